@@ -1,0 +1,1 @@
+"""Graphs and nothing but graphs: loading, passes, the trace, verification."""

@@ -1,0 +1,124 @@
+"""Everything Passlens raises on purpose.
+
+    StudioError                      one clear sentence: what, where, which limit, what to do
+    ├── LoadError                    the file cannot be opened as a model
+    │   ├── NotOnnx                  the bytes are something else
+    │   ├── Truncated                the bytes stop too early or do not parse
+    │   ├── ExternalDataRefused      a tensor's data file may not or cannot be read
+    │   └── Unsupported              legal, but outside what is supported
+    ├── LimitError                   a limit of `Limits` is exceeded
+    ├── InvalidGraph                 the graph breaks ONNX's own rules
+    │   ├── Cycle
+    │   ├── Undefined                a value is used but never defined
+    │   └── Duplicate                a value is defined twice
+    ├── PassError                    a pass broke its contract (pass id, step)
+    ├── TraceError                   a trace cannot be opened or replayed
+    └── RunError                     a worker process failed
+        ├── WorkerCrashed            died of a signal
+        ├── WorkerTimeout
+        ├── OutOfMemory
+        └── Cancelled
+
+The page and the command line catch `StudioError` alone; anything else is a bug of ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optimizer.model.findings import Finding
+
+
+def quoted(text: str, *, limit: int = 80) -> str:
+    """`text` in quotes, control characters removed, cut at `limit` characters."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    return f"'{clean[: limit - 1]}…'" if len(clean) > limit else f"'{clean}'"
+
+
+class StudioError(Exception):
+    """The root of the tree. `findings` lists everything that is wrong, not only the first."""
+
+    def __init__(self, message: str, *, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.findings = tuple(findings)
+
+
+class LoadError(StudioError):
+    """The file cannot be opened as a model."""
+
+
+class NotOnnx(LoadError):
+    """The bytes are something else."""
+
+
+class Truncated(LoadError):
+    """The bytes stop too early or do not parse."""
+
+
+class ExternalDataRefused(LoadError):
+    """A tensor's data file may not or cannot be read."""
+
+
+class Unsupported(LoadError):
+    """Legal ONNX, but outside what is supported."""
+
+
+class LimitError(StudioError):
+    """A limit of `Limits` is exceeded."""
+
+
+class InvalidGraph(StudioError):
+    """The graph breaks ONNX's own rules."""
+
+
+class Cycle(InvalidGraph):
+    """Nodes depend on each other in a circle."""
+
+
+class Undefined(InvalidGraph):
+    """A value is used but never defined."""
+
+
+class Duplicate(InvalidGraph):
+    """A value is defined twice."""
+
+
+class PassError(StudioError):
+    """A pass broke its contract."""
+
+    def __init__(self, message: str, *, pass_id: str, step: int) -> None:
+        super().__init__(message)
+        self.pass_id = pass_id
+        self.step = step
+
+
+class TraceError(StudioError):
+    """A trace cannot be opened or replayed."""
+
+
+class RunError(StudioError):
+    """A worker process failed."""
+
+
+class WorkerCrashed(RunError):
+    """The worker died of a signal, for example `SIGFPE`."""
+
+    def __init__(self, message: str, *, signal_name: str) -> None:
+        super().__init__(message)
+        self.signal_name = signal_name
+
+
+class WorkerTimeout(RunError):
+    """The worker used up its wall-clock limit."""
+
+
+class OutOfMemory(RunError):
+    """The worker used up its memory limit."""
+
+
+class Cancelled(RunError):
+    """The person asked to stop."""

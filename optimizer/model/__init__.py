@@ -1,0 +1,1 @@
+"""Models: loading, limits, findings, shapes, binding of dimensions, writing."""

@@ -1,0 +1,111 @@
+"""The in-memory model: ONNX's own IR plus stable ids.
+
+Ids are given once, in document order, and kept for life in `meta["id"]`: nodes `n0`, `n1`, …
+(depth first into bodies), graph inputs `i0`, …, initializers `w0`, …, other values
+`<node id>:<output index>`, graphs `g0` (main), `g1`, …. ONNX names are display text only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from optimizer.model.findings import Finding, Statuses
+
+ID = "id"
+
+
+@dataclass(slots=True)
+class Model:
+    """An opened model.
+
+    Attributes:
+        ir: the graph itself; only a `Rewriter` changes it.
+        name: display text, from the file name.
+        digest: sha256 (hex) of the file the model was read from.
+        findings: everything the loader had to say.
+        statuses: viewable, optimizable, runnable, each with its reason.
+        bindings: dimensions bound to a size when the model was opened.
+    """
+
+    ir: ir.Model
+    name: str
+    digest: str
+    findings: tuple[Finding, ...] = ()
+    statuses: Statuses = field(default_factory=Statuses)
+    bindings: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def node_id(node: ir.Node) -> str:
+    """The stable id of a node."""
+    return node.meta[ID]
+
+
+def value_id(value: ir.Value) -> str:
+    """The stable id of a value."""
+    return value.meta[ID]
+
+
+def graph_id(graph: ir.Graph) -> str:
+    """The stable id of a graph or body."""
+    return graph.meta[ID]
+
+
+def bodies(node: ir.Node) -> Iterator[ir.Graph]:
+    """The graphs a node carries in its attributes (If, Loop, Scan, …)."""
+    for attribute in node.attributes.values():
+        if attribute.type == ir.AttributeType.GRAPH:
+            yield attribute.as_graph()
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            yield from attribute.as_graphs()
+
+
+def walk_graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
+    """`graph` and every body below it, in document order."""
+    stack = [graph]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed([body for node in current for body in bodies(node)]))
+
+
+def walk_nodes(graph: ir.Graph) -> Iterator[ir.Node]:
+    """Every node of `graph` and its bodies, in document order (a body follows its owner)."""
+    stack = [iter(graph)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            continue
+        yield node
+        stack.extend(iter(body) for body in reversed(list(bodies(node))))
+
+
+def count_nodes(graph: ir.Graph) -> int:
+    """Nodes of `graph` and its bodies; Constant nodes do not count."""
+    return sum(node.op_type != "Constant" or bool(node.domain) for node in walk_nodes(graph))
+
+
+def is_constant_node(node: ir.Node | None) -> bool:
+    """Whether `node` is ONNX's own Constant operator."""
+    return node is not None and node.op_type == "Constant" and not node.domain
+
+
+def identify(model: ir.Model) -> None:
+    """Give every graph, node and value of the model its id."""
+    weights = 0
+    for graph_index, graph in enumerate(walk_graphs(model.graph)):
+        graph.meta[ID] = f"g{graph_index}"
+        prefix = "" if graph_index == 0 else f"g{graph_index}."
+        for index, value in enumerate(graph.inputs):
+            value.meta[ID] = f"{prefix}i{index}"
+        for value in graph.initializers.values():
+            if ID not in value.meta:  # an overridable initializer already has its input's id
+                value.meta[ID] = f"w{weights}"
+                weights += 1
+    for index, node in enumerate(walk_nodes(model.graph)):
+        node.meta[ID] = f"n{index}"
+        for position, output in enumerate(node.outputs):
+            output.meta[ID] = f"n{index}:{position}"
