@@ -1,0 +1,1 @@
+"""Passes, one a file; found by importing this package."""

@@ -1,0 +1,1 @@
+"""Block level: small patterns of neighbouring nodes."""

@@ -1,0 +1,1 @@
+"""Dataflow level: the graph as a whole."""

@@ -1,0 +1,1 @@
+"""Node level: single nodes that do nothing."""

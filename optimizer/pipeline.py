@@ -1,0 +1,90 @@
+"""A pipeline is data: which passes, with which options, which matches are vetoed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+
+from optimizer.errors import StudioError, quoted
+from optimizer.registry import PRESETS, Pass, Preset, find, passes
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The passes of one run, in running order.
+
+    Attributes:
+        passes: configured passes.
+        preset: the preset it started from, "none" for an empty one.
+        vetoed: ids of matches that must not be applied.
+    """
+
+    passes: tuple[Pass, ...] = ()
+    preset: str = "none"
+    vetoed: frozenset[str] = field(default_factory=frozenset[str])
+
+    @staticmethod
+    def of(
+        preset: str = "default",
+        *,
+        enable: Iterable[str] = (),
+        disable: Iterable[str] = (),
+        vetoed: Iterable[str] = (),
+    ) -> Pipeline:
+        """A preset with single passes switched on or off.
+
+        Raises:
+            StudioError: the preset or a pass id is unknown.
+        """
+        if preset not in (*PRESETS, "none"):
+            known = ", ".join((*PRESETS, "none"))
+            raise StudioError(f"There is no preset {quoted(preset)}; there are {known}.")
+        wanted = {p.id for p in passes() if preset in p.presets}
+        wanted |= {_known(pass_id).id for pass_id in enable}
+        wanted -= {_known(pass_id).id for pass_id in disable}
+        chosen = tuple(p() for p in passes() if p.id in wanted)
+        return Pipeline(chosen, preset, frozenset(vetoed))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the passes, in running order."""
+        return tuple(p.id for p in self.passes)
+
+    def to_json(self) -> dict[str, object]:
+        """The pipeline as plain data."""
+        return {
+            "preset": self.preset,
+            "passes": [{"id": p.id, "options": dict(p.options())} for p in self.passes],
+            "vetoed": sorted(self.vetoed),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, object]) -> Pipeline:
+        """The inverse of `to_json`.
+
+        Raises:
+            StudioError: a pass or an option is unknown.
+        """
+        configured: list[Pass] = []
+        for entry in data["passes"]:  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType] - checked below
+            known = _known(str(entry["id"]))  # pyright: ignore[reportUnknownArgumentType]
+            names = {option.name for option in fields(known)}
+            options: dict[str, object] = dict(entry["options"])  # pyright: ignore[reportUnknownArgumentType]
+            if unknown := sorted(set(options) - names):
+                raise StudioError(f"Pass '{known.id}' has no option {quoted(unknown[0])}.")
+            configured.append(known(**options))
+        vetoed = frozenset(str(match) for match in data["vetoed"])  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType, reportUnknownArgumentType]
+        return Pipeline(tuple(configured), str(data["preset"]), vetoed)
+
+
+def _known(pass_id: str) -> type[Pass]:
+    found = find(pass_id)
+    if found is None:
+        known = ", ".join(p.id for p in passes())
+        raise StudioError(f"There is no pass {quoted(pass_id)}; there are: {known}.")
+    return found
+
+
+def preset_names() -> tuple[Preset | str, ...]:
+    """Every preset, "none" last."""
+    return (*PRESETS, "none")

@@ -1,0 +1,154 @@
+"""The passes, each declared in one file under `optimizer/passes/` and found by importing it.
+
+A pass is a frozen dataclass whose fields are its options; its docstring's headings are its page in
+the catalogue. `@rule` marks the methods that look at a node.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar, Literal, TypeVar, get_args
+
+import onnx_ir as ir
+
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Outcome
+
+Family = Literal["node", "block", "dataflow", "layout", "precision", "structure", "imported"]
+Exactness = Literal["exact", "reassociates", "lossy"]
+Preset = Literal["default", "runtime"]
+
+FAMILIES: tuple[Family, ...] = get_args(Family)
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "Source")
+ANY = "*"
+"""A rule rooted at every operator."""
+
+RuleFunction = Callable[[ir.Node, Context], Outcome]
+Method = TypeVar("Method", bound=Callable[..., Outcome])
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern and its replacement inside a pass.
+
+    Attributes:
+        name: named for the pattern, CamelCase.
+        roots: operator types it may be rooted at, `ANY` for all; "domain::Op" outside ONNX's own.
+        reach: how many nodes upstream of the root the pattern looks.
+        match: looks at one node and answers.
+    """
+
+    name: str
+    roots: tuple[str, ...]
+    reach: int
+    match: RuleFunction
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a user switches on and off. Subclasses are frozen dataclasses; fields are options.
+
+    Attributes:
+        id: kebab-case, the action.
+        family: where it stands in the sidebar.
+        exactness: what it may do to the numbers.
+        presets: the presets it belongs to.
+        order: passes of one family run in this order, then by id.
+    """
+
+    id: ClassVar[str]
+    family: ClassVar[Family]
+    exactness: ClassVar[Exactness]
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    order: ClassVar[int] = 50
+
+    def rules(self) -> list[Rule]:
+        """The rules, in the order in which they stand in the file."""
+        found: list[Rule] = []
+        for name, function in vars(type(self)).items():
+            declared: _Declared | None = getattr(function, "_rule", None)
+            if declared is not None:
+                bound = getattr(self, name)
+                found.append(Rule(declared.name, declared.roots, declared.reach, bound))
+        return found
+
+    @classmethod
+    def title(cls) -> str:
+        """The first line of the docstring."""
+        return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0].rstrip(".")
+
+    @classmethod
+    def documentation(cls) -> Mapping[str, str]:
+        """The docstring's sections by heading."""
+        text = inspect.cleandoc(cls.__doc__ or "")
+        parts = re.split(rf"^({'|'.join(HEADINGS)}):\n", text, flags=re.MULTILINE)
+        return {
+            heading: inspect.cleandoc(body)
+            for heading, body in zip(parts[1::2], parts[2::2], strict=True)
+        }
+
+    def options(self) -> Mapping[str, object]:
+        """The options and their values."""
+        return {option.name: getattr(self, option.name) for option in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    name: str
+    roots: tuple[str, ...]
+    reach: int
+
+
+def rule(*roots: str, name: str, reach: int = 1) -> Callable[[Method], Method]:
+    """Mark a method of a pass as a rule rooted at these operator types."""
+
+    def mark(method: Method) -> Method:
+        method._rule = _Declared(name, roots, reach)  # noqa: SLF001  # pyright: ignore[reportFunctionMemberAccess] - a mark for `Pass.rules`
+        return method
+
+    return mark
+
+
+_REGISTRY: dict[str, type[Pass]] = {}
+PassType = TypeVar("PassType", bound=type[Pass])
+
+
+def register(declared: PassType) -> PassType:
+    """Enter a pass into the registry.
+
+    Raises:
+        ValueError: two passes share an id.
+    """
+    if declared.id in _REGISTRY and _REGISTRY[declared.id].__module__ != declared.__module__:
+        raise ValueError(f"pass id '{declared.id}' is used twice")
+    _REGISTRY[declared.id] = declared
+    return declared
+
+
+def passes() -> list[type[Pass]]:
+    """Every registered pass, in running order."""
+    _import_all()
+    return sorted(_REGISTRY.values(), key=lambda p: (FAMILIES.index(p.family), p.order, p.id))
+
+
+def find(pass_id: str) -> type[Pass] | None:
+    """The pass with this id."""
+    _import_all()
+    return _REGISTRY.get(pass_id)
+
+
+def _import_all() -> None:
+    package = importlib.import_module("optimizer.passes")
+    for name in _modules(package.__path__, "optimizer.passes."):
+        importlib.import_module(name)
+
+
+def _modules(path: list[str], prefix: str) -> Iterator[str]:
+    for module in pkgutil.walk_packages(path, prefix):
+        yield module.name

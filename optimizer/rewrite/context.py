@@ -1,0 +1,187 @@
+"""What a rule may ask about the graph around its node. Read-only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from optimizer.model.graph import is_constant_node
+from optimizer.model.limits import Limits
+
+if TYPE_CHECKING:
+    from optimizer.model.symbolic import SymbolicValues
+
+_NON_DETERMINISTIC = frozenset(
+    {
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
+)
+
+
+@dataclass(slots=True)
+class FoldBudget:
+    """What constant folding may still spend in this run."""
+
+    bytes_left: int
+    deadline: float | None = None
+    seconds: float = 5.0
+
+    def expired(self) -> bool:
+        """Whether the time is used up; the clock starts at the first question."""
+        if self.deadline is None:
+            self.deadline = time.monotonic() + self.seconds
+        return time.monotonic() > self.deadline
+
+
+@dataclass(slots=True)
+class Context:
+    """The questions a rule may ask.
+
+    Attributes:
+        opsets: operator set versions by domain.
+        limits: the bounds in force.
+        symbolic: small integer tensors known as numbers and symbols.
+        budget: what constant folding may still spend.
+        memory: private to the pass that runs; emptied before each round.
+    """
+
+    opsets: Mapping[str, int]
+    limits: Limits
+    symbolic: SymbolicValues
+    budget: FoldBudget
+    memory: dict[object, object] = field(default_factory=dict[object, object])
+
+    def opset(self, domain: str = "") -> int:
+        """The version of an operator set; 0 when the model does not import it."""
+        return self.opsets.get(domain, 0)
+
+    def tensor(self, value: ir.Value | None) -> ir.TensorProtocol | None:
+        """The data behind a constant: an initializer nobody can override, or a Constant node."""
+        if value is None or value.is_graph_input():
+            return None
+        if value.is_initializer():
+            return value.const_value
+        producer = value.producer()
+        return _constant_tensor(producer) if is_constant_node(producer) else None
+
+    def array(self, value: ir.Value | None) -> np.ndarray | None:
+        """`tensor` as numpy data; None for strings and for what is not constant."""
+        tensor = self.tensor(value)
+        if tensor is None or tensor.dtype == ir.DataType.STRING:
+            return None
+        return tensor.numpy()
+
+    def scalar(self, value: ir.Value | None) -> float | int | bool | None:
+        """The single element of a constant; None when it has another size."""
+        tensor = self.tensor(value)
+        if tensor is None or tensor.size != 1 or tensor.dtype == ir.DataType.STRING:
+            return None
+        return tensor.numpy().item()
+
+    def ints(self, value: ir.Value | None) -> list[int] | None:
+        """A small constant integer tensor as a flat list."""
+        tensor = self.tensor(value)
+        if tensor is None or tensor.size > 1024 or not tensor.dtype.is_integer():
+            return None
+        return [int(x) for x in tensor.numpy().reshape(-1)]
+
+    def is_constant(self, value: ir.Value | None) -> bool:
+        """Whether `tensor` would answer."""
+        if value is None or value.is_graph_input():
+            return False
+        return value.is_initializer() or is_constant_node(value.producer())
+
+    def single_use(self, value: ir.Value) -> bool:
+        """Whether exactly one input in the whole model reads the value, and no graph output."""
+        return len(value.uses()) == 1 and not value.is_graph_output()
+
+    def rank(self, value: ir.Value | None) -> int | None:
+        """Number of dimensions, if known."""
+        return None if value is None or value.shape is None else len(value.shape)
+
+    def dims(self, value: ir.Value | None) -> tuple[int, ...] | None:
+        """The shape when every dimension is a known number."""
+        if value is None or value.shape is None:
+            return None
+        dims = tuple(d for d in value.shape if isinstance(d, int))
+        return dims if len(dims) == len(value.shape) else None
+
+    def same_shape(self, a: ir.Value | None, b: ir.Value | None) -> bool:
+        """Whether two shapes are certainly equal, symbols included; unknown dims never are."""
+        if a is None or b is None or a.shape is None or b.shape is None:
+            return False
+        return len(a.shape) == len(b.shape) and all(
+            x == y and (isinstance(x, int) or x.value is not None)
+            for x, y in zip(a.shape, b.shape, strict=True)
+        )
+
+    def attribute(self, node: ir.Node, name: str) -> object:
+        """An attribute's plain value, or the default of the operator's schema, or None.
+
+        Integers, floats, strings and lists of them come as Python values.
+        """
+        attribute = node.attributes.get(name)
+        if attribute is not None:
+            return attribute.value
+        return _defaults(node.domain, node.op_type, self.opset(node.domain)).get(name)
+
+    def deterministic(self, node: ir.Node) -> bool:
+        """Whether two runs of a node on the same inputs give the same outputs."""
+        if node.op_type in _NON_DETERMINISTIC and not node.domain:
+            return False
+        if node.op_type != "Dropout" or node.domain:
+            return True
+        mode = node.inputs[2] if len(node.inputs) > 2 else None
+        return mode is None or self.scalar(mode) == 0
+
+
+def _constant_tensor(node: ir.Node | None) -> ir.TensorProtocol | None:
+    """The tensor a Constant node holds, in whichever of its attribute forms."""
+    assert node is not None
+    cached = node.meta.get("constant")
+    if cached is not None:
+        return cached
+    for name, attribute in node.attributes.items():
+        tensor = _tensor_of(name, attribute)
+        if tensor is not None:
+            node.meta["constant"] = tensor
+            return tensor
+    return None
+
+
+def _tensor_of(name: str, attribute: ir.Attr) -> ir.TensorProtocol | None:
+    match name:
+        case "value":
+            return attribute.as_tensor()
+        case "value_int" | "value_ints":
+            return ir.tensor(np.array(attribute.value, dtype=np.int64))
+        case "value_float" | "value_floats":
+            return ir.tensor(np.array(attribute.value, dtype=np.float32))
+        case _:  # strings and sparse tensors stay as they are
+            return None
+
+
+@lru_cache(maxsize=4096)
+def _defaults(domain: str, op_type: str, version: int) -> Mapping[str, object]:
+    """Default attribute values from the operator's schema."""
+    try:
+        schema = onnx.defs.get_schema(op_type, max(version, 1), domain)
+    except onnx.defs.SchemaError:
+        return {}
+    return {
+        name: onnx.helper.get_attribute_value(attribute.default_value)
+        for name, attribute in schema.attributes.items()
+        if attribute.default_value.name
+    }

@@ -1,0 +1,301 @@
+"""Drives the passes of a pipeline to a fixpoint and writes down every rewrite.
+
+A round asks each pass in turn. A pass looks at all nodes once, afterwards only at the
+neighbourhood of what changed since it last looked; it keeps going until none of its rules fires.
+Rounds go on until no pass fires. Everything is deterministic: the order is the node list's.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+
+from optimizer.errors import Cancelled, PassError, StudioError
+from optimizer.isolation import Progress
+from optimizer.model.graph import Model, node_id, walk_nodes
+from optimizer.model.limits import Limits
+from optimizer.model.symbolic import SymbolicValues, refine
+from optimizer.pipeline import Pipeline
+from optimizer.registry import ANY, Pass, Rule
+from optimizer.rewrite.context import Context, FoldBudget
+from optimizer.rewrite.refusal import Refused
+from optimizer.rewrite.replacement import Declined, Replacement
+from optimizer.rewrite.rewriter import Applied, Rewriter
+from optimizer.rewrite.trace import DeclinedMatch, PassTiming, Rewrite, Trace, match_id
+from optimizer.versions import versions
+
+MAX_ROUNDS = 50
+MAX_DERIVATIONS = 200
+"""Nodes derived from one source node before we call it going round in circles."""
+
+_REPEATS = "Rules undid each other; stopped after {} rewrites at one place."
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """When to end a run before its fixpoint.
+
+    Attributes:
+        limit: number of rewrites after which to stop; None for no limit.
+        cancelled: asked now and then.
+    """
+
+    limit: int | None = None
+    cancelled: Callable[[], bool] | None = None
+
+
+def optimize(
+    model: Model,
+    pipeline: Pipeline,
+    *,
+    stop: Stop = Stop(),
+    limits: Limits = Limits(),
+    progress: Progress | None = None,
+) -> Trace:
+    """Run a pipeline over a model, in place, and return the trace.
+
+    Raises:
+        StudioError: the model may not be optimized; nothing was changed.
+        PassError: a pass raised; the trace up to there is lost, the graph half rewritten.
+        Cancelled: asked to stop.
+    """
+    if not model.statuses.optimizable.ok:
+        raise StudioError(f"The model cannot be optimized: {model.statuses.optimizable.reason}")
+    return _Run(model, pipeline, stop, limits, progress).run()
+
+
+class _Queue:
+    """The nodes one pass has still to look at, in list order."""
+
+    def __init__(self, planned: Pass) -> None:
+        self.planned = planned
+        self.rules: dict[str, list[Rule]] = {}
+        for declared in planned.rules():
+            for root in declared.roots:
+                self.rules.setdefault(root, []).append(declared)
+        self.reach = max((r.reach for rules in self.rules.values() for r in rules), default=1)
+        self.waiting: dict[ir.Node, None] = {}
+        self.timing = PassTiming()
+
+    def rules_for(self, node: ir.Node) -> list[Rule]:
+        """The rules rooted at this node's operator."""
+        key = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+        found = self.rules.get(key)
+        everywhere = self.rules.get(ANY)
+        if everywhere is None:
+            return found or []
+        return everywhere if found is None else [*found, *everywhere]
+
+    def push(self, node: ir.Node) -> None:
+        """Have the pass look at a node, if it has a rule for it."""
+        if self.rules_for(node):
+            self.waiting[node] = None
+
+
+class _Run:
+    """One run of a pipeline."""
+
+    def __init__(
+        self,
+        model: Model,
+        pipeline: Pipeline,
+        stop: Stop,
+        limits: Limits,
+        progress: Progress | None,
+    ) -> None:
+        self.model, self.pipeline, self.stop, self.limits = model, pipeline, stop, limits
+        self.progress = progress
+        self.symbolic = SymbolicValues()
+        self.rewriter = Rewriter(model.ir, refine=lambda node: refine(node, self.symbolic))
+        self.context = Context(
+            opsets=model.ir.graph.opset_imports,
+            limits=limits,
+            symbolic=self.symbolic,
+            budget=FoldBudget(limits.fold_total_bytes, seconds=limits.fold_seconds),
+        )
+        self.queues = [_Queue(planned) for planned in pipeline.passes]
+        self.deepest = max((queue.reach for queue in self.queues), default=1)
+        self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())
+        self.made_by: dict[str, int] = {}
+        self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}
+        self.order: dict[str, int] = {}
+        self.started = time.monotonic()
+
+    def run(self) -> Trace:
+        """All rounds."""
+        began = time.process_time()
+        for node in walk_nodes(self.model.ir.graph):
+            self.order[node_id(node)] = len(self.order)
+            for queue in self.queues:
+                queue.push(node)
+        for number in range(1, MAX_ROUNDS + 1):
+            before = self.trace.steps
+            for queue in self.queues:
+                self._run_pass(queue, number)
+            if self.trace.steps == before or self.trace.stopped:
+                break
+        self.trace.declined = self._standing()
+        self.trace.timings = {q.planned.id: q.timing for q in self.queues}
+        self.trace.seconds = time.process_time() - began
+        self.trace.state = self.rewriter.state
+        return self.trace
+
+    def _run_pass(self, queue: _Queue, round_number: int) -> None:
+        began = time.process_time()
+        self.context.memory.clear()
+        while queue.waiting and not self.trace.stopped:
+            batch = [(self._key(n), node_id(n), n) for n in queue.waiting if n.graph is not None]
+            queue.waiting.clear()
+            heapq.heapify(batch)
+            while batch and not self.trace.stopped:
+                node = heapq.heappop(batch)[2]
+                if node.graph is not None:
+                    self._visit(queue, node, round_number)
+        queue.timing = replace(
+            queue.timing, seconds=queue.timing.seconds + time.process_time() - began
+        )
+
+    def _key(self, node: ir.Node) -> tuple[int, float]:
+        """Document order: the source node's place, then the position in the list."""
+        stem = node_id(node).partition("~")[0]
+        return self.order[stem], self.rewriter.position(node)
+
+    def _visit(self, queue: _Queue, node: ir.Node, round_number: int) -> None:
+        for declared in queue.rules_for(node):
+            began = time.process_time()
+            queue.timing = replace(queue.timing, tried=queue.timing.tried + 1)
+            try:
+                outcome = declared.match(node, self.context)
+            except StudioError:
+                raise
+            except Exception as error:
+                message = f"Pass '{queue.planned.id}' failed at step {self.trace.steps + 1}."
+                raise PassError(
+                    message, pass_id=queue.planned.id, step=self.trace.steps + 1
+                ) from error
+            key = (queue.planned.id, declared.name, node_id(node))
+            self.declined.pop(key, None)
+            if isinstance(outcome, Declined):
+                self._decline(key, outcome)
+            elif isinstance(outcome, Replacement):
+                if self._apply(queue, declared, node, outcome, (round_number, began)):
+                    return
+
+    def _decline(self, key: tuple[str, str, str], outcome: Declined) -> None:
+        nodes = tuple(node_id(node) for node in outcome.nodes)
+        self.declined[key] = DeclinedMatch(*key, nodes, outcome.reason)
+
+    def _apply(
+        self,
+        queue: _Queue,
+        declared: Rule,
+        node: ir.Node,
+        outcome: Replacement,
+        when: tuple[int, float],
+    ) -> bool:
+        """Carry the replacement out and note it; False when it is vetoed or refused."""
+        matched = tuple(node_id(n) for n in outcome.matched)
+        identity = match_id(queue.planned.id, declared.name, node_id(node), matched)
+        if identity in self.pipeline.vetoed:
+            queue.timing = replace(queue.timing, vetoed=queue.timing.vetoed + 1)
+            return False
+        try:
+            applied = self.rewriter.apply(node, outcome)
+        except Refused as refusal:
+            key = (queue.planned.id, declared.name, node_id(node))
+            self._decline(key, Declined(str(refusal)))
+            return False
+        step = self.trace.steps + 1
+        self.trace.rewrites.append(
+            Rewrite(
+                step=step,
+                round=when[0],
+                pass_id=queue.planned.id,
+                rule=declared.name,
+                match=identity,
+                root=node_id(node),
+                matched=matched,
+                values=applied.values,
+                edits=tuple(applied.edits),
+                reason=outcome.reason,
+                seconds=time.process_time() - when[1],
+                depends_on=self._dependencies(matched),
+            )
+        )
+        queue.timing = replace(queue.timing, rewrites=queue.timing.rewrites + 1)
+        self._note(step, applied)
+        self._wake(applied, node)
+        self._check_bounds(step, node)
+        return True
+
+    def _dependencies(self, matched: Iterable[str]) -> tuple[int, ...]:
+        return tuple(sorted({self.made_by[m] for m in matched if m in self.made_by}))
+
+    def _note(self, step: int, applied: Applied) -> None:
+        for node in applied.added:
+            self.made_by[node_id(node)] = step
+        for value in applied.changed:
+            self.symbolic.forget(value)
+            for use in value.uses():
+                self.made_by[node_id(use.node)] = step
+
+    def _wake(self, applied: Applied, root: ir.Node) -> None:
+        """Have every pass look again wherever the change may matter to it."""
+        near: dict[ir.Node, None] = dict.fromkeys(applied.added)
+        near[root] = None
+        for value in applied.changed:
+            producer = value.producer()
+            if producer is not None:
+                near[producer] = None
+            near.update(dict.fromkeys(use.node for use in value.uses()))
+        for node in near:
+            if node.graph is not None:
+                for queue in self.queues:
+                    queue.push(node)
+        self._wake_downstream(list(near))
+
+    def _wake_downstream(self, front: list[ir.Node]) -> None:
+        """Patterns reach upstream from their root, so roots further down must look again."""
+        seen = set(front)
+        for distance in range(2, self.deepest + 1):
+            following: list[ir.Node] = []
+            for node in front:
+                for output in node.outputs:
+                    for use in output.uses():
+                        if use.node not in seen:
+                            seen.add(use.node)
+                            following.append(use.node)
+            front = following
+            for queue in self.queues:
+                if queue.reach >= distance:
+                    for node in front:
+                        queue.push(node)
+
+    def _check_bounds(self, step: int, node: ir.Node) -> None:
+        if self.stop.limit is not None and step >= self.stop.limit:
+            self.trace.stopped = f"Stopped at the limit of {self.stop.limit} rewrites."
+        elif step >= self.limits.rewrites:
+            self.trace.stopped = f"Stopped at {self.limits.rewrites} rewrites, the limit."
+        elif self.rewriter.derivations(node) > MAX_DERIVATIONS:
+            self.trace.stopped = _REPEATS.format(MAX_DERIVATIONS)
+        elif step % 64 == 0:
+            self._look_up(step)
+
+    def _look_up(self, step: int) -> None:
+        """Now and then: is it still wanted, is there time left, tell how far."""
+        if self.stop.cancelled is not None and self.stop.cancelled():
+            raise Cancelled("Optimizing was cancelled.")
+        seconds = time.monotonic() - self.started
+        if seconds > self.limits.optimize_seconds:
+            self.trace.stopped = f"Stopped after {self.limits.optimize_seconds:.0f} s, the limit."
+        if self.progress is not None:
+            self.progress(f"{step} rewrites", 0.0)
+
+    def _standing(self) -> list[DeclinedMatch]:
+        """Near misses whose root is still in the graph."""
+        nodes = self.rewriter.state.nodes
+        return [d for d in self.declined.values() if nodes[d.root].graph is not None]

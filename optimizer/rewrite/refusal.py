@@ -1,0 +1,115 @@
+"""What must hold for every rewrite, whatever the rule.
+
+The list order stays topological, values are visible where they are used, graph inputs and outputs
+keep their names and number, and a value is never replaced by one of another type or size.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx_ir as ir
+
+from optimizer.rewrite.replacement import NewInitializer, NewOutput, Operand, Replacement
+
+if TYPE_CHECKING:
+    from optimizer.rewrite.rewriter import Rewriter
+
+
+class Refused(Exception):  # noqa: N818 - an answer, not an error
+    """The replacement may not be applied here; the text says why, in words a user can act on."""
+
+
+def check(rewriter: Rewriter, root: ir.Node, proposal: Replacement) -> None:
+    """Refuse a proposal that would break the graph.
+
+    Raises:
+        Refused: with the condition that fails.
+    """
+    graph = root.graph
+    if not isinstance(graph, ir.Graph):
+        raise Refused("the node is no longer in the graph")
+    if any(node.graph is not graph for node in proposal.matched):
+        raise Refused("the pattern crosses the border of a body graph")
+    for new in proposal.nodes:
+        for operand in new.inputs:
+            _check_order(rewriter, root, operand)
+    claimed: set[ir.Value] = set()
+    for old, operand in proposal.values.items():
+        _check_consumers(rewriter, root, old, operand)
+        _check_type(old, operand)
+        _check_name(old, operand, claimed)
+
+
+def _check_order(rewriter: Rewriter, root: ir.Node, operand: Operand | None) -> None:
+    """Inputs of new nodes are defined before the root and visible there."""
+    if not isinstance(operand, ir.Value):
+        return
+    home = _home(operand)
+    graph = root.graph
+    assert isinstance(graph, ir.Graph)
+    if home is None or home not in rewriter.state.scopes(graph):
+        raise Refused("an input of the replacement is not visible here")
+    producer = operand.producer()
+    if producer is None or home is not graph or producer is root:
+        return
+    if rewriter.position(producer) > rewriter.position(root):
+        raise Refused("an input of the replacement is computed later")
+
+
+def _check_consumers(
+    rewriter: Rewriter, root: ir.Node, old: ir.Value, operand: Operand
+) -> None:
+    """Whatever takes the place of a value is there before the value's first consumer."""
+    anchor = operand.producer() if isinstance(operand, ir.Value) else root
+    if isinstance(operand, ir.Value):
+        _check_order(rewriter, root, operand)
+    if anchor is None or isinstance(operand, NewInitializer):
+        return
+    for use in old.uses():
+        consumer = use.node
+        if consumer is not root and consumer.graph is anchor.graph:
+            if rewriter.position(consumer) < rewriter.position(anchor):
+                raise Refused("a consumer stands before the replacement")
+
+
+def _check_type(old: ir.Value, operand: Operand) -> None:
+    if isinstance(operand, NewOutput):
+        return
+    dtype = operand.tensor.dtype if isinstance(operand, NewInitializer) else operand.dtype
+    if old.dtype is not None and dtype is not None and old.dtype != dtype:
+        raise Refused(f"the replacement is {dtype}, the value is {old.dtype}")
+    shape = operand.tensor.shape if isinstance(operand, NewInitializer) else operand.shape
+    if old.shape is None or shape is None:
+        return
+    if len(old.shape) != len(shape):
+        raise Refused(f"the replacement has rank {len(shape)}, the value rank {len(old.shape)}")
+    for mine, other in zip(old.shape, shape, strict=True):
+        if isinstance(mine, int) and isinstance(other, int) and mine != other:
+            raise Refused(f"the replacement has shape {shape}, the value {old.shape}")
+
+
+def _check_name(old: ir.Value, operand: Operand, claimed: set[ir.Value]) -> None:
+    """A graph output keeps its name, so its replacement must be free to take it."""
+    if not old.is_graph_output() or isinstance(operand, NewOutput):
+        return
+    if isinstance(operand, NewInitializer):
+        return
+    if operand in claimed:
+        raise Refused("two graph outputs would become the same value")
+    claimed.add(operand)
+    if operand.is_graph_input():
+        raise Refused("a graph output would become a graph input")
+    if operand.is_graph_output():
+        raise Refused("two graph outputs would become the same value")
+    if operand.is_initializer():
+        raise Refused("a graph output would become an initializer")
+    if _home(operand) is not _home(old):
+        raise Refused("an output of a body would become a value from outside")
+
+
+def _home(value: ir.Value) -> ir.Graph | None:
+    """The graph a value lives in."""
+    producer = value.producer()
+    graph = producer.graph if producer is not None else value.graph
+    return graph if isinstance(graph, ir.Graph) else None

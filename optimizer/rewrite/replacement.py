@@ -1,0 +1,108 @@
+"""What a rule answers about one node: nothing, a near miss, or a replacement.
+
+All three are plain data. A rule never touches the graph; new nodes and initializers exist only on
+paper until the `Rewriter` puts them in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewInitializer:
+    """A constant to add to the graph.
+
+    Attributes:
+        tensor: the data.
+        hint: a readable base for its name; made unique by the Rewriter.
+    """
+
+    tensor: ir.TensorProtocol
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewOutput:
+    """Output `index` of a node that is to be added."""
+
+    node: NewNode
+    index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewNode:
+    """A node to add.
+
+    Attributes:
+        op_type: operator name.
+        inputs: values of the graph, outputs of other new nodes, new initializers, or None for a
+            missing optional input.
+        attributes: plain Python values or ready attributes; None values are left out.
+        domain: "" is ONNX's own.
+        outputs: how many.
+        name: wanted node name; by default taken from the matched node with the same operator.
+    """
+
+    op_type: str
+    inputs: Sequence[Operand | None]
+    attributes: Mapping[str, object] = field(default_factory=dict[str, object])
+    domain: str = ""
+    outputs: int = 1
+    name: str | None = None
+
+    def output(self, index: int = 0) -> NewOutput:
+        """The handle by which other new nodes and `Replacement.values` refer to an output."""
+        return NewOutput(self, index)
+
+
+Operand = ir.Value | NewOutput | NewInitializer
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One change to the graph, as a rule proposes it.
+
+    Matched nodes, and constants that only they used, go away by themselves once nothing uses
+    their outputs any more; a matched node that is still needed stays.
+
+    Attributes:
+        matched: the nodes of the pattern; the root is the one the rule was asked about.
+        values: old output value -> what takes its place.
+        reason: one sentence: why this is valid here.
+        nodes: new nodes, producers before consumers.
+        attributes: attributes to set (None removes) on nodes that stay.
+        inputs: single inputs to replace on nodes that stay, by (node, index).
+        drop: initializers to remove; they must be unused.
+    """
+
+    matched: Sequence[ir.Node]
+    values: Mapping[ir.Value, Operand]
+    reason: str
+    nodes: Sequence[NewNode] = ()
+    attributes: Mapping[ir.Node, Mapping[str, object]] = field(
+        default_factory=dict[ir.Node, Mapping[str, object]]
+    )
+    inputs: Mapping[tuple[ir.Node, int], Operand | None] = field(
+        default_factory=dict[tuple[ir.Node, int], "Operand | None"]
+    )
+    drop: Sequence[ir.Value] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A near match and the condition that failed.
+
+    Attributes:
+        reason: in words a user can act on: "Conv output has a second consumer".
+        nodes: the nodes it is about, besides the root.
+    """
+
+    reason: str
+    nodes: tuple[ir.Node, ...] = ()
+
+
+Outcome = Replacement | Declined | None

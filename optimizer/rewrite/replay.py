@@ -1,0 +1,79 @@
+"""Any step of a trace as a graph again: edits forward, edits backward, nothing is re-matched."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from optimizer.errors import TraceError
+from optimizer.model.writer import to_bytes
+from optimizer.rewrite.edits import GraphState
+from optimizer.rewrite.trace import Rewrite, Trace
+
+
+class Cursor:
+    """Stands at one step of a trace and moves.
+
+    `state` holds the graph at `step`, with the ids the trace uses: what `optimize` left behind
+    (`Cursor.at_end`), or the source freshly read (step 0).
+    """
+
+    def __init__(self, state: GraphState, trace: Trace, *, step: int) -> None:
+        self.state = state
+        self.trace = trace
+        self.step = step
+
+    @staticmethod
+    def at_end(trace: Trace) -> Cursor:
+        """The cursor over the graph that `optimize` has just rewritten.
+
+        Raises:
+            TraceError: the trace was read from a file; `open_trace` gives its cursor.
+        """
+        if trace.state is None:
+            raise TraceError("The trace has no live graph; open its file instead.")
+        return Cursor(trace.state, trace, step=trace.steps)
+
+    @property
+    def model(self) -> ir.Model:
+        """The graph at the current step."""
+        return self.state.model
+
+    def seek(self, step: int) -> ir.Model:
+        """Move to a step and return the graph there.
+
+        Raises:
+            TraceError: there is no such step, or the trace does not fit the model.
+        """
+        if not 0 <= step <= self.trace.steps:
+            raise TraceError(f"There is no step {step}; the trace has {self.trace.steps}.")
+        while self.step < step:
+            self._forward(self.trace.rewrites[self.step])
+        while self.step > step:
+            self._backward(self.trace.rewrites[self.step - 1])
+        return self.model
+
+    def materialize(self, step: int) -> bytes:
+        """The ONNX file of a step."""
+        return to_bytes(self.seek(step))
+
+    def _forward(self, rewrite: Rewrite) -> None:
+        try:
+            for edit in rewrite.edits:
+                self.state.apply(edit)
+        except (KeyError, ValueError) as error:
+            raise _mismatch(rewrite) from error
+        self.step += 1
+
+    def _backward(self, rewrite: Rewrite) -> None:
+        try:
+            for edit in reversed(rewrite.edits):
+                self.state.revert(edit)
+        except (KeyError, ValueError) as error:
+            raise _mismatch(rewrite) from error
+        self.step -= 1
+
+
+def _mismatch(rewrite: Rewrite) -> TraceError:
+    return TraceError(
+        f"Step {rewrite.step} does not fit this model: the trace was made from another source."
+    )

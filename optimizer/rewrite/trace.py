@@ -1,0 +1,117 @@
+"""The trace: the ordered rewrites of one run of a pipeline. Everything else reads it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NewType
+
+from optimizer.rewrite.edits import Edit, GraphState, InsertNode, RemoveNode
+
+MatchId = NewType("MatchId", str)
+
+
+def match_id(pass_id: str, rule: str, root: str, matched: Sequence[str]) -> MatchId:
+    """The name of one match: the same in every run that offers the same place to the same rule."""
+    text = "\0".join([pass_id, rule, root, *matched])
+    return MatchId(hashlib.sha256(text.encode()).hexdigest()[:12])
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One applied match: one step.
+
+    Attributes:
+        step: 1 for the first rewrite; step 0 is the source.
+        round: how often the pipeline had started over, from 1.
+        pass_id: the pass.
+        rule: the rule inside the pass.
+        match: the name of the match, for vetoes.
+        root: id of the node the rule was asked about.
+        matched: ids of the nodes of the pattern.
+        values: old value id -> id of the value that took its place.
+        edits: the primitive changes, in order.
+        reason: why this was valid here.
+        seconds: CPU time of matching and rewriting.
+        depends_on: earlier steps without which this match would not exist.
+    """
+
+    step: int
+    round: int
+    pass_id: str
+    rule: str
+    match: MatchId
+    root: str
+    matched: tuple[str, ...]
+    values: Mapping[str, str]
+    edits: tuple[Edit, ...]
+    reason: str
+    seconds: float
+    depends_on: tuple[int, ...]
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """Ids of the nodes this rewrite put in."""
+        return tuple(edit.node.id for edit in self.edits if isinstance(edit, InsertNode))
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Ids of the nodes this rewrite took out, Constant nodes included."""
+        return tuple(edit.node for edit in self.edits if isinstance(edit, RemoveNode))
+
+
+@dataclass(frozen=True, slots=True)
+class DeclinedMatch:
+    """A near match that still stood when the run ended, and the condition that failed."""
+
+    pass_id: str
+    rule: str
+    root: str
+    nodes: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassTiming:
+    """What one pass did in one run; `seconds` is CPU time."""
+
+    rewrites: int = 0
+    declined: int = 0
+    vetoed: int = 0
+    tried: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Trace:
+    """One run of a pipeline over one model.
+
+    Attributes:
+        source_digest: sha256 (hex) of the source graph as the writer writes it; "" until saved.
+        model_name: display text.
+        pipeline: the pipeline as data (`Pipeline.to_json`).
+        rewrites: the steps, in order.
+        declined: near matches left at the end.
+        timings: per pass id.
+        seconds: CPU time of the whole run, import and verification apart.
+        versions: software that took part.
+        stopped: why the run ended early ("" when it reached its fixpoint).
+        state: the graph as the run left it; None once it is read from a file.
+    """
+
+    source_digest: str
+    model_name: str
+    pipeline: Mapping[str, object]
+    rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
+    declined: list[DeclinedMatch] = field(default_factory=list[DeclinedMatch])
+    timings: dict[str, PassTiming] = field(default_factory=dict[str, PassTiming])
+    seconds: float = 0.0
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    stopped: str = ""
+    state: GraphState | None = None
+
+    @property
+    def steps(self) -> int:
+        """The number of rewrites."""
+        return len(self.rewrites)

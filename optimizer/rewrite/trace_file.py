@@ -1,0 +1,171 @@
+"""A trace as one file: a zip of `trace.json`, the source graph, and tensors by their hash.
+
+It opens without the model's own files. Same trace, same bytes: entries are sorted and undated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.errors import StudioError, TraceError
+from optimizer.model.graph import identify
+from optimizer.model.loader import load_bytes
+from optimizer.model.limits import Limits
+from optimizer.rewrite.edit_json import edit_from_json, edit_to_json
+from optimizer.rewrite.edits import GraphState
+from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.trace import DeclinedMatch, MatchId, PassTiming, Rewrite, Trace
+
+SCHEMA = "passlens.trace/1"
+COMPRESS_BELOW = 1 << 16
+"""Larger entries are weights; they hardly shrink and are stored as they are."""
+
+
+def save_trace(cursor: Cursor, path: Path) -> None:
+    """Write the trace of `cursor`, which ends where it stood."""
+    trace, here = cursor.trace, cursor.step
+    source = cursor.materialize(0)
+    cursor.seek(here)
+    trace.source_digest = hashlib.sha256(source).hexdigest()
+    tensors: dict[str, bytes] = {}
+    document = _to_json(trace, tensors)
+    with zipfile.ZipFile(path, "w") as archive:
+        _add(archive, "trace.json", json.dumps(document, allow_nan=False, indent=1).encode())
+        _add(archive, "source.onnx", source)
+        for name in sorted(tensors):
+            _add(archive, f"tensors/{name}", tensors[name])
+
+
+def open_trace(path: Path, *, limits: Limits = Limits()) -> Cursor:
+    """The trace in a file, standing at step 0.
+
+    Raises:
+        TraceError: the file is not a trace, or damaged.
+    """
+    with _damage_is_an_error(path), zipfile.ZipFile(path) as archive:
+        document = json.loads(archive.read("trace.json"))
+        if document.get("schema") != SCHEMA:
+            raise TraceError(f"'{path.name}' is not a trace of this version ({SCHEMA}).")
+        tensors = document["tensors"]
+
+        def fetch(name: str) -> ir.TensorProtocol:
+            return _tensor(archive.read(f"tensors/{name}"), tensors[name])
+
+        trace = _from_json(document, fetch)
+        source = archive.read("source.onnx")
+    if hashlib.sha256(source).hexdigest() != trace.source_digest:
+        raise TraceError(f"'{path.name}' is damaged: its source graph has changed.")
+    model = load_bytes(source, name=trace.model_name, limits=limits)
+    identify(model.ir)
+    return Cursor(GraphState(model.ir), trace, step=0)
+
+
+@contextmanager
+def _damage_is_an_error(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except StudioError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        raise TraceError(f"'{path.name}' cannot be opened as a trace: {error}.") from error
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    small = len(data) < COMPRESS_BELOW or name.endswith(".json")
+    entry.compress_type = zipfile.ZIP_DEFLATED if small else zipfile.ZIP_STORED
+    archive.writestr(entry, data)
+
+
+def _to_json(trace: Trace, tensors: dict[str, bytes]) -> dict[str, Any]:
+    described: dict[str, dict[str, Any]] = {}
+
+    def store(tensor: ir.TensorProtocol) -> str:
+        data = tensor.tobytes()
+        head = f"{tensor.dtype.name}{tuple(tensor.shape)}".encode()
+        name = hashlib.sha256(head + b"\0" + data).hexdigest()
+        tensors[name] = data
+        dims = [int(d) for d in tensor.shape]  # pyright: ignore[reportArgumentType] - tensors have numbers
+        described[name] = {"dtype": tensor.dtype.name, "shape": dims}
+        return name
+
+    rewrites = [_rewrite_to_json(rewrite, store) for rewrite in trace.rewrites]
+    return {
+        "schema": SCHEMA,
+        "source_digest": trace.source_digest,
+        "model_name": trace.model_name,
+        "pipeline": trace.pipeline,
+        "versions": dict(trace.versions),
+        "seconds": trace.seconds,
+        "stopped": trace.stopped,
+        "timings": {key: asdict(timing) for key, timing in trace.timings.items()},
+        "declined": [asdict(declined) for declined in trace.declined],
+        "tensors": dict(sorted(described.items())),
+        "rewrites": rewrites,
+    }
+
+
+def _rewrite_to_json(rewrite: Rewrite, store: Any) -> dict[str, Any]:
+    return {
+        "step": rewrite.step,
+        "round": rewrite.round,
+        "pass_id": rewrite.pass_id,
+        "rule": rewrite.rule,
+        "match": rewrite.match,
+        "root": rewrite.root,
+        "matched": list(rewrite.matched),
+        "values": dict(rewrite.values),
+        "reason": rewrite.reason,
+        "seconds": rewrite.seconds,
+        "depends_on": list(rewrite.depends_on),
+        "edits": [edit_to_json(edit, store) for edit in rewrite.edits],
+    }
+
+
+def _from_json(document: dict[str, Any], fetch: Any) -> Trace:
+    return Trace(
+        source_digest=document["source_digest"],
+        model_name=document["model_name"],
+        pipeline=document["pipeline"],
+        rewrites=[_rewrite_from_json(data, fetch) for data in document["rewrites"]],
+        declined=[
+            DeclinedMatch(**{**data, "nodes": tuple(data["nodes"])})
+            for data in document["declined"]
+        ],
+        timings={key: PassTiming(**timing) for key, timing in document["timings"].items()},
+        seconds=document["seconds"],
+        versions=document["versions"],
+        stopped=document["stopped"],
+    )
+
+
+def _rewrite_from_json(data: dict[str, Any], fetch: Any) -> Rewrite:
+    return Rewrite(
+        **{
+            **data,
+            "match": MatchId(data["match"]),
+            "matched": tuple(data["matched"]),
+            "depends_on": tuple(data["depends_on"]),
+            "edits": tuple(edit_from_json(edit, fetch) for edit in data["edits"]),
+        }
+    )
+
+
+def _tensor(data: bytes, described: dict[str, Any]) -> ir.TensorProtocol:
+    dtype = ir.DataType[described["dtype"]]
+    shape = described["shape"]
+    if dtype in (ir.DataType.INT4, ir.DataType.UINT4, ir.DataType.FLOAT4E2M1):
+        packed = np.frombuffer(data, dtype=np.uint8)
+        return ir.PackedTensor(packed, dtype, shape=ir.Shape(shape))
+    array = np.frombuffer(data, dtype=dtype.numpy()).reshape(shape)
+    return ir.Tensor(array, dtype=dtype)
