@@ -1,0 +1,63 @@
+# make run | test | check | slow | docs | bench
+#
+# Each target sets up what it needs by itself: a virtual environment in .venv, and for the browser
+# tests a Chromium. Nothing but Python 3.11 or newer has to be there beforehand.
+
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.PHONY: run test check slow docs bench setup browser lint
+
+PYTHON ?= python3
+MODEL ?= resnet50
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+LIBRARY := .venv/installed
+TESTING := .venv/installed-for-tests
+
+run: $(LIBRARY)
+	@echo "run: opening the studio on $(MODEL); stop it with Ctrl+C"
+	@$(BIN)/passlens studio $(MODEL)
+
+test: browser lint
+	@echo "test: all tests but the slow ones, in a real browser too"
+	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m "not slow"
+
+check: lint
+	@echo "check: fast tests, without a browser"
+	@$(PYTEST) -m "not slow and not browser"
+
+slow: browser
+	@echo "slow: the tests that take minutes"
+	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m slow
+
+docs: $(LIBRARY)
+	@echo "docs: writing the pages that are generated from the code"
+	@$(BIN)/python -m docs.build
+
+bench: browser
+	@echo "bench: side by side with other optimizers and viewers; see benchmarks/README.md"
+	@$(BIN)/python -m benchmarks.optimizers
+	@CHROMIUM="$$(sh .ci/chromium)" $(BIN)/python -m benchmarks.viewers
+
+setup: $(TESTING)
+
+lint: $(TESTING)
+	@echo "lint: format, rules, types"
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/pyright
+
+browser: $(TESTING)
+	@echo "browser: looking for Chromium"
+	@sh .ci/chromium install
+
+$(LIBRARY): pyproject.toml constraints.txt
+	@echo "setup: installing Passlens into .venv (a few minutes the first time)"
+	@PYTHON="$(PYTHON)" sh .ci/venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(TESTING): $(LIBRARY)
+	@echo "setup: installing what the tests need"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
+	@touch $@
