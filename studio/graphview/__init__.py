@@ -1,0 +1,1 @@
+"""From models and traces to the weight-free JSON the browser draws."""

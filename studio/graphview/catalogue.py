@@ -1,0 +1,55 @@
+"""The pass registry as the browser and the catalogue page get it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from optimizer.registry import Pass, passes
+from optimizer.rewrite.trace import Trace
+
+
+def pass_record(declared: type[Pass]) -> dict[str, Any]:
+    """What a person should know about a pass before switching it on."""
+    text = declared.documentation()
+    return {
+        "id": declared.id,
+        "title": declared.title(),
+        "family": declared.family,
+        "exactness": declared.exactness,
+        "presets": list(declared.presets),
+        "summary": _line(text.get("What it does", "")),
+        "before": text.get("Before", ""),
+        "after": text.get("After", ""),
+        "safe": _line(text.get("When it is safe", "")),
+        "numerics": _line(text.get("Numerics", "")),
+        "source": _line(text.get("Source", "")),
+    }
+
+
+def catalogue(enabled: Collection[str]) -> list[dict[str, Any]]:
+    """Every registered pass, in running order, with whether it is switched on."""
+    return [{**pass_record(p), "enabled": p.id in enabled} for p in passes()]
+
+
+def pass_records(trace: Trace) -> list[dict[str, Any]]:
+    """The catalogue with what each pass did in a trace."""
+    declined: dict[str, int] = {}
+    for entry in trace.declined:
+        declined[entry.pass_id] = declined.get(entry.pass_id, 0) + 1
+    records: list[dict[str, Any]] = []
+    for entry in catalogue(trace.timings.keys()):
+        timing = trace.timings.get(entry["id"])
+        records.append(
+            {
+                **entry,
+                "fired": timing.rewrites if timing is not None else 0,
+                "declined": declined.get(entry["id"], 0),
+            }
+        )
+    return records
+
+
+def _line(text: str) -> str:
+    """A paragraph on one line."""
+    return " ".join(text.split())

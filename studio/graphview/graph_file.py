@@ -1,0 +1,77 @@
+"""A whole graph as `passlens.graph/1`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import onnx_ir as ir
+
+from optimizer.model.graph import ID, bodies, graph_id, walk_nodes
+from studio.graphview.edges import into_node, into_outputs
+from studio.graphview.groups import Groups
+from studio.graphview.records import Record, drawn, record
+from studio.graphview.text import cut, dtype_text, shape_text
+
+SCHEMA = "passlens.graph/1"
+
+
+def body_owners(graph: ir.Graph) -> dict[str, ir.Node]:
+    """The node that carries each body, by the body's id."""
+    return {graph_id(body): node for node in walk_nodes(graph) for body in bodies(node)}
+
+
+def in_drawing_order(graph: ir.Graph) -> Iterator[ir.Node]:
+    """Every node, bodies before their owner, so that every edge points forward."""
+    stack: list[tuple[Iterator[ir.Node], ir.Node | None]] = [(iter(graph), None)]
+    while stack:
+        nodes, owner = stack[-1]
+        node = next(nodes, None)
+        if node is None:
+            stack.pop()
+            if owner is not None:
+                yield owner
+            continue
+        inner = list(bodies(node))
+        if inner:
+            stack.append((_chain(inner), node))
+        else:
+            yield node
+
+
+def _chain(graphs: list[ir.Graph]) -> Iterator[ir.Node]:
+    for graph in graphs:
+        yield from graph
+
+
+def graph_json(graph: ir.Graph, *, key: str, name: str, groups: Groups) -> dict[str, Any]:
+    """The graph without its weights."""
+    opsets = graph.opset_imports
+    nodes = [node for node in in_drawing_order(graph) if drawn(node)]
+    main = graph_id(graph)
+    entries: list[Record] = []
+    for node in nodes:
+        entry = record(node, group=groups.of(node), opset=opsets.get(node.domain, 1))
+        home = node.graph
+        if isinstance(home, ir.Graph) and graph_id(home) != main:
+            entry["body"] = graph_id(home)
+        entries.append(entry)
+    return {
+        "schema": SCHEMA,
+        "key": key,
+        "name": cut(name),
+        "nodes": entries,
+        "inputs": [_port(v, v.meta[ID]) for v in graph.inputs if not v.is_initializer()],
+        "outputs": [_port(v, f"o{i}") for i, v in enumerate(graph.outputs)],
+        "edges": [edge for node in nodes for edge in into_node(node)] + list(into_outputs(graph)),
+        "groups": groups.entries,
+    }
+
+
+def _port(value: ir.Value, identity: str) -> dict[str, str]:
+    return {
+        "id": identity,
+        "name": cut(value.name or ""),
+        "dtype": dtype_text(value),
+        "shape": shape_text(value.shape),
+    }

@@ -1,0 +1,91 @@
+"""Groups from name scopes: `/encoder/layer.3/attention/MatMul` lies in `/encoder/layer.3/attention`.
+
+Exporters write scopes into node names, or (torch's dynamo exporter) into node metadata. Bodies of
+control flow are groups too. Groups found by other means join by the same list.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import onnx_ir as ir
+
+from optimizer.model.graph import graph_id
+from studio.graphview.text import cut
+
+_SCOPES = "pkg.torch.onnx.name_scopes"
+MAX_DEPTH = 12
+MAX_WRITTEN = 4096
+
+
+class Groups:
+    """The group tree; index 0 is the root."""
+
+    def __init__(self, owners: dict[str, ir.Node]) -> None:
+        self.entries: list[dict[str, Any]] = [{"id": "", "name": "", "parent": -1}]
+        self._index = {"": 0}
+        self._owners = owners
+
+    def of(self, node: ir.Node) -> int:
+        """The index of the innermost group of a node; made on first use."""
+        base = self._body_of(node)
+        return self._at(base, scope_path(node))
+
+    def _body_of(self, node: ir.Node) -> int:
+        graph = node.graph
+        owner = self._owners.get(graph_id(graph)) if isinstance(graph, ir.Graph) else None
+        if owner is None or not isinstance(graph, ir.Graph):
+            return 0
+        around = self.of(owner)
+        name = f"{owner.op_type} {graph.name or 'body'}"
+        return self._child(around, cut(name, 60), f"#{graph_id(graph)}")
+
+    def _at(self, base: int, parts: Sequence[str]) -> int:
+        current = base
+        inherited = self.entries[base]["id"].partition("#")[0].strip("/").split("/")
+        if base and list(parts[: len(inherited)]) == inherited:
+            parts = parts[len(inherited) :]  # a body repeats the scope of its owner
+        for part in parts[:MAX_DEPTH]:
+            current = self._child(current, cut(part, 60), part)
+        return current
+
+    def _child(self, parent: int, name: str, key: str) -> int:
+        identity = f"{self.entries[parent]['id']}/{key}"
+        index = self._index.get(identity)
+        if index is None:
+            index = self._index[identity] = len(self.entries)
+            self.entries.append({"id": identity, "name": name, "parent": parent})
+        return index
+
+
+def scope_path(node: ir.Node) -> Sequence[str]:
+    """The scopes around a node, outermost first."""
+    written = node.metadata_props.get(_SCOPES)
+    if written:
+        return _from_metadata(written)
+    name = node.name or ""
+    if "/" not in name:
+        return ()
+    return [part for part in name.split("/")[:-1] if part]
+
+
+def _from_metadata(written: str) -> Sequence[str]:
+    """Torch writes every enclosing module path and last the node itself: cumulative, dotted."""
+    if len(written) > MAX_WRITTEN:
+        return ()
+    try:
+        scopes = ast.literal_eval(written)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return ()
+    if not isinstance(scopes, list):
+        return ()
+    parts: list[str] = []
+    outer = ""
+    for scope in map(str, scopes[:-1]):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        if not scope or scope == outer:
+            continue
+        parts.append(scope.removeprefix(outer + ".") if outer else scope)
+        outer = scope
+    return parts

@@ -1,0 +1,105 @@
+"""One node as the browser gets it: `passlens.graph/1`, entry of `nodes`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+
+from optimizer.model.graph import ID, is_constant_node, node_id
+from studio.graphview.categories import category
+from studio.graphview.text import (
+    attribute_text,
+    brief,
+    constant_tensor,
+    cut,
+    dims_text,
+    dtype_name,
+    dtype_text,
+    shape_text,
+)
+
+Record = dict[str, Any]
+MAX_PORTS = 64
+"""A node lists at most this many inputs and outputs; the last entry says how many more."""
+
+
+def drawn(node: ir.Node) -> bool:
+    """Whether a node is a box of its own: Constants sit inside their consumers."""
+    return not is_constant_node(node) or any(o.is_graph_output() for o in node.outputs)
+
+
+def record(node: ir.Node, *, group: int, opset: int) -> Record:
+    """Everything the browser may show of a node."""
+    entry: Record = {
+        "id": node_id(node),
+        "op": cut(node.op_type, 60),
+        "name": cut(node.name or "", 200),
+        "cat": category(node.op_type),
+        "g": group,
+    }
+    if node.domain:
+        entry["domain"] = cut(node.domain, 60)
+    if text := brief(node):
+        entry["brief"] = cut(text, 40)
+    if attributes := [[cut(a.name), attribute_text(a)] for a in node.attributes.values()]:
+        entry["attrs"] = attributes
+    inputs, outputs = _formal_names(node.domain, node.op_type, opset)
+    entry["in"] = [
+        _input(_formal(inputs, index), value)
+        for index, value in enumerate(node.inputs[:MAX_PORTS])
+        if value is not None
+    ]
+    entry["out"] = [
+        [_formal(outputs, index), cut(value.name or ""), dtype_text(value), shape_text(value.shape)]
+        for index, value in enumerate(node.outputs[:MAX_PORTS])
+        if value.name or value.uses()
+    ]
+    if rows := _rows(entry["in"]):
+        entry["rows"] = rows
+    return entry
+
+
+def _input(formal: str, value: ir.Value) -> list[str]:
+    tensor = constant_tensor(value)
+    if tensor is None:
+        port = [formal, cut(value.name or ""), dtype_text(value), shape_text(value.shape)]
+        return [*port, "input"] if value.is_graph_input() else port
+    kind = "input" if value.is_graph_input() else "constant" if tensor.size <= 1 else "weight"
+    return [formal, cut(value.name or ""), dtype_name(tensor.dtype), dims_text(tensor.shape), kind]
+
+
+def _rows(ports: list[list[str]]) -> list[str]:
+    """The quiet second row: large constants by their formal name and shape."""
+    weights = [p for p in ports if p[-1] == "weight" and len(p) == 5]
+    return [f"{p[0]} {p[3]}" for p in weights[:3]]
+
+
+def _formal(names: tuple[str, ...], index: int) -> str:
+    if not names:
+        return str(index)
+    return names[index] if index < len(names) else f"{names[-1]}{index}"
+
+
+@lru_cache(maxsize=2048)
+def _formal_names(domain: str, op: str, opset: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of inputs and outputs in the operator's specification."""
+    try:
+        schema = onnx.defs.get_schema(op, max(opset, 1), domain)
+    except onnx.defs.SchemaError:
+        return (), ()
+    return tuple(i.name for i in schema.inputs), tuple(o.name for o in schema.outputs)
+
+
+def port_source(value: ir.Value | None) -> tuple[str, int] | None:
+    """Where an edge starts: (id, port) of the producing node or graph input."""
+    if value is None:
+        return None
+    producer = value.producer()
+    if producer is not None:
+        return (node_id(producer), value.index() or 0) if drawn(producer) else None
+    if value.is_graph_input() and not value.is_initializer():
+        return value.meta[ID], 0
+    return None

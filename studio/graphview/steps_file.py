@@ -1,0 +1,225 @@
+"""A whole trace as `passlens.steps/1`: every step as a small patch over the source graph.
+
+The trace is replayed once; what a step changes is read off the graph before and after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import onnx_ir as ir
+
+from optimizer.cost import Cost, node_cost
+from optimizer.model.graph import is_constant_node, node_id
+from optimizer.rewrite.edits import (
+    InsertNode,
+
+    Retype,
+    SetAttributes,
+    SetGraphOutput,
+    SetInput,
+)
+from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.trace import Rewrite
+from studio.graphview.catalogue import pass_records
+from studio.graphview.edges import Edge, into_node, into_outputs
+from studio.graphview.graph_file import body_owners
+from studio.graphview.groups import Groups
+from studio.graphview.records import Record, drawn, record
+
+SCHEMA = "passlens.steps/1"
+OrderKey = tuple[float, ...]
+_LAST = float("inf")
+
+
+def steps_json(cursor: Cursor, *, key: str, graph_key: str, groups: Groups) -> dict[str, Any]:
+    """Every step of the trace; the cursor must stand at step 0 and ends at the last."""
+    return _Steps(cursor, groups).run(key, graph_key)
+
+
+class _Steps:
+    def __init__(self, cursor: Cursor, groups: Groups) -> None:
+        self.cursor, self.groups = cursor, groups
+        self.trace = cursor.trace
+        self.state = cursor.state
+        self.graph = cursor.model.graph
+        self.passes = pass_records(self.trace)
+        self.index = {entry["id"]: i for i, entry in enumerate(self.passes)}
+        self.order: dict[str, OrderKey] = {
+            identity: (float(i), _LAST) for i, identity in enumerate(self.state.nodes)
+        }
+        self.inserted: dict[str, int] = {}
+        self.nodes: list[Record] = []
+        self.steps: list[dict[str, Any]] = []
+
+    def run(self, key: str, graph_key: str) -> dict[str, Any]:
+        """All steps, then the totals."""
+        first = self._totals()
+        for rewrite in self.trace.rewrites:
+            self.steps.append(self._step(rewrite))
+        last = self._totals()
+        return {
+            "schema": SCHEMA,
+            "key": key,
+            "graph": graph_key,
+            "passes": self.passes,
+            "nodes": self.nodes,
+            "steps": self.steps,
+            "declined": [
+                {
+                    "pass": self.index[d.pass_id],
+                    "rule": d.rule,
+                    "node": d.root,
+                    "nodes": list(d.nodes),
+                    "reason": d.reason,
+                }
+                for d in self.trace.declined
+            ],
+            "totals": {name: [first[name], last[name]] for name in first},
+            "stopped": self.trace.stopped,
+            "seconds": self.trace.seconds,
+        }
+
+    def _totals(self) -> dict[str, int]:
+        live = [n for n in self.state.nodes.values() if n.graph is not None]
+        nodes = sum(not is_constant_node(n) for n in live)
+        cost = _sum(node_cost(n) for n in live)
+        return {"nodes": nodes, "flops": cost.flops, "bytes": _moved(cost)}
+
+    def _step(self, rewrite: Rewrite) -> dict[str, Any]:
+        touched = self._touched(rewrite)
+        leaving = [self.state.nodes[i] for i in rewrite.removed]
+        group = self.groups.of(self.state.nodes[rewrite.root])
+        matched = [i for i in rewrite.matched if drawn(self.state.nodes[i])]
+        removed = [node_id(n) for n in leaving if drawn(n)]
+        before = self._edges([*leaving, *touched.values()])
+        cost_before = _sum(node_cost(n) for n in leaving)
+        self.cursor.seek(rewrite.step)
+        added = [self.state.nodes[i] for i in rewrite.added]
+        after = self._edges([*added, *touched.values()])
+        cost_after = _sum(node_cost(n) for n in added)
+        self._place(rewrite)
+        self._add_records(rewrite, added, group=group, removed=removed, edges=after)
+        entry: dict[str, Any] = {
+            "n": rewrite.step,
+            "round": rewrite.round,
+            "pass": self.index[rewrite.pass_id],
+            "rule": rewrite.rule,
+            "match": rewrite.match,
+            "root": rewrite.root,
+            "matched": matched,
+            "removed": removed,
+            "added": [node_id(n) for n in added],
+            "changed": self._records(_attribute_changes(rewrite), touched),
+            "updated": self._records(touched, touched),
+            "edges_removed": [e for e in before if e not in after],
+            "edges_added": [e for e in after if e not in before],
+            "why": rewrite.reason,
+            "from": {node_id(n): matched for n in added},
+            "into": dict(rewrite.values),
+            "delta": {
+                "nodes": len(added) - sum(not is_constant_node(n) for n in leaving),
+                "flops": cost_after.flops - cost_before.flops,
+                "bytes": _moved(cost_after) - _moved(cost_before),
+            },
+            "us": round(rewrite.seconds * 1e6),
+            "depends": list(rewrite.depends_on),
+        }
+        return {name: value for name, value in entry.items() if value not in ({}, [])}
+
+    def _touched(self, rewrite: Rewrite) -> dict[str, ir.Node]:
+        """Nodes that stay but read or write something else afterwards."""
+        gone = set(rewrite.removed)
+        found: dict[str, ir.Node] = {}
+        for edit in rewrite.edits:
+            match edit:
+                case SetInput() | SetAttributes():
+                    identity = edit.node
+                case Retype():
+                    identity = edit.value.partition(":")[0]
+                case SetGraphOutput():
+                    owner = self.state.owners.get(edit.graph)
+                    identity = node_id(owner) if owner is not None else ""
+                case _:
+                    continue
+            if identity in self.state.nodes and identity not in gone:
+                node = self.state.nodes[identity]
+                if drawn(node):
+                    found[identity] = node
+        return found
+
+    def _edges(self, nodes: Iterable[ir.Node]) -> list[Edge]:
+        edges = [edge for node in nodes if node.graph is not None for edge in into_node(node)]
+        return edges + list(into_outputs(self.graph))
+
+    def _records(self, which: Iterable[str], touched: dict[str, ir.Node]) -> dict[str, Record]:
+        found: dict[str, Record] = {}
+        for identity in which:
+            node = touched.get(identity)
+            if node is not None and node.graph is not None:
+                found[identity] = self._record(node, self.groups.of(node))
+        return found
+
+    def _record(self, node: ir.Node, group: int) -> Record:
+        opset = self.graph.opset_imports.get(node.domain, 1)
+        return record(node, group=group, opset=opset)
+
+    def _place(self, rewrite: Rewrite) -> None:
+        """Order keys of new nodes: right before their root, after earlier ones put there."""
+        for edit in rewrite.edits:
+            if isinstance(edit, InsertNode):
+                number = self.inserted[edit.before] = self.inserted.get(edit.before, 0) + 1
+                self.order[edit.node.id] = (*self.order[edit.before][:-1], float(number), _LAST)
+
+    def _add_records(
+        self,
+        rewrite: Rewrite,
+        added: list[ir.Node],
+        *,
+        group: int,
+        removed: list[str],
+        edges: list[Edge],
+    ) -> None:
+        """Records of new nodes, each in the slot of a node it replaces where the order allows."""
+        free = [i for i in removed if i != rewrite.root]
+        heirs = {value.partition(":")[0] for value in rewrite.values.values()}
+        for node in added:
+            identity = node_id(node)
+            entry = self._record(node, group)
+            entry["near"] = rewrite.root
+            if identity in heirs and rewrite.root in removed:
+                entry["slot"] = rewrite.root
+                heirs = set()
+            else:
+                slot = self._slot(identity, free, edges)
+                if slot is not None:
+                    free.remove(slot)
+                entry["slot"] = slot
+            self.nodes.append(entry)
+
+    def _slot(self, identity: str, free: list[str], edges: list[Edge]) -> str | None:
+        """A removed node whose place in the order lies between producers and consumers."""
+        low = max((self.order[a] for a, b, *_ in edges if b == identity and a in self.order),
+                  default=(-1.0,))
+        for candidate in free:
+            if self.order[candidate] > low:
+                return candidate
+        return None
+
+
+def _attribute_changes(rewrite: Rewrite) -> list[str]:
+    return [edit.node for edit in rewrite.edits if isinstance(edit, SetAttributes)]
+
+
+def _sum(costs: Iterable[Cost | None]) -> Cost:
+    total = Cost(0, 0, 0, 0)
+    for cost in costs:
+        if cost is not None:
+            total = total + cost
+    return total
+
+
+def _moved(cost: Cost) -> int:
+    """Bytes read and written."""
+    return cost.bytes_read + cost.bytes_written

@@ -1,0 +1,256 @@
+"""Short texts for shapes, numbers, attributes and whole nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.model.graph import is_constant_node
+
+MINUS = "\u2212"
+TIMES = "\u00d7"
+MAX_TEXT = 120
+
+
+def cut(text: str, limit: int = MAX_TEXT) -> str:
+    """`text`, at most `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def dims_text(dims: Iterable[object]) -> str:
+    """Dimensions joined by ×: "64×3×7×7"; a scalar is "scalar"."""
+    parts = [str(d) if d is not None else "?" for d in dims]
+    return TIMES.join(parts) if parts else "scalar"
+
+
+def shape_text(shape: ir.Shape | None) -> str:
+    """A shape, "" when unknown."""
+    if shape is None:
+        return ""
+    return dims_text(d if isinstance(d, int) else d.value for d in shape)
+
+
+def dtype_text(value: ir.Value) -> str:
+    """A value's element type in numpy's words, "" when unknown."""
+    if value.dtype is None:
+        return "" if value.type is None else cut(str(value.type), 40)
+    return dtype_name(value.dtype)
+
+
+def dtype_name(dtype: ir.DataType) -> str:
+    """An element type in numpy's words: float32, int64, bool."""
+    name = dtype.name.lower()
+    return {"float": "float32", "double": "float64"}.get(name, name)
+
+
+def number_text(number: float) -> str:
+    """A number with at most four significant digits and a real minus sign."""
+    text = f"{number:.4g}" if isinstance(number, float) else str(number)
+    return text.replace("e-0", f"e{MINUS}").replace("e+0", "e").replace("-", MINUS)
+
+
+def constant_tensor(value: ir.Value | None) -> ir.TensorProtocol | None:
+    """The tensor behind an initializer or a Constant node, for display."""
+    if value is None:
+        return None
+    if value.is_initializer():
+        return value.const_value
+    producer = value.producer()
+    if not is_constant_node(producer) or producer is None:
+        return None
+    for attribute in producer.attributes.values():
+        if attribute.type == ir.AttributeType.TENSOR:
+            return attribute.as_tensor()
+        if attribute.type in _NUMERIC:
+            return ir.tensor(np.asarray(attribute.value))
+    return None
+
+
+_NUMERIC = {
+    ir.AttributeType.INT,
+    ir.AttributeType.INTS,
+    ir.AttributeType.FLOAT,
+    ir.AttributeType.FLOATS,
+}
+
+
+def scalar_text(value: ir.Value | None) -> str | None:
+    """A one-element constant as text."""
+    tensor = constant_tensor(value)
+    if tensor is None or tensor.size != 1 or tensor.dtype == ir.DataType.STRING:
+        return None
+    return number_text(tensor.numpy().item())
+
+
+def vector_text(value: ir.Value | None, limit: int = 8) -> str | None:
+    """A short constant integer vector as text: "−1×12×64"."""
+    tensor = constant_tensor(value)
+    if tensor is None or tensor.size > limit or not tensor.dtype.is_integer():
+        return None
+    return ", ".join(number_text(int(x)) for x in tensor.numpy().reshape(-1))
+
+
+def attribute_text(attribute: ir.Attr) -> str:
+    """An attribute's value for the details table."""
+    match attribute.type:
+        case ir.AttributeType.TENSOR:
+            tensor = attribute.as_tensor()
+            if tensor.size <= 8 and tensor.dtype != ir.DataType.STRING:
+                return cut(str(tensor.numpy().tolist()))
+            return f"{dtype_name(tensor.dtype)} {dims_text(tensor.shape)}"
+        case ir.AttributeType.GRAPH:
+            return f"graph of {len(attribute.as_graph())} nodes"
+        case ir.AttributeType.GRAPHS:
+            return f"{len(attribute.as_graphs())} graphs"
+        case ir.AttributeType.FLOAT:
+            return number_text(float(attribute.value))
+        case ir.AttributeType.STRING:
+            return cut(str(attribute.value))
+        case _:
+            value = attribute.value
+            return cut(str(list(value) if isinstance(value, tuple) else value))
+
+
+Brief = Callable[[ir.Node], str]
+
+
+def brief(node: ir.Node) -> str:
+    """The two attributes that identify a node, in as few characters as possible."""
+    special = _BRIEFS.get(node.op_type)
+    if special is not None:
+        return special(node)
+    axis = node.attributes.get("axis")
+    if axis is not None and axis.type == ir.AttributeType.INT:
+        return f"axis {number_text(axis.as_int())}"
+    return ""
+
+
+def _ints(node: ir.Node, name: str) -> Sequence[int]:
+    attribute = node.attributes.get(name)
+    return attribute.as_ints() if attribute is not None else ()
+
+
+def _window(node: ir.Node) -> str:
+    kernel, strides = _ints(node, "kernel_shape"), _ints(node, "strides")
+    if not kernel and len(node.inputs) > 1:
+        tensor = constant_tensor(node.inputs[1])
+        kernel = tuple(tensor.shape)[2:] if tensor is not None else ()  # pyright: ignore[reportAssignmentType] - tensors have numbers
+    parts = [dims_text(kernel)] if kernel else []
+    if any(s != 1 for s in strides):
+        parts.append("/" + (str(strides[0]) if len(set(strides)) == 1 else dims_text(strides)))
+    group = node.attributes.get("group")
+    if group is not None and group.as_int() != 1:
+        parts.append(f"g{group.as_int()}")
+    activation = node.attributes.get("activation")
+    if activation is not None and activation.type == ir.AttributeType.STRING:
+        parts.append(f"+ {activation.as_string()}")
+    return " ".join(parts)
+
+
+def _cast(node: ir.Node) -> str:
+    target = node.attributes.get("to")
+    return f"→ {dtype_name(ir.DataType(target.as_int()))}" if target is not None else ""
+
+
+def _operator_sign(sign: str) -> Brief:
+    def text(node: ir.Node) -> str:
+        for value in node.inputs:
+            constant = scalar_text(value)
+            if constant is not None:
+                return f"{sign} {constant}"
+        return ""
+
+    return text
+
+
+def _second_input(before: str) -> Brief:
+    def text(node: ir.Node) -> str:
+        target = vector_text(node.inputs[1]) if len(node.inputs) > 1 else None
+        return f"{before} {target}" if target is not None else ""
+
+    return text
+
+
+def _axes(node: ir.Node) -> str:
+    axes = _ints(node, "axes")
+    if axes:
+        return "axes " + ", ".join(map(number_text, axes))
+    return _second_input("axes")(node)
+
+
+def _gather(node: ir.Node) -> str:
+    index = scalar_text(node.inputs[1]) if len(node.inputs) > 1 else None
+    axis = node.attributes.get("axis")
+    return f"[{index}]" if index is not None else f"axis {axis.as_int() if axis else 0}"
+
+
+def _clip(node: ir.Node) -> str:
+    bounds = [scalar_text(v) for v in node.inputs[1:3]]
+    for name in ("min", "max"):
+        attribute = node.attributes.get(name)
+        if attribute is not None:
+            bounds.append(number_text(attribute.as_float()))
+    return "…".join(b if b is not None else "" for b in bounds) if bounds else ""
+
+
+def _perm(node: ir.Node) -> str:
+    return ", ".join(map(str, _ints(node, "perm")))
+
+
+def _gemm(node: ir.Node) -> str:
+    flags = [
+        f"{name[-1]}ᵀ"
+        for name in ("transA", "transB")
+        if (a := node.attributes.get(name)) is not None and a.as_int()
+    ]
+    activation = node.attributes.get("activation")
+    if activation is not None:
+        flags.append(f"+ {activation.as_string()}")
+    return " ".join(flags)
+
+
+def _epsilon(node: ir.Node) -> str:
+    epsilon = node.attributes.get("epsilon")
+    return f"ε {number_text(epsilon.as_float())}" if epsilon is not None else ""
+
+
+def _alpha(node: ir.Node) -> str:
+    alpha = node.attributes.get("alpha")
+    return f"α {number_text(alpha.as_float())}" if alpha is not None else ""
+
+
+_WINDOWED = (
+    "Conv ConvTranspose MaxPool AveragePool LpPool FusedConv NhwcConv ConvInteger QLinearConv"
+)
+_AXES = (
+    "Squeeze Unsqueeze ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2"
+    " ReduceLogSum ReduceLogSumExp ReduceSumSquare"
+)
+_BRIEFS: dict[str, Brief] = {
+    **dict.fromkeys(_WINDOWED.split(), _window),
+    **dict.fromkeys(_AXES.split(), _axes),
+    "Transpose": _perm,
+    "Cast": _cast,
+    "Gather": _gather,
+    "Clip": _clip,
+    "Gemm": _gemm,
+    "FusedGemm": _gemm,
+    "BatchNormalization": _epsilon,
+    "InstanceNormalization": _epsilon,
+    "LeakyRelu": _alpha,
+    "Elu": _alpha,
+    "Add": _operator_sign("+"),
+    "Sub": _operator_sign(MINUS),
+    "Mul": _operator_sign(TIMES),
+    "Div": _operator_sign("÷"),
+    "Pow": _operator_sign("^"),
+    "Equal": _operator_sign("="),
+    "Greater": _operator_sign(">"),
+    "Less": _operator_sign("<"),
+    "Mod": _operator_sign("mod"),
+    "Reshape": _second_input("→"),
+    "Expand": _second_input("→"),
+    "Tile": _second_input(TIMES),
+}
