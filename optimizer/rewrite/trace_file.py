@@ -1,6 +1,7 @@
 """A trace as one file: a zip of `trace.json`, the source graph, and tensors by their hash.
 
 It opens without the model's own files. Same trace, same bytes: entries are sorted and undated.
+Where the source is at hand anyway (the studio's store) the file may go without it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.errors import StudioError, TraceError
-from optimizer.model.graph import identify
 from optimizer.model.loader import load_bytes
 from optimizer.model.limits import Limits
 from optimizer.rewrite.edit_json import edit_from_json, edit_to_json
@@ -31,17 +31,18 @@ COMPRESS_BELOW = 1 << 16
 """Larger entries are weights; they hardly shrink and are stored as they are."""
 
 
-def save_trace(cursor: Cursor, path: Path) -> None:
+def save_trace(cursor: Cursor, path: Path, *, with_source: bool = True) -> None:
     """Write the trace of `cursor`, which ends where it stood."""
     trace, here = cursor.trace, cursor.step
-    source = cursor.materialize(0)
+    source = cursor.materialize(0) if with_source else b""
     cursor.seek(here)
-    trace.source_digest = hashlib.sha256(source).hexdigest()
+    trace.source_digest = hashlib.sha256(source).hexdigest() if with_source else ""
     tensors: dict[str, bytes] = {}
     document = _to_json(trace, tensors)
     with zipfile.ZipFile(path, "w") as archive:
         _add(archive, "trace.json", json.dumps(document, allow_nan=False, indent=1).encode())
-        _add(archive, "source.onnx", source)
+        if with_source:
+            _add(archive, "source.onnx", source)
         for name in sorted(tensors):
             _add(archive, f"tensors/{name}", tensors[name])
 
@@ -50,30 +51,46 @@ def open_trace(path: Path, *, limits: Limits = Limits()) -> Cursor:
     """The trace in a file, standing at step 0.
 
     Raises:
-        TraceError: the file is not a trace, or damaged.
+        TraceError: the file is not a trace, or damaged, or goes without its source.
     """
-    with _damage_is_an_error(path), zipfile.ZipFile(path) as archive:
-        document = json.loads(archive.read("trace.json"))
-        if document.get("schema") != SCHEMA:
-            raise TraceError(f"'{path.name}' is not a trace of this version ({SCHEMA}).")
-        tensors = document["tensors"]
-
-        def fetch(name: str) -> ir.TensorProtocol:
-            return _tensor(archive.read(f"tensors/{name}"), tensors[name])
-
-        trace = _from_json(document, fetch)
-        source = archive.read("source.onnx")
+    with _opened(path) as archive:
+        if "source.onnx" not in archive.namelist():
+            raise TraceError(f"'{path.name}' goes without its source graph.")
+        trace, source = _read(archive, path), archive.read("source.onnx")
     if hashlib.sha256(source).hexdigest() != trace.source_digest:
         raise TraceError(f"'{path.name}' is damaged: its source graph has changed.")
     model = load_bytes(source, name=trace.model_name, limits=limits)
-    identify(model.ir)
     return Cursor(GraphState(model.ir), trace, step=0)
 
 
+def open_trace_over(path: Path, source: ir.Model) -> Cursor:
+    """The trace in a file that goes without its source, standing at step 0 over `source`.
+
+    Raises:
+        TraceError: the file is not a trace, or damaged.
+    """
+    with _opened(path) as archive:
+        trace = _read(archive, path)
+    return Cursor(GraphState(source), trace, step=0)
+
+
+def _read(archive: zipfile.ZipFile, path: Path) -> Trace:
+    document = json.loads(archive.read("trace.json"))
+    if document.get("schema") != SCHEMA:
+        raise TraceError(f"'{path.name}' is not a trace of this version ({SCHEMA}).")
+    tensors = document["tensors"]
+
+    def fetch(name: str) -> ir.TensorProtocol:
+        return _tensor(archive.read(f"tensors/{name}"), tensors[name])
+
+    return _from_json(document, fetch)
+
+
 @contextmanager
-def _damage_is_an_error(path: Path) -> Iterator[None]:
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        yield
+        with zipfile.ZipFile(path) as archive:
+            yield archive
     except StudioError:
         raise
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
