@@ -1,0 +1,1 @@
+"""Runs models in worker processes and keeps what was measured."""

@@ -1,0 +1,229 @@
+"""The pool: the one door to native code, shared by all browser sessions of a server."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import itertools
+import os
+import threading
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TypeVar, cast
+
+from optimizer.isolation import Progress
+from optimizer.model.limits import JobLimits
+from profiling.workers import outcome
+from profiling.workers.job import RunningJob, StaleWorker
+from profiling.workers.launcher import ForkServer, Process
+
+Result = TypeVar("Result")
+Cancelled = Callable[[], bool]
+
+_TICK_S = 0.05
+_MAX_ATTEMPTS = 3
+_DEFAULT_LIMITS = JobLimits()
+
+
+class Worker:
+    """One worker process that keeps its state (module globals) from call to call."""
+
+    def __init__(self, pool: WorkerPool, process: Process, *, fresh: bool) -> None:
+        self._pool = pool
+        self._process = process
+        self._fresh = fresh
+        self._jobs = itertools.count(1)
+        self.reusable = True
+
+    def run(
+        self,
+        function: Callable[..., Result],
+        *args: object,
+        limits: JobLimits = _DEFAULT_LIMITS,
+        progress: Progress | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> Result:
+        """`function(*args)`, computed in this worker. After a `RunError` the worker is gone."""
+        folder = self._pool.folder / f"w{id(self)}-{next(self._jobs)}"
+        job = RunningJob(self._process, folder, limits, watch_resident=self._fresh)
+        self.reusable = False
+        try:
+            result = job.run(function, args, progress=progress, cancelled=cancelled)
+        finally:
+            self.reusable = job.reusable
+            if not self.reusable:
+                self._process.kill()
+        return cast("Result", result)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is there to take a job."""
+        return self.reusable and not self._process.ended.is_set()
+
+    def close(self) -> None:
+        """End the process and everything it started."""
+        self.reusable = False
+        self._process.kill()
+        self._process.close()
+
+
+class Bench:
+    """Workers that hold still while one of them measures."""
+
+    def __init__(self, pool: WorkerPool, workers: contextlib.ExitStack) -> None:
+        self._pool = pool
+        self._workers = workers
+
+    def worker(self, *, fresh: bool = False) -> Worker:
+        """A new worker that lives as long as the bench; `fresh` for CUDA."""
+        worker = self._pool.start(fresh=fresh)
+        self._workers.callback(worker.close)
+        return worker
+
+
+class WorkerPool:
+    """Runs functions in worker processes; implements `optimizer.isolation.Isolate`.
+
+    Thread-safe. Idle workers are used again; one that crashed, ran out of something, raised an
+    unexpected error or left a child behind is not.
+
+    Args:
+        size: jobs at a time; by default one a processor, at least two.
+    """
+
+    def __init__(self, *, size: int | None = None) -> None:
+        self._slots = threading.Semaphore(size or max(2, os.cpu_count() or 1))
+        self._measuring = threading.Lock()
+        self._lock = threading.Lock()
+        self._idle: list[Worker] = []
+        self._server: ForkServer | None = None
+        self._closed = False
+
+    def __call__(
+        self,
+        function: Callable[..., Result],
+        *args: object,
+        limits: JobLimits = _DEFAULT_LIMITS,
+        progress: Progress | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> Result:
+        """`function(*args)`, computed in a worker process.
+
+        A function with a keyword-only parameter `progress` is handed one to report with.
+
+        Raises:
+            RunError: the worker crashed, ran out of time or memory, or was cancelled.
+            StudioError: whatever the function itself raised from our tree.
+        """
+        with self._turn(cancelled):
+            for attempt in range(_MAX_ATTEMPTS):
+                worker = self._take_idle() or self.start()
+                try:
+                    return worker.run(
+                        function, *args, limits=limits, progress=progress, cancelled=cancelled
+                    )
+                except StaleWorker:
+                    if attempt == _MAX_ATTEMPTS - 1:
+                        raise outcome.crashed("start of a worker", None, "") from None
+                finally:
+                    self._give_back(worker)
+        raise AssertionError("unreachable")
+
+    @contextlib.contextmanager
+    def measuring(self, *, cancelled: Cancelled | None = None) -> Generator[Bench]:
+        """A bench for timing; there is only one, so that no two timings run at a time."""
+        _acquire(self._measuring, cancelled)
+        try:
+            with contextlib.ExitStack() as workers:
+                yield Bench(self, workers)
+        finally:
+            self._measuring.release()
+
+    def start(self, *, fresh: bool = False) -> Worker:
+        """A new worker outside the pool's bookkeeping; its user closes it."""
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the pool is closed")
+            if self._server is None or not self._server.alive:
+                self._restart_server()
+            server = self._server
+        assert server is not None  # noqa: S101 - for the type checker
+        return Worker(self, server.launch(fresh=fresh), fresh=fresh)
+
+    @property
+    def folder(self) -> Path:
+        """Where the workers' private folders are."""
+        assert self._server is not None  # noqa: S101 - workers exist only beside a server
+        return self._server.folder
+
+    def warm(self) -> None:
+        """Start the fork server now, so that the first job does not wait for its imports."""
+        self._give_back(self.start())
+
+    def close(self) -> None:
+        """Kill all workers. The pool cannot be used afterwards."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            server, self._server = self._server, None
+        for worker in idle:
+            worker.close()
+        if server is not None:
+            server.close()
+
+    @contextlib.contextmanager
+    def _turn(self, cancelled: Cancelled | None) -> Generator[None]:
+        _acquire(self._slots, cancelled)
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    def _take_idle(self) -> Worker | None:
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                worker = self._idle.pop()
+            if worker.alive:
+                return worker
+            worker.close()
+
+    def _give_back(self, worker: Worker) -> None:
+        with self._lock:
+            keep = worker.alive and not self._closed
+            if keep:
+                self._idle.append(worker)
+        if not keep:
+            worker.close()
+
+    def _restart_server(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        for worker in self._idle:
+            worker.close()
+        self._idle.clear()
+        self._server = ForkServer()
+
+
+def _acquire(lock: threading.Lock | threading.Semaphore, cancelled: Cancelled | None) -> None:
+    if cancelled is None:
+        lock.acquire()
+        return
+    while not lock.acquire(timeout=_TICK_S):
+        if cancelled():
+            raise outcome.cancelled("the wait for a free worker")
+
+
+_default: WorkerPool | None = None
+_default_lock = threading.Lock()
+
+
+def default_pool() -> WorkerPool:
+    """The process-wide pool, made at the first call and closed when the process ends."""
+    global _default
+    with _default_lock:
+        if _default is None:
+            _default = WorkerPool()
+            atexit.register(_default.close)
+        return _default

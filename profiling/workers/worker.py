@@ -1,0 +1,130 @@
+"""The worker's side: take a job, run it under limits, answer.
+
+Runs in a process of its own; see `profiling.workers.pool` for the asking side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gc
+import inspect
+import os
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+
+from optimizer.errors import StudioError
+from profiling.workers import confinement
+from profiling.workers.channel import Channel
+from profiling.workers.messages import (
+    Exhausted,
+    Failed,
+    Job,
+    Message,
+    Progress,
+    Refused,
+    Returned,
+    Started,
+)
+
+RETIRE_AFTER_JOBS = 200
+RETIRE_ABOVE_BYTES = 768 << 20
+"""Resident memory that a worker may keep between jobs, beyond what it began with."""
+
+_OUT_OF_MEMORY_TEXTS = (
+    "bad_alloc",
+    "bad allocation",
+    "failed to allocate memory",
+    "cannot allocate memory",
+    "out of memory",
+)
+
+
+def main() -> None:
+    """Serve on the socket whose descriptor is the first argument, with no address space limit."""
+    serve(socket.socket(fileno=int(sys.argv[1])), address_space=False)
+
+
+def serve(connection: socket.socket, *, address_space: bool) -> None:
+    """Run jobs until the other end closes."""
+    channel = Channel(connection, trusted=True)
+    resident_at_start = confinement.resident_bytes()
+    for count in range(1, RETIRE_AFTER_JOBS + 1):
+        try:
+            job = channel.receive()
+        except EOFError:
+            return
+        if not isinstance(job, Job):
+            raise TypeError(f"expected a job, got {type(job).__name__}")
+        channel.send(Started(os.getpid()))
+        outcome = _run(job, channel, address_space=address_space)
+        kept = confinement.resident_bytes() - resident_at_start
+        reusable = (
+            count < RETIRE_AFTER_JOBS
+            and kept < RETIRE_ABOVE_BYTES
+            and not confinement.has_children()
+        )
+        _answer(channel, outcome, reusable=reusable)
+
+
+def _run(job: Job, channel: Channel, *, address_space: bool) -> Message | Exception:
+    """Run the job; the error it raised if it did."""
+    sys.path.extend(entry for entry in job.import_path if entry not in sys.path)
+    os.chdir(job.folder)
+    confinement.confine(job.limits, address_space=address_space)
+    try:
+        return Returned(_call(job, channel), reusable=True)
+    except BaseException as error:  # whatever a job raises is its answer
+        confinement.release()
+        return _outcome(error)
+    finally:
+        confinement.release()
+        os.chdir("/")
+        gc.collect()
+
+
+def _call(job: Job, channel: Channel) -> object:
+    if not _takes_progress(job.function):
+        return job.function(*job.args)
+    lock = threading.Lock()
+
+    def report(text: str, fraction: float) -> None:
+        with lock:
+            channel.send(Progress(text, fraction))
+
+    return job.function(*job.args, progress=report)
+
+
+def _takes_progress(function: Callable[..., object]) -> bool:
+    with contextlib.suppress(TypeError, ValueError):
+        parameter = inspect.signature(function).parameters.get("progress")
+        return parameter is not None and parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    return False
+
+
+def _outcome(error: BaseException) -> Message:
+    if isinstance(error, StudioError):
+        return Refused(type(error), error.args, dict(error.__dict__), reusable=True)
+    text = str(error).lower()
+    if isinstance(error, MemoryError) or any(part in text for part in _OUT_OF_MEMORY_TEXTS):
+        return Exhausted("memory")
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return Exhausted("file size")
+    summary = f"{type(error).__name__}: {error}"
+    return Failed(summary, "".join(traceback.format_exception(error)))
+
+
+def _answer(channel: Channel, outcome: Message | Exception, *, reusable: bool) -> None:
+    if isinstance(outcome, Returned):
+        outcome = Returned(outcome.result, reusable=reusable)
+    elif isinstance(outcome, Refused):
+        outcome = Refused(outcome.kind, outcome.args, outcome.state, reusable=reusable)
+    try:
+        channel.send(outcome)
+    except OSError:
+        raise SystemExit from None  # nobody is listening any more
+    except Exception as error:  # the result does not pickle
+        channel.send(_outcome(error))

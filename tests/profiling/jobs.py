@@ -1,0 +1,189 @@
+"""What the tests run in workers: by name, hence in a module of its own."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+
+from optimizer.errors import InvalidGraph, PassError
+from optimizer.isolation import Progress
+from optimizer.model.findings import Finding
+
+
+def add(left: int, right: int) -> int:
+    return left + right
+
+
+def whereabouts() -> tuple[int, int, str, list[str]]:
+    """(process, process group, working folder, files in it)."""
+    return os.getpid(), os.getpgid(0), os.getcwd(), os.listdir()  # noqa: PTH109, PTH208
+
+
+def parent() -> int:
+    return os.getppid()
+
+
+def environment(name: str) -> str | None:
+    return os.environ.get(name)
+
+
+def main_module() -> str:
+    return getattr(sys.modules["__main__"], "__file__", "none")
+
+
+def has_main_alias() -> bool:
+    return "__mp_main__" in sys.modules
+
+
+def twice(data: bytes, array: NDArray[np.float32]) -> tuple[bytes, NDArray[np.float32]]:
+    return data * 2, array * 2
+
+
+def in_place(array: NDArray[np.float32]) -> NDArray[np.float32]:
+    array += 1
+    return array
+
+
+def division_overflow_model() -> bytes:
+    """The smallest file known to kill ONNX Runtime: INT_MIN / -1, both constant."""
+    constants = [
+        helper.make_tensor(name, TensorProto.INT32, [1], [value])
+        for name, value in (("a", -(2**31)), ("b", -1))
+    ]
+    graph = helper.make_graph(
+        [helper.make_node("Div", ["a", "b"], ["y"])],
+        "g",
+        [],
+        [helper.make_tensor_value_info("y", TensorProto.INT32, [1])],
+        constants,
+    )
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+    return model.SerializeToString()
+
+
+def run_in_runtime(data: bytes, *, progress: Progress | None = None) -> None:
+    import onnxruntime as ort
+
+    if progress is not None:
+        progress("creating the session", 0.1)
+    ort.InferenceSession(data, providers=["CPUExecutionProvider"]).run(None, {})
+
+
+def segfault() -> None:
+    ctypes.string_at(1)
+
+
+def abort_like_the_runtime_without_memory() -> None:
+    os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\n")
+    os.abort()
+
+
+def say_and_die(text: str) -> None:
+    os.write(2, text.encode())
+    os.kill(os.getpid(), signal.SIGBUS)
+
+
+def leave(status: int) -> None:
+    os._exit(status)
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def sleep(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def eat_memory() -> int:
+    return sum(len(bytearray(64 << 20)) for _ in [bytearray(4096 << 20)])
+
+
+def write_file(size_bytes: int) -> None:
+    with Path("big").open("wb") as file:
+        for _ in range(size_bytes // 4096):
+            file.write(bytes(4096))
+
+
+def core_limit() -> tuple[int, int]:
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_CORE)
+
+
+def leave_children(marker: str) -> int:
+    """Children in the group, one of them detached into a session of its own."""
+    code = "import time; time.sleep(600)"
+    subprocess.Popen([sys.executable, "-c", code, marker])
+    subprocess.Popen([sys.executable, "-c", code, marker], start_new_session=True)
+    return os.getpid()
+
+
+def spawn_and_spin(marker: str) -> None:
+    leave_children(marker)
+    spin()
+
+
+def refuse() -> None:
+    raise InvalidGraph("two things are wrong", findings=[Finding("error", "node 'a'", "bad")])
+
+
+def break_contract() -> None:
+    raise PassError("bad rewrite", pass_id="fuse-this", step=7)  # noqa: S106
+
+
+def bug() -> None:
+    raise KeyError("nothing here")
+
+
+def count(steps: int, *, progress: Progress | None = None) -> int:
+    for step in range(steps):
+        if progress is not None:
+            progress(f"step {step}", step / steps)
+    return steps
+
+
+def report_and_spin(*, progress: Progress | None = None) -> None:
+    if progress is not None:
+        progress("turning in circles", 0.5)
+    spin()
+
+
+def unpicklable() -> object:
+    return lambda: None
+
+
+def name_a_function() -> object:
+    return os.execv
+
+
+_calls = 0
+
+
+def calls_so_far() -> int:
+    global _calls
+    _calls += 1
+    return _calls
+
+
+def check(data: bytes) -> None:
+    onnx.checker.check_model(onnx.load_from_string(data))
+
+
+def hold_memory(size_bytes: int) -> None:
+    held = bytearray(size_bytes)
+    for offset in range(0, size_bytes, 4096):
+        held[offset] = 1
+    time.sleep(600)

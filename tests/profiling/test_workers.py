@@ -1,0 +1,341 @@
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from optimizer.errors import (
+    Cancelled,
+    InvalidGraph,
+    OutOfMemory,
+    PassError,
+    RunError,
+    WorkerCrashed,
+    WorkerTimeout,
+)
+from optimizer.model.limits import MIB, JobLimits
+from profiling.workers import WorkerPool
+from tests.profiling import jobs
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool(size=4)
+    yield pool
+    pool.close()
+
+
+def running(marker: str) -> list[int]:
+    """Processes with `marker` on their command line; an uncollected dead one has none."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and marker.encode() in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+def exists(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def wait_until_gone(marker: str) -> bool:
+    for _ in range(200):
+        if not running(marker):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_job_returns_its_result(pool: WorkerPool) -> None:
+    assert pool(jobs.add, 2, 3) == 5
+
+
+def test_a_job_runs_in_its_own_process_group_and_an_empty_private_folder(pool: WorkerPool) -> None:
+    pid, group, folder, files = pool(jobs.whereabouts)
+    assert pid == group
+    assert files == []
+    assert not Path(folder).exists()
+
+
+def test_idle_workers_are_used_again(pool: WorkerPool) -> None:
+    assert pool(jobs.whereabouts)[0] == pool(jobs.whereabouts)[0]
+
+
+def test_large_arguments_and_results_arrive_unchanged(pool: WorkerPool) -> None:
+    data = np.random.default_rng(0).bytes(5 * MIB + 13)
+    array = np.arange(3 * MIB, dtype=np.float32).reshape(3, -1)
+    doubled, twice = pool(jobs.twice, data, array)
+    assert doubled == data * 2
+    np.testing.assert_array_equal(twice, array * 2)
+
+
+def test_large_arrays_are_writable_in_the_worker_and_ours_stay_as_they_are(
+    pool: WorkerPool,
+) -> None:
+    array = np.zeros(MIB, dtype=np.float32)
+    assert pool(jobs.in_place, array).sum() == MIB
+    assert array.sum() == 0
+
+
+def test_integer_division_overflow_in_the_runtime_is_a_crash_by_sigfpe(pool: WorkerPool) -> None:
+    with pytest.raises(WorkerCrashed) as caught:
+        pool(jobs.run_in_runtime, jobs.division_overflow_model())
+    assert caught.value.signal_name == "SIGFPE"
+    assert "'run in runtime'" in caught.value.message
+    assert "'creating the session'" in caught.value.message
+    assert pool(jobs.add, 1, 1) == 2
+
+
+def test_a_segmentation_fault_is_a_crash_by_sigsegv(pool: WorkerPool) -> None:
+    with pytest.raises(WorkerCrashed) as caught:
+        pool(jobs.segfault)
+    assert caught.value.signal_name == "SIGSEGV"
+
+
+def test_the_last_words_on_stderr_come_with_the_crash(pool: WorkerPool) -> None:
+    with pytest.raises(WorkerCrashed) as caught:
+        pool(jobs.say_and_die, "cannot go on")
+    assert "cannot go on" in caught.value.__notes__[0]
+
+
+def test_an_abort_for_lack_of_memory_is_out_of_memory(pool: WorkerPool) -> None:
+    with pytest.raises(OutOfMemory):
+        pool(jobs.abort_like_the_runtime_without_memory)
+
+
+def test_a_worker_that_exits_without_an_answer_is_a_run_error(pool: WorkerPool) -> None:
+    with pytest.raises(RunError, match="exit status 3"):
+        pool(jobs.leave, 3)
+
+
+def test_an_endless_loop_is_stopped_at_the_time_limit(pool: WorkerPool) -> None:
+    with pytest.raises(WorkerTimeout, match=r"0\.3 s .*'turning in circles'"):
+        pool(jobs.report_and_spin, limits=JobLimits(seconds=0.3))
+
+
+def test_a_job_that_eats_memory_is_out_of_memory(pool: WorkerPool) -> None:
+    with pytest.raises(OutOfMemory, match=r"limit 0\.5 GiB"):
+        pool(jobs.eat_memory, limits=JobLimits(memory_bytes=512 * MIB))
+
+
+def test_limits_of_one_job_do_not_bind_the_next(pool: WorkerPool) -> None:
+    pool(jobs.add, 1, 1, limits=JobLimits(memory_bytes=64 * MIB, file_bytes=4096))
+    data, array = bytes(128 * MIB), np.zeros(4, np.float32)
+    assert len(pool(jobs.twice, data, array)[0]) == 256 * MIB
+
+
+def test_a_file_above_the_size_limit_is_refused(pool: WorkerPool) -> None:
+    with pytest.raises(RunError, match="file size limit"):
+        pool(jobs.write_file, 8 * MIB, limits=JobLimits(file_bytes=MIB))
+
+
+def test_no_core_file_is_written(pool: WorkerPool) -> None:
+    assert pool(jobs.core_limit)[0] == 0
+
+
+def test_children_of_a_job_that_runs_out_of_time_are_killed(pool: WorkerPool) -> None:
+    marker = "passlens-test-timeout-children"
+    with pytest.raises(WorkerTimeout):
+        pool(jobs.spawn_and_spin, marker, limits=JobLimits(seconds=1))
+    assert wait_until_gone(marker)
+
+
+def test_children_that_a_finished_job_left_are_killed(pool: WorkerPool) -> None:
+    marker = "passlens-test-left-children"
+    pid = pool(jobs.leave_children, marker)
+    assert wait_until_gone(marker)
+    assert pool(jobs.whereabouts)[0] != pid
+
+
+def test_our_own_errors_come_back_with_their_findings(pool: WorkerPool) -> None:
+    with pytest.raises(InvalidGraph, match="two things") as caught:
+        pool(jobs.refuse)
+    assert [finding.message for finding in caught.value.findings] == ["bad"]
+
+
+def test_our_own_errors_keep_their_attributes(pool: WorkerPool) -> None:
+    with pytest.raises(PassError) as caught:
+        pool(jobs.break_contract)
+    assert (caught.value.pass_id, caught.value.step) == ("fuse-this", 7)
+
+
+def test_any_other_error_is_a_run_error_whose_reference_is_in_the_log(
+    pool: WorkerPool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR), pytest.raises(RunError, match="KeyError") as caught:
+        pool(jobs.bug)
+    reference = caught.value.message.split("reference ")[1].rstrip(").")
+    assert reference in caplog.text
+    assert "in bug" in caplog.text
+
+
+def test_a_result_that_does_not_pickle_is_a_run_error(pool: WorkerPool) -> None:
+    with pytest.raises(RunError, match="pickle"):
+        pool(jobs.unpicklable)
+
+
+def test_a_worker_may_not_send_a_function(pool: WorkerPool) -> None:
+    with pytest.raises(RunError, match="unreadable"):
+        pool(jobs.name_a_function)
+
+
+def test_progress_is_reported_in_order(pool: WorkerPool) -> None:
+    seen: list[tuple[str, float]] = []
+    assert pool(jobs.count, 4, progress=lambda text, part: seen.append((text, part))) == 4
+    assert seen == [(f"step {step}", step / 4) for step in range(4)]
+
+
+def test_a_running_job_can_be_cancelled(pool: WorkerPool) -> None:
+    stop = threading.Event()
+
+    def on_progress(_text: str, _fraction: float) -> None:
+        stop.set()
+
+    with pytest.raises(Cancelled, match="turning in circles"):
+        pool(jobs.report_and_spin, progress=on_progress, cancelled=stop.is_set)
+
+
+def test_a_job_that_waits_for_its_turn_can_be_cancelled() -> None:
+    pool = WorkerPool(size=1)
+    started, stop = threading.Event(), threading.Event()
+
+    def on_progress(_text: str, _fraction: float) -> None:
+        started.set()
+
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(
+            pool, jobs.report_and_spin, progress=on_progress, cancelled=stop.is_set
+        )
+        assert started.wait(30)
+        with pytest.raises(Cancelled, match="wait for a free worker"):
+            pool(jobs.add, 1, 2, cancelled=lambda: True)
+        stop.set()
+        assert isinstance(first.exception(30), Cancelled)
+    pool.close()
+
+
+def test_fifty_jobs_at_once_all_get_their_own_answer(pool: WorkerPool) -> None:
+    with ThreadPoolExecutor(50) as threads:
+        futures = [threads.submit(pool, jobs.add, index, 1000) for index in range(50)]
+    assert [future.result() for future in futures] == [index + 1000 for index in range(50)]
+
+
+def test_crashes_among_many_jobs_hit_only_their_own_asker(pool: WorkerPool) -> None:
+    def ask(index: int) -> object:
+        try:
+            return pool(jobs.segfault) if index % 3 == 0 else pool(jobs.add, index, 0)
+        except WorkerCrashed as error:
+            return error.signal_name
+
+    with ThreadPoolExecutor(12) as threads:
+        answers = list(threads.map(ask, range(24)))
+    assert answers == [index if index % 3 else "SIGSEGV" for index in range(24)]
+
+
+def test_the_runtime_sends_no_telemetry(pool: WorkerPool) -> None:
+    assert pool(jobs.environment, "ORT_DISABLE_TELEMETRY") == "1"
+
+
+def test_a_bench_worker_keeps_its_state_between_calls(pool: WorkerPool) -> None:
+    with pool.measuring() as bench:
+        worker, other = bench.worker(), bench.worker(fresh=True)
+        assert [worker.run(jobs.calls_so_far) for _ in range(3)] == [1, 2, 3]
+        assert other.run(jobs.calls_so_far) == 1
+
+
+def test_a_fresh_worker_that_outgrows_its_memory_is_stopped(pool: WorkerPool) -> None:
+    with pool.measuring() as bench, pytest.raises(OutOfMemory):
+        bench.worker(fresh=True).run(
+            jobs.hold_memory, 400 * MIB, limits=JobLimits(memory_bytes=200 * MIB, seconds=30)
+        )
+
+
+def test_only_one_timing_runs_at_a_time(pool: WorkerPool) -> None:
+    with (
+        pool.measuring(),
+        pytest.raises(Cancelled),
+        pool.measuring(cancelled=lambda: True),
+    ):
+        pytest.fail("two benches at once")
+
+
+def test_the_pool_goes_on_when_its_fork_server_is_killed() -> None:
+    pool = WorkerPool(size=1)
+    try:
+        os.kill(pool(jobs.parent), signal.SIGKILL)
+        for _ in range(100):
+            try:
+                assert pool(jobs.add, 1, 1) == 2
+                break
+            except RunError:
+                time.sleep(0.05)
+        else:
+            pytest.fail("the pool did not recover")
+    finally:
+        pool.close()
+
+
+def test_closing_the_pool_leaves_no_process_and_no_folder() -> None:
+    pool = WorkerPool(size=1)
+    pid = pool(jobs.whereabouts)[0]
+    folder = pool.folder
+    pool.close()
+    assert not exists(pid)
+    assert not folder.exists()
+
+
+def test_the_asking_script_is_not_imported_again(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('imported', flush=True)\n"
+        "from profiling.workers import default_pool\n"
+        "from tests.profiling import jobs\n"
+        "print(default_pool()(jobs.add, 20, 22), default_pool()(jobs.has_main_alias))\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["imported", "42", "False"], done.stderr
+
+
+def test_workers_die_with_the_asking_process(tmp_path: Path) -> None:
+    code = (
+        "import os, signal\n"
+        "from profiling.workers import default_pool\n"
+        "from tests.profiling import jobs\n"
+        "print(default_pool()(jobs.whereabouts)[0], flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    pid = int(done.stdout)
+    for _ in range(100):
+        if not exists(pid):
+            return
+        time.sleep(0.05)
+    pytest.fail("the worker outlived its asker")
