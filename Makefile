@@ -45,7 +45,7 @@ lint: $(TESTING)
 	@echo "lint: format, rules, types"
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/pyright
+	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 browser: $(TESTING)
 	@echo "browser: looking for Chromium"

@@ -1,0 +1,1 @@
+"""Sample networks that come with Passlens."""

@@ -1,0 +1,96 @@
+"""The sample networks that come with Passlens, unpacked into a cache folder on first use."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from optimizer.errors import LoadError, StudioError, quoted
+from studio.cache import cache_folder
+from studio.gallery.packed import unpack
+from studio.gallery.table import MODELS, GalleryModel
+
+PACKED = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    """What tells one state of a file from another without reading it."""
+
+    path: Path
+    size: int
+    modified_ns: int
+
+
+def entries() -> tuple[GalleryModel, ...]:
+    """Every sample network, in the order in which they are shown."""
+    return MODELS
+
+
+def entry(model_id: str) -> GalleryModel:
+    """The sample network with this id.
+
+    Raises:
+        LoadError: there is none.
+    """
+    for model in MODELS:
+        if model.id == model_id:
+            return model
+    known = ", ".join(model.id for model in MODELS)
+    raise LoadError(f"There is no sample network {quoted(model_id)}; there are {known}.")
+
+
+def open_path(model_id: str) -> Path:
+    """The path of a sample network as an ordinary .onnx file, unpacked if need be.
+
+    A file in the cache is used only if its sha256 is right. Processes that unpack at the same
+    time each write a file of their own and rename it into place.
+
+    Raises:
+        LoadError: there is no such network, or the packed file is damaged.
+        StudioError: the cache folder cannot be written to.
+    """
+    model = entry(model_id)
+    target = cache_folder() / "gallery" / model.sha256[:12] / f"{model.id}.onnx"
+    if _is_intact(target, model):
+        return target
+    try:
+        _unpack_into(target, model)
+    except OSError as error:
+        raise StudioError(
+            f"The sample network {model.id} needs {model.size_bytes / 1e6:.0f} MB in "
+            f"{quoted(str(target.parent))}, and writing there failed ({error.strerror}); "
+            "name another folder in PASSLENS_CACHE."
+        ) from error
+    return target
+
+
+def _unpack_into(target: Path, model: GalleryModel) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        unfinished = Path(folder) / target.name
+        with unfinished.open("wb") as file:
+            digest = unpack(PACKED / model.file, file)
+        if digest != model.sha256:
+            raise LoadError(f"The sample network {model.id} is damaged; reinstall Passlens.")
+        unfinished.replace(target)
+
+
+def _is_intact(path: Path, model: GalleryModel) -> bool:
+    try:
+        status = path.stat()
+        if status.st_size != model.size_bytes:
+            return False
+        return _digest(_Stamp(path, status.st_size, status.st_mtime_ns)) == model.sha256
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=64)
+def _digest(stamp: _Stamp) -> str:
+    """The file's sha256; computed once as long as the file stays as it is."""
+    with stamp.path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,190 @@
+"""What is in the gallery. `python -m benchmarks.pack_gallery` prints the figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryModel:
+    """A sample network.
+
+    Attributes:
+        id: short name, as in `?model=resnet50`.
+        title: display name.
+        story: one sentence on what there is to see.
+        file: the packed file beside this module.
+        nodes: operators, Constant not counted.
+        size_bytes: of the unpacked file.
+        origin: the configuration it was exported from; all weights are random.
+        sha256: of the unpacked file, in hex.
+    """
+
+    id: str
+    title: str
+    story: str
+    file: str
+    nodes: int
+    size_bytes: int
+    origin: str
+    sha256: str
+
+
+MODELS = (
+    GalleryModel(
+        id="tour",
+        title="Tour",
+        story=(
+            "Made by hand: every pass has something to do here, and a few near misses say "
+            "why they were left alone."
+        ),
+        file="tour.onnx.xz",
+        nodes=114,
+        size_bytes=40_546,
+        origin="built by studio/gallery/tour.py",
+        sha256="e7a634770c1bd984adff08845f53af8427af827516cdc8f9ba1986833cc1589e",
+    ),
+    GalleryModel(
+        id="resnet50",
+        title="ResNet-50",
+        story=(
+            "A BatchNorm stands behind each of its 53 convolutions; folded into the weights, "
+            "nearly a third of the graph is gone."
+        ),
+        file="resnet50.onnx.xz",
+        nodes=175,
+        size_bytes=102_528_303,
+        origin="transformers 4.44.2 ResNet-50 at full size, opset 13",
+        sha256="712774d32dfceb55f29cd8ab7777352523f63882f0a1d71d31d3cfacdbd8fb4b",
+    ),
+    GalleryModel(
+        id="mobilenetv2",
+        title="MobileNetV2",
+        story=(
+            "Every convolution computes its own padding with a dozen operators; as constants "
+            "they vanish, and the BatchNorms fold in."
+        ),
+        file="mobilenetv2.onnx.xz",
+        nodes=828,
+        size_bytes=14_459_487,
+        origin="transformers 4.44.2 MobileNetV2 1.0 224 at full size, opset 12",
+        sha256="7eb1c358b628253f5f8a37c642ae1215a5bdd6951907ef1c4503712fbf19c4e7",
+    ),
+    GalleryModel(
+        id="bert",
+        title="BERT",
+        story=(
+            "Twelve layers that ask for the same sizes again and again; shape folding "
+            "answers once, biases move into their products."
+        ),
+        file="bert.onnx.xz",
+        nodes=1121,
+        size_bytes=1_949_961,
+        origin="transformers 4.44.2 BERT, 12 layers 48 wide, opset 14",
+        sha256="8bc3f03adec16d22602b436eb16dc3cdcd1084c77fe4c109f667e9e35d4716eb",
+    ),
+    GalleryModel(
+        id="gpt2",
+        title="GPT-2 with cache",
+        story=(
+            "A decoder that splits, masks and extends its key-value cache by shape "
+            "arithmetic, most of it known beforehand."
+        ),
+        file="gpt2.onnx.xz",
+        nodes=1097,
+        size_bytes=2_384_895,
+        origin="transformers 4.44.2 GPT-2, 6 layers 48 wide, key-value cache, opset 14",
+        sha256="9b8648c1d20112ab4ce6b168fd062bdab3f48aaa3b2b6dc8171626bcd811b14b",
+    ),
+    GalleryModel(
+        id="llama",
+        title="Llama",
+        story=(
+            "Rotary positions and grouped heads repeat the same chains in every layer, where "
+            "equal subexpressions merge."
+        ),
+        file="llama.onnx.xz",
+        nodes=886,
+        size_bytes=2_602_021,
+        origin="transformers 4.44.2 Llama, 4 layers 96 wide, grouped heads, opset 17",
+        sha256="448926e7f32787804c6a90f05b9609fd3ad7a3401f2e621607b6e84b96e4e9af",
+    ),
+    GalleryModel(
+        id="swin",
+        title="Swin",
+        story=(
+            "Shifted windows exported as thousands of operators, few of which compute "
+            "anything but indices and shapes."
+        ),
+        file="swin.onnx.xz",
+        nodes=6719,
+        size_bytes=4_081_919,
+        origin="transformers 4.44.2 Swin-T, 12 wide, opset 14",
+        sha256="5941b313f9bc42146ba0a4c0f89c104ca46662b59f38046c2e275492f45fd524",
+    ),
+    GalleryModel(
+        id="whisper-encoder",
+        title="Whisper encoder",
+        story=(
+            "Audio encoder with GELU written out by Erf, biases beside their products, and "
+            "constants to be brought together."
+        ),
+        file="whisper-encoder.onnx.xz",
+        nodes=331,
+        size_bytes=32_900_097,
+        origin="transformers 4.44.2 Whisper tiny encoder at full size, opset 14",
+        sha256="1c1eb492fcea513c8e72e3f6f3383034ebc7821b1c2a63b545ef5019cd376052",
+    ),
+    GalleryModel(
+        id="mamba",
+        title="Mamba",
+        story=(
+            "A state-space scan unrolled over 16 steps: long runs of Gather and Unsqueeze, "
+            "and casts that change nothing."
+        ),
+        file="mamba.onnx.xz",
+        nodes=917,
+        size_bytes=864_083,
+        origin="transformers 4.44.2 Mamba, 4 layers 64 wide, 16 steps unrolled, opset 14",
+        sha256="0198f7b52478ae4e9cbaa3b0dc18c7383ece50270f4e092fffb95bfff476c0ae",
+    ),
+    GalleryModel(
+        id="detr",
+        title="DETR",
+        story=(
+            "Its backbone writes BatchNorm as Sqrt, Div, Mul and Add: first these fold to "
+            "constants, then into the convolutions."
+        ),
+        file="detr.onnx.xz",
+        nodes=2662,
+        size_bytes=3_964_282,
+        origin="transformers 4.44.2 DETR ResNet-50, 48 wide, 256×256, opset 14",
+        sha256="53dddc4e0a8f07deb1ddfdf56fdac56e3da0487a3501655cc3addf48fe1f5e05",
+    ),
+    GalleryModel(
+        id="t5",
+        title="T5",
+        story=(
+            "Encoder and decoder in one graph; position buckets, masks and head shapes are "
+            "worked out from sizes already known."
+        ),
+        file="t5.onnx.xz",
+        nodes=1223,
+        size_bytes=3_336_494,
+        origin="transformers 4.44.2 T5, 6+6 layers 64 wide, opset 13",
+        sha256="42ac43c031b4afa1e64106096bcd52fe10bad726d131b5dad34d44393e4b00a7",
+    ),
+    GalleryModel(
+        id="vit",
+        title="ViT",
+        story=(
+            "Patches from one convolution, then twelve equal layers of attention whose head "
+            "shapes fold away."
+        ),
+        file="vit.onnx.xz",
+        nodes=1112,
+        size_bytes=3_915_084,
+        origin="transformers 4.44.2 ViT, 12 layers 72 wide, patches of 16, opset 14",
+        sha256="89d231a4b85ad62ba2fccfac258662c6725c2b1fe73a4522050895e24d121cdb",
+    ),
+)

@@ -1,0 +1,80 @@
+"""The gallery: what is in it, and opening it."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from optimizer.errors import LoadError, StudioError
+from studio.gallery import gallery
+from studio.gallery.table import GalleryModel
+
+SMALL = [entry for entry in gallery.entries() if entry.size_bytes < 20e6]
+PUBLISHED = "resnet50 mobilenetv2 bert gpt2 llama swin whisper-encoder mamba detr t5 vit tour"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSLENS_CACHE", str(tmp_path / "cache"))
+
+
+def test_the_published_ids_are_there() -> None:
+    assert {entry.id for entry in gallery.entries()} == set(PUBLISHED.split())
+
+
+def test_the_packed_networks_are_under_four_megabytes_together() -> None:
+    assert sum((gallery.PACKED / e.file).stat().st_size for e in gallery.entries()) < 4e6
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_a_network_unpacks_to_what_the_table_says(entry: GalleryModel) -> None:
+    path = gallery.open_path(entry.id)
+    data = path.read_bytes()
+    assert path.name == f"{entry.id}.onnx"
+    assert len(data) == entry.size_bytes
+    assert hashlib.sha256(data).hexdigest() == entry.sha256
+
+
+def test_a_second_opening_reuses_the_unpacked_file() -> None:
+    first = gallery.open_path("mamba")
+    stamp = first.stat().st_mtime_ns
+    assert gallery.open_path("mamba") == first
+    assert first.stat().st_mtime_ns == stamp
+
+
+def test_a_damaged_cached_file_of_the_same_size_is_made_anew() -> None:
+    path = gallery.open_path("mamba")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"?")
+    assert gallery.open_path("mamba").read_bytes() == whole
+
+
+def test_nothing_unfinished_is_left_behind() -> None:
+    path = gallery.open_path("mamba")
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_processes_that_unpack_at_once_both_get_the_whole_file() -> None:
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(2) as pool:
+        paths = pool.map(gallery.open_path, ["mamba", "mamba"], chunksize=1)
+    assert paths[0] == paths[1]
+    digest = hashlib.sha256(paths[0].read_bytes()).hexdigest()
+    assert digest == gallery.entry("mamba").sha256
+
+
+def test_an_unknown_id_names_the_known_ones() -> None:
+    with pytest.raises(LoadError, match="no sample network 'resnet51'; there are tour, resnet50"):
+        gallery.open_path("resnet51")
+
+
+def test_an_unusable_cache_folder_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("PASSLENS_CACHE", str(tmp_path / "file"))
+    with pytest.raises(StudioError, match="name another folder in PASSLENS_CACHE"):
+        gallery.open_path("mamba")
