@@ -35,3 +35,15 @@ class Isolate(Protocol):
             StudioError: whatever the function itself raised from our tree.
         """
         ...
+
+
+def within_worker(
+    function: Callable[..., Result],
+    *args: object,
+    limits: JobLimits = JobLimits(),
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Result:
+    """The `Isolate` of code that already runs in a worker process: just call."""
+    del limits, progress, cancelled
+    return function(*args)

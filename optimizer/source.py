@@ -57,6 +57,6 @@ def complete(
     if not model.statuses.optimizable.ok:
         return model
     if bind:
-        bind_dimensions(model, bind)
+        bind_dimensions(model.ir, bind)
     report = infer_shapes(model, isolate=isolate)
     return replace(model, findings=(*model.findings, *report.findings))

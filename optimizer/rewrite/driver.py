@@ -18,7 +18,7 @@ from optimizer.errors import Cancelled, PassError, StudioError
 from optimizer.isolation import Progress
 from optimizer.model.graph import Model, node_id, walk_nodes
 from optimizer.model.limits import Limits
-from optimizer.model.symbolic import SymbolicValues, refine
+from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline
 from optimizer.registry import ANY, Pass, Rule
 from optimizer.rewrite.context import Context, FoldBudget
@@ -109,8 +109,8 @@ class _Run:
     ) -> None:
         self.model, self.pipeline, self.stop, self.limits = model, pipeline, stop, limits
         self.progress = progress
-        self.symbolic = SymbolicValues()
-        self.rewriter = Rewriter(model.ir, refine=lambda node: refine(node, self.symbolic))
+        self.symbolic = SymbolicValues(model.ir)
+        self.rewriter = Rewriter(model.ir, refine=self.symbolic.refine)
         self.context = Context(
             opsets=model.ir.graph.opset_imports,
             limits=limits,

@@ -19,6 +19,7 @@ from optimizer.model.graph import (
     value_id,
     walk_graphs,
 )
+from optimizer.model.symbolic import Refinement
 from optimizer.rewrite.edits import (
     AddInitializer,
     DropInitializer,
@@ -41,7 +42,6 @@ from optimizer.rewrite.replacement import NewInitializer, NewNode, NewOutput, Op
 OPSET_VERSIONS = {"com.microsoft": 1}
 """Versions under which operator sets are imported that the model did not use before."""
 
-Refinement = tuple[ir.Value, ir.TypeProtocol | None, ir.Shape | None]
 Refine = Callable[[ir.Node], Iterable[Refinement]]
 
 
@@ -380,11 +380,17 @@ class _Application:
                 current = pending_inner.pop()
                 if current.graph is None:
                     continue
-                for value, kind, shape in self.rewriter.refinements(current):
-                    known = (value.type, value.shape)
-                    self._edit(Retype(value_id(value), known, (kind, shape)))
-                    self.done.changed[value] = None
-                    pending_inner.extend(use.node for use in value.uses())
+                for news in self.rewriter.refinements(current):
+                    self._write_down(news)
+                    pending_inner.extend(use.node for use in news.value.uses())
+
+    def _write_down(self, news: Refinement) -> None:
+        value = news.value
+        known = (value.type, value.shape)
+        kind = value.type if news.dtype is None else ir.TensorType(news.dtype)
+        shape = value.shape if news.shape is None else ir.Shape(news.shape)
+        self._edit(Retype(value_id(value), known, (kind, shape)))
+        self.done.changed[value] = None
 
 
 def _needed(value: ir.Value) -> bool:

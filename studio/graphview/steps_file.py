@@ -50,6 +50,7 @@ class _Steps:
             identity: (float(i), _LAST) for i, identity in enumerate(self.state.nodes)
         }
         self.inserted: dict[str, int] = {}
+        self.group: dict[str, int] = {}
         self.nodes: list[Record] = []
         self.steps: list[dict[str, Any]] = []
 
@@ -90,7 +91,7 @@ class _Steps:
     def _step(self, rewrite: Rewrite) -> dict[str, Any]:
         touched = self._touched(rewrite)
         leaving = [self.state.nodes[i] for i in rewrite.removed]
-        group = self.groups.of(self.state.nodes[rewrite.root])
+        group = self._group(self.state.nodes[rewrite.root])
         matched = [i for i in rewrite.matched if drawn(self.state.nodes[i])]
         removed = [node_id(n) for n in leaving if drawn(n)]
         before = self._edges([*leaving, *touched.values()])
@@ -149,17 +150,22 @@ class _Steps:
                     found[identity] = node
         return found
 
-    def _edges(self, nodes: Iterable[ir.Node]) -> list[Edge]:
+    def _edges(self, nodes: Iterable[ir.Node]) -> dict[Edge, None]:
         edges = [edge for node in nodes if node.graph is not None for edge in into_node(node)]
-        return edges + list(into_outputs(self.graph))
+        return dict.fromkeys([*edges, *into_outputs(self.graph)])
 
     def _records(self, which: Iterable[str], touched: dict[str, ir.Node]) -> dict[str, Record]:
         found: dict[str, Record] = {}
         for identity in which:
             node = touched.get(identity)
             if node is not None and node.graph is not None:
-                found[identity] = self._record(node, self.groups.of(node))
+                found[identity] = self._record(node, self._group(node))
         return found
+
+    def _group(self, node: ir.Node) -> int:
+        """A new node belongs where its root was, whatever its name says."""
+        known = self.group.get(node_id(node))
+        return self.groups.of(node) if known is None else known
 
     def _record(self, node: ir.Node, group: int) -> Record:
         opset = self.graph.opset_imports.get(node.domain, 1)
@@ -179,13 +185,14 @@ class _Steps:
         *,
         group: int,
         removed: list[str],
-        edges: list[Edge],
+        edges: Iterable[Edge],
     ) -> None:
         """Records of new nodes, each in the slot of a node it replaces where the order allows."""
         free = [i for i in removed if i != rewrite.root]
         heirs = {value.partition(":")[0] for value in rewrite.values.values()}
         for node in added:
             identity = node_id(node)
+            self.group[identity] = group
             entry = self._record(node, group)
             entry["near"] = rewrite.root
             if identity in heirs and rewrite.root in removed:
@@ -198,7 +205,7 @@ class _Steps:
                 entry["slot"] = slot
             self.nodes.append(entry)
 
-    def _slot(self, identity: str, free: list[str], edges: list[Edge]) -> str | None:
+    def _slot(self, identity: str, free: list[str], edges: Iterable[Edge]) -> str | None:
         """A removed node whose place in the order lies between producers and consumers."""
         low = max((self.order[a] for a, b, *_ in edges if b == identity and a in self.order),
                   default=(-1.0,))

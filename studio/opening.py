@@ -1,0 +1,60 @@
+"""From a workspace to its model and its run: the tasks behind every page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from optimizer.errors import StudioError, quoted
+from studio import gallery
+from studio.services import store, tasks
+from studio.store import OpenedModel, OpenedRun, run_key
+from studio.tasks import Task
+from studio.workspace import Workspace
+
+Report = Callable[[str, float], None]
+Asked = Callable[[], bool]
+
+
+def model_task(workspace: Workspace) -> Task[OpenedModel]:
+    """Opening the workspace's model; the same task for everybody who wants it."""
+    return tasks().start(("model", workspace.model), partial(_open, workspace.model))
+
+
+def run_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun]:
+    """Running the workspace's pipeline over an opened model."""
+    pipeline = workspace.pipeline()
+    return tasks().start(
+        ("run", model.key, run_key(pipeline)), partial(store().run, model, pipeline)
+    )
+
+
+def upload_task(files: dict[str, bytes]) -> Task[OpenedModel]:
+    """Opening uploaded files."""
+    key = ("upload", tuple((name, hash(data)) for name, data in files.items()))
+    return tasks().start(key, partial(store().open_upload, files))
+
+
+def path_task(path: str) -> Task[OpenedModel]:
+    """Opening a file of the server."""
+    return tasks().start(("path", path), partial(_open_path, path))
+
+
+def _open(model: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
+    entry = gallery.find(model)
+    if entry is not None:
+        progress("unpacking", 0.0)
+        path = gallery.open_path(entry.id)
+        return store().open_file(path, name=entry.id, progress=progress, cancelled=cancelled)
+    known = store().model(model)
+    if known is None:
+        raise StudioError(
+            f"This server has no model {quoted(model)}. Open it again on the Model page."
+        )
+    return known
+
+
+def _open_path(text: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
+    path = Path(text).expanduser()
+    return store().open_file(path, name=path.name, progress=progress, cancelled=cancelled)

@@ -1,0 +1,57 @@
+"""HTTP beside Streamlit: graphs and steps by content key, the viewer's files, start and stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from profiling.workers import default_pool
+from studio.services import store
+from studio.viewer import asset_routes
+
+_FOREVER = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
+
+
+async def graph(request: Request) -> Response:
+    """The drawing of a model."""
+    return _gzipped(store().file(request.path_params["model"]))
+
+
+async def steps(request: Request) -> Response:
+    """The steps of one run over a model."""
+    return _gzipped(store().file(request.path_params["model"], request.path_params["run"]))
+
+
+async def health(_: Request) -> Response:
+    """For load balancers: the server answers."""
+    return PlainTextResponse("ok")
+
+
+def _gzipped(path: Path | None) -> Response:
+    if path is None:
+        return PlainTextResponse("There is nothing under this key.", status_code=404)
+    return Response(path.read_bytes(), media_type="application/json", headers=_FOREVER)
+
+
+def routes() -> list[BaseRoute]:
+    """Every route of our own."""
+    return [
+        Route("/api/graph/{model}.json", graph),
+        Route("/api/steps/{model}/{run}.json", steps),
+        Route("/api/health", health),
+        *asset_routes(),
+    ]
+
+
+@asynccontextmanager
+async def lifespan(_: object) -> AsyncIterator[None]:
+    """Start the workers before the first visitor waits for them; stop them at the end."""
+    threading.Thread(target=default_pool().warm, daemon=True, name="warm-workers").start()
+    yield
+    default_pool().close()

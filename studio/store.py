@@ -1,0 +1,233 @@
+"""Opened models and their traces on disk, by content hash, shared by every browser session.
+
+    models/<model key>/            source.onnx  graph.json.gz  summary.json
+    models/<model key>/<run key>/  steps.json.gz  trace.zip  result.json
+
+Folders are made beside their place and moved in whole, so a folder that exists is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from optimizer.errors import StudioError, WorkerCrashed, quoted
+from optimizer.isolation import Isolate, Progress
+from optimizer.pipeline import Pipeline
+from studio import jobs
+from studio.cache import cache_folder
+
+FORMAT = "1"
+"""Part of every key: raised when the files' meaning changes."""
+
+_KEY = re.compile(r"[0-9a-f]{16}")
+Cancelled = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedModel:
+    """A model in the store."""
+
+    key: str
+    folder: Path
+    summary: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRun:
+    """One run of a pipeline over a model in the store."""
+
+    key: str
+    folder: Path
+    result: dict[str, Any]
+
+
+class Store:
+    """The folder of models and runs."""
+
+    def __init__(self, isolate: Isolate, *, root: Path | None = None) -> None:
+        self._isolate = isolate
+        self.root = root or cache_folder()
+
+    def open_file(
+        self,
+        path: Path,
+        *,
+        name: str,
+        bind: dict[str, int] | None = None,
+        progress: Progress | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> OpenedModel:
+        """Open a model file of this machine.
+
+        Raises:
+            StudioError: it cannot be opened.
+        """
+        if not path.is_file():
+            raise StudioError(f"There is no file {quoted(str(path))} on this machine.")
+        mark = path.stat()
+        side = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in _beside(path))
+        key = _key(str(path.resolve()), mark.st_size, mark.st_mtime_ns, side, bind or {}, name)
+        request = jobs.OpenRequest(key, name, path, None, bind or {})
+        return self._opened(request, progress, cancelled)
+
+    def open_upload(
+        self,
+        files: dict[str, bytes],
+        *,
+        progress: Progress | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> OpenedModel:
+        """Open an uploaded model, with its side files when there are several.
+
+        Raises:
+            StudioError: no file or more than one looks like the model, or it cannot be opened.
+        """
+        name = _model_file(files)
+        hashes = {n: hashlib.sha256(data).hexdigest() for n, data in sorted(files.items())}
+        with tempfile.TemporaryDirectory(prefix="passlens-upload-") as folder:
+            paths: dict[str, Path] = {}
+            for index, (label, data) in enumerate(files.items()):
+                paths[label] = Path(folder) / f"{index}.bin"  # never the visitor's own name
+                paths[label].write_bytes(data)
+            request = jobs.OpenRequest(_key(hashes, name), name, paths.pop(name), paths, {})
+            return self._opened(request, progress, cancelled)
+
+    def model(self, key: str) -> OpenedModel | None:
+        """A model that is already here."""
+        folder = self._model_folder(key)
+        if folder is None or not folder.is_dir():
+            return None
+        return OpenedModel(key, folder, json.loads((folder / jobs.SUMMARY).read_text()))
+
+    def run(
+        self,
+        model: OpenedModel,
+        pipeline: Pipeline,
+        *,
+        progress: Progress | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> OpenedRun:
+        """Run a pipeline over a model, or find the run that was made before.
+
+        Raises:
+            StudioError: the model may not be optimized or a pass failed.
+        """
+        key = run_key(pipeline)
+        folder = model.folder / key
+        if not folder.is_dir():
+            with _made_whole(folder) as target:
+                self._isolate(
+                    jobs.rewrite_model,
+                    model.folder,
+                    target,
+                    pipeline.to_json(),
+                    progress=progress,
+                    cancelled=cancelled,
+                )
+        return OpenedRun(key, folder, json.loads((folder / jobs.RESULT).read_text()))
+
+    def materialize(self, model: OpenedModel, run: OpenedRun, step: int) -> Path:
+        """The ONNX file of a step, made on first use.
+
+        Raises:
+            StudioError: there is no such step.
+        """
+        target = run.folder / f"step-{step}" / f"step-{step}.onnx"
+        if not target.is_file():
+            with _made_whole(target.parent) as folder:
+                trace = run.folder / jobs.TRACE
+                self._isolate(jobs.materialize, model.folder, trace, step, folder / target.name)
+        return target
+
+    def file(self, model_key: str, run: str | None = None) -> Path | None:
+        """The drawing of a model, or the steps of a run, for the HTTP routes."""
+        folder = self._model_folder(model_key)
+        if folder is None or (run is not None and _KEY.fullmatch(run) is None):
+            return None
+        path = folder / jobs.GRAPH if run is None else folder / run / jobs.STEPS
+        return path if path.is_file() else None
+
+    def _model_folder(self, key: str) -> Path | None:
+        return self.root / "models" / key if _KEY.fullmatch(key) else None
+
+    def _opened(
+        self, request: jobs.OpenRequest, progress: Progress | None, cancelled: Cancelled | None
+    ) -> OpenedModel:
+        known = self.model(request.key)
+        if known is not None:
+            return known
+        folder = self.root / "models" / request.key
+        with _made_whole(folder) as target:
+            try:
+                self._isolate(
+                    jobs.open_model, request, target, progress=progress, cancelled=cancelled
+                )
+            except WorkerCrashed:  # the native part, most likely: do without it
+                again = replace(request, native=False)
+                self._isolate(
+                    jobs.open_model, again, target, progress=progress, cancelled=cancelled
+                )
+        opened = self.model(request.key)
+        assert opened is not None  # noqa: S101 - it was made just now
+        return opened
+
+
+def run_key(pipeline: Pipeline) -> str:
+    """The name of a run: equal pipelines, equal names."""
+    return _key(pipeline.to_json())
+
+
+def _key(*parts: object) -> str:
+    text = json.dumps([FORMAT, *parts], sort_keys=True, default=list)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _beside(path: Path) -> Iterator[Path]:
+    """Files that may hold the model's weights: their change must be noticed."""
+    for other in path.parent.glob("*"):
+        if other.suffix in {".data", ".bin", ".weights"} and other.is_file():
+            yield other
+
+
+def _model_file(files: dict[str, bytes]) -> str:
+    """Which of several uploaded files is the model.
+
+    Raises:
+        StudioError: none or several could be.
+    """
+    models = [name for name in files if name.lower().endswith(".onnx")]
+    if len(files) == 1:
+        return next(iter(files))
+    if len(models) == 1:
+        return models[0]
+    if not models:
+        raise StudioError("None of these files ends in '.onnx'; add the model itself.")
+    names = ", ".join(quoted(name) for name in models[:3])
+    raise StudioError(f"{len(models)} models at once ({names}); open one at a time.")
+
+
+@contextmanager
+def _made_whole(folder: Path) -> Iterator[Path]:
+    """A new folder that appears under its name only when everything in it is written."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    target = draft / folder.name
+    target.mkdir()
+    try:
+        yield target
+        try:
+            target.rename(folder)
+        except OSError:  # somebody else was faster
+            if not folder.is_dir():
+                raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

@@ -1,0 +1,150 @@
+"""What one browser session is looking at, and its permalink.
+
+The URL is the state: model, pipeline, step, what is compared, selection, open groups. A reload and
+a second browser start from it and show the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import streamlit as st
+
+from optimizer.errors import StudioError
+from optimizer.pipeline import Pipeline
+from optimizer.registry import PRESETS, find
+
+SAMPLE = "resnet50"
+"""The gallery model a visitor without a link sees."""
+
+Before = Literal["source", "previous"]
+_KEY = "workspace"
+MAX_LISTED = 50
+"""Selected nodes and open groups kept in a link."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the viewer shows; it changes in the browser and is told to us when it rests."""
+
+    step: int | None = None
+    before: Before = "source"
+    select: tuple[str, ...] = ()
+    open: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One session's state.
+
+    Attributes:
+        model: gallery id, or the store's key of an opened model.
+        preset: the pipeline's preset.
+        on: passes switched on beyond the preset.
+        off: passes of the preset switched off.
+        vetoed: match ids that must not be applied.
+        view: what the viewer shows.
+    """
+
+    model: str = SAMPLE
+    preset: str = "default"
+    on: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
+    vetoed: frozenset[str] = frozenset()
+    view: View = field(default_factory=View)
+
+    def pipeline(self) -> Pipeline:
+        """The pipeline chosen."""
+        return Pipeline.of(self.preset, enable=self.on, disable=self.off, vetoed=self.vetoed)
+
+    def with_model(self, model: str) -> Workspace:
+        """Another model, from its first step; vetoes belonged to the old one."""
+        return replace(self, model=model, vetoed=frozenset(), view=View())
+
+    def with_preset(self, preset: str) -> Workspace:
+        """A preset, with no pass switched by hand."""
+        return replace(self, preset=preset, on=frozenset(), off=frozenset(), view=self._rewound())
+
+    def with_pass(self, pass_id: str, *, enabled: bool) -> Workspace:
+        """One pass switched on or off."""
+        declared = find(pass_id)
+        if declared is None:
+            return self
+        inside = self.preset in declared.presets
+        on = self.on | {pass_id} if enabled and not inside else self.on - {pass_id}
+        off = self.off | {pass_id} if not enabled and inside else self.off - {pass_id}
+        return replace(self, on=on, off=off, view=self._rewound())
+
+    def with_veto(self, match: str, *, vetoed: bool) -> Workspace:
+        """One match vetoed or allowed again."""
+        matches = self.vetoed | {match} if vetoed else self.vetoed - {match}
+        return replace(self, vetoed=matches, view=self._rewound())
+
+    def _rewound(self) -> View:
+        """Another pipeline has other steps: show its last one."""
+        return replace(self.view, step=None)
+
+
+def current() -> Workspace:
+    """This session's workspace; at first what the URL says."""
+    if _KEY not in st.session_state:
+        st.session_state[_KEY] = from_query(dict(st.query_params))
+    return st.session_state[_KEY]
+
+
+def remember(workspace: Workspace) -> None:
+    """Make it this session's workspace, and the URL its permalink."""
+    st.session_state[_KEY] = workspace
+    st.query_params.from_dict(to_query(workspace))
+
+
+def to_query(workspace: Workspace) -> dict[str, str]:
+    """The permalink's parameters; defaults are left out."""
+    view = workspace.view
+    query = {
+        "model": workspace.model,
+        "preset": workspace.preset if workspace.preset != "default" else "",
+        "on": ",".join(sorted(workspace.on)),
+        "off": ",".join(sorted(workspace.off)),
+        "veto": ",".join(sorted(workspace.vetoed)),
+        "step": str(view.step) if view.step is not None else "",
+        "before": view.before if view.before != "source" else "",
+        "select": ",".join(view.select[:MAX_LISTED]),
+        "open": "|".join(view.open[:MAX_LISTED]) if view.open else "",
+    }
+    return {name: text for name, text in query.items() if text}
+
+
+def from_query(query: Mapping[str, str]) -> Workspace:
+    """The workspace a link describes; what makes no sense in it is passed over."""
+    step = query.get("step", "")
+    groups = query.get("open", "")
+    preset = query.get("preset", "default")
+    return Workspace(
+        model=query.get("model") or SAMPLE,
+        preset=preset if preset in (*PRESETS, "none") else "default",
+        on=_known_passes(query.get("on", "")),
+        off=_known_passes(query.get("off", "")),
+        vetoed=frozenset(_listed(query.get("veto", ""))),
+        view=View(
+            step=int(step) if step.isdecimal() and len(step) < 9 else None,
+            before="previous" if query.get("before") == "previous" else "source",
+            select=tuple(_listed(query.get("select", "")))[:MAX_LISTED],
+            open=tuple(groups.split("|"))[:MAX_LISTED] if groups else None,
+        ),
+    )
+
+
+def _listed(text: str) -> list[str]:
+    return [part for part in text.split(",") if part]
+
+
+def _known_passes(text: str) -> frozenset[str]:
+    return frozenset(part for part in _listed(text) if find(part) is not None)
+
+
+def failure_text(error: StudioError) -> str:
+    """An error as one line of plain text."""
+    return " ".join(error.message.split())
