@@ -30,17 +30,9 @@ def entries() -> tuple[GalleryModel, ...]:
     return MODELS
 
 
-def entry(model_id: str) -> GalleryModel:
-    """The sample network with this id.
-
-    Raises:
-        LoadError: there is none.
-    """
-    for model in MODELS:
-        if model.id == model_id:
-            return model
-    known = ", ".join(model.id for model in MODELS)
-    raise LoadError(f"There is no sample network {quoted(model_id)}; there are {known}.")
+def find(model_id: str) -> GalleryModel | None:
+    """The sample network with this id, if there is one."""
+    return next((model for model in MODELS if model.id == model_id), None)
 
 
 def open_path(model_id: str) -> Path:
@@ -53,7 +45,10 @@ def open_path(model_id: str) -> Path:
         LoadError: there is no such network, or the packed file is damaged.
         StudioError: the cache folder cannot be written to.
     """
-    model = entry(model_id)
+    model = find(model_id)
+    if model is None:
+        known = ", ".join(model.id for model in MODELS)
+        raise LoadError(f"There is no sample network {quoted(model_id)}; there are {known}.")
     target = cache_folder() / "gallery" / model.sha256[:12] / f"{model.id}.onnx"
     if _is_intact(target, model):
         return target

@@ -12,7 +12,7 @@ from optimizer.errors import LoadError, StudioError
 from studio.gallery import gallery
 from studio.gallery.table import GalleryModel
 
-SMALL = [entry for entry in gallery.entries() if entry.size_bytes < 20e6]
+MAMBA = next(entry for entry in gallery.entries() if entry.id == "mamba")
 PUBLISHED = "resnet50 mobilenetv2 bert gpt2 llama swin whisper-encoder mamba detr t5 vit tour"
 
 
@@ -29,7 +29,7 @@ def test_the_packed_networks_are_under_four_megabytes_together() -> None:
     assert sum((gallery.PACKED / e.file).stat().st_size for e in gallery.entries()) < 4e6
 
 
-@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+@pytest.mark.parametrize("entry", gallery.entries(), ids=lambda entry: entry.id)
 def test_a_network_unpacks_to_what_the_table_says(entry: GalleryModel) -> None:
     path = gallery.open_path(entry.id)
     data = path.read_bytes()
@@ -62,8 +62,12 @@ def test_processes_that_unpack_at_once_both_get_the_whole_file() -> None:
     with context.Pool(2) as pool:
         paths = pool.map(gallery.open_path, ["mamba", "mamba"], chunksize=1)
     assert paths[0] == paths[1]
-    digest = hashlib.sha256(paths[0].read_bytes()).hexdigest()
-    assert digest == gallery.entry("mamba").sha256
+    assert hashlib.sha256(paths[0].read_bytes()).hexdigest() == MAMBA.sha256
+
+
+def test_finding_knows_the_ids_and_nothing_else() -> None:
+    assert gallery.find("mamba") == MAMBA
+    assert gallery.find("resnet51") is None
 
 
 def test_an_unknown_id_names_the_known_ones() -> None:
