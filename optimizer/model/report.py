@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from optimizer.errors import (
@@ -17,6 +18,7 @@ from optimizer.errors import (
     Truncated,
     Undefined,
     Unsupported,
+    quoted,
 )
 from optimizer.model.findings import Finding, Status, Statuses
 
@@ -39,6 +41,30 @@ RANK: tuple[type[StudioError], ...] = (
 )
 
 
+@dataclass(slots=True)
+class Place:
+    """Where something is, put into words only when a finding needs them.
+
+    Attributes:
+        what: the kind of thing, for example `node`.
+        name: its name, quoted in the words; if it has none, `number` counts from 1 instead.
+        around: the place it is in.
+    """
+
+    what: str
+    name: str = ""
+    around: Place | None = None
+    number: int = 0
+
+    def __str__(self) -> str:
+        label = quoted(self.name) if self.name else str(self.number or "")
+        inside = f" in {self.around}" if self.around is not None else ""
+        return f"{self.what} {label}".rstrip() + inside
+
+
+Where = str | Place
+
+
 class Report:
     """The findings about one model, in the order in which they were made."""
 
@@ -49,25 +75,25 @@ class Report:
         self._counts = Counter[str]()
 
     def error(
-        self, kind: type[StudioError], where: str, message: str, *, remedy: str = ""
+        self, kind: type[StudioError], where: Where, message: str, *, remedy: str = ""
     ) -> None:
         """A fault that refuses the model; `kind` is what `raise_if_refused` will raise."""
-        finding = Finding("error", where, message, remedy)
+        finding = Finding("error", str(where), message, remedy)
         self._errors.setdefault(kind, finding)
         self._keep(finding)
 
     def warning(
-        self, where: str, message: str, *, remedy: str = "", blocks: Sequence[Use] = ()
+        self, where: Where, message: str, *, remedy: str = "", blocks: Sequence[Use] = ()
     ) -> None:
         """A fault that leaves the model viewable; `blocks` lists the uses it rules out."""
-        finding = Finding("warning", where, message, remedy)
+        finding = Finding("warning", str(where), message, remedy)
         for use in blocks:
             self._blocked.setdefault(use, str(finding))
         self._keep(finding)
 
-    def note(self, where: str, message: str) -> None:
+    def note(self, where: Where, message: str) -> None:
         """Something that was put right, or is merely good to know."""
-        self._keep(Finding("note", where, message))
+        self._keep(Finding("note", str(where), message))
 
     @property
     def refused(self) -> bool:
@@ -85,9 +111,7 @@ class Report:
     @property
     def statuses(self) -> Statuses:
         """The three answers, for a model that was not refused."""
-        return Statuses(
-            optimizable=self._status("optimizable"), runnable=self._status("runnable")
-        )
+        return Statuses(optimizable=self._status("optimizable"), runnable=self._status("runnable"))
 
     def raise_if_refused(self) -> None:
         """Raise the first error of the kind that explains most.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from optimizer.errors import LimitError, NotOnnx, Truncated
 from optimizer.model.limits import Limits
 
-MOST_FIELDS = 6_000_000
+MOST_FIELDS = 4_000_000
 """Fields in one file; the walk takes about 0.3 µs each."""
 LEVELS_PER_BODY = 3
 """Messages from a graph to a body in one of its nodes: node, attribute, graph."""
@@ -43,14 +43,21 @@ def _nested(message: _Message, fields: dict[int, _Message]) -> None:
 
 _nested(_model, {7: _graph, 20: _training, 25: _function})
 _nested(_training, {1: _graph, 2: _graph})
-_nested(
-    _graph, {1: _node, 5: _tensor, 15: _sparse, 11: _value, 12: _value, 13: _value, 14: _value}
-)
+_nested(_graph, {1: _node, 5: _tensor, 15: _sparse, 11: _value, 12: _value, 13: _value, 14: _value})
 _nested(_function, {7: _node, 11: _attribute, 12: _value})
 _nested(_node, {5: _attribute})
 _nested(
     _attribute,
-    {5: _tensor, 6: _graph, 10: _tensor, 11: _graph, 14: _type, 15: _type, 22: _sparse, 23: _sparse},
+    {
+        5: _tensor,
+        6: _graph,
+        10: _tensor,
+        11: _graph,
+        14: _type,
+        15: _type,
+        22: _sparse,
+        23: _sparse,
+    },
 )
 _nested(_sparse, {1: _tensor, 2: _tensor})
 _nested(_value, {2: _type})
@@ -59,6 +66,7 @@ _nested(_tensor_type, {2: _shape})
 _nested(_element, {1: _type})
 _nested(_map, {2: _type})
 
+_FIXED = {1: 8, 5: 4}
 _NOT_PROTOBUF = (
     "This is not an ONNX model, nor any other format known here. "
     "Check the download, or export the model to ONNX first."
@@ -69,29 +77,41 @@ class _Tally:
     """Counts what the walk passes by, and stops it at the limits."""
 
     def __init__(self, limits: Limits) -> None:
-        self.seen: dict[str, int] = {}
-        self.fields = 0
-        self._most = {
-            "node": (limits.nodes, "nodes"),
-            "value": (limits.values, "declared values"),
-            "tensor": (limits.values, "tensors"),
-        }
+        self._limits = limits
+        self._fields = 0
+        self._seen: dict[str, int] = {}
 
-    def add(self, message: _Message, fields: int, children: list[tuple[_Message, int, int]]) -> None:
-        self.fields += fields
-        if self.fields > MOST_FIELDS:
-            raise LimitError(
-                f"The file has more than {MOST_FIELDS:,} fields (limit {MOST_FIELDS:,}). "
-                "Split the model, or store its weights as raw data."
-            )
-        for child, _, _ in children:
-            self.seen[child.name] = self.seen.get(child.name, 0) + 1
-        for name, (most, words) in self._most.items():
-            if self.seen.get(name, 0) > most:
+    def room(self, message: _Message) -> int:
+        """Fields that `message` may have."""
+        left = MOST_FIELDS - self._fields
+        return min(left, self._limits.attribute_items + 16) if message is _attribute else left
+
+    def add(self, message: _Message, fields: int, counts: dict[int, int]) -> None:
+        """Take account of one message, `counts` being its nested messages by tag."""
+        if fields > self.room(message):
+            raise self._too_many_fields(message)
+        self._fields += fields
+        for tag, count in counts.items():
+            name = message.children[tag].name
+            self._seen[name] = self._seen.get(name, 0) + count
+            most = self._limits.nodes if name == "node" else self._limits.values
+            if self._seen[name] > most:
                 raise LimitError(
-                    f"The model has {self.seen[name]:,} {words} or more (limit {most:,}). "
+                    f"The model has more than {most:,} {name}s (limit {most:,}). "
                     "Split the model, or raise the limit."
                 )
+
+    def _too_many_fields(self, message: _Message) -> LimitError:
+        if message is _attribute and MOST_FIELDS - self._fields > self._limits.attribute_items:
+            most = self._limits.attribute_items
+            return LimitError(
+                f"An attribute has more than {most:,} items (limit {most:,}). "
+                "Store large constants as tensors."
+            )
+        return LimitError(
+            f"The file has more than {MOST_FIELDS:,} fields (limit {MOST_FIELDS:,}). "
+            "Split the model, or store its weights as raw data."
+        )
 
 
 def survey(data: bytes, limits: Limits) -> None:
@@ -99,15 +119,16 @@ def survey(data: bytes, limits: Limits) -> None:
 
     Args:
         data: the whole file.
-        limits: `nodes`, `values` and `depth` are checked here.
+        limits: `nodes`, `values`, `attribute_items` and `depth` are checked here.
 
     Raises:
         LimitError: too many nodes, values or fields, or bodies nested too deeply.
-        Truncated: a part claims more bytes than the file has.
+        Truncated: a part claims more bytes than there are.
         NotOnnx: the bytes are no protobuf message.
     """
     # A model is 1 deep, its graph 2, a body 3 more.
     deepest = min(PROTOBUF_DEPTH, 2 + LEVELS_PER_BODY * (limits.depth + 1))
+    most = max(limits.nodes, limits.values)
     tally = _Tally(limits)
     stack = [(0, len(data), _model, 1)]
     while stack:
@@ -117,60 +138,78 @@ def survey(data: bytes, limits: Limits) -> None:
                 f"Bodies are nested too deeply (limit {limits.depth}). "
                 "Flatten the If and Loop bodies."
             )
+        walk = _Walk(data, most_fields=tally.room(message), most_children=most)
         try:
-            fields, children = _read_fields(data, start, end, message)
+            walk.run(start, end, message.children)
         except IndexError:
             raise _cut(message, end, len(data)) from None
-        tally.add(message, fields, children)
-        stack.extend(
-            (begin, begin + length, child, depth + 1)
-            for child, begin, length in children
-            if length > SMALL and child.children
-        )
+        tally.add(message, walk.fields, walk.counts)
+        stack.extend((begin, stop, child, depth + 1) for child, begin, stop in walk.large)
 
 
-def _read_fields(
-    data: bytes, pos: int, end: int, message: _Message
-) -> tuple[int, list[tuple[_Message, int, int]]]:
-    """The number of fields of one message, and its nested messages as (kind, start, length).
+class _Walk:
+    """Steps over the fields of one message.
 
-    The hot loop: one-byte tags and lengths, by far the most common, take the short way.
-
-    Raises:
-        IndexError: a field reaches past `end`.
-        NotOnnx: a tag or number that protobuf cannot have written.
+    Attributes:
+        fields: how many there are; the walk ends early when it passes `most_fields`.
+        counts: nested messages by tag; the walk ends early at `most_children` of one kind.
+        large: nested messages worth looking into, as (kind, start, end).
     """
-    wanted = message.children
-    children: list[tuple[_Message, int, int]] = []
-    fields = 0
-    while pos < end:
-        fields += 1
-        tag = data[pos]
-        pos += 1
-        if tag > 0x7F:
-            tag, pos = _varint(data, pos - 1)
-        wire = tag & 7
-        if wire == 2:
-            length = data[pos]
+
+    __slots__ = ("_data", "_most_children", "_most_fields", "counts", "fields", "large")
+
+    def __init__(self, data: bytes, *, most_fields: int, most_children: int) -> None:
+        self._data = data
+        self._most_fields = most_fields
+        self._most_children = most_children
+        self.fields = 0
+        self.counts: dict[int, int] = {}
+        self.large: list[tuple[_Message, int, int]] = []
+
+    def run(self, pos: int, end: int, wanted: dict[int, _Message]) -> None:
+        """Walk from `pos` to `end`. One-byte tags and lengths take the short way.
+
+        Raises:
+            IndexError: a field reaches past `end`.
+            NotOnnx: a tag or number that protobuf cannot have written.
+        """
+        data, fields, room = self._data, 0, self._most_fields
+        while pos < end and fields <= room:
+            fields += 1
+            tag = data[pos]
             pos += 1
-            if length > 0x7F:
-                length, pos = _varint(data, pos - 1)
-            if tag in wanted:
-                children.append((wanted[tag], pos, length))
-            pos += length
-        elif wire == 0:
-            while data[pos] > 0x7F:
+            if tag > 0x7F:
+                tag, pos = _varint(data, pos - 1)
+            wire = tag & 7
+            if wire == 2:
+                length = data[pos]
                 pos += 1
-            pos += 1
-        elif wire == 5 or wire == 1:
-            pos += 4 if wire == 5 else 8
-        else:
-            raise NotOnnx(_NOT_PROTOBUF)
-        if tag < 8:  # field number 0 does not exist
-            raise NotOnnx(_NOT_PROTOBUF)
-    if pos > end:
-        raise IndexError
-    return fields, children
+                if length > 0x7F:
+                    length, pos = _varint(data, pos - 1)
+                if tag in wanted and not self._nested(wanted[tag], tag, (pos, pos + length)):
+                    break
+                pos += length
+            elif wire == 0:
+                while data[pos] > 0x7F:
+                    pos += 1
+                pos += 1
+            else:
+                pos += _FIXED.get(wire) or _refuse()
+            if tag < 8:  # field number 0 does not exist
+                _refuse()
+        self.fields = fields
+        if pos > end:
+            raise IndexError
+
+    def _nested(self, child: _Message, tag: int, span: tuple[int, int]) -> bool:
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        if span[1] - span[0] > SMALL:
+            self.large.append((child, *span))
+        return self.counts[tag] <= self._most_children
+
+
+def _refuse() -> int:
+    raise NotOnnx(_NOT_PROTOBUF)
 
 
 def _varint(data: bytes, pos: int) -> tuple[int, int]:
@@ -183,11 +222,11 @@ def _varint(data: bytes, pos: int) -> tuple[int, int]:
             return number, pos
         shift += 7
         if shift > 63:
-            raise NotOnnx(_NOT_PROTOBUF)
+            _refuse()
 
 
-def _cut(message: _Message, end: int, size: int) -> Truncated | NotOnnx:
-    if end < size:  # a nested message lies about its own parts: damage, not a short file
+def _cut(message: _Message, end: int, size: int) -> Truncated:
+    if end < size:  # a nested message lies about its own parts
         return Truncated(
             f"The file is damaged: a {message.name} near byte {end:,} is cut short. "
             "Download or export the model again."

@@ -1,0 +1,157 @@
+"""Opens models: from the bytes of a file to a checked graph with stable ids.
+
+Pure Python and protobuf. No native checker, shape inference or runtime sees the model here, no
+weights are read, and the time taken is linear in the size of the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import onnx_ir as ir
+from google.protobuf.message import DecodeError
+from onnx import ModelProto
+
+from optimizer.errors import LimitError, LoadError, NotOnnx, Truncated, Unsupported, quoted
+from optimizer.model.external import ExternalData, FolderFiles, Sources, UploadedFiles
+from optimizer.model.graph import Model, identify
+from optimizer.model.inline import inline_functions
+from optimizer.model.limits import Limits
+from optimizer.model.names import name_nodes, name_values
+from optimizer.model.repair import after_checks, before_checks
+from optimizer.model.report import Report
+from optimizer.model.sniff import HEAD_BYTES, refuse_other_formats
+from optimizer.model.tensors import size_text
+from optimizer.model.validate import Facts, validate
+from optimizer.model.wire import survey
+
+_NO_COMPANIONS: Mapping[str, bytes | Path] = MappingProxyType({})
+_DEFAULT_LIMITS = Limits()
+
+
+def load_path(
+    path: str | Path, *, limits: Limits = _DEFAULT_LIMITS, follow_links: bool = False
+) -> Model:
+    """Open a model on this machine; its data files must lie in its own folder.
+
+    Args:
+        path: the .onnx file.
+        limits: the bounds that apply.
+        follow_links: accept data files that are symbolic or hard links, as in a Hugging Face
+            cache. Only for folders that the person at the keyboard chose.
+
+    Raises:
+        LoadError: the file cannot be opened as a model.
+        LimitError: a limit is exceeded.
+        InvalidGraph: the graph breaks ONNX's rules.
+    """
+    path = Path(path)
+    data = _read(path, limits)
+    return _load(data, path.name, FolderFiles(path.parent, follow_links=follow_links), limits)
+
+
+def load_bytes(
+    data: bytes,
+    *,
+    name: str,
+    companions: Mapping[str, bytes | Path] = _NO_COMPANIONS,
+    limits: Limits = _DEFAULT_LIMITS,
+) -> Model:
+    """Open an uploaded model; its data files must have been uploaded with it.
+
+    Args:
+        data: the bytes of the .onnx file.
+        name: the file's name, for display.
+        companions: the other uploaded files by their exact names, as bytes or where they lie.
+        limits: the bounds that apply.
+
+    Raises:
+        LoadError: the file cannot be opened as a model.
+        LimitError: a limit is exceeded.
+        InvalidGraph: the graph breaks ONNX's rules.
+    """
+    _check_size(len(data), limits)
+    return _load(data, name, UploadedFiles(companions), limits)
+
+
+def _read(path: Path, limits: Limits) -> bytes:
+    shown = quoted(path.name)
+    try:
+        # Without O_NONBLOCK, opening a named pipe would wait for ever.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise LoadError(f"There is no file {shown}. Check the path.") from None
+    except (OSError, ValueError):
+        raise LoadError(f"The file {shown} cannot be opened. Check its permissions.") from None
+    with os.fdopen(handle, "rb") as file:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise LoadError(f"{shown} is not a regular file. Choose the .onnx file itself.")
+        refuse_other_formats(file.read(HEAD_BYTES))
+        _check_size(info.st_size, limits)
+        file.seek(0)
+        return file.read(limits.file_bytes + 1)
+
+
+def _check_size(size: int, limits: Limits) -> None:
+    if size > limits.file_bytes:
+        raise LimitError(
+            f"The file is {size_text(size)} (limit {size_text(limits.file_bytes)}). "
+            "Save its weights as external data."
+        )
+
+
+def _load(data: bytes, name: str, sources: Sources, limits: Limits) -> Model:
+    report = Report()
+    refuse_other_formats(data[:HEAD_BYTES])
+    survey(data, limits)
+    proto = _parse(data)
+    before_checks(proto, report)
+    facts = validate(proto, limits, report)
+    external = ExternalData(sources, limits=limits, report=report)
+    external.check(facts.external)
+    report.raise_if_refused()
+    after_checks(proto, facts, report)
+    inline_functions(proto, report)
+    report.raise_if_refused()
+    model = _to_ir(proto)
+    external.bind(model)
+    _normalize(model, facts, limits=limits, report=report)
+    digest = hashlib.sha256(data).hexdigest()
+    return Model(model, name, digest, findings=report.findings, statuses=report.statuses)
+
+
+def _parse(data: bytes) -> ModelProto:
+    try:
+        proto = ModelProto.FromString(data)
+    except DecodeError:
+        raise Truncated(
+            "The file does not parse as ONNX: it is damaged. Download or export the model again."
+        ) from None
+    if not proto.HasField("graph"):
+        raise NotOnnx("The file parses but holds no graph. Export the model again.")
+    return proto
+
+
+def _to_ir(proto: ModelProto) -> ir.Model:
+    try:
+        return ir.from_proto(proto)
+    except Exception as error:  # onnx_ir wraps what it meets in many kinds of exception
+        cause = error.__cause__ or error
+        raise Unsupported(
+            f"The graph holds something that cannot be represented: {quoted(str(cause))}."
+        ) from error
+
+
+def _normalize(model: ir.Model, facts: Facts, *, limits: Limits, report: Report) -> None:
+    if facts.unsorted:
+        model.graph.sort()
+        report.note("model", "Its nodes were not in topological order and were sorted.")
+    name_nodes(model, limits=limits, report=report)
+    name_values(model, limits=limits, report=report)
+    identify(model)

@@ -1,0 +1,108 @@
+"""Makes names unambiguous: every node's is unique, no value's hides one of a graph around it.
+
+ONNX Runtime refuses two nodes of one name. Names of the model's inputs and outputs never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx_ir as ir
+
+from optimizer.model.graph import bodies, walk_graphs, walk_nodes
+from optimizer.model.limits import Limits
+from optimizer.model.report import Report
+
+
+def name_nodes(model: ir.Model, *, limits: Limits, report: Report) -> None:
+    """Name the unnamed, renumber the repeated and cut the overlong, in document order."""
+    nodes = list(walk_nodes(model.graph))
+    fresh = _Fresh(node.name or "" for node in nodes)
+    seen: set[str] = set()
+    unnamed = repeated = cut = 0
+    for node in nodes:
+        name = node.name or ""
+        if name and name not in seen and len(name) <= limits.name:
+            seen.add(name)
+            continue
+        unnamed += not name
+        cut += len(name) > limits.name
+        repeated += name in seen
+        node.name = fresh.make(_cut(name, limits.name) or node.op_type)
+        seen.add(node.name)
+    for count, what in (
+        (unnamed, "had no name and got one"),
+        (repeated, "shared a name with another and were numbered"),
+        (cut, f"had a name of more than {limits.name:,} characters, which was cut"),
+    ):
+        if count:
+            report.note("model", f"{count:,} nodes {what}.")
+
+
+def name_values(model: ir.Model, *, limits: Limits, report: Report) -> None:
+    """Rename values in bodies that hide a value around them, and cut overlong inner names."""
+    graphs = list(walk_graphs(model.graph))
+    interface = {*model.graph.inputs, *model.graph.outputs}
+    overlong = [
+        value
+        for graph in graphs
+        for value in _values(graph)
+        if len(value.name or "") > limits.name and value not in interface
+    ]
+    hiding = list(_hiding(model.graph)) if len(graphs) > 1 else []
+    if not overlong and not hiding:
+        return
+    fresh = _Fresh(value.name or "" for graph in graphs for value in _values(graph))
+    for value in dict.fromkeys([*overlong, *hiding]):
+        value.name = fresh.make(_cut(value.name or "", limits.name))
+    if hiding:
+        message = f"{len(hiding):,} values in bodies hid a value around them and were renamed."
+        report.note("model", message)
+    if overlong:
+        message = f"{len(overlong):,} values had a name of more than {limits.name:,} characters."
+        report.note("model", f"{message} It was cut.")
+
+
+class _Fresh:
+    """Makes names that are not taken, in constant time each."""
+
+    def __init__(self, taken: Iterator[str]) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, int] = {}
+
+    def make(self, stem: str) -> str:
+        number = self._next.get(stem, 1)
+        while (name := f"{stem}_{number}") in self._taken:
+            number += 1
+        self._next[stem] = number + 1
+        self._taken.add(name)
+        return name
+
+
+def _cut(name: str, limit: int) -> str:
+    return name if len(name) <= limit else name[: limit // 2] + "…"
+
+
+def _values(graph: ir.Graph) -> Iterator[ir.Value]:
+    """The values that a graph itself defines."""
+    yield from graph.inputs
+    for value in graph.initializers.values():
+        if not value.is_graph_input():
+            yield value
+    for node in graph:
+        yield from node.outputs
+
+
+def _hiding(main: ir.Graph) -> Iterator[ir.Value]:
+    """Values of bodies whose name an enclosing graph also uses."""
+    stack: list[tuple[ir.Graph, tuple[set[str], ...]]] = [(main, ())]
+    while stack:
+        graph, around = stack.pop()
+        names: set[str] = set()
+        for value in _values(graph):
+            name = value.name or ""
+            if name and any(name in outer for outer in around):
+                yield value
+            names.add(name)
+        for node in graph:
+            stack.extend((body, (*around, names)) for body in bodies(node))

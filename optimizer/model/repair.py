@@ -1,0 +1,156 @@
+"""Puts right, in the parsed file, what the in-memory graph cannot hold but can be said otherwise.
+
+`before_checks` runs on unchecked input; `after_checks` on a model without errors. Every repair is a
+finding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+    numpy_helper,
+)
+
+from optimizer.errors import quoted
+from optimizer.model.nesting import FreshNames, all_graphs, node_lists
+from optimizer.model.report import Place, Report
+from optimizer.model.tensors import element_count, sparse_indices
+from optimizer.model.text import repair_text
+from optimizer.model.validate import Facts
+from optimizer.model.versions import FREE_INITIALIZERS_SINCE, TYPED_ATTRIBUTES_SINCE
+
+_ALIAS = "ai.onnx"
+"""Another spelling of ONNX's own domain, whose proper name is empty."""
+
+_FILLED_FIELD = {
+    "f": AttributeProto.FLOAT,
+    "i": AttributeProto.INT,
+    "s": AttributeProto.STRING,
+    "t": AttributeProto.TENSOR,
+    "g": AttributeProto.GRAPH,
+    "floats": AttributeProto.FLOATS,
+    "ints": AttributeProto.INTS,
+    "strings": AttributeProto.STRINGS,
+}
+
+
+def before_checks(proto: ModelProto, report: Report) -> None:
+    """Make the text, the domains and, in the oldest files, the attribute types readable."""
+    repair_text(proto, report)
+    for entry in proto.opset_import:
+        if entry.domain == _ALIAS:
+            entry.domain = ""
+    for function in proto.functions:
+        for entry in function.opset_import:
+            if entry.domain == _ALIAS:
+                entry.domain = ""
+    untyped = 0 < proto.ir_version < TYPED_ATTRIBUTES_SINCE
+    for nodes in node_lists(proto):
+        for node in nodes:
+            if node.domain == _ALIAS:
+                node.domain = ""
+            if untyped:
+                _infer_attribute_types(node)
+    if untyped:
+        report.note("model", "It is older than attribute types; they were read from the content.")
+
+
+def after_checks(proto: ModelProto, facts: Facts, report: Report) -> None:
+    """Say in today's ONNX what older files, sparse tensors and returned outer values say."""
+    _free_initializers(proto, report)
+    for graph, place in all_graphs(proto):
+        _densify_initializers(graph, place, report)
+    for nodes in node_lists(proto):
+        for node in nodes:
+            _densify_attributes(node, report)
+    if facts.borrowed_outputs:
+        names = FreshNames(proto)
+        for graph, name in facts.borrowed_outputs:
+            _return_through_identity(graph, name, names=names, report=report)
+    if proto.training_info:
+        del proto.training_info[:]
+        message = "Its training graphs are not shown, and are not kept when it is saved."
+        report.warning("model", message)
+
+
+def _infer_attribute_types(node: NodeProto) -> None:
+    for attribute in node.attribute:
+        if attribute.type != AttributeProto.UNDEFINED:
+            continue
+        filled = [field.name for field, _ in attribute.ListFields()]
+        kinds = [_FILLED_FIELD[name] for name in filled if name in _FILLED_FIELD]
+        if len(kinds) == 1:
+            attribute.type = kinds[0]
+
+
+def _free_initializers(proto: ModelProto, report: Report) -> None:
+    """Before IR version 4 every initializer also had to be an input, without meaning one."""
+    if proto.ir_version >= FREE_INITIALIZERS_SINCE:
+        return
+    constants = {tensor.name for tensor in proto.graph.initializer}
+    kept = [info for info in proto.graph.input if info.name not in constants]
+    removed = len(proto.graph.input) - len(kept)
+    if removed:
+        inputs = type(proto.graph)(input=kept).input
+        del proto.graph.input[:]
+        proto.graph.input.extend(inputs)
+        report.note(
+            "model",
+            f"{removed:,} initializers were also listed as inputs, as IR version "
+            f"{proto.ir_version} demands; they are constants and are no inputs any more.",
+        )
+    report.note(
+        "model",
+        f"IR version {proto.ir_version} was raised to {FREE_INITIALIZERS_SINCE}.",
+    )
+    proto.ir_version = FREE_INITIALIZERS_SINCE
+
+
+def _densify_initializers(graph: GraphProto, place: Place | None, report: Report) -> None:
+    for sparse in graph.sparse_initializer:
+        graph.initializer.append(_densify(sparse))
+        where = Place("initializer", sparse.values.name, around=place)
+        report.note(where, "It is sparse; it was made dense.")
+    del graph.sparse_initializer[:]
+
+
+def _densify_attributes(node: NodeProto, report: Report) -> None:
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.SPARSE_TENSOR:
+            attribute.t.CopyFrom(_densify(attribute.sparse_tensor))
+            attribute.ClearField("sparse_tensor")
+            attribute.type = AttributeProto.TENSOR
+            if attribute.name == "sparse_value":
+                attribute.name = "value"
+            report.note(Place("node", node.name), "Its sparse constant was made dense.")
+
+
+def _densify(sparse: SparseTensorProto) -> TensorProto:
+    values = numpy_helper.to_array(sparse.values)
+    dense = np.zeros(element_count(sparse.dims), values.dtype)
+    dense[sparse_indices(sparse)] = values
+    return TensorProto(
+        name=sparse.values.name,
+        data_type=sparse.values.data_type,
+        dims=sparse.dims,
+        raw_data=dense.tobytes(),
+    )
+
+
+def _return_through_identity(
+    graph: GraphProto, name: str, *, names: FreshNames, report: Report
+) -> None:
+    """A body must compute what it returns; a value from around it goes through an Identity."""
+    own = names.make(name)
+    graph.node.add(op_type="Identity", input=[name], output=[own])
+    for info in graph.output:
+        if info.name == name:
+            info.name = own
+    message = f"It returned {quoted(name)} from the graph around it; an Identity was added."
+    report.note(Place("body", graph.name), message)
