@@ -16,7 +16,7 @@ MAX_DEGREE = 12
 MAX_TEXT = 10_000
 
 
-class TooComplex(ArithmeticError):
+class TooComplex(ArithmeticError):  # noqa: N818 - an answer, not an error
     """An expression has grown past `MAX_TERMS` or `MAX_DEGREE`; treat the size as unknown."""
 
 
@@ -66,13 +66,11 @@ class Expression:
         return self is other or (isinstance(other, Expression) and self.terms == other.terms)
 
     def __hash__(self) -> int:
-        if self._hash is None:
-            self._hash = hash(self.terms)
+        self._hash = hash(self.terms) if self._hash is None else self._hash
         return self._hash
 
     def __str__(self) -> str:
-        if self._text is None:
-            self._text = _render(self.terms)
+        self._text = _render(self.terms) if self._text is None else self._text
         return self._text
 
     def __repr__(self) -> str:
@@ -174,9 +172,7 @@ def floor_divide(numerator: Dimension, divisor: Dimension) -> Dimension:
         return numerator // divisor
     if (exact := exact_divide(numerator, divisor)) is not None:
         return exact
-    if not isinstance(numerator, Expression):
-        return _quotient(numerator, divisor)
-    if not isinstance(divisor, int):
+    if not isinstance(numerator, Expression) or not isinstance(divisor, int):
         return _quotient(numerator, divisor)
     whole: dict[Monomial, int] = {}
     rest: dict[Monomial, int] = {}
@@ -223,10 +219,6 @@ def _terms(dim: Dimension) -> tuple[tuple[Monomial, int], ...]:
     return dim.terms if isinstance(dim, Expression) else (((), dim),)
 
 
-def _monomial_key(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
-    return (len(term[0]), [str(atom) for atom in term[0]])
-
-
 def _canonical(total: dict[Monomial, int]) -> Dimension:
     terms = [(monomial, factor) for monomial, factor in total.items() if factor]
     if not terms:
@@ -235,7 +227,7 @@ def _canonical(total: dict[Monomial, int]) -> Dimension:
         return terms[0][1]
     if len(terms) > MAX_TERMS or max(len(monomial) for monomial, _ in terms) > MAX_DEGREE:
         raise TooComplex("a size has grown too complex to follow")
-    terms.sort(key=_monomial_key)
+    terms.sort(key=lambda term: (len(term[0]), [str(atom) for atom in term[0]]))
     return Expression(tuple(terms))
 
 
@@ -299,8 +291,7 @@ def _atom_value(atom: Atom, sizes: Mapping[str, int]) -> Dimension:
 
 def _render(terms: tuple[tuple[Monomial, int], ...]) -> str:
     text = ""
-    ordered = [*(t for t in terms if t[0]), *(t for t in terms if not t[0])]  # constant last
-    for monomial, factor in ordered:
+    for monomial, factor in sorted(terms, key=lambda term: not term[0]):  # the constant last
         size = abs(factor)
         alone = len(terms) == len(monomial) == factor == 1
         factors = ([str(size)] if size != 1 or not monomial else []) + [

@@ -23,17 +23,20 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+)|(?P<name>[A-Za-z_][\w.]*(?:-[A-Za-z_][\w.]*)*)|(?P<sign>//|[-+*/()]))"
 )
 _HIGHEST_NUMBER = 2**62
+_NAMELESS = frozenset({"None", "none", "unknown"})
+"""Written by exporters for several unrelated dimensions of one model."""
+
 _DEEPEST = 40
 _Ratio = tuple[Dimension, int]
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Expression | None:
-    """The dimension that `text` names, or None where it says nothing ("", "?", "12").
+    """The dimension that `text` names, or None where it says nothing ("", "?", "12", "None").
 
     Text that is not an expression of ours or of sympy's is taken as one opaque name.
     """
-    if not any(character.isalpha() for character in text):
+    if text in _NAMELESS or not any(character.isalpha() for character in text):
         return None
     if text.isidentifier():
         return symbol(text)

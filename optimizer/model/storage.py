@@ -63,6 +63,7 @@ class SideFile:
         self._end = 0
 
     def __call__(self, proto: onnx.TensorProto, tensor: ir.TensorProtocol) -> None:
+        """Store one tensor, large ones in the data file."""
         if tensor.dtype == ir.DataType.STRING or tensor.nbytes < SIDE_FILE_TENSOR_BYTES:
             store_inline(proto, tensor)
             return

@@ -26,7 +26,6 @@ from optimizer.model.storage import (
     write_properties,
 )
 
-
 HIGHEST_IR_VERSION = 13
 """What ONNX Runtime 1.31 reads; onnx 1.23 itself would write 14."""
 

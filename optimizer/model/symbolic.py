@@ -1,0 +1,263 @@
+"""What is certain about every value of a graph: type, shape, and the contents of small integers.
+
+`SymbolicValues` follows the graph forward, node by node, with sizes as expressions over the
+dimensions of the graph's inputs. It never guesses: whatever a rule does not know is a size of its
+own (a fresh symbol, equal only to itself), and a contradiction between what a model declares and
+what it computes is reported and treated as unknown. What it knows about a value stays true under
+every rewrite that keeps the value's meaning, so answers are kept until `forget`.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from optimizer.model.dimension import Dimension, Expression, symbol
+from optimizer.model.dimension_text import parse
+from optimizer.model.graph import walk_nodes
+from optimizer.model.operators import CONTENT_RULES, TYPE_RULES
+from optimizer.model.operators.call import (
+    INTEGERS,
+    UNKNOWN,
+    Call,
+    Content,
+    Contradiction,
+    Dim,
+    Fact,
+    Shape,
+    Typed,
+    constant_of,
+)
+from optimizer.model.operators.contents import fitted, tensor_content
+from optimizer.model.refinement import FRESH, Refinement, declared_dim, written_dim
+
+_LARGEST = 2**63
+_MOST_DIMENSIONS = 64
+_NOT_ALLOWED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Raised by rules over attributes and inputs that the operator's specification does not allow."""
+
+
+class SymbolicValues:
+    """Answers about the values of one model, computed on demand and remembered.
+
+    Attributes:
+        contradictions: what cannot be, by value: text for people.
+    """
+
+    def __init__(self, model: ir.Model, *, slices_fit: bool = True) -> None:
+        """Make an empty table for `model`.
+
+        Args:
+            model: its inputs' shapes are taken as the contract; nothing is changed in it.
+            slices_fit: see `operators.selection.slice_`.
+        """
+        self._opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
+        self._functions = model.functions
+        self._slices_fit = slices_fit
+        self._facts: dict[ir.Value, Fact] = {}
+        self._fresh: dict[tuple[ir.Value, int], Expression] = {}
+        self._interface = _interface_symbols(model.graph)
+        self.contradictions: dict[ir.Value, str] = {}
+
+    def of(self, value: ir.Value) -> Content:
+        """The elements of a small integer tensor of rank 0 (one) or 1 (a tuple), else None.
+
+        An element is a number, an expression over sizes, or None where it is not known.
+        """
+        fact = self.fact(value)
+        return fact.content if fact.shape is not None and len(fact.shape) < 2 else None
+
+    def shape(self, value: ir.Value) -> tuple[Dimension, ...] | None:
+        """The dimensions of a value; None where even its rank is unknown."""
+        return self.fact(value).shape
+
+    def dtype(self, value: ir.Value) -> ir.DataType | None:
+        """The element type of a tensor."""
+        return self.fact(value).dtype
+
+    def fact(self, value: ir.Value) -> Fact:
+        """Everything known about a value, followed back as far as needed."""
+        fact = self._facts.get(value)
+        return self._follow(value) if fact is None else fact
+
+    def forget(self, value: ir.Value) -> None:
+        """Compute this value again when it is asked for; what others derived from it stays."""
+        self._facts.pop(value, None)
+        self.contradictions.pop(value, None)
+
+    def refine(self, node: ir.Node) -> list[Refinement]:
+        """What can be said about the node's outputs that the graph does not say yet."""
+        for value in node.outputs:
+            self.forget(value)
+        return [
+            refinement
+            for value in node.outputs
+            if (refinement := self._refinement(value, self.fact(value))) is not None
+        ]
+
+    def propagate(self, graph: ir.Graph) -> int:
+        """Refine every node of the graph and its bodies, in place; the number of values refined."""
+        count = 0
+        for node in walk_nodes(graph):
+            for refinement in self.refine(node):
+                refinement.apply()
+                count += 1
+        return count
+
+    def _follow(self, wanted: ir.Value) -> Fact:
+        stack = [wanted]
+        entered: set[ir.Node] = set()
+        while stack:
+            value = stack[-1]
+            if value in self._facts:
+                stack.pop()
+                continue
+            node = value.producer()
+            if node is None:
+                self._facts[value] = self._source(value)
+                continue
+            missing = [i for i in node.inputs if i is not None and i not in self._facts]
+            if missing and node not in entered:
+                entered.add(node)
+                stack.extend(missing)
+                continue
+            self._facts.update(dict.fromkeys(missing, UNKNOWN))  # only a cycle comes back here
+            self._evaluate(node)
+        return self._facts[wanted]
+
+    def _source(self, value: ir.Value) -> Fact:
+        """A value that no node makes: a constant, or an input of the graph or of a body."""
+        tensor = constant_of(value)
+        if tensor is not None:
+            return Fact(tensor.dtype, tuple(tensor.shape.numpy()), tensor_content(tensor))
+        return self._merged(value, (None, None), None)
+
+    def _evaluate(self, node: ir.Node) -> None:
+        typed, known = self._ruled(node)
+        for index, value in enumerate(node.outputs):
+            one = typed[index] if index < len(typed) else (None, None)
+            content = known[index] if index < len(known) else None
+            self._facts[value] = self._merged(value, one, content)
+
+    def _ruled(self, node: ir.Node) -> tuple[list[Typed], list[Content]]:
+        """What the rules say about the outputs, empty where nothing is sure."""
+        key = ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
+        rule = TYPE_RULES.get(key)
+        if rule is None or (self._functions and node.op_identifier() in self._functions):
+            return [], []
+        if any(attribute.is_ref() for attribute in node.attributes.values()):
+            return [], []
+        inputs = [None if value is None else self._facts[value] for value in node.inputs]
+        call = Call(node, inputs, opset=self._opset, slices_fit=self._slices_fit)
+        try:
+            typed = list(rule(call))
+        except Contradiction as error:
+            self.contradictions[node.outputs[0]] = f"{node.op_type}: {error}"
+            return [], []
+        except _NOT_ALLOWED:
+            return [], []
+        follow = CONTENT_RULES.get(key) if typed and typed[0][0] in INTEGERS else None
+        try:
+            return typed, [] if follow is None else list(follow(call))
+        except _NOT_ALLOWED:
+            return typed, []
+
+    def _merged(self, value: ir.Value, typed: Typed, content: Content) -> Fact:
+        """What a rule says together with what the model declares."""
+        if value.type is not None and not isinstance(value.type, ir.TensorType):
+            return UNKNOWN
+        dtype, computed = typed
+        dtype = dtype or value.dtype
+        dims = self._dims(value, computed)
+        if content is not None and dtype is not None:
+            content = fitted(content, dtype, dims)
+        return Fact(dtype, dims, content)
+
+    def _dims(self, value: ir.Value, computed: Shape | None) -> tuple[Dimension, ...] | None:
+        declared = None if value.shape is None else tuple(declared_dim(dim) for dim in value.shape)
+        shape = declared if computed is None else computed
+        if shape is None or len(shape) > _MOST_DIMENSIONS:
+            return None
+        if declared is not None and computed is not None and declared != computed:
+            if len(declared) != len(computed):
+                self._contradict(value, computed)
+                return None
+            pairs = enumerate(zip(declared, computed, strict=True))
+            shape = tuple(self._agreed(value, axis, pair) for axis, pair in pairs)
+        return tuple(
+            dim if dim is not None and _representable(dim) else self._unknown(value, axis)
+            for axis, dim in enumerate(shape)
+        )
+
+    def _agreed(self, value: ir.Value, axis: int, pair: tuple[Dim, Dim]) -> Dim:
+        """The dimension that follows from what is declared and what is computed.
+
+        A declared number loses against a computed expression over the inputs' own dimensions: it
+        may be left from the size an exporter traced with.
+        """
+        declared, computed = pair
+        if declared is None or computed is None:
+            return computed if declared is None else declared
+        if isinstance(computed, int):
+            if isinstance(declared, int) and declared != computed:
+                self._contradict(value, (None,) * axis + (computed,))
+                return None
+            return computed
+        return computed if computed.symbols() <= self._interface else declared
+
+    def _contradict(self, value: ir.Value, computed: Shape) -> None:
+        sizes = ", ".join("?" if dim is None else str(dim) for dim in computed)
+        self.contradictions[value] = f"declared as {value.shape}, computed as [{sizes}]"
+
+    def _unknown(self, value: ir.Value, axis: int) -> Expression:
+        """The symbol of a size that nothing is known about, always the same for the same place."""
+        fresh = self._fresh.get((value, axis))
+        if fresh is None:
+            fresh = self._fresh[value, axis] = symbol(f"{FRESH}{len(self._fresh)}")
+        return fresh
+
+    def _refinement(self, value: ir.Value, fact: Fact) -> Refinement | None:
+        if fact.dtype is None or not (value.type is None or isinstance(value.type, ir.TensorType)):
+            return None
+        dtype = fact.dtype if value.type is None else None
+        shape = self._news(value.shape, fact.shape)
+        return None if dtype is None and shape is None else Refinement(value, dtype, shape)
+
+    def _news(
+        self, declared: ir.Shape | None, known: tuple[Dimension, ...] | None
+    ) -> tuple[int | str | None, ...] | None:
+        """The dimensions to write, None where the graph already says as much."""
+        if known is None:
+            return None
+        if declared is None:
+            return tuple(written_dim(dim) for dim in known)
+        if len(declared) != len(known):
+            return None
+        changed = False
+        result: list[int | str | None] = []
+        for claim, dim in zip(declared, known, strict=True):
+            text = claim if isinstance(claim, int) else claim.value
+            if not isinstance(text, int) and not self._is_interface(text):
+                better = written_dim(dim)
+                changed = changed or (better is not None and better != text)
+                text = text if better is None else better
+            result.append(text)
+        return tuple(result) if changed else None
+
+    def _is_interface(self, text: str | None) -> bool:
+        """Whether the text speaks of the dimensions of the graph's inputs and nothing else."""
+        dim = parse(text) if text else None
+        return dim is not None and dim.symbols() <= self._interface
+
+
+def _interface_symbols(graph: ir.Graph) -> frozenset[str]:
+    found: set[str] = set()
+    for value in graph.inputs:
+        for dim in value.shape or ():
+            expression = declared_dim(dim)
+            if isinstance(expression, Expression):
+                found |= expression.symbols()
+    return frozenset(found)
+
+
+def _representable(dim: Dimension) -> bool:
+    return not isinstance(dim, int) or 0 <= dim < _LARGEST

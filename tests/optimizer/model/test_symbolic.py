@@ -1,0 +1,321 @@
+"""Following types, shapes and small integer values through a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+import pytest
+
+from optimizer.model.dimension import Dimension, symbol
+from optimizer.model.symbolic import SymbolicValues
+
+
+def model_of(body: str, *, opset: int = 17, extra: str = "") -> ir.Model:
+    header = f'<ir_version: 8, opset_import: ["" : {opset}{extra}]>'
+    return ir.from_proto(onnx.parser.parse_model(f"{header}\n{body}"))
+
+
+def outputs(model: ir.Model) -> dict[str, ir.Value]:
+    return {value.name or "": value for node in model.graph for value in node.outputs}
+
+
+def shape_text(values: SymbolicValues, value: ir.Value) -> str:
+    shape = values.shape(value)
+    return "unknown" if shape is None else ", ".join(str(dim) for dim in shape)
+
+
+EXPORTED_VIEW = """
+g (float["batch", "seq", 768] x) => (float[a, b, c, d] y)
+<int64 zero = {0}, int64 one = {1}, int64[1] axis = {0}, int64[2] heads = {12, 64}>
+{
+  shape = Shape(x)
+  batch = Gather(shape, zero)
+  shape2 = Shape(x)
+  seq = Gather(shape2, one)
+  b1 = Unsqueeze(batch, axis)
+  s1 = Unsqueeze(seq, axis)
+  target = Concat <axis = 0> (b1, s1, heads)
+  y = Reshape(x, target)
+}
+"""
+
+
+def test_the_shape_arithmetic_of_an_exported_view_is_followed() -> None:
+    model = model_of(EXPORTED_VIEW)
+    values = SymbolicValues(model)
+    found = outputs(model)
+    assert values.of(found["target"]) == (symbol("batch"), symbol("seq"), 12, 64)
+    assert values.of(found["batch"]) == symbol("batch")
+    assert shape_text(values, found["y"]) == "batch, seq, 12, 64"
+
+
+def test_propagation_writes_what_is_new_and_keeps_what_is_declared() -> None:
+    model = model_of(EXPORTED_VIEW)
+    assert SymbolicValues(model).propagate(model.graph) == len(model.graph)
+    written = outputs(model)["y"].shape
+    assert [str(dim) for dim in written or ()] == ["batch", "seq", "12", "64"]
+    assert SymbolicValues(model).propagate(model.graph) == 0
+
+
+def test_symbols_of_inputs_never_become_numbers() -> None:
+    body = """
+    g (float["batch", "seq"] x, float[1, 512] mask) => (float["batch", "seq"] y)
+    { y = Add(x, mask) }
+    """
+    model = model_of(body)
+    SymbolicValues(model).propagate(model.graph)
+    assert [str(dim) for dim in model.graph.inputs[0].shape or ()] == ["batch", "seq"]
+    assert [str(dim) for dim in model.graph.outputs[0].shape or ()] == ["batch", "seq"]
+
+
+def test_a_number_left_from_tracing_is_not_believed_but_left_in_place() -> None:
+    body = """
+    g (float["batch", 4] x) => (int64[2] y)
+    <float[7, 4] h>
+    { h = Relu(x) y = Shape(h) }
+    """
+    model = model_of(body)
+    values = SymbolicValues(model)
+    assert values.of(outputs(model)["y"]) == (symbol("batch"), 4)
+    values.propagate(model.graph)
+    assert outputs(model)["h"].shape == [7, 4]
+
+
+def test_a_contradiction_is_reported_and_not_applied() -> None:
+    body = """
+    g (float[2, 3] x) => (float[2, 4] y)
+    { y = Relu(x) }
+    """
+    model = model_of(body)
+    values = SymbolicValues(model)
+    assert values.refine(model.graph[0]) == []
+    assert "declared as [2,4], computed as [?, 3]" in next(iter(values.contradictions.values()))
+    assert not isinstance((values.shape(model.graph.outputs[0]) or (0, 0))[1], int)
+
+
+def test_names_of_another_scheme_are_replaced_by_those_of_the_inputs() -> None:
+    body = """
+    g (float["batch", 4] x) => (float["batch", 4] y)
+    <float["unk__7", 4] h>
+    { h = Relu(x) y = Relu(h) }
+    """
+    model = model_of(body)
+    SymbolicValues(model).propagate(model.graph)
+    assert str(outputs(model)["h"].shape) == "[batch,4]"
+
+
+def test_an_initializer_that_is_an_input_is_no_constant() -> None:
+    body = """
+    g (float[6] x, int64[2] target) => (float[a, b] y)
+    <int64[2] target = {2, 3}>
+    { y = Reshape(x, target) }
+    """
+    proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]>{body}')
+    proto.graph.initializer[0].name = "target"
+    del proto.graph.input[1:]
+    proto.graph.input.append(
+        onnx.helper.make_tensor_value_info("target", onnx.TensorProto.INT64, [2])
+    )
+    model = ir.from_proto(proto)
+    values = SymbolicValues(model)
+    assert values.of(model.graph.inputs[1]) is None
+    shape = values.shape(model.graph.outputs[0]) or ()
+    assert len(shape) == 2
+    assert not any(isinstance(dim, int) for dim in shape)
+
+
+def test_what_nothing_is_known_about_is_equal_only_to_itself() -> None:
+    body = """
+    g (float["n"] x) => (int64 size)
+    { y = NonZero(x) y2 = Relu(y) z = NonZero(x) sum = Add(y2, z) size = Size(sum) }
+    """
+    model = model_of(body)
+    values = SymbolicValues(model)
+    found = outputs(model)
+    first, again, other = (values.shape(found[name]) or (0, 0) for name in ("y", "y2", "z"))
+    assert first[0] == 1
+    assert first[1] == again[1] != other[1]
+    values.propagate(model.graph)
+    assert str(found["y2"].shape) == "[1,None]"
+
+
+NODES = [
+    ("Reshape(x, zero_rest)", "n, 4"),
+    ("Reshape(x, rest)", "4*n"),
+    ("Reshape(x, rest_8)", "?, 8"),
+    ("Concat<axis=0>(v, m)", "m + n"),
+    ("Add(v, m)", "?"),
+    ("Add(v, three)", "3"),
+    ("MatMul(q, k)", "n, 2, 7"),
+    ("Conv<strides=[2, 2], pads=[1, 1, 1, 1]>(image, kernel)", "n, 8, (h + 1)//2, 112"),
+    ("MaxPool<kernel_shape=[2, 2], strides=[2, 2]>(image)", "n, 3, h//2, 112"),
+    ("MaxPool<kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1>(image)", "n, 3, ?, 112"),
+    ("Flatten<axis=0>(x)", "1, 4*n"),
+    ("ReduceMean<axes=[1], keepdims=0>(x)", "n"),
+    ('Einsum<equation="ij,ij->j">(x, x)', "4"),
+    ("Tile(x, zero_rest)", "0, ?"),
+    ("Expand(three, two_one)", "2, 3"),
+    ("Softmax(unknown)", "unknown"),
+    ("Transpose<perm=[1, 0]>(x)", "4, n"),
+    ("Squeeze(x)", "unknown"),
+    ("Split<axis=1>(x)", "n, 4"),
+]
+SOURCES = """float["n", 4] x, float["n"] v, float["m"] m, float[3] three, float["n", 2, 5] q,
+    float[5, 7] k, float["n", 3, "h", 224] image, float[8, 3, 3, 3] kernel, float unknown"""
+CONSTANTS = """int64[2] zero_rest = {0, -1}, int64[1] rest = {-1}, int64[2] rest_8 = {-1, 8},
+    int64[2] two_one = {2, 1}"""
+
+
+@pytest.mark.parametrize(("node", "expected"), NODES)
+def test_shapes_are_expressions_over_the_inputs(node: str, expected: str) -> None:
+    model = model_of(f"g ({SOURCES}) => (int64 y) <{CONSTANTS}> {{ r = {node} y = Size(r) }}")
+    model.graph.inputs[-1].shape = None
+    text = shape_text(SymbolicValues(model), model.graph[0].outputs[0])
+    assert ", ".join("?" if "?" in part else part for part in text.split(", ")) == expected
+
+
+def test_a_chain_of_many_thousand_nodes_needs_no_deep_stack() -> None:
+    x = ir.Value(name="x", shape=ir.Shape(["n"]), type=ir.TensorType(ir.DataType.FLOAT))
+    nodes = [ir.node("Relu", [x])]
+    for _ in range(20_000):
+        nodes.append(ir.node("Relu", [nodes[-1].outputs[0]]))
+    graph = ir.Graph([x], [nodes[-1].outputs[0]], nodes=nodes, opset_imports={"": 17})
+    values = SymbolicValues(ir.Model(graph, ir_version=8))
+    assert values.shape(graph.outputs[0]) == (symbol("n"),)
+
+
+def test_a_cycle_is_unknown_instead_of_endless() -> None:
+    x = ir.Value(name="x")
+    first = ir.node("Relu", [x])
+    second = ir.node("Relu", [first.outputs[0]])
+    first.replace_input_with(0, second.outputs[0])
+    graph = ir.Graph([], [second.outputs[0]], nodes=[first, second], opset_imports={"": 17})
+    assert SymbolicValues(ir.Model(graph, ir_version=8)).shape(second.outputs[0]) is None
+
+
+def test_unknown_operators_and_forms_are_unknown() -> None:
+    body = """
+    g (float["n"] x) => (y, z)
+    { y = my.Op(x) z = ConstantOfShape(x) }
+    """
+    model = model_of(body, extra=', "my" : 1')
+    values = SymbolicValues(model)
+    assert all(values.shape(value) is None for value in (outputs(model)["y"], outputs(model)["z"]))
+
+
+def test_values_of_the_outer_graph_are_known_inside_bodies() -> None:
+    body = """
+    g (bool c, float["n", 4] x) => (float[a] y)
+    {
+      y = If (c) <
+        then_branch = t () => (p) { p = Relu(x) },
+        else_branch = e () => (q) { q = Neg(x) }
+      >
+    }
+    """
+    model = model_of(body)
+    SymbolicValues(model).propagate(model.graph)
+    branch = model.graph[0].attributes["then_branch"].as_graph()
+    assert str(branch.outputs[0].shape) == "[n,4]"
+
+
+def test_forgetting_makes_room_for_new_knowledge() -> None:
+    model = model_of('g (float["n"] x) => (y) { y = Relu(x) }')
+    values = SymbolicValues(model)
+    value = model.graph.inputs[0]
+    before: tuple[Dimension, ...] | None = values.shape(value)
+    value.shape = ir.Shape([5])
+    assert values.shape(value) == before
+    values.forget(value)
+    assert values.shape(value) == (5,)
+
+
+DECISIONS = [
+    ("Equal", "m1", 0),
+    ("GreaterOrEqual", "zero", 1),
+    ("Less", "zero", 0),
+    ("Greater", "zero", None),
+    ("Equal", "zero", None),
+]
+
+
+@pytest.mark.parametrize(("operator", "other", "expected"), DECISIONS)
+def test_comparisons_are_decided_only_where_every_size_agrees(
+    operator: str, other: str, expected: int | None
+) -> None:
+    body = f"""
+    g (float["n"] x) => (bool[1] y)
+    <int64[1] zero = {{0}}, int64[1] m1 = {{-1}}>
+    {{ s = Shape(x) y = {operator}(s, {other}) }}
+    """
+    model = model_of(body)
+    content = SymbolicValues(model).of(model.graph.outputs[0])
+    assert content == (None if expected is None else (expected,))
+
+
+def test_integer_arithmetic_on_sizes_is_exact_or_left_alone() -> None:
+    body = """
+    g (float["n", 6] x) => (int64[2] q, int64[2] d, int64[2] p, float[a] cast)
+    <int64[2] two = {2, 4}, int64[2] six = {6, 3}>
+    {
+      s = Shape(x)
+      q = Div(s, two)
+      e = Mul(s, six)
+      d = Div(e, six)
+      p = Mod(e, six)
+      cast = Cast<to=1>(s)
+    }
+    """
+    model = model_of(body)
+    values = SymbolicValues(model)
+    found = outputs(model)
+    assert [str(dim) for dim in values.of(found["q"]) or ()] == ["n//2", "1"]  # pyright: ignore
+    assert values.of(found["d"]) == (symbol("n"), 6)
+    assert values.of(found["p"]) == (0, 0)
+    assert values.of(found["cast"]) is None
+
+
+def test_an_overflow_is_not_computed() -> None:
+    body = """
+    g (float[2] x) => (int32[1] y)
+    <int32[1] big = {2147483647}>
+    { y = Add(big, big) }
+    """
+    model = model_of(body)
+    assert SymbolicValues(model).of(model.graph.outputs[0]) is None
+
+
+def test_a_table_sliced_by_sizes_is_as_long_as_the_slice() -> None:
+    body = """
+    g (float["past", 4] k, float["seq", 4] x) => (float[a] y)
+    <float[1024] table, int64[1] zero = {0}, int64[1] one = {1}>
+    {
+      table = ConstantOfShape(size)
+      joined = Concat<axis = 0>(k, x)
+      s = Shape(joined)
+      end = Slice(s, zero, one)
+      t = Shape(k)
+      start = Slice(t, zero, one)
+      y = Slice(table, start, end)
+    }
+    """
+    model = model_of(body)
+    model.graph.inputs.append(model.graph[0].inputs[0] or ir.Value())
+    assert SymbolicValues(model).shape(model.graph.outputs[0]) == (symbol("seq"),)
+    strict = SymbolicValues(model, slices_fit=False)
+    assert strict.shape(model.graph.outputs[0]) != (symbol("seq"),)
+
+
+def test_the_library_of_rules_does_not_touch_files(tmp_path: Path) -> None:
+    tensor = ir.ExternalTensor(
+        "missing.bin", 0, 8 * 10**6, ir.DataType.INT64, shape=ir.Shape([10**6]), name="w",
+        base_dir=tmp_path,
+    )  # fmt: skip
+    weight = ir.Value(name="w", const_value=tensor, shape=tensor.shape)
+    node = ir.node("Identity", [weight])
+    graph = ir.Graph(
+        [], [node.outputs[0]], nodes=[node], initializers=[weight], opset_imports={"": 17}
+    )
+    assert SymbolicValues(ir.Model(graph, ir_version=8)).shape(node.outputs[0]) == (10**6,)
