@@ -1,0 +1,176 @@
+// @ts-check
+// The tree of groups over the slots of the union, and which of them are open.
+
+import { NODE } from "./model.js";
+import { chunkLeaves, chunkSiblings } from "./chunk.js";
+
+/** @typedef {import("./model.js").Union} Union */
+
+/**
+ * @typedef {object} Group
+ * @property {string} id
+ * @property {string} name
+ * @property {Group | null} parent
+ * @property {Group[]} kids
+ * @property {number[]} slots direct members, in list order
+ * @property {number} count slots below, at any depth
+ * @property {number} repeat
+ * @property {number} at place in `FoldTree.groups`, parents first
+ */
+
+export const FIRST_BOXES = 150;
+
+export class FoldTree {
+  /** @param {Union} union */
+  constructor(union) {
+    this.union = union;
+    this.root = buildTree(union);
+    /** @type {Group[]} parents before children */
+    this.groups = [];
+    /** @type {Map<string, Group>} */
+    this.byId = new Map();
+    /** @type {Group[]} innermost group of each slot */
+    this.groupOf = new Array(union.occupants.length).fill(this.root);
+    for (const queue = [this.root]; queue.length;) {
+      const g = /** @type {Group} */ (queue.shift());
+      g.at = this.groups.push(g) - 1;
+      this.byId.set(g.id, g);
+      for (const s of g.slots) this.groupOf[s] = g;
+      queue.push(...g.kids);
+    }
+    this.open = new Uint8Array(this.groups.length);
+    this.open[0] = 1;
+    /** @type {Int32Array} highest closed group at or above each group, -1 = none */
+    this.shut = new Int32Array(this.groups.length);
+    this.openFirst();
+  }
+
+  /** Open groups breadth first while few enough boxes show. */
+  openFirst() {
+    this.open.fill(0);
+    this.open[0] = 1;
+    let shown = boxes(this.root);
+    for (let level = [this.root]; level.length;) {
+      const families = siblingsAlike(level.flatMap((g) => (this.open[g.at] ? g.kids : [])));
+      for (const family of families) {
+        const cost = boxes(family[0]) - 1;
+        const all = family.reduce((sum, g) => sum + boxes(g) - 1, 0);
+        const take = shown + all <= FIRST_BOXES ? family : shown + cost <= FIRST_BOXES ? [family[0]] : [];
+        for (const g of take) { this.open[g.at] = 1; shown += boxes(g) - 1; }
+      }
+      level = families.flat();
+    }
+    this.settle();
+  }
+
+  /** @param {Iterable<string>} ids */
+  openExactly(ids) {
+    this.open.fill(0);
+    this.open[0] = 1;
+    for (const id of ids) { const g = this.byId.get(id); if (g) this.open[g.at] = 1; }
+    this.settle();
+  }
+
+  /** @param {Group} g @param {boolean} want */
+  set(g, want) {
+    if (g === this.root) return;
+    this.open[g.at] = want ? 1 : 0;
+    this.settle();
+  }
+
+  settle() {
+    for (const g of this.groups) {
+      const above = g.parent ? this.shut[g.parent.at] : -1;
+      this.shut[g.at] = above >= 0 ? above : this.open[g.at] ? -1 : g.at;
+    }
+  }
+
+  openIds() { return this.groups.filter((g) => g.parent && this.open[g.at]).map((g) => g.id); }
+
+  /** The box that stands for a slot: the slot itself, or slots + index of the closed group. @param {number} s */
+  boxOf(s) {
+    const shut = this.shut[this.groupOf[s].at];
+    return shut < 0 ? s : this.union.occupants.length + shut;
+  }
+
+  /** Closed groups to open so that a slot shows, outermost first. @param {number} s */
+  closedAbove(s) {
+    const list = [];
+    for (let g = /** @type {Group | null} */ (this.groupOf[s]); g; g = g.parent) if (!this.open[g.at]) list.push(g);
+    return list.reverse();
+  }
+
+  /** Boxes drawn now. */
+  shown() {
+    let n = 0;
+    for (const g of this.groups) if (this.shut[g.at] < 0) n += g.slots.length + g.kids.filter((k) => !this.open[k.at]).length;
+    return n;
+  }
+}
+
+/** @param {Group} g */
+const boxes = (g) => g.kids.length + g.slots.length;
+
+/** Siblings that look the same open together or one for all; small ones first. @param {Group[]} list */
+function siblingsAlike(list) {
+  /** @type {Map<string, Group[]>} */
+  const by = new Map();
+  for (const g of list) {
+    const key = `${g.parent?.at}|${g.name.replace(/\d+/g, "#")}|${boxes(g)}`;
+    const family = by.get(key);
+    if (family) family.push(g); else by.set(key, [g]);
+  }
+  return [...by.values()].sort((a, b) => boxes(a[0]) - boxes(b[0]));
+}
+
+/** @param {Union} union @returns {Group} */
+function buildTree(union) {
+  const raw = union.graph.groups.length ? union.graph.groups : [{ id: "", name: "", parent: -1 }];
+  /** @type {Group[]} */
+  const all = raw.map((r) => newGroup(r.id, r.name, r.repeat));
+  raw.forEach((r, i) => {
+    const parent = i ? all[r.parent] ?? all[0] : null;
+    all[i].parent = parent === all[i] ? all[0] : parent;
+    if (i && all[i].parent) all[i].parent.kids.push(all[i]);
+  });
+  const slots = Array.from(union.order, (_, s) => s).sort((a, b) => union.order[a] - union.order[b]);
+  for (const s of slots) (all[union.slotGroup[s]] ?? all[0]).slots.push(s);
+  const root = all[0];
+  simplify(root, union);
+  count(root);
+  if (root.count > FIRST_BOXES) { chunkLeaves(root, union); chunkSiblings(root); count(root); }
+  return root;
+}
+
+/** @param {string} id @param {string} name @param {number} [repeat] @returns {Group} */
+export function newGroup(id, name, repeat = 0) {
+  return { id, name, parent: null, kids: [], slots: [], count: 0, repeat: repeat > 1 ? repeat : 0, at: 0 };
+}
+
+/** A group of one node says nothing; a group holding only one group is that group. @param {Group} g @param {Union} union */
+function simplify(g, union) {
+  for (const kid of [...g.kids]) {
+    simplify(kid, union);
+    if (!kid.kids.length && kid.slots.length < 2) {
+      g.kids.splice(g.kids.indexOf(kid), 1);
+      g.slots.push(...kid.slots);
+    } else if (kid.kids.length === 1 && !kid.slots.length) {
+      const inner = kid.kids[0];
+      inner.name = `${kid.name}/${inner.name}`;
+      inner.repeat = Math.max(inner.repeat, kid.repeat);
+      inner.parent = g;
+      g.kids[g.kids.indexOf(kid)] = inner;
+    }
+  }
+  g.slots.sort((a, b) => union.order[a] - union.order[b]);
+}
+
+/** @param {Group} g @returns {number} */
+function count(g) {
+  g.count = g.slots.length;
+  for (const k of g.kids) g.count += count(k);
+  return g.count;
+}
+
+/** @param {Union} union @param {number} s */
+export const isNode = (union, s) => union.kind[union.occupants[s][0]] === NODE;

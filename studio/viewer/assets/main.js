@@ -1,0 +1,36 @@
+// @ts-check
+// What Streamlit calls: again on every change of data or theme, with the same parent element.
+
+import { Viewer } from "./viewer.js";
+
+/** @type {WeakMap<object, Viewer>} */
+const instances = new WeakMap();
+
+/** @type {Promise<CSSStyleSheet | null> | null} */
+let sheet = null;
+
+/** @returns {Promise<CSSStyleSheet | null>} */
+function loadStyles() {
+  sheet ??= fetch(new URL("./viewer.css", import.meta.url))
+    .then((r) => r.text())
+    .then((text) => new CSSStyleSheet().replace(text))
+    .catch(() => null);
+  return sheet;
+}
+
+/**
+ * @param {import("./types.js").Component} component
+ * @returns {() => void} always the same for one parent: only the last one returned is run, at unmount
+ */
+export default function passlens(component) {
+  const parent = component.parentElement;
+  let viewer = instances.get(parent);
+  if (!viewer) {
+    const made = new Viewer(parent, loadStyles);
+    made.cleanup = () => { made.dispose(); instances.delete(parent); };
+    instances.set(parent, made);
+    viewer = made;
+  }
+  viewer.update(component);
+  return viewer.cleanup;
+}

@@ -1,0 +1,52 @@
+// @ts-check
+// What the outside hears: the view, once the user has rested a second; and a truthful status for tests.
+
+const IDLE_MS = 1000;
+
+export class Report {
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.timer = 0;
+    this.loadMs = 0;
+    this.toggleMs = 0;
+    this.loaded = false;
+    /** @type {string[]} */ this.errors = [];
+    this.version = new URL(import.meta.url).pathname.split("/").slice(-2)[0] ?? "";
+  }
+
+  /** The user did something worth keeping. */
+  touch() {
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.#send(), IDLE_MS);
+  }
+
+  #send() {
+    const { session: s, data, component, selected, nav } = this.viewer;
+    if (!s || !data || !component) return;
+    if (nav.playing) { this.touch(); return; }
+    component.setStateValue("view", {
+      seq: data.seq, step: s.step, before: s.before, select: selected === null ? [] : [selected],
+      open: s.tree.openIds().filter((id) => !nav.lent.has(id)),
+    });
+  }
+
+  /** @param {number} ms */
+  ready(ms) { this.loaded = true; this.loadMs = ms; this.viewer.stage.draw(); }
+
+  /** @param {string} text */
+  error(text) { this.errors.push(text); this.publish(); }
+
+  publish() {
+    const { session: s, stage, loaded, data } = this.viewer;
+    const picture = stage.panes[1].picture;
+    const current = `${data?.graph?.key ?? ""}|${data?.steps?.key ?? ""}` === loaded;
+    /** @type {any} */ (window).__passlens = {
+      ready: this.loaded && current && picture !== null && stage.panes[1].width > 0, version: this.version,
+      step: s?.step ?? 0, visible: picture?.nodes ?? 0, total: s?.late.total ?? 0, errors: [...this.errors],
+      loadMs: this.loadMs, toggleMs: this.toggleMs,
+    };
+  }
+
+  dispose() { window.clearTimeout(this.timer); }
+}

@@ -1,0 +1,191 @@
+// @ts-check
+// The frame: left what I choose, middle what I look at, right what it is, below the scrubber.
+
+import { Card } from "./card.js";
+import { Details } from "./details.js";
+import { button, fill, h, icon } from "./dom.js";
+import { HELP } from "./keys.js";
+import { Passes } from "./passes.js";
+import { Scrubber } from "./scrubber.js";
+import { Search } from "./search.js";
+import { Stage } from "./stage.js";
+import { Tooltip } from "./tooltip.js";
+
+const NARROW = 1150;
+const ICONS = {
+  search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3 14 14", fit: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
+  follow: "M8 1v3M8 12v3M1 8h3M12 8h3M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6z", plus: "M8 3v10M3 8h10", minus: "M3 8h10",
+  both: "M1.5 3h13v10h-13zM8 3v10", over: "M2 2h8v8H2zM6 6h8v8H6z", after: "M1.5 3h13v10h-13z", left: "M1.5 3h13v10h-13zM6 3v10",
+  right: "M1.5 3h13v10h-13zM10 3v10", fold: "M3 6l5 4 5-4",
+};
+
+export class Shell {
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.mode = "rewrite";
+    /** @type {boolean | null} null = by width */ this.leftWanted = null;
+    /** @type {boolean | null} */ this.rightWanted = null;
+    const context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+    this.measure = { text: (/** @type {string} */ text, /** @type {string} */ font) => { context.font = font; return context.measureText(text).width; } };
+    this.tip = new Tooltip();
+    this.stage = new Stage(this.#stageHost());
+    this.passes = new Passes(viewer);
+    this.card = new Card(viewer);
+    this.details = new Details(viewer);
+    this.scrubber = new Scrubber(viewer, this.tip);
+    this.search = new Search(viewer);
+    this.note = h("div.pl-note", { hidden: true });
+    this.help = this.#help();
+    this.tools = this.#tools();
+    this.middle = h("section.pl-middle", { "aria-label": "Graph" }, this.stage.el, this.search.el, this.tools, this.note);
+    this.left = h("aside.pl-left", { "aria-label": "Passes" }, this.passes.el);
+    this.right = h("aside.pl-right", { "aria-label": "Details" }, this.card.el, this.details.el, viewer.live.details);
+    this.body = h("div.pl-body", null, this.left, this.middle, this.right);
+    this.root = h("div.pl-root", { tabindex: 0, role: "region", "aria-label": "Graph viewer, press question mark for keys" },
+      this.body, this.scrubber.el, viewer.live.line, this.help, this.tip.el);
+    this.onResize = () => this.fillWindow();
+    window.addEventListener("resize", this.onResize);
+    this.root.addEventListener("pointerdown", (/** @type {Event} */ e) => {
+      const on = /** @type {HTMLElement} */ (e.composedPath()[0]);
+      if (on.matches?.("canvas")) this.root.focus({ preventScroll: true });
+    });
+  }
+
+  /** @returns {import("./stage.js").StageHost} */
+  #stageHost() {
+    const { viewer } = this;
+    return {
+      pick: (box) => viewer.select(box?.rec?.id ?? null),
+      toggle: (box) => { if (box.group) viewer.nav.toggle(box.group); },
+      hover: (box, event, which) => this.tip.node(viewer.session, box, event, which),
+      setBefore: (before) => viewer.nav.setBefore(before),
+      moved: () => this.tip.hide(),
+      drawn: () => viewer.report.publish(),
+      selectedBoxes: () => viewer.selectedBoxes(),
+    };
+  }
+
+  #tools() {
+    const { viewer } = this;
+    const tool = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ act) =>
+      h("button", { type: "button", title: label, "aria-label": label, onclick: () => { act(); this.root.focus({ preventScroll: true }); } }, icon(/** @type {any} */ (ICONS)[name]));
+    const zoom = (/** @type {number} */ f) => { const { camera } = this.stage; camera.zoom(camera.lead, f); this.stage.invalidate(); };
+    this.paneTools = [1, 2, 3].map((n) => tool(["both", "over", "after"][n - 1], ["Both panes (1)", "Overlay (2)", "After only (3)"][n - 1], () => this.setPanes(/** @type {1 | 2 | 3} */ (n))));
+    this.followTool = tool("follow", "Follow the change while stepping", () => { viewer.nav.following = !viewer.nav.following; if (viewer.nav.following) viewer.nav.follow(200); this.renderPlay(); });
+    this.leftTool = tool("left", "Passes panel (p)", () => this.toggleLeft());
+    this.rightTool = tool("right", "Details panel (d)", () => this.toggleRight());
+    return h("div.pl-tools", { role: "toolbar", "aria-label": "View" }, this.leftTool,
+      h("span.pl-group", { role: "group", "aria-label": "Panes" }, ...this.paneTools), this.followTool,
+      tool("search", "Find a node (/)", () => this.search.open()), tool("minus", "Zoom out (−)", () => zoom(0.8)), tool("plus", "Zoom in (+)", () => zoom(1.25)),
+      tool("fit", "Fit the graph (f)", () => this.stage.fit(viewer.motion ? 200 : 0)), this.rightTool);
+  }
+
+  #help() {
+    const rows = HELP.map(([key, text]) => h("div", null, h("kbd", null, key), h("span", null, text)));
+    return h("div.pl-help", { role: "dialog", "aria-label": "Keys", hidden: true, onclick: () => this.toggleHelp() }, h("div.pl-sheet", null, h("h2", null, "Keys"), ...rows));
+  }
+
+  toggleHelp() { this.help.hidden = !this.help.hidden; }
+
+  /** Take the height that the window has left, so that the page itself never scrolls. */
+  fillWindow() {
+    const top = this.root.getBoundingClientRect().top + window.scrollY;
+    const inside = this.root.closest?.("[data-fixed-height]");
+    this.root.style.height = `${Math.max(420, Math.floor((inside ? inside.clientHeight : window.innerHeight) - Math.max(0, top) - 8))}px`;
+    this.applyPanels();
+  }
+
+  /** @param {"model" | "rewrite"} mode */
+  setMode(mode) {
+    const changed = this.mode !== mode || !this.stage.theme;
+    this.mode = mode;
+    const single = mode === "model";
+    this.root.classList.toggle("pl-model", single);
+    this.scrubber.el.hidden = single;
+    this.card.el.hidden = single;
+    for (const t of [...this.paneTools, this.followTool, this.leftTool]) t.hidden = single;
+    if (changed || this.stage.single !== single) { this.stage.single = single; this.stage.applySplit(); }
+    this.applyPanels();
+  }
+
+  applyPanels() {
+    const wide = window.innerWidth >= NARROW;
+    const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
+    const right = this.rightWanted ?? (this.mode === "rewrite" || this.viewer.selected !== null);
+    this.left.hidden = !left;
+    this.right.hidden = !right;
+    this.body.style.gridTemplateColumns = `${left ? "280px " : ""}minmax(0, 1fr)${right ? (wide ? " 320px" : " 288px") : ""}`;
+    this.leftTool.setAttribute("aria-pressed", String(left));
+    this.rightTool.setAttribute("aria-pressed", String(right));
+  }
+
+  toggleLeft() { this.leftWanted = this.left.hidden; this.applyPanels(); }
+  toggleRight() { this.rightWanted = this.right.hidden; this.applyPanels(); }
+  layoutRight() { this.card.el.classList.toggle("pl-short", this.viewer.selected !== null); this.applyPanels(); }
+
+  /** @param {1 | 2 | 3} n */
+  setPanes(n) { this.stage.setMode(n); this.renderPlay(); }
+
+  /** @param {import("./theme.js").Theme | undefined} theme */
+  restyleMeasure(theme) { if (theme) this.root.style.setProperty("--pl-match", theme.match); }
+
+  /** @param {import("./types.js").Descriptor} data */
+  notice(data) {
+    const { busy, message } = data;
+    this.note.hidden = !busy && !message;
+    this.note.className = `pl-note${message?.kind === "error" ? " pl-bad" : ""}`;
+    this.note.setAttribute("role", message?.kind === "error" ? "alert" : "status");
+    if (busy) {
+      const known = busy.fraction !== null && busy.fraction !== undefined;
+      const bar = h("progress", known ? { max: 1, value: busy.fraction } : {});
+      fill(this.note, h("span", null, busy.text), bar, known ? h("span.pl-num", null, `${Math.round((busy.fraction ?? 0) * 100)} %`) : null,
+        busy.cancel ? button("Cancel", "Cancel", () => this.viewer.trigger("cancel", true)) : null);
+    } else if (message) {
+      fill(this.note, h("span", null, message.text), button("Close this note", "×", () => { this.note.hidden = true; }, "pl-x"));
+    }
+  }
+
+  /** @param {string} text */
+  problem(text) {
+    this.note.hidden = false;
+    this.note.className = "pl-note pl-bad";
+    this.note.setAttribute("role", "alert");
+    fill(this.note, h("span", null, text));
+  }
+
+  renderAll() {
+    const { viewer } = this;
+    if (viewer.theme) {
+      const t = viewer.theme;
+      const vars = { bg: t.bg, panel: t.panel, text: t.text, muted: t.muted, faint: t.faint, border: t.border, primary: t.primary, add: t.add, remove: t.remove, change: t.change, match: t.match, font: t.font };
+      for (const [name, value] of Object.entries(vars)) this.root.style.setProperty(`--pl-${name}`, value);
+      this.root.classList.toggle("pl-dark", t.dark);
+    }
+    this.passes.render();
+    this.renderStep();
+    this.stage.headers();
+    this.details.render();
+    this.layoutRight();
+    this.stage.invalidate();
+    viewer.live.twin();
+  }
+
+  renderStep() {
+    this.scrubber.render();
+    this.card.render();
+    this.passes.mark();
+    if (this.viewer.selected !== null) this.details.render();
+    this.renderPlay();
+  }
+
+  renderPlay() {
+    this.scrubber?.renderPlay();
+    this.paneTools?.forEach((t, i) => t.setAttribute("aria-pressed", String(this.stage.mode === i + 1)));
+    this.followTool?.setAttribute("aria-pressed", String(this.viewer.nav.following));
+  }
+
+  twinChanged() { this.viewer.live.twin(); }
+
+  dispose() { window.removeEventListener("resize", this.onResize); this.scrubber.dispose(); }
+}

@@ -1,0 +1,135 @@
+// @ts-check
+// A cursor stands at one step of the trace and knows what is alive there. Moving costs O(changes).
+
+/** @typedef {import("./model.js").Union} Union */
+/** @typedef {import("./types.js").NodeRecord} NodeRecord */
+
+export class Cursor {
+  /** @param {Union} union */
+  constructor(union) {
+    this.union = union;
+    this.step = 0;
+    this.alive = new Uint8Array(union.recs.length).fill(1, 0, union.sources);
+    this.edgeAlive = new Uint8Array(union.from.length).fill(1, 0, union.sourceEdges);
+    this.occupant = new Int32Array(union.occupants.length).fill(-1);
+    for (let i = 0; i < union.sources; i++) this.occupant[i] = i;
+    this.total = union.graph.nodes.length;
+  }
+
+  /** @param {number} step */
+  goto(step) {
+    const target = Math.max(0, Math.min(this.union.deltas.length, step));
+    while (this.step < target) this.#apply(this.union.deltas[this.step++]);
+    while (this.step > target) this.#undo(this.union.deltas[--this.step]);
+  }
+
+  /** @param {import("./model.js").Delta} d */
+  #apply(d) {
+    for (const o of d.removed) this.#hide(o);
+    for (const o of d.added) this.#show(o);
+    for (const e of d.off) this.edgeAlive[e] = 0;
+    for (const e of d.on) this.edgeAlive[e] = 1;
+  }
+
+  /** @param {import("./model.js").Delta} d */
+  #undo(d) {
+    for (const o of d.added) this.#hide(o);
+    for (const o of d.removed) this.#show(o);
+    for (const e of d.on) this.edgeAlive[e] = 0;
+    for (const e of d.off) this.edgeAlive[e] = 1;
+  }
+
+  /** @param {number} o */
+  #hide(o) {
+    if (!this.alive[o]) return;
+    const s = this.union.slotOf[o];
+    this.alive[o] = 0;
+    if (this.occupant[s] === o) this.occupant[s] = -1;
+    this.total--;
+  }
+
+  /** @param {number} o */
+  #show(o) {
+    if (this.alive[o]) return;
+    this.alive[o] = 1;
+    this.occupant[this.union.slotOf[o]] = o;
+    this.total++;
+  }
+}
+
+/** Records that a step replaced in place, and the life of every node. Built once per trace. */
+export class History {
+  /** @param {Union} union */
+  constructor(union) {
+    this.union = union;
+    /** @type {Map<number, {n: number, rec: NodeRecord}[]>} */
+    this.changes = new Map();
+    /** @type {Int32Array} step that made it, 0 = source */
+    this.born = new Int32Array(union.recs.length);
+    /** @type {Int32Array} step that removed it, 0 = lives to the end */
+    this.died = new Int32Array(union.recs.length);
+    /** @type {Map<number, number[]>} */
+    this.parents = new Map();
+    /** @type {Map<number, number[]>} */
+    this.children = new Map();
+    for (const step of union.trace?.steps ?? []) this.#read(step);
+  }
+
+  /** @param {import("./types.js").StepRecord} step */
+  #read(step) {
+    const { index } = this.union;
+    for (const id of step.added) { const o = index.get(id); if (o !== undefined) this.born[o] = step.n; }
+    for (const id of step.removed) { const o = index.get(id); if (o !== undefined) this.died[o] = step.n; }
+    for (const [id, rec] of Object.entries(step.changed ?? {})) {
+      const o = index.get(id);
+      if (o !== undefined) push(this.changes, o, { n: step.n, rec });
+    }
+    for (const [id, from] of Object.entries(step.from ?? {})) {
+      const child = index.get(id);
+      if (child === undefined) continue;
+      for (const source of from) {
+        const parent = index.get(source);
+        if (parent === undefined || parent === child) continue;
+        push(this.parents, child, parent);
+        push(this.children, parent, child);
+      }
+    }
+  }
+
+  /** @param {number} o @param {number} step @returns {NodeRecord} */
+  record(o, step) {
+    let rec = this.union.recs[o];
+    for (const c of this.changes.get(o) ?? []) { if (c.n > step) break; rec = c.rec; }
+    return rec;
+  }
+
+  /** Was it changed in place after `from` and up to `to`? @param {number} o @param {number} from @param {number} to */
+  changedBetween(o, from, to) {
+    return (this.changes.get(o) ?? []).some((c) => c.n > from && c.n <= to);
+  }
+
+  /** Source nodes that an occupant was made from. @param {number} o @returns {number[]} */
+  ancestors(o) { return this.#closure(o, this.parents, (x) => x < this.union.sources); }
+
+  /** What stands for a node at a step. @param {number} o @param {Uint8Array} alive @returns {number[]} */
+  heirs(o, alive) { return alive[o] ? [o] : this.#closure(o, this.children, (x) => !!alive[x]); }
+
+  /** @param {number} start @param {Map<number, number[]>} next @param {(o: number) => boolean} keep */
+  #closure(start, next, keep) {
+    const seen = new Set([start]);
+    const queue = [start];
+    const found = [];
+    while (queue.length) {
+      const o = /** @type {number} */ (queue.pop());
+      if (keep(o)) { found.push(o); continue; }
+      for (const p of next.get(o) ?? []) if (!seen.has(p)) { seen.add(p); queue.push(p); }
+    }
+    return found;
+  }
+}
+
+/** @template T @param {Map<number, T[]>} map @param {number} key @param {T} value */
+function push(map, key, value) {
+  const list = map.get(key);
+  if (list) list.push(value); else map.set(key, [value]);
+}

@@ -1,0 +1,116 @@
+// @ts-check
+// Shapes shared by the modules of the viewer. Types only: nothing here runs.
+
+/**
+ * @typedef {object} NodeRecord
+ * @property {string} id
+ * @property {string} op
+ * @property {string} [domain]
+ * @property {string} name
+ * @property {string} cat
+ * @property {string} [brief]
+ * @property {string[]} [rows]
+ * @property {number} g
+ * @property {string} [body]
+ * @property {[string, string][]} [attrs]
+ * @property {string[][]} [in]
+ * @property {string[][]} [out]
+ * @property {string | null} [slot]
+ * @property {string | null} [near]
+ */
+
+/** @typedef {{id: string, name: string, dtype?: string, shape?: string, from?: string}} Port */
+/** @typedef {[string, string, number, number]} EdgeRecord from id, to id, from port, to port */
+/** @typedef {{id: string, name: string, parent: number, repeat?: number}} GroupRecord */
+
+/**
+ * @typedef {object} GraphJson `passlens.graph/1`
+ * @property {string} key
+ * @property {string} name
+ * @property {NodeRecord[]} nodes
+ * @property {Port[]} inputs
+ * @property {Port[]} outputs
+ * @property {EdgeRecord[]} edges
+ * @property {GroupRecord[]} groups
+ */
+
+/**
+ * @typedef {object} PassRecord
+ * @property {string} id
+ * @property {string} title
+ * @property {string} family
+ * @property {string} exactness
+ * @property {boolean} [enabled]
+ * @property {number} [fired]
+ * @property {number} [declined]
+ * @property {string} [summary]
+ * @property {string} [before]
+ * @property {string} [after]
+ * @property {string} [safe]
+ * @property {string} [numerics]
+ * @property {string} [source]
+ */
+
+/**
+ * @typedef {object} StepRecord
+ * @property {number} n
+ * @property {number} round
+ * @property {number} pass
+ * @property {string} rule
+ * @property {string} match
+ * @property {string} root
+ * @property {string[]} matched
+ * @property {string[]} removed
+ * @property {string[]} added
+ * @property {Record<string, NodeRecord>} [changed]
+ * @property {Record<string, string>} [outs]
+ * @property {EdgeRecord[]} [edges_removed]
+ * @property {EdgeRecord[]} [edges_added]
+ * @property {string} [why]
+ * @property {Record<string, string[]>} [from]
+ * @property {{nodes?: number, flops?: number, bytes?: number}} [delta]
+ * @property {number} [us]
+ * @property {number[]} [depends]
+ */
+
+/** @typedef {{pass: number, rule: string, node: string, nodes?: string[], reason: string}} DeclinedRecord */
+
+/**
+ * @typedef {object} StepsJson `passlens.steps/1`
+ * @property {string} key
+ * @property {string} graph
+ * @property {PassRecord[]} passes
+ * @property {NodeRecord[]} nodes
+ * @property {StepRecord[]} steps
+ * @property {DeclinedRecord[]} declined
+ * @property {{nodes?: number[], flops?: number[], bytes?: number[]}} [totals]
+ */
+
+/**
+ * @typedef {object} Descriptor what Streamlit sends
+ * @property {number} seq
+ * @property {"model" | "rewrite"} mode
+ * @property {{key: string, url: string} | null} graph
+ * @property {{key: string, url: string} | null} [steps]
+ * @property {{text: string, fraction?: number | null, cancel?: boolean} | null} [busy]
+ * @property {{kind: string, text: string} | null} [message]
+ * @property {number | null} [step]
+ * @property {"source" | "previous"} [before]
+ * @property {string[]} [select]
+ * @property {string[] | null} [open]
+ * @property {{preset: string, presets: string[], enabled: string[],
+ *   vetoed: {match: string, pass: string, rule: string, root: string}[]}} [pipeline]
+ * @property {PassRecord[]} [passes]
+ */
+
+/**
+ * @typedef {object} Component what Streamlit's custom components hand to us
+ * @property {Descriptor} data
+ * @property {any} parentElement
+ * @property {(name: string, value: any) => void} setStateValue
+ * @property {(name: string, value: any) => void} setTriggerValue
+ */
+
+/** @typedef {{text: (text: string, font: string) => number}} Measure */
+
+export {};

@@ -1,0 +1,166 @@
+// @ts-check
+// The workbench: loads what the descriptor names, holds the state, and tells its parts to draw.
+
+import { fill } from "./dom.js";
+import { Live } from "./live.js";
+import { Keys } from "./keys.js";
+import { Metrics } from "./metrics.js";
+import { Navigator } from "./navigate.js";
+import { Report } from "./report.js";
+import { Session } from "./session.js";
+import { Shell } from "./shell.js";
+import { readTheme } from "./theme.js";
+
+/** @typedef {import("./types.js").Descriptor} Descriptor */
+
+/** @type {Map<string, any>} what was fetched, by address; addresses carry a content hash */
+const fetched = new Map();
+const KEEP = 6;
+
+/** @param {string} url */
+async function fetchJson(url) {
+  const known = fetched.get(url);
+  if (known) return known;
+  const response = await fetch(new URL(url, document.baseURI));
+  if (!response.ok) throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
+  const json = await response.json();
+  fetched.set(url, json);
+  for (const old of fetched.keys()) { if (fetched.size <= KEEP) break; fetched.delete(old); }
+  return json;
+}
+
+export class Viewer {
+  /** @param {any} parent @param {() => Promise<CSSStyleSheet | null>} loadStyles */
+  constructor(parent, loadStyles) {
+    this.parent = parent;
+    this.cleanup = () => {};
+    /** @type {Descriptor | null} */ this.data = null;
+    /** @type {import("./types.js").Component | null} */ this.component = null;
+    /** @type {Session | null} */ this.session = null;
+    this.loaded = "";
+    this.seq = -1;
+    /** @type {string | null} id of the selected node */ this.selected = null;
+    this.alive = true;
+    this.report = new Report(this);
+    this.nav = new Navigator(this);
+    this.live = new Live(this);
+    this.shell = new Shell(this);
+    this.keys = new Keys(this);
+    this.shell.root.style.visibility = "hidden";
+    const home = parent.querySelector?.("[data-passlens]") ?? parent;
+    home.append(this.shell.root);
+    this.styled = loadStyles().then((sheet) => this.#styled(sheet));
+  }
+
+  /** @param {CSSStyleSheet | null} sheet */
+  #styled(sheet) {
+    const scope = this.parent.getRootNode?.() ?? document;
+    if (sheet && scope.adoptedStyleSheets && !scope.adoptedStyleSheets.includes(sheet)) scope.adoptedStyleSheets = [...scope.adoptedStyleSheets, sheet];
+    this.shell.root.style.visibility = "";
+    this.shell.fillWindow();
+  }
+
+  get stage() { return this.shell.stage; }
+
+  /** Everything that moves asks here first. */
+  get motion() { return !window.matchMedia("(prefers-reduced-motion: reduce)").matches; }
+
+  /** @param {import("./types.js").Component} component */
+  update(component) {
+    this.component = component;
+    this.data = component.data;
+    this.shell.fillWindow();
+    this.theme = readTheme(this.shell.root);
+    this.stage.theme = this.theme;
+    this.shell.setMode(this.data.mode);
+    this.shell.passes.render();
+    this.shell.notice(this.data);
+    this.load(this.data).catch((error) => this.fail(error));
+  }
+
+  /** @param {Descriptor} data */
+  async load(data) {
+    const want = `${data.graph?.key ?? ""}|${data.steps?.key ?? ""}`;
+    if (!data.graph || want === this.loaded) { await this.styled; this.#impose(data); this.shell.renderAll(); return; }
+    const [graph, trace] = await Promise.all([fetchJson(data.graph.url), data.steps ? fetchJson(data.steps.url) : null, this.styled]);
+    if (!this.alive || this.data !== data && `${this.data?.graph?.key ?? ""}|${this.data?.steps?.key ?? ""}` !== want) return;
+    const started = performance.now();
+    const same = this.session?.graph === graph;
+    const keep = same ? { open: this.session?.tree.openIds() ?? [], step: this.session?.step ?? 0, end: this.session?.steps.length === this.session?.step } : null;
+    this.loaded = want;
+    this.shell.restyleMeasure(this.theme);
+    const session = new Session(graph, trace, new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif"));
+    this.session = session;
+    this.nav.reset();
+    if (keep) { session.tree.openExactly(keep.open); session.relayout(); }
+    session.goto(keep ? (keep.end ? session.steps.length : Math.min(keep.step, session.steps.length)) : data.step ?? 0, data.before ?? session.before);
+    this.stage.setSession(session);
+    this.stage.applySplit();
+    if (this.selected !== null && !session.union.index.has(this.selected)) this.selected = null;
+    const first = !same;
+    this.#impose(data, true);
+    this.stage.refresh(0);
+    if (first) this.stage.home();
+    if (first && session.step > 0) this.nav.follow(0);
+    this.shell.renderAll();
+    this.report.ready(performance.now() - started);
+  }
+
+  /** What the server sets, once for each `seq`: step, comparison, selection, open groups. @param {Descriptor} data @param {boolean} [fresh] */
+  #impose(data, fresh = false) {
+    const s = this.session;
+    if (!s || data.seq === this.seq) return;
+    this.seq = data.seq;
+    if (data.open) { s.tree.openExactly(data.open); s.relayout(); }
+    if (data.select?.length) this.selected = s.union.index.has(data.select[0]) ? data.select[0] : null;
+    const step = data.step ?? (fresh ? s.step : null);
+    if (step !== null && step !== undefined) s.goto(step, data.before ?? s.before);
+    this.stage.refresh(0);
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    const text = error instanceof Error ? error.message : String(error);
+    this.report.error(text);
+    this.shell.problem(text);
+  }
+
+  /** @returns {Set<number>} boxes that stand for the selected node, and for what became of it */
+  selectedBoxes() {
+    const s = this.session;
+    const keys = new Set();
+    if (!s || this.selected === null) return keys;
+    const o = s.union.index.get(this.selected);
+    if (o === undefined) return keys;
+    const { slotOf } = s.union;
+    keys.add(s.tree.boxOf(slotOf[o]));
+    for (const heir of s.history.heirs(o, s.late.alive)) keys.add(s.tree.boxOf(slotOf[heir]));
+    if (s.before === "source") for (const a of s.history.ancestors(o)) keys.add(s.tree.boxOf(slotOf[a]));
+    return keys;
+  }
+
+  /** @param {string | null} id @param {{reveal?: boolean}} [how] */
+  select(id, how = {}) {
+    this.selected = id;
+    this.report.touch();
+    if (id !== null && how.reveal) this.nav.reveal(id);
+    this.shell.details.render();
+    this.shell.layoutRight();
+    this.live.selection();
+    this.stage.invalidate();
+  }
+
+  /** @param {string} name @param {any} value */
+  trigger(name, value) { this.component?.setTriggerValue(name, value); }
+
+  dispose() {
+    this.alive = false;
+    this.nav.stop();
+    this.report.dispose();
+    this.stage.dispose();
+    this.shell.dispose();
+    fill(this.shell.root);
+    this.shell.root.remove();
+  }
+}
+

@@ -1,0 +1,92 @@
+"""A tiny static server that gives the harness page, the assets and the fixtures to a browser."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from fixtures import cnn, hostile, pass_records, transformer
+
+HERE = Path(__file__).parent
+ASSETS = HERE.parents[1] / "studio" / "viewer" / "assets"
+TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html; charset=utf-8", ".json": "application/json"}
+
+Json = dict[str, Any]
+MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
+    "cnn4": lambda: cnn(4),
+    "cnn8": lambda: cnn(8),
+    "cnn16": lambda: cnn(16),
+    "transformer2": lambda: transformer(2),
+    "transformer12": lambda: transformer(12),
+    "transformer160": lambda: transformer(160),
+    "hostile": hostile,
+}
+_made: dict[str, tuple[Json, Json]] = {}
+
+
+def fixture(name: str) -> tuple[Json, Json]:
+    """Graph and steps of a fixture, made once."""
+    if name not in _made:
+        _made[name] = MAKERS[name]()
+    return _made[name]
+
+
+def descriptor(name: str) -> Json:
+    """What Streamlit would send for a fixture."""
+    graph, steps = fixture(name)
+    enabled = [p["id"] for p in pass_records() if p["enabled"]]
+    return {
+        "seq": 1, "mode": "rewrite", "step": 0, "before": "source", "select": [], "open": None, "busy": None,
+        "graph": {"key": graph["key"], "url": f"/graph/{name}.json"}, "message": None,
+        "steps": {"key": steps["key"], "url": f"/steps/{name}.json"}, "passes": steps["passes"],
+        "pipeline": {"preset": "default", "presets": ["default", "runtime", "none"], "enabled": enabled, "vetoed": []},
+    }  # fmt: skip
+
+
+def body(path: str) -> tuple[str, bytes] | None:
+    """Content type and bytes of an address."""
+    parts = path.strip("/").split("/")
+    if path == "/":
+        return TYPES[".html"], (HERE / "harness.html").read_bytes()
+    if parts[0] == "viewer":
+        file = ASSETS / parts[-1]
+        return (TYPES[file.suffix], file.read_bytes()) if file.is_file() else None
+    name = parts[-1].removesuffix(".json")
+    if name not in MAKERS and name not in _made:
+        return None
+    pick = {"descriptor": lambda: descriptor(name), "graph": lambda: fixture(name)[0], "steps": lambda: fixture(name)[1]}
+    return (TYPES[".json"], json.dumps(pick[parts[0]]()).encode()) if parts[0] in pick else None
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves `body`."""
+
+    def do_GET(self) -> None:
+        """Answer one request."""
+        found = body(self.path.split("?")[0])
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", found[0] if found else "text/plain")
+        self.end_headers()
+        if found:
+            self.wfile.write(found[1])
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Stay silent."""
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """Run the server on a free port; gives its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
