@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
-from studio import gallery
+from studio.gallery import gallery
 from studio.services import store, tasks
 from studio.store import OpenedModel, OpenedRun, run_key
 from studio.tasks import Task
@@ -42,11 +43,12 @@ def path_task(path: str) -> Task[OpenedModel]:
 
 
 def _open(model: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
-    entry = gallery.find(model)
-    if entry is not None:
+    if any(entry.id == model for entry in gallery.entries()):
         progress("unpacking", 0.0)
-        path = gallery.open_path(entry.id)
-        return store().open_file(path, name=entry.id, progress=progress, cancelled=cancelled)
+        path = gallery.open_path(model)
+        return store().open_file(path, name=model, progress=progress, cancelled=cancelled)
+    if Path(model).is_absolute():
+        return _open_path(model, progress=progress, cancelled=cancelled)
     known = store().model(model)
     if known is None:
         raise StudioError(
@@ -56,5 +58,7 @@ def _open(model: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
 
 
 def _open_path(text: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
+    if os.environ.get("PASSLENS_LOCAL_FILES") == "0":
+        raise StudioError("This server does not open files of its own; upload the model instead.")
     path = Path(text).expanduser()
     return store().open_file(path, name=path.name, progress=progress, cancelled=cancelled)

@@ -1,0 +1,77 @@
+"""Writes the documentation that comes from the code: `python -m docs.build [--check]`.
+
+`docs/passes/` has a page a pass, made of its docstring, and an index.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from optimizer.registry import FAMILIES, HEADINGS, Pass, passes
+
+FOLDER = Path(__file__).parent / "passes"
+GENERATED = "<!-- Written by `make docs` from the pass's docstring. -->"
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page and its text."""
+    texts = {FOLDER / f"{declared.id}.md": _page(declared) for declared in passes()}
+    texts[FOLDER / "README.md"] = _index()
+    return texts
+
+
+def stale() -> list[Path]:
+    """Pages that differ from what the code says now, or that no pass stands behind any more."""
+    wanted = pages()
+    differing = [p for p, text in wanted.items() if not p.exists() or p.read_text() != text]
+    return differing + [p for p in FOLDER.glob("*.md") if p not in wanted]
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or with `--check` only say which are out of date."""
+    outdated = stale()
+    if "--check" in arguments:
+        for path in outdated:
+            print(f"out of date: docs/passes/{path.name}; run `make docs`")
+        return 1 if outdated else 0
+    wanted = pages()
+    FOLDER.mkdir(exist_ok=True)
+    for path in outdated:
+        if path in wanted:
+            path.write_text(wanted[path])
+        else:
+            path.unlink()
+    print(f"{len(wanted)} pages, {len(outdated)} written")
+    return 0
+
+
+def _page(declared: type[Pass]) -> str:
+    sections = declared.documentation()
+    presets = " and ".join(f"`{p}`" for p in declared.presets) or "none"
+    lines = [
+        GENERATED,
+        f"# {declared.title()}",
+        f"`{declared.id}` · {declared.family} level · {declared.exactness} · presets: {presets}",
+    ]
+    for heading in HEADINGS:
+        body = sections.get(heading, "")
+        is_picture = heading in ("Before", "After")
+        lines += [f"## {heading}", f"```\n{body}\n```" if is_picture else body]
+    return "\n\n".join(lines) + "\n"
+
+
+def _index() -> str:
+    lines = [GENERATED, "# Passes"]
+    for family in FAMILIES:
+        members = [p for p in passes() if p.family == family]
+        if not members:
+            continue
+        rows = [f"| [{p.id}]({p.id}.md) | {p.title()} | {p.exactness} |" for p in members]
+        head = "| pass | what it does | numerics |\n|---|---|---|"
+        lines += [f"## {family.capitalize()}", "\n".join([head, *rows])]
+    return "\n\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,87 @@
+"""Whether two shapes agree at every run, and in which axes that cannot be told.
+
+Shapes come from `Context.symbolic`, which never guesses: two dimensions that are the same
+expression over the sizes of the inputs are equal at every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import onnx_ir as ir
+
+from optimizer.errors import quoted
+from optimizer.model.dimension import Dimension, TooComplex
+from optimizer.rewrite.context import Context
+
+
+def shape_of(value: ir.Value | None, context: Context) -> tuple[Dimension, ...] | None:
+    """The dimensions of a value; None where even its rank is unknown."""
+    return None if value is None else context.symbolic.shape(value)
+
+
+def doubtful_axes(a: ir.Value | None, b: ir.Value | None, context: Context) -> list[int] | None:
+    """The axes in which two shapes may or may not agree; [] when they certainly agree.
+
+    Returns:
+        None where they certainly differ, or one of the ranks is unknown.
+    """
+    left, right = shape_of(a, context), shape_of(b, context)
+    if left is None or right is None or len(left) != len(right):
+        return None
+    verdicts = [same_size(x, y) for x, y in zip(left, right, strict=True)]
+    if False in verdicts:
+        return None
+    return [axis for axis, verdict in enumerate(verdicts) if verdict is None]
+
+
+def same_size(a: Dimension, b: Dimension) -> bool | None:
+    """Whether two dimensions are equal at every run (True), at none (False), or undecided."""
+    try:
+        difference = a - b
+    except TooComplex:
+        return None
+    return difference == 0 if isinstance(difference, int) else None
+
+
+def doubt(a: ir.Value, b: ir.Value, axes: Iterable[int], *, context: Context) -> str:
+    """What a person is told about `doubtful_axes`: "dim 1 is 'seq' before and 128 after"."""
+    left, right = shape_of(a, context) or (), shape_of(b, context) or ()
+    return ", ".join(
+        f"dim {axis} is {shown(left[axis])} before and {shown(right[axis])} after" for axis in axes
+    )
+
+
+def shown(size: Dimension) -> str:
+    """A dimension as text: 128, 'seq' or "unknown"."""
+    if isinstance(size, int):
+        return str(size)
+    anonymous = any(name.startswith("?") for name in size.symbols())
+    return "unknown" if anonymous else quoted(str(size))
+
+
+def numbers(value: ir.Value | None, context: Context) -> list[int] | None:
+    """The elements of a small integer tensor, constant or computed, when all are known."""
+    if value is None:
+        return None
+    constant = context.ints(value)
+    if constant is not None:
+        return constant
+    content = context.symbolic.of(value)
+    elements = content if isinstance(content, tuple) else (content,)
+    known = [element for element in elements if isinstance(element, int)]
+    return known if len(known) == len(elements) else None
+
+
+def is_own_shape(target: ir.Value | None, source: ir.Value) -> bool:
+    """Whether `target` is Shape of `source`, whole."""
+    producer = target.producer() if target is not None else None
+    if producer is None or producer.op_type != "Shape" or producer.domain:
+        return False
+    start, end = producer.attributes.get("start"), producer.attributes.get("end")
+    return producer.inputs[0] is source and end is None and (start is None or start.value == 0)
+
+
+def normalized(axes: Sequence[int], rank: int) -> list[int]:
+    """Axes counted from the front."""
+    return [axis + rank if axis < 0 else axis for axis in axes]

@@ -1,0 +1,103 @@
+"""Casts that change nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.registry import Pass, register, rule
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+
+_INTEGERS = ("INT8", "INT16", "INT32", "INT64")
+_NATURALS = ("UINT8", "UINT16", "UINT32", "UINT64")
+_FLOATS = ("FLOAT16", "BFLOAT16", "FLOAT", "DOUBLE")
+
+_WIDER: dict[str, frozenset[str]] = {
+    "BOOL": frozenset({*_INTEGERS, *_NATURALS, *_FLOATS}),
+    # An integer is exact in a float whose significand has as many bits: 11, 8, 24 and 53.
+    "INT8": frozenset({"INT16", "INT32", "INT64", *_FLOATS}),
+    "INT16": frozenset({"INT32", "INT64", "FLOAT", "DOUBLE"}),
+    "INT32": frozenset({"INT64", "DOUBLE"}),
+    "UINT8": frozenset({"UINT16", "UINT32", "UINT64", "INT16", "INT32", "INT64", *_FLOATS}),
+    "UINT16": frozenset({"UINT32", "UINT64", "INT32", "INT64", "FLOAT", "DOUBLE"}),
+    "UINT32": frozenset({"UINT64", "INT64", "DOUBLE"}),
+    "FLOAT16": frozenset({"FLOAT", "DOUBLE"}),
+    "BFLOAT16": frozenset({"FLOAT", "DOUBLE"}),
+    "FLOAT": frozenset({"DOUBLE"}),
+}
+"""Types that hold every value of a type, so that casting there and back gives it again."""
+
+
+@register
+@dataclass(frozen=True)
+class EliminateNoopCast(Pass):
+    """Remove casts that change nothing.
+
+    What it does:
+        A Cast (or CastLike) to the type its input already has goes away, and so does a pair of
+        casts into a wider type and back.
+    Before:
+        x:float16 → Cast(float) → Cast(float16) → Relu
+    After:
+        x:float16 → Relu
+    When it is safe:
+        The type of the input is known and is the target type. For a pair: the type in the middle
+        holds every value of the first one (float16 in float, int32 in int64 or double, bool in any
+        number). float → float16 → float rounds and stays, and so does any pair through a string,
+        an 8 bit float or an integer that changes sign.
+    Numerics:
+        Bit-identical. Only the payload of a signalling NaN, which a cast may quieten, can differ.
+    Source:
+        ONNX operator specification, Cast; significand sizes from IEEE 754-2019, table 3.5.
+    """
+
+    id = "eliminate-noop-cast"
+    family = "node"
+    exactness = "exact"
+    order = 10
+
+    @rule("Cast", "CastLike", name="SameTypeCast")
+    def same_type(self, node: ir.Node, context: Context) -> Outcome:
+        """Replace the output by the input of the same type."""
+        source, target = node.inputs[0], _target(node)
+        if source is None or target is None or source.dtype != target:
+            return None
+        reason = f"The input is {_shown(target)} already."
+        return Replacement([node], {node.outputs[0]: source}, reason)
+
+    @rule("Cast", "CastLike", name="CastRoundTrip", reach=2)
+    def round_trip(self, node: ir.Node, context: Context) -> Outcome:
+        """Replace the output by what the first of two casts reads."""
+        middle, target = node.inputs[0], _target(node)
+        first = middle.producer() if middle is not None else None
+        if first is None or first.op_type not in ("Cast", "CastLike") or first.domain:
+            return None
+        source, between = first.inputs[0], _target(first)
+        if source is None or target is None or between is None:
+            return None
+        if source.dtype != target or between == target:
+            return None
+        path = f"{_shown(target)} → {_shown(between)} → {_shown(target)}"
+        if between.name not in _WIDER.get(target.name, frozenset()):
+            return Declined(f"{path} may change values, so both casts must stay", (first,))
+        reason = f"{path} gives every value back: {_shown(between)} holds them all."
+        return Replacement([first, node], {node.outputs[0]: source}, reason)
+
+
+def _target(node: ir.Node) -> ir.DataType | None:
+    """The type a cast casts to."""
+    if node.op_type == "CastLike":
+        like = node.inputs[1] if len(node.inputs) > 1 else None
+        return like.dtype if like is not None else None
+    attribute = node.attributes.get("to")
+    if attribute is None:
+        return None
+    if isinstance(attribute.value, str):  # opset 1 spells the type
+        return ir.DataType.__members__.get(attribute.value)
+    return ir.DataType(attribute.as_int())
+
+
+def _shown(dtype: ir.DataType) -> str:
+    return dtype.name.lower()

@@ -1,0 +1,61 @@
+"""Pads of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.passes.node.agreement import doubtful_axes, numbers
+from optimizer.registry import Pass, register, rule
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+
+
+@register
+@dataclass(frozen=True)
+class EliminateNoopPad(Pass):
+    """Remove Pad of zero width.
+
+    What it does:
+        A Pad that adds no element on any side goes away, whatever its mode.
+    Before:
+        x → Pad(pads = [0, 0, 0, 0]) → Conv
+    After:
+        x → Conv
+    When it is safe:
+        The pads are known and all 0. Equal shapes are not enough: one element more in front
+        and one fewer behind shifts the data.
+    Numerics:
+        Bit-identical.
+    Source:
+        ONNX operator specification, Pad, versions 1 to 24.
+    """
+
+    id = "eliminate-noop-pad"
+    family = "node"
+    exactness = "exact"
+    order = 20
+
+    @rule("Pad", name="ZeroPad")
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """Replace the output by the input."""
+        source, output = node.inputs[0], node.outputs[0]
+        if source is None:
+            return None
+        pads = _pads(node, context)
+        if pads is not None and not any(pads):
+            return Replacement([node], {output: source}, "All pads are 0.")
+        if doubtful_axes(source, output, context) != []:
+            return None
+        if pads is None:
+            return Declined("the shape stays the same, but the pads are not known")
+        return Declined("the shape stays the same, but the pads shift the data")
+
+
+def _pads(node: ir.Node, context: Context) -> Sequence[int] | None:
+    if len(node.inputs) > 1:
+        return numbers(node.inputs[1], context)
+    attribute = node.attributes.get("pads") or node.attributes.get("paddings")  # opset 1
+    return None if attribute is None else attribute.as_ints()

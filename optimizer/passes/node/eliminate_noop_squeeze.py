@@ -1,0 +1,74 @@
+"""Squeeze and Unsqueeze of no axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.passes.node.agreement import numbers, shape_of, shown
+from optimizer.registry import Pass, register, rule
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+
+
+@register
+@dataclass(frozen=True)
+class EliminateNoopSqueeze(Pass):
+    """Remove Squeeze and Unsqueeze of no axis.
+
+    What it does:
+        A Squeeze that finds no axis to remove and an Unsqueeze that adds none go away.
+    Before:
+        x:3×4 → Squeeze() → Relu
+    After:
+        x:3×4 → Relu
+    When it is safe:
+        Unsqueeze: its axes are constant and none. Squeeze: its axes are missing or none, and every
+        dimension of the input is a number other than 1, because a Squeeze without axes removes all
+        dimensions of size 1. Runtimes read an empty list of axes as a missing one; this holds
+        under either reading.
+    Numerics:
+        Bit-identical.
+    Source:
+        ONNX operator specification, Squeeze and Unsqueeze; ONNX Runtime's reading of empty axes.
+    """
+
+    id = "eliminate-noop-squeeze"
+    family = "node"
+    exactness = "exact"
+    order = 20
+
+    @rule("Squeeze", name="EmptySqueeze")
+    def squeeze(self, node: ir.Node, context: Context) -> Outcome:
+        """Replace the output by the input that has no axis of size 1."""
+        source, shape = node.inputs[0], shape_of(node.inputs[0], context)
+        if source is None or shape is None or not _no_axes(node, context) or 1 in shape:
+            return None
+        free = [dim for dim in shape if not isinstance(dim, int)]
+        if free:
+            names = ", ".join(shown(dim) for dim in free)
+            return Declined(f"an axis may have size 1 and be removed: {names}")
+        reason = "No axis of the input has size 1, so none is removed."
+        return Replacement([node], {node.outputs[0]: source}, reason)
+
+    @rule("Unsqueeze", name="EmptyUnsqueeze")
+    def unsqueeze(self, node: ir.Node, context: Context) -> Outcome:
+        """Replace the output by the input."""
+        source = node.inputs[0]
+        if source is None or _axes(node, context) != []:
+            return None
+        return Replacement([node], {node.outputs[0]: source}, "No axis is added.")
+
+
+def _no_axes(node: ir.Node, context: Context) -> bool:
+    missing = "axes" not in node.attributes and (len(node.inputs) < 2 or node.inputs[1] is None)
+    return missing or _axes(node, context) == []
+
+
+def _axes(node: ir.Node, context: Context) -> Sequence[int] | None:
+    attribute = node.attributes.get("axes")  # before opset 13
+    if attribute is not None:
+        return list(attribute.as_ints())
+    return numbers(node.inputs[1], context) if len(node.inputs) > 1 else None

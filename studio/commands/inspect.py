@@ -1,0 +1,71 @@
+"""`passlens inspect`: what is in a model, and what is wrong with it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from optimizer.source import open_source
+from profiling.workers import default_pool
+from studio.commands import DONE
+from studio.commands.models import model_path
+from studio.commands.output import bytes_text, count_text, plain, print_json, table
+from studio.graphview.summary import summary_json
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("inspect", help="summary, findings, statuses of a model")
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Open the model and print its summary.
+
+    Raises:
+        StudioError: it cannot be opened.
+    """
+    path = model_path(arguments.model)
+    summary = summary_json(open_source(Path(path), isolate=default_pool()))
+    if arguments.json:
+        print_json(summary)
+    else:
+        print(_text(summary))
+    return DONE
+
+
+def _text(summary: dict[str, Any]) -> str:
+    cost = summary["cost"]
+    opsets = ", ".join(f"{plain(d)} {v}" for d, v in summary["opsets"].items())
+    constants = summary["constant_nodes"]
+    rows = [
+        ["model", plain(summary["name"])],
+        ["producer", plain(summary["producer"]) or "unknown"],
+        ["opsets", f"{opsets} (IR {summary['ir_version']})"],
+        ["nodes", f"{summary['nodes']}" + (f" and {constants} constants" if constants else "")],
+        ["weights", f"{count_text(summary['parameters'])} in {bytes_text(summary['weight_bytes'])}"],
+        ["work", f"{count_text(cost['flops'])} FLOP a run"],
+        *[["input", _port(port)] for port in summary["inputs"]],
+        *[["output", _port(port)] for port in summary["outputs"]],
+        *[[name[:-4], _status(status)] for name, status in summary["statuses"].items()],
+    ]
+    operators = [f"{plain(op)} {n}" for op, n in list(summary["operators"].items())[:12]]
+    rows.append(["operators", ", ".join(operators)])
+    rows += [[f["severity"], plain(_finding(f))] for f in summary["findings"]]
+    return table(rows)
+
+
+def _port(port: dict[str, str]) -> str:
+    return plain(f"{port['name']}  {port['dtype']} {port['shape'] or 'of unknown shape'}")
+
+
+def _status(status: dict[str, Any]) -> str:
+    return "yes" if status["ok"] else f"no: {plain(status['reason'])}"
+
+
+def _finding(finding: dict[str, str]) -> str:
+    place = f"{finding['where']}: " if finding["where"] else ""
+    return f"{place}{finding['message']} {finding['remedy']}".strip()

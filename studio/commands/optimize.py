@@ -1,0 +1,120 @@
+"""`passlens optimize`: run a pipeline, write the model and its trace, check the outputs."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from optimizer.cost import graph_cost
+from optimizer.model.graph import Model, count_nodes, walk_nodes
+from optimizer.model.writer import write
+from optimizer.pipeline import Pipeline, preset_names
+from optimizer.rewrite.driver import Stop, optimize
+from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.trace import Trace
+from optimizer.rewrite.trace_file import save_trace
+from optimizer.source import open_source
+from optimizer.verify import Verification, verify
+from profiling.workers import default_pool
+from studio.commands import CHECK_FAILED, DONE
+from studio.commands.models import bindings, model_path
+from studio.commands.output import plain, print_json, say
+from studio.commands.verify import verdict_text, verification_json
+
+SCHEMA = "passlens.optimize/1"
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("optimize", help="run a pipeline over a model")
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
+    parser.add_argument("--preset", choices=preset_names(), default="default")
+    parser.add_argument("--enable", action="append", default=[], metavar="ID")
+    parser.add_argument("--disable", action="append", default=[], metavar="ID")
+    parser.add_argument("--limit", type=int, metavar="N", help="stop after N rewrites")
+    parser.add_argument("--bind", action="append", default=[], metavar="DIM=SIZE")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace")
+    parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
+    parser.add_argument("--no-verify", action="store_true", help="do not compare the outputs")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Optimize, write, verify, report.
+
+    Raises:
+        StudioError: the model cannot be opened or optimized, or an argument makes no sense.
+    """
+    path = model_path(arguments.model)
+    pipeline = Pipeline.of(arguments.preset, enable=arguments.enable, disable=arguments.disable)
+    bound = bindings(arguments.bind)
+    model = open_source(path, isolate=default_pool(), bind=bound)
+    before = _figures(model)
+    trace = optimize(model, pipeline, stop=Stop(limit=arguments.limit))
+    peak_rss_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    after = _figures(model)
+    write(model.ir, arguments.output)
+    if arguments.trace is not None:
+        save_trace(Cursor.at_end(trace), arguments.trace)
+    checked = None if arguments.no_verify else _verify(path, arguments.output, trace, bound)
+    if arguments.json:
+        print_json(_report(trace, before, after, checked) | {"peak_rss_bytes": peak_rss_bytes})
+    _say(trace, before, after, checked)
+    return CHECK_FAILED if checked is not None and checked.verdict == "differs" else DONE
+
+
+def _figures(model: Model) -> dict[str, Any]:
+    graph = model.ir.graph
+    counted = (n for n in walk_nodes(graph) if n.op_type != "Constant" or n.domain)
+    operators = Counter(f"{n.domain}::{n.op_type}" if n.domain else n.op_type for n in counted)
+    return {
+        "nodes": count_nodes(graph),
+        "operators": dict(operators.most_common()),
+        "cost": asdict(graph_cost(graph)),
+    }
+
+
+def _verify(source: Path, output: Path, trace: Trace, bound: dict[str, int]) -> Verification:
+    """Compare with the file as it came; exact passes must not change a bit."""
+    fired = {rewrite.pass_id for rewrite in trace.rewrites}
+    exact = all(p.exactness == "exact" for p in Pipeline.from_json(trace.pipeline).passes
+                if p.id in fired)
+    return verify(source, output, isolate=default_pool(), exact=exact, bindings=bound)
+
+
+def _report(
+    trace: Trace, before: dict[str, Any], after: dict[str, Any], checked: Verification | None
+) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "model": trace.model_name,
+        "pipeline": trace.pipeline,
+        "before": before,
+        "after": after,
+        "rewrites": trace.steps,
+        "passes": {key: asdict(timing) for key, timing in trace.timings.items()},
+        "declined": len(trace.declined),
+        "seconds": trace.seconds,
+        "stopped": trace.stopped,
+        "versions": dict(trace.versions),
+        "verification": None if checked is None else verification_json(checked),
+    }
+
+
+def _say(
+    trace: Trace, before: dict[str, Any], after: dict[str, Any], checked: Verification | None
+) -> None:
+    say(
+        f"{plain(trace.model_name)}: {before['nodes']} -> {after['nodes']} nodes,"
+        f" {trace.steps} rewrites, {trace.seconds:.2f} s"
+    )
+    if trace.stopped:
+        say(trace.stopped)
+    if checked is not None:
+        say(verdict_text(checked))
+

@@ -1,0 +1,33 @@
+"""`passlens replay`: the model at a step of a trace."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from optimizer.model.writer import write
+from optimizer.rewrite.trace_file import open_trace
+from studio.commands import DONE
+from studio.commands.output import say
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("replay", help="write the model at a step of a trace")
+    parser.add_argument("trace", type=Path, metavar="TRACE")
+    parser.add_argument("--step", type=int, required=True, metavar="K", help="0 is the source")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Rebuild the step and write it.
+
+    Raises:
+        StudioError: the trace cannot be opened or has no such step.
+    """
+    cursor = open_trace(arguments.trace)
+    write(cursor.seek(arguments.step), arguments.output)
+    say(f"Wrote step {arguments.step} of {cursor.trace.steps} to {arguments.output}.")
+    return DONE

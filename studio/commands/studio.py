@@ -1,0 +1,76 @@
+"""`passlens studio`: the web application, in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+import urllib.request
+import webbrowser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from optimizer.errors import StudioError
+from studio.commands.models import model_path
+from studio.commands.output import say
+from studio.gallery import gallery
+
+APP = Path(__file__).parents[2] / "app.py"
+PORT = 8501
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("studio", help="open the browser studio")
+    parser.add_argument("model", nargs="?", metavar="MODEL", help="file or sample network")
+    parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--no-browser", action="store_true", help="serve only")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until interrupted.
+
+    Raises:
+        StudioError: the model does not exist.
+    """
+    address = f"http://127.0.0.1:{arguments.port}/{_query(arguments.model)}"
+    say(f"Passlens at {address} - stop with Ctrl+C")
+    if not arguments.no_browser:
+        threading.Thread(
+            target=_open_when_up, args=(arguments.port, address), daemon=True
+        ).start()
+    return _serve(arguments.port)
+
+
+def _serve(port: int) -> int:
+    from streamlit.web import cli  # noqa: PLC0415 - a second of imports only this command needs
+
+    os.chdir(APP.parent)  # where .streamlit/config.toml is
+    sys.argv = ["streamlit", "run", str(APP), "--server.port", str(port)]
+    return cli.main(standalone_mode=False) or 0
+
+
+def _query(model: str | None) -> str:
+    if model is None:
+        return ""
+    if any(entry.id == model for entry in gallery.entries()):
+        return "?" + urlencode({"model": model})
+    path = model_path(model).resolve()
+    if not path.is_file():
+        raise StudioError(f"'{path.name}' is not a file.")
+    return "?" + urlencode({"model": str(path)})
+
+
+def _open_when_up(port: int, address: str) -> None:
+    """Open the browser once the server answers, at most a minute later."""
+    for _ in range(120):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=1):
+                webbrowser.open(address)
+                return
+        except OSError:
+            time.sleep(0.5)

@@ -1,0 +1,1 @@
+"""Pure functions: data in, Plotly figure out."""

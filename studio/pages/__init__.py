@@ -1,0 +1,1 @@
+"""One file a page, drawing top to bottom; nothing is computed here."""

@@ -1,0 +1,113 @@
+"""Between workspace and viewer: the descriptor sent to the browser, the events that come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from optimizer.errors import StudioError
+from optimizer.pipeline import preset_names
+from optimizer.registry import FAMILIES, passes
+from studio.graphview.catalogue import catalogue
+from studio.store import OpenedModel, OpenedRun
+from studio.tasks import Task
+from studio.workspace import View, Workspace, current, remember
+
+Descriptor = dict[str, Any]
+
+
+def model_descriptor(workspace: Workspace, model: OpenedModel) -> Descriptor:
+    """The viewer with one pane: the source graph."""
+    return {
+        "seq": 0,
+        "mode": "model",
+        "graph": _graph(model),
+        "steps": None,
+        "busy": None,
+        "message": None,
+        "select": list(workspace.view.select),
+        "open": _open(workspace.view),
+    }
+
+
+def workbench(
+    workspace: Workspace,
+    opening: Task[OpenedModel],
+    running: Task[OpenedRun] | None,
+) -> Descriptor:
+    """The viewer with everything: passes, both panes, scrubber, card."""
+    model = opening.result
+    run = running.result if running is not None else None
+    enabled = workspace.pipeline().ids
+    error = opening.error or (running.error if running is not None else None)
+    return {
+        "seq": 0,
+        "mode": "rewrite",
+        "graph": _graph(model) if model is not None else None,
+        "steps": _steps(model, run) if model is not None and run is not None else None,
+        "busy": _busy(opening, "Opening") or (_busy(running, "Optimizing") if running else None),
+        "message": {"kind": "error", "text": error.message} if error is not None else None,
+        "step": workspace.view.step,
+        "before": workspace.view.before,
+        "select": list(workspace.view.select),
+        "open": _open(workspace.view),
+        "pipeline": {
+            "preset": workspace.preset,
+            "presets": list(preset_names()),
+            "enabled": list(enabled),
+            "vetoed": [{"match": match} for match in sorted(workspace.vetoed)],
+        },
+        "passes": catalogue(enabled),
+    }
+
+
+def _graph(model: OpenedModel) -> dict[str, str]:
+    return {"key": model.key, "url": f"/api/graph/{model.key}.json"}
+
+
+def _steps(model: OpenedModel, run: OpenedRun) -> dict[str, str]:
+    return {"key": run.key, "url": f"/api/steps/{model.key}/{run.key}.json"}
+
+
+def _open(view: View) -> list[str] | None:
+    return list(view.open) if view.open is not None else None
+
+
+def _busy(task: Task[Any], words: str) -> Descriptor | None:
+    if task.done:
+        return None
+    return {"text": f"{words}: {task.text}", "fraction": task.fraction or None, "cancel": True}
+
+
+def changed_pipeline(workspace: Workspace, event: Mapping[str, Any]) -> Workspace:
+    """The workspace after a click in the pass list."""
+    match event:
+        case {"toggle": [str(pass_id), bool(enabled)]}:
+            return workspace.with_pass(pass_id, enabled=enabled)
+        case {"family": [str(family), bool(enabled)]} if family in FAMILIES:
+            for declared in passes():
+                if declared.family == family:
+                    workspace = workspace.with_pass(declared.id, enabled=enabled)
+            return workspace
+        case {"preset": str(preset)} if preset in preset_names():
+            return workspace.with_preset(preset)
+        case {"reset": True}:
+            return replace(workspace.with_preset("default"), vetoed=frozenset())
+        case _:
+            return workspace
+
+
+def changed_view(workspace: Workspace, event: Mapping[str, Any]) -> Workspace:
+    """The workspace after the person has looked around."""
+    step = event.get("step")
+    groups = event.get("open")
+    return replace(
+        workspace,
+        view=View(
+            step=step if isinstance(step, int) else None,
+            before="previous" if event.get("before") == "previous" else "source",
+            select=tuple(str(i) for i in event.get("select") or ()),
+            open=tuple(str(g) for g in groups) if groups is not None else None,
+        ),
+    )

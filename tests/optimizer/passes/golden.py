@@ -1,0 +1,88 @@
+"""Golden cases: `tests/golden/<pass id>/<what-happens-when>.txt`.
+
+A case is text with the sections `=== before`, `=== after` and, where near misses are left,
+`=== declined`. Lines above `=== before` are comments and start with `#`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from optimizer.pipeline import Pipeline
+from optimizer.registry import find
+from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.trace import Trace
+from tests.optimizer.graphs import opened, printed
+
+FOLDER = Path(__file__).parents[2] / "golden"
+_SECTION = re.compile(r"^=== (\w+)\n", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One golden file.
+
+    Attributes:
+        path: where it is.
+        head: the comments.
+        sections: text by name; missing ones are empty.
+    """
+
+    path: Path
+    head: str
+    sections: dict[str, str]
+
+    @property
+    def pass_id(self) -> str:
+        """The pass the case is about."""
+        return self.path.parent.name
+
+    @property
+    def before(self) -> str:
+        """The source, as ONNX text."""
+        return self.sections["before"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a pass made of a case.
+
+    Attributes:
+        sections: text by name, as it should stand in the file.
+        trace: how it came to that.
+    """
+
+    sections: dict[str, str]
+    trace: Trace
+
+
+def cases() -> list[Case]:
+    """Every golden case."""
+    return [read(path) for path in sorted(FOLDER.glob("*/*.txt"))]
+
+
+def read(path: Path) -> Case:
+    """A case from its file."""
+    head, *parts = _SECTION.split(path.read_text())
+    sections = {name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    return Case(path, head, sections)
+
+
+def run(case: Case) -> Outcome:
+    """Run the one pass to its fixpoint."""
+    found = find(case.pass_id)
+    assert found is not None, f"no pass is called {case.pass_id}"
+    model = opened(case.before)
+    trace = optimize(model, Pipeline((found(),)))
+    sections = {"before": case.before, "after": printed(model.ir)}
+    if trace.declined:
+        sections["declined"] = "\n".join(f"{d.rule}: {d.reason}" for d in trace.declined)
+    return Outcome(sections, trace)
+
+
+def write(case: Case, outcome: Outcome) -> None:
+    """Make the file say what happened."""
+    body = "".join(f"=== {name}\n{text}\n" for name, text in outcome.sections.items())
+    case.path.write_text(case.head + body)
