@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import onnx_ir as ir
 
 from optimizer.errors import quoted
-from optimizer.model.dimension import Dimension, TooComplex
+from optimizer.model.dimension import Dimension, TooComplex, at_least
 from optimizer.rewrite.context import Context
 
 
@@ -36,12 +36,17 @@ def doubtful_axes(a: ir.Value | None, b: ir.Value | None, context: Context) -> l
 
 
 def same_size(a: Dimension, b: Dimension) -> bool | None:
-    """Whether two dimensions are equal at every run (True), at none (False), or undecided."""
+    """Whether two dimensions are equal at every run (True), at none (False), or undecided.
+
+    Sizes that are equal only where both are 0, as `n` and `2*n`, count as different.
+    """
     try:
         difference = a - b
     except TooComplex:
         return None
-    return difference == 0 if isinstance(difference, int) else None
+    if isinstance(difference, int):
+        return difference == 0
+    return False if at_least(difference, 0) or at_least(0, difference) else None
 
 
 def doubt(a: ir.Value, b: ir.Value, axes: Iterable[int], *, context: Context) -> str:

@@ -126,7 +126,8 @@ def _decided(
 def _near_miss(
     source: ir.Value, output: ir.Value, doubtful: list[int], *, context: Context
 ) -> Outcome:
-    if len(doubtful) > 1:
-        return None
+    rank = len(shape_of(source, context) or ())
+    if len(doubtful) > 2 or len(doubtful) == rank:
+        return None  # where one size is open the number of elements decides it; two are near
     text = doubt(source, output, doubtful, context=context)
     return Declined(f"the output shape is not known to equal the input shape: {text}")

@@ -52,7 +52,9 @@ class EliminateNoopResize(Pass):
             return None
         scales = _scales(node, context)
         if scales is not None and any(scale != 1 for scale in scales):
-            return None
+            if doubtful_axes(source, output, context) != []:
+                return None
+            return Declined("the size stays the same, but a scale other than 1 moves the samples")
         if scales is None:
             sizes = node.inputs[3] if len(node.inputs) > 3 else None
             doubtful = doubtful_axes(source, output, context)

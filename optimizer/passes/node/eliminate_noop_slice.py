@@ -56,41 +56,43 @@ class EliminateNoopSlice(Pass):
         source, output = node.inputs[0], node.outputs[0]
         if source is None:
             return None
-        open_axes = _open_axes(node, context)
-        doubtful = doubtful_axes(source, output, context)
-        if open_axes is None and doubtful is None:
-            return None
-        if open_axes is not None and doubtful is not None:
-            open_axes = [axis for axis in open_axes if axis in doubtful]
-        undecided = doubtful if open_axes is None else open_axes
+        steps = _steps(node, context)
+        if steps is not None and any(step != 1 for step in steps):
+            return _other_step(node, steps, context)
+        undecided = _undecided(node, context)
         if undecided is None or len(undecided) > 1:
             return None
-        steps = _steps(node, context)
         if steps is None:
-            return None if undecided else Declined("the steps are not constant")
-        if any(step != 1 for step in steps):
-            return _other_step(steps, undecided)
+            return None if undecided else Declined("the steps are not known")
         if not undecided:
             reason = "The range spans every axis, with step 1."
             return Replacement([node], {output: source}, reason)
         return _near_miss(node, undecided[0], context)
 
 
-def _open_axes(node: ir.Node, context: Context) -> list[int] | None:
-    """Axes whose range is not certain to span them; None where one certainly does not."""
+def _undecided(node: ir.Node, context: Context) -> list[int] | None:
+    """Axes of which a part may be left out; None where it certainly is, or nothing is known."""
+    spans = _spans_by_axis(node, context)
+    doubtful = doubtful_axes(node.inputs[0], node.outputs[0], context)
+    if spans is None:
+        return doubtful
+    if False in spans.values():
+        return None
+    unknown = [axis for axis, verdict in spans.items() if verdict is None]
+    return unknown if doubtful is None else [axis for axis in unknown if axis in doubtful]
+
+
+def _spans_by_axis(node: ir.Node, context: Context) -> dict[int, bool | None] | None:
+    """Whether the range spans the axis, for each axis it is given for; None if not known."""
     starts, ends = _ints(node, "starts", context), _ints(node, "ends", context)
     axes = _axes(node, context, starts)
     if starts is None or ends is None or axes is None:
         return None
     shape = shape_of(node.inputs[0], context)
-    found: list[int] = []
+    found: dict[int, bool | None] = {}
     for axis, start, end in zip(axes, starts, ends, strict=False):
         known = shape[axis] if shape is not None else None
-        spans = _spans(start, end, known if isinstance(known, int) else None)
-        if spans is False:
-            return None
-        if spans is None:
-            found.append(axis)
+        found[axis] = _spans(start, end, known if isinstance(known, int) else None)
     return found
 
 
@@ -136,8 +138,10 @@ def _ints(node: ir.Node, name: str, context: Context) -> list[int] | None:
     return numbers(given, context)
 
 
-def _other_step(steps: Sequence[int], undecided: Sequence[int]) -> Outcome:
-    if undecided or any(step != -1 for step in steps if step != 1):
+def _other_step(node: ir.Node, steps: Sequence[int], context: Context) -> Outcome:
+    if any(step not in (1, -1) for step in steps):
+        return None
+    if doubtful_axes(node.inputs[0], node.outputs[0], context) != []:
         return None
     return Declined("the size stays the same, but step -1 reverses the order")
 
