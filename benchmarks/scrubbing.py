@@ -1,0 +1,75 @@
+"""Stepping through a trace by key, timed inside the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from playwright.sync_api import Page
+
+STEPS = 200
+
+# Notes when each key went down and when each step was first drawn. Shadow roots are searched for
+# the viewer, which has to have the focus to get the keys.
+WATCH = """() => {
+  const find = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.tagName === "CANVAS") return element;
+      const inner = element.shadowRoot && find(element.shadowRoot);
+      if (inner) return inner;
+    }
+  };
+  const canvas = find(document);
+  (canvas.closest("[tabindex]") ?? canvas).focus({preventScroll: true});
+  const watched = (window.__watched = {keys: [], drawn: {}});
+  window.addEventListener("keydown", () => watched.keys.push(performance.now()), true);
+  let version = window.__passlens.version;
+  const look = () => {
+    if (window.__passlens.version !== version) {
+      version = window.__passlens.version;
+      watched.drawn[window.__passlens.step] ??= performance.now();
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+  return window.__passlens.step;
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubbing:
+    """Times from key to drawn step.
+
+    Attributes:
+        milliseconds: one a step, in order.
+        messages: sent to the server while stepping.
+        errors: that the viewer counted.
+    """
+
+    milliseconds: Sequence[float]
+    messages: int
+    errors: int
+
+    def finding(self) -> str:
+        """One sentence."""
+        ordered = sorted(self.milliseconds)
+        p95 = ordered[int(0.95 * (len(ordered) - 1))]
+        return (
+            f"{len(ordered)} steps by key: median {median(ordered):.0f} ms, 95th percentile "
+            f"{p95:.0f} ms, longest {ordered[-1]:.0f} ms; {self.messages} messages to the server "
+            f"meanwhile, {self.errors} errors."
+        )
+
+
+def scrub(page: Page, messages: Sequence[int]) -> Scrubbing:
+    """Press the right arrow `STEPS` times, each time waiting for the step to be drawn."""
+    first = int(page.evaluate(WATCH))
+    sent = messages[0]
+    for step in range(first + 1, first + STEPS + 1):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(f"window.__watched.drawn[{step}] !== undefined", polling="raf")
+    keys, drawn = page.evaluate("[window.__watched.keys, window.__watched.drawn]")
+    times = [drawn[str(first + 1 + index)] - pressed for index, pressed in enumerate(keys)]
+    errors = page.evaluate("window.__passlens.errors.length ?? window.__passlens.errors")
+    return Scrubbing(times, messages[0] - sent, int(errors))

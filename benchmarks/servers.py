@@ -1,0 +1,99 @@
+"""The viewers under comparison, each as a server that shows one model."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio import gallery
+
+START_TIMEOUT_S = 60
+NETRON_DRAWN = (
+    "document.body.classList.contains('default')"
+    " && document.querySelectorAll('#canvas .node, #target .node').length > 0"
+)
+STUDIO_DRAWN = "window.__passlens !== undefined && window.__passlens.ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running viewer.
+
+    Attributes:
+        name: of the viewer.
+        url: the page that shows the model.
+        drawn: a JavaScript expression that is true once the graph is drawn.
+        cookie: of consent, so that no dialog is in the way.
+    """
+
+    name: str
+    url: str
+    drawn: str
+    cookie: str = ""
+
+
+@contextmanager
+def netron(model: Path) -> Generator[Server]:
+    """Netron on `model`."""
+    program = os.environ.get("NETRON") or shutil.which("netron") or "netron"
+    port = _free_port()
+    command = [program, str(model), "--port", str(port), "--host", "127.0.0.1"]
+    with _running([*command, "--verbosity", "quiet"], {}, f"http://127.0.0.1:{port}/") as url:
+        yield Server("netron", url, NETRON_DRAWN, cookie="consent")
+
+
+@contextmanager
+def studio(model: Path) -> Generator[Server]:
+    """The studio on `model`; a sample network is asked for by its id, as a link would."""
+    known = gallery.find(model.stem) is not None
+    port = _free_port()
+    opened = model.stem if known else str(model)
+    command = [sys.executable, "-m", "studio.cli", "studio", opened, "--port", str(port)]
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {"PASSLENS_CACHE": cache, "BROWSER": "true"}
+        with _running(command, environment, f"http://127.0.0.1:{port}/") as url:
+            query = f"?model={opened}&step=0" if known else ""
+            yield Server("studio", url + query, STUDIO_DRAWN)
+
+
+@contextmanager
+def _running(command: Sequence[str], environment: Mapping[str, str], url: str) -> Generator[str]:
+    """Run `command` until the block ends; begin the block when `url` answers."""
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    ) as process:
+        try:
+            _wait_for(url, process)
+            yield url
+        finally:
+            process.terminate()
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=2):  # noqa: S310 -- our own address
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise SystemExit(f"{process.args!r} did not start.")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
