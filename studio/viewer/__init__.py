@@ -3,100 +3,81 @@
 Streamlit carries a descriptor of about one kilobyte; the browser fetches graph and trace itself.
 The code is plain ES modules, served under `/viewer/<content hash>/` and cached for good.
 
-Usage, in `app.py`:
+In `app.py`:   `app = st.App("main.py", routes=[*asset_routes(), ...])`
+In a page:     `passlens_viewer({"seq": 1, "mode": "model", "graph": {...}}, key="viewer")`
 
-    app = st.App("main.py", routes=[*asset_routes(), ...])
-
-and in a page:
-
-    state = passlens_viewer({"seq": 1, "mode": "model", "graph": {...}}, key="viewer")
+What the user does comes back in `st.session_state[key]`: the state `view`, and the triggers
+`pipeline`, `veto`, `unveto` and `cancel`, each of which lives for one run of the script.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, cast
 
 import streamlit as st
-from starlette.responses import Response
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
 
-ASSETS = Path(__file__).parent / "assets"
-PREFIX = "/viewer"
-IMMUTABLE = "public, max-age=31536000, immutable"
+from studio.viewer.assets_route import asset_routes, asset_version
+from studio.viewer.descriptor import ViewerData, ViewState
 
-JSONDict = dict[str, Any]
+__all__ = ["ViewState", "ViewerData", "asset_routes", "asset_version", "passlens_viewer"]
 
-
-class Source(TypedDict):
-    """Something the browser fetches: its content key and its address."""
-
-    key: str
-    url: str
-
-
-class Busy(TypedDict):
-    """Work in progress, shown over the graph."""
-
-    text: str
-    fraction: float | None
-    cancel: bool
+# Several lines on purpose: Streamlit takes a single line with a slash for the path of a file.
+_STUB = """
+export default async function (component) {
+  const url = new URL('viewer/VERSION/main.js', document.baseURI);
+  const viewer = await import(url.href);
+  return viewer.default(component);
+}
+"""
+_HTML = """
+<div data-passlens></div>
+"""
 
 
-class Message(TypedDict):
-    """A quiet note, or an error, shown over the graph."""
+def passlens_viewer(
+    descriptor: ViewerData | Mapping[str, Any],
+    *,
+    key: str,
+    on_view: Callable[[], None] | None = None,
+    on_pipeline: Callable[[], None] | None = None,
+    on_veto: Callable[[], None] | None = None,
+    on_unveto: Callable[[], None] | None = None,
+    on_cancel: Callable[[], None] | None = None,
+) -> ViewState | None:
+    """Show the workbench; it fills the height that the window has left.
 
-    kind: Literal["error", "note"]
-    text: str
+    Args:
+        descriptor: what to show. Small: graphs and traces are named by key and address.
+        key: the widget's key; the same on every run, or the component starts afresh.
+        on_view: called before the script runs again because the user looked elsewhere.
+        on_pipeline: a pass, a family or a preset was switched.
+        on_veto: one rewrite was vetoed.
+        on_unveto: a vetoed rewrite is allowed again.
+        on_cancel: the work under way should stop.
 
-
-class Veto(TypedDict):
-    """One rewrite the user does not want."""
-
-    match: str
-    # "pass" is a Python keyword, hence the functional form is avoided by `pass_` elsewhere.
-    rule: str
-    root: str
-
-
-class PipelineState(TypedDict):
-    """Which passes are on, and which single rewrites are off."""
-
-    preset: str
-    presets: list[str]
-    enabled: list[str]
-    vetoed: list[JSONDict]
-
-
-class ViewerData(TypedDict):
-    """What a page hands to the viewer. A new `seq` imposes step, before, select and open."""
-
-    seq: int
-    mode: Literal["model", "rewrite"]
-    graph: Source | None
-    steps: NotRequired[Source | None]
-    busy: NotRequired[Busy | None]
-    message: NotRequired[Message | None]
-    step: NotRequired[int | None]
-    before: NotRequired[Literal["source", "previous"]]
-    select: NotRequired[list[str]]
-    open: NotRequired[list[str] | None]
-    pipeline: NotRequired[PipelineState]
-    passes: NotRequired[list[JSONDict]]
-    limits: NotRequired[Mapping[str, Any]]
+    Returns:
+        Where the user looks, or None as long as nothing was touched.
+    """
+    result = _component()(
+        key=key,
+        data=dict(descriptor),
+        on_view_change=on_view or _nothing,
+        on_pipeline_change=on_pipeline or _nothing,
+        on_veto_change=on_veto or _nothing,
+        on_unveto_change=on_unveto or _nothing,
+        on_cancel_change=on_cancel or _nothing,
+    )
+    return cast("ViewState | None", result.get("view"))
 
 
-class ViewState(TypedDict):
-    """Where the user looks; sent once they have rested a second, never on load."""
+def _component() -> Callable[..., Mapping[str, Any]]:
+    js = _STUB.replace("VERSION", asset_version())
+    return cast(
+        "Callable[..., Mapping[str, Any]]",
+        st.components.v2.component("passlens_viewer", html=_HTML, js=js),
+    )
 
-    seq: int
-    step: int
-    before: Literal["source", "previous"]
-    select: list[str]
-    open: list[str]
+
+def _nothing() -> None:
+    """Streamlit keeps a state only where a callback stands for it."""

@@ -63,7 +63,9 @@ class Maker:
         self.inputs.append({"id": ident, "name": name, "dtype": dtype, "shape": shape})
         return ident
 
-    def node(self, op: str, *sources: str, scope: str = "", shape: str = "1×64×56×56", **more: Any) -> str:
+    def node(
+        self, op: str, *sources: str, scope: str = "", shape: str = "1×64×56×56", **more: Any
+    ) -> str:
         """Add a node that reads the given nodes and return its id."""
         ident = f"n{len(self.nodes)}"
         self.nodes.append(self.record(ident, op, scope=scope, shape=shape, sources=sources, **more))
@@ -71,7 +73,9 @@ class Maker:
             self.edges.append((source, ident, 0, port))
         return ident
 
-    def record(self, ident: str, op: str, *, scope: str, shape: str, sources: tuple[str, ...], **more: Any) -> Json:
+    def record(
+        self, ident: str, op: str, *, scope: str, shape: str, sources: tuple[str, ...], **more: Any
+    ) -> Json:
         """The JSON of one node."""
         record: Json = {
             "id": ident, "op": op, "name": more.pop("name", f"{scope}/{op}_{ident}"),
@@ -86,7 +90,9 @@ class Maker:
     def output(self, name: str, source: str, shape: str) -> None:
         """Add a graph output fed by a node."""
         ident = f"o{len(self.outputs)}"
-        self.outputs.append({"id": ident, "name": name, "dtype": "float32", "shape": shape, "from": source})
+        self.outputs.append(
+            {"id": ident, "name": name, "dtype": "float32", "shape": shape, "from": source}
+        )
         self.edges.append((source, ident, 0, 0))
 
     def rewrite(self, pass_id: str, rule: str, matched: list[str], op: str, **more: Any) -> str:
@@ -103,11 +109,22 @@ class Maker:
         new = [(s, ident, 0, k) for k, s in enumerate(sources)]
         new += [(ident, e[1], 0, e[3]) for e in old if e[0] == root and e[1] not in gone]
         before = self.records[root]
-        record = self.record(ident, op, scope="", shape=before["out"][0][3], sources=tuple(sources), **more)
+        record = self.record(
+            ident, op, scope="", shape=before["out"][0][3], sources=tuple(sources), **more
+        )
         record |= {"g": before["g"], "name": before["name"], "slot": root, "near": root}
         self.added.append(record)
         self.live = (self.live - set(old)) | set(new)
-        self.step(pass_id, rule, matched, removed=matched, added=[ident], old=old, new=new, origin={ident: matched})
+        self.step(
+            pass_id,
+            rule,
+            matched,
+            removed=matched,
+            added=[ident],
+            old=old,
+            new=new,
+            origin={ident: matched},
+        )
         return ident
 
     def drop(self, pass_id: str, rule: str, node: str) -> None:
@@ -124,7 +141,17 @@ class Maker:
         """Change one node in place."""
         record = {**self.records[node], **fields}
         self.records[node] = record
-        self.step(pass_id, rule, [node], removed=[], added=[], old=[], new=[], origin={}, changed={node: record})
+        self.step(
+            pass_id,
+            rule,
+            [node],
+            removed=[],
+            added=[],
+            old=[],
+            new=[],
+            origin={},
+            changed={node: record},
+        )
 
     def step(
         self, pass_id: str, rule: str, matched: list[str], *, removed: list[str], added: list[str],
@@ -209,11 +236,31 @@ def cnn(blocks: int = 8) -> tuple[Json, Json]:
     m.output("logits", logits, "1×1000")
     m.drop("eliminate-identity", "IdentityAnywhere", flat)
     for chain in convs:
-        chain[0] = m.rewrite("fuse-conv-batch-norm", "ConvBatchNorm", chain[:2], "Conv", brief="3×3", rows=["W 64×64×3×3", "B 64"])
+        chain[0] = m.rewrite(
+            "fuse-conv-batch-norm",
+            "ConvBatchNorm",
+            chain[:2],
+            "Conv",
+            brief="3×3",
+            rows=["W 64×64×3×3", "B 64"],
+        )
     for chain in convs:
         if len(chain) == 3:
-            m.rewrite("fuse-conv-relu", "ConvRelu", [chain[0], chain[2]], "FusedConv", brief="3×3 Relu", rows=["W 64×64×3×3", "B 64"])
-    m.change("convert-float16", "CastWeight", logits, rows=["W 1000×64 float16", "B 1000"], attrs=[["transB", "1"]])
+            m.rewrite(
+                "fuse-conv-relu",
+                "ConvRelu",
+                [chain[0], chain[2]],
+                "FusedConv",
+                brief="3×3 Relu",
+                rows=["W 64×64×3×3", "B 64"],
+            )
+    m.change(
+        "convert-float16",
+        "CastWeight",
+        logits,
+        rows=["W 1000×64 float16", "B 1000"],
+        attrs=[["transB", "1"]],
+    )
     m.declined.append({"pass": PASS_INDEX["fuse-conv-relu"], "rule": "ConvRelu", "node": convs[2][0].split("~")[0],
                        "nodes": [], "reason": "Conv output has a second consumer"})  # fmt: skip
     return m.graph(), m.trace()
@@ -225,8 +272,16 @@ def transformer(layers: int = 12, hidden: int = 768) -> tuple[Json, Json]:
     shape = f"1×128×{hidden}"
     ids = m.input("input_ids", "1×128", "int64")
     mask = m.input("attention_mask", "1×128", "int64")
-    wide = m.node("Cast", m.node("Unsqueeze", mask, shape="1×1×1×128"), shape="1×1×1×128", brief="→ float32")
-    bias = m.node("Mul", m.node("Sub", wide, shape="1×1×1×128", brief="1 −"), shape="1×1×1×128", brief="× −1e4", name="/mask/Mul")
+    wide = m.node(
+        "Cast", m.node("Unsqueeze", mask, shape="1×1×1×128"), shape="1×1×1×128", brief="→ float32"
+    )
+    bias = m.node(
+        "Mul",
+        m.node("Sub", wide, shape="1×1×1×128", brief="1 −"),
+        shape="1×1×1×128",
+        brief="× −1e4",
+        name="/mask/Mul",
+    )
     norms: list[list[str]] = []
     linears: list[list[str]] = []
     gelus: list[list[str]] = []
@@ -240,41 +295,96 @@ def transformer(layers: int = 12, hidden: int = 768) -> tuple[Json, Json]:
     def norm(source: str, scope: str) -> str:
         mean = m.node("ReduceMean", source, scope=scope, shape="1×128×1", brief="axis −1")
         d = m.node("Sub", source, mean, scope=scope, shape=shape)
-        v = m.node("ReduceMean", m.node("Pow", d, scope=scope, shape=shape, brief="2"), scope=scope, shape="1×128×1", brief="axis −1")
+        v = m.node(
+            "ReduceMean",
+            m.node("Pow", d, scope=scope, shape=shape, brief="2"),
+            scope=scope,
+            shape="1×128×1",
+            brief="axis −1",
+        )
         e = m.node("Add", v, scope=scope, shape="1×128×1", brief="+ 1e-5")
         q = m.node("Sqrt", e, scope=scope, shape="1×128×1")
-        z = m.node("Mul", m.node("Div", d, q, scope=scope, shape=shape), scope=scope, shape=shape, rows=[f"B {hidden}"])
+        z = m.node(
+            "Mul",
+            m.node("Div", d, q, scope=scope, shape=shape),
+            scope=scope,
+            shape=shape,
+            rows=[f"B {hidden}"],
+        )
         out = m.node("Add", z, scope=scope, shape=shape, rows=[f"B {hidden}"])
         last = int(out[1:])
         norms.append([f"n{i}" for i in range(last - 8, last + 1)])
         return out
 
     def heads(source: str, scope: str) -> str:
-        return m.node("Transpose", m.node("Reshape", source, scope=scope, shape="1×128×12×64"), scope=scope, shape="1×12×128×64", brief="0,2,1,3")
+        return m.node(
+            "Transpose",
+            m.node("Reshape", source, scope=scope, shape="1×128×12×64"),
+            scope=scope,
+            shape="1×12×128×64",
+            brief="0,2,1,3",
+        )
 
-    x = norm(m.node("Gather", ids, scope="/embeddings", shape=shape, rows=[f"data 30522×{hidden}"]), "/embeddings/LayerNorm")
+    x = norm(
+        m.node("Gather", ids, scope="/embeddings", shape=shape, rows=[f"data 30522×{hidden}"]),
+        "/embeddings/LayerNorm",
+    )
     for i in range(layers):
         top = f"/encoder/layer.{i}"
         att = f"{top}/attention/self"
         q, k, v = (heads(linear(x, f"{att}/{p}"), att) for p in ("query", "key", "value"))
         s = m.node("MatMul", q, k, scope=att, shape="1×12×128×128")
-        s = m.node("Add", m.node("Div", s, scope=att, shape="1×12×128×128", brief="÷ 8"), bias, scope=att, shape="1×12×128×128")
+        s = m.node(
+            "Add",
+            m.node("Div", s, scope=att, shape="1×12×128×128", brief="÷ 8"),
+            bias,
+            scope=att,
+            shape="1×12×128×128",
+        )
         p = m.node("Softmax", s, scope=att, shape="1×12×128×128", brief="axis −1")
-        o = m.node("Reshape", m.node("Transpose", m.node("MatMul", p, v, scope=att), scope=att, brief="0,2,1,3"), scope=att, shape=shape)
-        o = m.node("Add", linear(o, f"{top}/attention/output/dense"), x, scope=f"{top}/attention/output", shape=shape)
+        o = m.node(
+            "Reshape",
+            m.node("Transpose", m.node("MatMul", p, v, scope=att), scope=att, brief="0,2,1,3"),
+            scope=att,
+            shape=shape,
+        )
+        o = m.node(
+            "Add",
+            linear(o, f"{top}/attention/output/dense"),
+            x,
+            scope=f"{top}/attention/output",
+            shape=shape,
+        )
         x = norm(o, f"{top}/attention/output/LayerNorm")
         h = linear(x, f"{top}/intermediate/dense", 4 * hidden)
         act = f"{top}/intermediate/act"
         erf = m.node("Erf", m.node("Div", h, scope=act, brief="÷ 1.41"), scope=act)
-        half = m.node("Mul", m.node("Mul", h, m.node("Add", erf, scope=act, brief="+ 1"), scope=act), scope=act, brief="× 0.5")
+        half = m.node(
+            "Mul",
+            m.node("Mul", h, m.node("Add", erf, scope=act, brief="+ 1"), scope=act),
+            scope=act,
+            brief="× 0.5",
+        )
         last = int(half[1:])
         gelus.append([f"n{j}" for j in range(last - 4, last + 1)])
-        x = norm(m.node("Add", linear(half, f"{top}/output/dense"), x, scope=f"{top}/output", shape=shape), f"{top}/output/LayerNorm")
+        x = norm(
+            m.node(
+                "Add", linear(half, f"{top}/output/dense"), x, scope=f"{top}/output", shape=shape
+            ),
+            f"{top}/output/LayerNorm",
+        )
     m.output("last_hidden_state", x, shape)
     for nodes in linears:
         m.rewrite("fuse-matmul-add", "MatMulAdd", nodes, "Gemm", rows=["B 768×768", "C 768"])
     for nodes in norms:
-        m.rewrite("fuse-layer-norm", "LayerNorm", nodes, "LayerNormalization", brief="axis −1", rows=["scale 768", "B 768"])
+        m.rewrite(
+            "fuse-layer-norm",
+            "LayerNorm",
+            nodes,
+            "LayerNormalization",
+            brief="axis −1",
+            rows=["scale 768", "B 768"],
+        )
     for nodes in gelus:
         m.rewrite("fuse-gelu", "GeluErf", nodes, "Gelu")
     return m.graph(), m.trace()
@@ -286,7 +396,15 @@ def hostile() -> tuple[Json, Json]:
     evil = '<img src=x onerror="document.title=1">'
     x = m.input(evil, evil)
     for op in ("__proto__", "constructor", evil, "Relu"):
-        x = m.node(op, x, scope=f"/{evil}/__proto__", name=evil, brief=evil, attrs=[[evil, evil]], rows=[evil])
+        x = m.node(
+            op,
+            x,
+            scope=f"/{evil}/__proto__",
+            name=evil,
+            brief=evil,
+            attrs=[[evil, evil]],
+            rows=[evil],
+        )
     m.output(evil, x, evil)
     m.drop("eliminate-identity", evil, "n3")
     m.steps[0]["why"] = evil

@@ -14,7 +14,12 @@ from fixtures import cnn, hostile, pass_records, transformer
 
 HERE = Path(__file__).parent
 ASSETS = HERE.parents[1] / "studio" / "viewer" / "assets"
-TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html; charset=utf-8", ".json": "application/json"}
+TYPES = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/json",
+}
 
 Json = dict[str, Any]
 MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
@@ -59,7 +64,11 @@ def body(path: str) -> tuple[str, bytes] | None:
     name = parts[-1].removesuffix(".json")
     if name not in MAKERS and name not in _made:
         return None
-    pick = {"descriptor": lambda: descriptor(name), "graph": lambda: fixture(name)[0], "steps": lambda: fixture(name)[1]}
+    pick = {
+        "descriptor": lambda: descriptor(name),
+        "graph": lambda: fixture(name)[0],
+        "steps": lambda: fixture(name)[1],
+    }
     return (TYPES[".json"], json.dumps(pick[parts[0]]()).encode()) if parts[0] in pick else None
 
 

@@ -1,0 +1,49 @@
+"""The viewer's files over HTTP, under their content hash."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount, Route
+
+_ASSETS = Path(__file__).parent / "assets"
+_TYPES = {".js": "text/javascript", ".css": "text/css"}
+_FOREVER = "public, max-age=31536000, immutable"
+
+
+@cache
+def asset_version() -> str:
+    """Twelve hex digits over the names and bytes of all assets."""
+    digest = hashlib.sha256()
+    for path in sorted(_ASSETS.iterdir()):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def asset_routes() -> list[Mount]:
+    """What `st.App` mounts: `/viewer/<version>/<file>`.
+
+    The version stands in the path, so modules that import each other relatively carry it too.
+    """
+    return [Mount("/viewer", routes=[Route("/{version}/{name}", _asset)])]
+
+
+async def _asset(request: Request) -> Response:
+    name = str(request.path_params["name"])
+    path = _files().get(name)
+    if path is None:
+        return PlainTextResponse("There is no such file.", status_code=404)
+    # An old page may ask for an old version: it gets today's file, but must not keep it.
+    current = request.path_params["version"] == asset_version()
+    headers = {"Cache-Control": _FOREVER if current else "no-store"}
+    return Response(path.read_bytes(), media_type=_TYPES[path.suffix], headers=headers)
+
+
+@cache
+def _files() -> dict[str, Path]:
+    return {path.name: path for path in _ASSETS.iterdir() if path.suffix in _TYPES}
