@@ -2,27 +2,16 @@
 # On a shared server add: --read-only --tmpfs /tmp --tmpfs /home/passlens:uid=10001 --cap-drop ALL
 #   --security-opt no-new-privileges --memory 8g --pids-limit 512
 
-FROM python:3.11-slim AS build
-WORKDIR /src
-RUN python -m venv /opt/passlens
-COPY constraints.txt pyproject.toml README.md LICENSE app.py ./
-COPY optimizer optimizer
-COPY profiling profiling
-COPY studio studio
-RUN /opt/passlens/bin/pip install --no-cache-dir -c constraints.txt .
-
 FROM python:3.11-slim
 RUN apt-get update \
     && apt-get install -y --no-install-recommends graphviz \
     && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --create-home passlens
-COPY --from=build /opt/passlens /opt/passlens
 WORKDIR /app
-COPY app.py ./
-COPY .streamlit .streamlit
+COPY . .
+RUN pip install --no-cache-dir --disable-pip-version-check -c constraints.txt -e .
 USER passlens
-ENV PATH=/opt/passlens/bin:$PATH \
-    PYTHONUNBUFFERED=1 \
+ENV PYTHONUNBUFFERED=1 \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \

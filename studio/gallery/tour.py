@@ -66,7 +66,7 @@ def clean_up(b: Builder, x: ir.Value) -> ir.Value:
     x = b.op("Slice", x, b.ints(0, shape=one), b.ints(END, shape=one), last)
     x = b.op("Pad", x, b.ints(0, 0, 0, 0, 0, 0))
     x = b.op("Expand", x, b.ints(1, 1, WIDTH))
-    x = b.op("Concat", x, axis=2)
+    x = b.op("Split", b.op("Concat", x, axis=2), axis=2)
     zero, axis = b.ints(0, shape=one), b.ints(2, shape=one)
     nothing = b.op("Slice", x, zero, zero, axis)  # [batch, seq, 0]
     x = b.op("Concat", x, nothing, axis=2)
@@ -134,7 +134,7 @@ def dataflow(b: Builder, x: ir.Value) -> ir.Value:
     b.scope = "/5-dataflow"
     left, right = b.op("Sigmoid", x), b.op("Sigmoid", x)
     gain = np.linspace(0.5, 1.5, WIDTH, dtype=np.float32)
-    left = b.op("Mul", left, b.weight("gain", gain))
+    left = b.op("Mul", left, b.op("Squeeze", b.weight("gain", gain)))
     right = b.op("Mul", b.op("Tanh", right), b.weight("gain_copy", gain.copy()))
     b.op("MatMul", b.op("Relu", x), b.drawn("unused_branch", WIDTH, WIDTH))
     b.drawn("unused_weight", WIDTH)
@@ -157,6 +157,7 @@ def convolutions(b: Builder, image: ir.Value) -> tuple[ir.Value, ir.Value]:
     x = b.op("Mul", _conv(b, x, "scaled"), b.drawn("factor", CHANNELS, 1, 1, mean=1.0))
     x = b.op("Add", _conv(b, x, "shifted"), b.drawn("offset", 1, CHANNELS, 1, 1))
     x = b.op("Relu", _conv(b, x, "activated"))
+    x = b.op("Resize", x, None, b.floats(1.0, 1.0, 1.0, 1.0))
     x = b.op("Transpose", b.op("Transpose", x, perm=[0, 2, 3, 1]), perm=[0, 3, 1, 2])
     # Near miss: the convolution's output is needed before its BatchNorm as well.
     shared = _conv(b, x, "shared")
