@@ -1,0 +1,1 @@
+"""Computing constant expressions: in numpy, within limits known before anything is computed."""

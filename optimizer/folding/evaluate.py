@@ -1,0 +1,113 @@
+"""Evaluates a constant expression, node by node, and stops before anything too large is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.folding.application import Application, Array, Attribute, NotFoldable
+from optimizer.folding.operators import OPERATORS
+from optimizer.model.limits import MIB
+
+_PLAIN = "biuf"
+"""numpy kinds every kernel may compute with: bool, integers, floats."""
+
+
+class Blocked(Exception):  # noqa: N818 - an answer, not an error
+    """A node of the expression cannot be computed here.
+
+    Attributes:
+        node: which.
+    """
+
+    def __init__(self, node: ir.Node, reason: str) -> None:
+        super().__init__(reason)
+        self.node = node
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Computes expressions over constants.
+
+    Attributes:
+        constant: gives the data of a constant value.
+        attribute: see `Attribute`.
+        opset: version of the default operator set.
+        largest_bytes: bound for every result, intermediate ones included.
+    """
+
+    constant: Callable[[ir.Value], ir.TensorProtocol | None]
+    attribute: Attribute
+    opset: int
+    largest_bytes: int
+
+    def run(self, nodes: Iterable[ir.Node]) -> dict[ir.Value, Array]:
+        """Compute nodes in the given, topological, order.
+
+        Returns: every value they make.
+
+        Raises:
+            Blocked: one of them cannot be computed, or its result would be too large.
+        """
+        known: dict[ir.Value, Array] = {}
+        for node in nodes:
+            try:
+                with np.errstate(all="ignore"):
+                    outputs = self._compute(node, known)
+            except NotFoldable as error:
+                raise Blocked(node, f"{node.op_type} was left unfolded: {error}.") from error
+            except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError) as error:
+                text = str(error)[:80]
+                raise Blocked(node, f"{node.op_type} was left unfolded: {text}.") from error
+            for value, array in zip(node.outputs, outputs, strict=False):
+                _check_type(node, value, array)
+                known[value] = array
+        return known
+
+    def _compute(self, node: ir.Node, known: dict[ir.Value, Array]) -> tuple[Array, ...]:
+        inputs = [None if v is None else self._input(v, known) for v in node.inputs]
+        operator = OPERATORS[node.op_type]
+        if not operator.exotic and any(a is not None and a.dtype.kind not in _PLAIN for a in inputs):
+            raise NotFoldable("the element type is left to the runtime")
+        call = Application(node, inputs, self.opset, self.attribute)
+        self._check_size(node, operator.size(call), inputs)
+        return operator.kernel(call)
+
+    def _input(self, value: ir.Value, known: dict[ir.Value, Array]) -> Array:
+        found = known.get(value)
+        if found is not None:
+            return found
+        tensor = self.constant(value)
+        if tensor is None or tensor.dtype == ir.DataType.STRING:
+            raise NotFoldable("text is left to the runtime")
+        return tensor.numpy()
+
+    def _check_size(self, node: ir.Node, elements: int, inputs: list[Array | None]) -> None:
+        dtype = node.outputs[0].dtype
+        width = dtype.itemsize if dtype is not None and dtype != ir.DataType.STRING else 8
+        needed = max(elements, 0) * width
+        given = max((a.nbytes for a in inputs if a is not None), default=0)
+        if needed > max(self.largest_bytes, given):
+            raise NotFoldable(
+                f"its result needs {_size(needed)} (limit {_size(self.largest_bytes)})"
+            )
+
+
+def _check_type(node: ir.Node, value: ir.Value, array: Array) -> None:
+    if value.dtype is not None and value.dtype != ir.DataType.from_numpy(array.dtype):
+        found = ir.DataType.from_numpy(array.dtype)
+        raise Blocked(node, f"{node.op_type} was left unfolded: {found} instead of {value.dtype}.")
+
+
+def _size(count: float) -> str:
+    if count < MIB:
+        return f"{count / 1024:.1f} KiB"
+    count /= MIB
+    for unit in ("MiB", "GiB", "TiB"):
+        if count < 1024 or unit == "TiB":
+            break
+        count /= 1024
+    return f"{count:,.1f} {unit}"

@@ -1,0 +1,260 @@
+"""Constant folding."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.folding.application import Array
+from optimizer.folding.evaluate import Blocked, Evaluator
+from optimizer.folding.operators import OPERATORS
+from optimizer.model.graph import is_constant_node
+from optimizer.model.limits import MIB
+from optimizer.registry import Pass, register, rule
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Declined, NewInitializer, Outcome, Replacement
+
+MOST_NODES = 256
+"""Nodes of one expression that is folded in one step."""
+
+
+@dataclass(slots=True)
+class _Expressions:
+    """What is known about constant expressions in this round.
+
+    Attributes:
+        sizes: nodes in the expression that ends at a node, itself included; 0 when not constant.
+        blocked: why a node cannot be folded although its inputs are constant.
+    """
+
+    sizes: dict[ir.Node, int] = field(default_factory=dict[ir.Node, int])
+    blocked: dict[ir.Node, str] = field(default_factory=dict[ir.Node, str])
+
+
+@register
+@dataclass(frozen=True)
+class FoldConstants(Pass):
+    """Compute constant expressions.
+
+    What it does:
+        Nodes whose inputs are all constant are computed once, here, and replaced by an
+        initializer. A whole expression goes in one step: only where something that is not
+        constant needs a result is there an initializer.
+    Before:
+        [768, 64] → Transpose → MatMul
+    After:
+        [64, 768] → MatMul
+    When it is safe:
+        The operators have no side effects and draw no random numbers. Initializers that are also
+        graph inputs are defaults, not constants. An integer division by zero, a cast that
+        overflows, an index out of range stay for the runtime to report. Results that would make
+        the file larger by more than `growth_mib`, or exceed the limits on folding, stay unfolded;
+        so does DequantizeLinear, which would undo the model's compression.
+    Numerics:
+        Bit-identical for integers, booleans and data movement. Floating-point functions come from
+        numpy and may differ from the runtime's in the last bit.
+    Source:
+        ONNX operator specification and reference implementation.
+
+    Attributes:
+        growth_mib: the most one folded result may add to the file.
+    """
+
+    id = "fold-constants"
+    family = "block"
+    exactness = "reassociates"
+    order = 10
+
+    growth_mib: int = 4
+
+    @rule(*OPERATORS, name="ConstantExpression")
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """Fold the expression that ends here, unless all who use it are constant too."""
+        known = cast(
+            _Expressions, context.memory.setdefault("expressions", _Expressions())
+        )
+        size = _size(node, known, context)
+        if size == 0:
+            return Declined(known.blocked[node]) if node in known.blocked else None
+        if size < MOST_NODES and not _is_frontier(node, known, context):
+            return None
+        if context.opset() < 7 or not any(map(_needed, node.outputs)):
+            return None
+        nodes = _expression(node, known)
+        try:
+            results = self._evaluate(nodes, context)
+            return _replacement([node], nodes, results, self._charge(node, nodes, results, context))
+        except Blocked as blocked:
+            return self._around(node, nodes, blocked, known, context)
+
+    def _evaluate(self, nodes: list[ir.Node], context: Context) -> dict[ir.Value, Array]:
+        limits = context.limits
+        evaluator = Evaluator(
+            context.tensor, context.attribute, context.opset(), limits.fold_output_bytes
+        )
+        if context.budget.seconds <= 0:
+            reason = f"Folding has used its {limits.fold_seconds:.0f} s; the rest is left unfolded."
+            raise Blocked(nodes[-1], reason)
+        began = time.monotonic()
+        try:
+            return evaluator.run(nodes)
+        finally:
+            context.budget.seconds -= time.monotonic() - began
+
+    def _charge(
+        self,
+        node: ir.Node,
+        nodes: list[ir.Node],
+        results: dict[ir.Value, Array],
+        context: Context,
+    ) -> str:
+        """Take the result off the budget; the reason for the replacement.
+
+        Raises:
+            Blocked: the file would grow too much.
+        """
+        arrays = [results[value] for value in node.outputs if value in results]
+        growth = sum(array.nbytes for array in arrays) - _freed(nodes, context)
+        if growth > self.growth_mib * MIB:
+            raise Blocked(
+                node,
+                f"{node.op_type} was left unfolded: its result would add {growth / MIB:,.1f} MiB "
+                f"to the file (limit {self.growth_mib} MiB, option growth_mib).",
+            )
+        if growth > context.budget.bytes_left:
+            limit = context.limits.fold_total_bytes / MIB
+            raise Blocked(
+                node,
+                f"{node.op_type} was left unfolded: folding has added {limit:,.0f} MiB, the limit.",
+            )
+        context.budget.bytes_left -= max(growth, 0)
+        what = f"{len(nodes)} nodes compute" if len(nodes) > 1 else f"{node.op_type} computes"
+        shape = "×".join(str(size) for size in arrays[0].shape) or "a scalar"
+        return f"All inputs are constant: {what} {shape} of {arrays[0].dtype}."
+
+    def _around(
+        self,
+        root: ir.Node,
+        nodes: list[ir.Node],
+        blocked: Blocked,
+        known: _Expressions,
+        context: Context,
+    ) -> Outcome:
+        """Fold what can be folded of an expression in which one node cannot."""
+        known.blocked[blocked.node] = str(blocked)
+        known.sizes.clear()
+        known.sizes.update(dict.fromkeys(known.blocked, 0))
+        frontier = [
+            node
+            for node in nodes
+            if _size(node, known, context) and _is_frontier(node, known, context)
+        ]
+        if not frontier:
+            return Declined(str(blocked), () if blocked.node is root else (blocked.node,))
+        inside = dict.fromkeys(n for end in frontier for n in _expression(end, known))
+        try:
+            results = self._evaluate(list(inside), context)
+        except Blocked as other:
+            return self._around(root, nodes, other, known, context)
+        return _replacement(frontier, list(inside), results, "All inputs are constant.")
+
+
+def _is_constant(value: ir.Value) -> bool:
+    """Whether the value is data already, not an expression."""
+    return value.is_initializer() and not value.is_graph_input()
+
+
+def _size(root: ir.Node, known: _Expressions, context: Context) -> int:
+    """Number of nodes in the constant expression ending at `root`; 0 when it is not constant."""
+    sizes = known.sizes
+    found = sizes.get(root)
+    if found is not None:
+        return found
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        total = 0 if node in sizes or not _foldable(node, context) else 1
+        for value in node.inputs if total else ():
+            if value is None or _is_constant(value):
+                continue
+            producer = value.producer()
+            if producer is None or producer.graph is not node.graph:
+                total = 0
+            elif is_constant_node(producer):
+                total = total if context.tensor(value) is not None else 0
+            elif (inner := sizes.get(producer)) is None and producer.op_type in OPERATORS:
+                stack.append(producer)
+                total = -1
+            else:
+                total = min(total + inner, MOST_NODES) if inner else 0
+            if total <= 0:
+                break
+        if total >= 0:
+            stack.pop()
+            sizes.setdefault(node, total)
+    return sizes[root]
+
+
+def _foldable(node: ir.Node, context: Context) -> bool:
+    return not node.domain and node.op_type in OPERATORS and len(node.inputs) > 0
+
+
+def _is_frontier(node: ir.Node, known: _Expressions, context: Context) -> bool:
+    """Whether something that is not constant needs a result of this node."""
+    for value in node.outputs:
+        if value.is_graph_output():
+            return True
+        for use in value.uses():
+            if use.node.graph is not node.graph or not _size(use.node, known, context):
+                return True
+    return False
+
+
+def _expression(end: ir.Node, known: _Expressions) -> list[ir.Node]:
+    """The nodes of the expression, producers first."""
+    done: dict[ir.Node, None] = {}
+    stack = [end]
+    while stack:
+        node = stack[-1]
+        producers = (v.producer() for v in node.inputs if v is not None and not _is_constant(v))
+        missing = [p for p in producers if p is not None and p not in done and known.sizes.get(p)]
+        if missing and node not in done:
+            stack.extend(missing)
+        else:
+            done[stack.pop()] = None
+    return list(done)
+
+
+def _freed(nodes: list[ir.Node], context: Context) -> int:
+    """Bytes of the constants that nothing else uses."""
+    inside = set(nodes)
+    constants = {
+        value
+        for node in nodes
+        for value in node.inputs
+        if value is not None
+        and context.is_constant(value)
+        and all(use.node in inside for use in value.uses())
+    }
+    return sum(tensor.nbytes for value in constants if (tensor := context.tensor(value)))
+
+
+def _replacement(
+    ends: list[ir.Node], nodes: Iterable[ir.Node], results: dict[ir.Value, Array], reason: str
+) -> Replacement:
+    values = {
+        value: NewInitializer(ir.tensor(np.asarray(results[value])), value.name or node.op_type)
+        for node in ends
+        for value in node.outputs
+        if _needed(value) and value in results
+    }
+    return Replacement(list(nodes), values, reason)
+
+
+def _needed(value: ir.Value) -> bool:
+    return bool(value.uses()) or value.is_graph_output()
