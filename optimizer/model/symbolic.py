@@ -103,6 +103,10 @@ class SymbolicValues:
                 count += 1
         return count
 
+    def is_interface(self, dim: Expression) -> bool:
+        """Whether a size depends on nothing but named dimensions of the graph's inputs."""
+        return dim.symbols() <= self._interface
+
     def _follow(self, wanted: ir.Value) -> Fact:
         stack = [wanted]
         entered: set[ir.Node] = set()
@@ -202,7 +206,7 @@ class SymbolicValues:
                 self._contradict(value, (None,) * axis + (computed,))
                 return None
             return computed
-        return computed if computed.symbols() <= self._interface else declared
+        return computed if self.is_interface(computed) else declared
 
     def _contradict(self, value: ir.Value, computed: Shape) -> None:
         sizes = ", ".join("?" if dim is None else str(dim) for dim in computed)
@@ -236,17 +240,17 @@ class SymbolicValues:
         result: list[int | str | None] = []
         for claim, dim in zip(declared, known, strict=True):
             text = claim if isinstance(claim, int) else claim.value
-            if not isinstance(text, int) and not self._is_interface(text):
+            if not isinstance(text, int) and not self._is_interface_text(text):
                 better = written_dim(dim)
                 changed = changed or (better is not None and better != text)
                 text = text if better is None else better
             result.append(text)
         return tuple(result) if changed else None
 
-    def _is_interface(self, text: str | None) -> bool:
+    def _is_interface_text(self, text: str | None) -> bool:
         """Whether the text speaks of the dimensions of the graph's inputs and nothing else."""
         dim = parse(text) if text else None
-        return dim is not None and dim.symbols() <= self._interface
+        return dim is not None and self.is_interface(dim)
 
 
 def _interface_symbols(graph: ir.Graph) -> frozenset[str]:

@@ -59,7 +59,7 @@ def to_bytes(model: ir.Model) -> bytes:
             f"The model's weights take {size_bytes / 1e9:.1f} GB, more than fits in one ONNX file "
             f"({INLINE_BYTES / 1e9:.1f} GB). Write it to a folder, with a data file beside it."
         )
-    return _serialized(_proto(model, store_inline))
+    return _serialized(to_proto(model, store_inline))
 
 
 def write(model: ir.Model, path: Path | str) -> None:
@@ -69,11 +69,11 @@ def write(model: ir.Model, path: Path | str) -> None:
     """
     path = Path(path)
     if weight_bytes(model) <= INLINE_BYTES:
-        _replace(path, _serialized(_proto(model, store_inline)))
+        _replace(path, _serialized(to_proto(model, store_inline)))
         return
     side = path.with_name(f"{path.name}.data")
     with replacement(side) as target:
-        data = _serialized(_proto(model, SideFile(target, location=side.name)))
+        data = _serialized(to_proto(model, SideFile(target, location=side.name)))
     _replace(path, data)
 
 
@@ -91,7 +91,8 @@ def _serialized(proto: onnx.ModelProto) -> bytes:
     return proto.SerializeToString(deterministic=True)
 
 
-def _proto(model: ir.Model, store: TensorSink) -> onnx.ModelProto:
+def to_proto(model: ir.Model, store: TensorSink) -> onnx.ModelProto:
+    """The model as a message; `store` decides what becomes of each initializer's data."""
     proto = onnx.ModelProto(
         ir_version=_ir_version(model),
         producer_name=model.producer_name or "",

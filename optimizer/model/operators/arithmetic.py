@@ -59,7 +59,7 @@ def _divided(numerator: Dimension, divisor: Dimension) -> Dim:
 
 def _modulo(numerator: Dimension, divisor: Dimension) -> Dim:
     if isinstance(numerator, int) and isinstance(divisor, int):
-        return numerator % divisor if divisor > 0 and numerator >= 0 else None
+        return numerator % divisor if divisor else None  # the sign of the divisor, as in numpy
     return 0 if exact_divide(numerator, divisor) is not None else None
 
 
@@ -109,6 +109,8 @@ _ELEMENTWISE: dict[str, _Binary] = {
 @contents(*_ELEMENTWISE)
 def elementwise(call: Call) -> list[Content]:
     """Two or more small tensors combined element by element."""
+    if call.number("fmod", 0):
+        return [None]
     result = content_of(call, 0)
     for index in range(1, len(call.inputs)):
         result = zipped(_ELEMENTWISE[call.node.op_type], result, content_of(call, index))

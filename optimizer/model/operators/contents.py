@@ -186,7 +186,7 @@ def fitted(content: Content, dtype: ir.DataType, shape: tuple[Dimension, ...] | 
     if len(elements) == 1:
         elements = elements * count  # Expand
     elements = tuple(_in_range(element, dtype) for element in elements)
-    if len(elements) != count or all(element is None for element in elements):
+    if len(elements) != count or (count and all(element is None for element in elements)):
         return None
     return elements if shape else elements[0]
 

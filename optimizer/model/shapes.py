@@ -1,0 +1,230 @@
+"""Types and shapes of every value, from whoever knows: the exporter, we, ONNX, ONNX Runtime.
+
+The order is by trust and by cost. What the exporter wrote stays. Then our own propagation, which
+never guesses. Only where values remain unknown the two native inferences run, in a worker, on a
+model without weights. Nothing known is ever overwritten, a number least of all, and a free dimension
+of an input never becomes a number. A worker that fails costs knowledge, not the model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import onnx_ir as ir
+
+from optimizer.errors import Cancelled, RunError, StudioError, quoted
+from optimizer.isolation import Isolate
+from optimizer.model.dimension_text import parse
+from optimizer.model.findings import Finding
+from optimizer.model.graph import Model, walk_graphs
+from optimizer.model.inference_jobs import (
+    Inference,
+    Inferred,
+    infer_with_onnx,
+    infer_with_runtime,
+    weight_free,
+)
+from optimizer.model.limits import MIB, JobLimits
+from optimizer.model.refinement import Refinement
+from optimizer.model.symbolic import SymbolicValues
+
+Source = Literal["exporter", "passlens", "onnx", "onnxruntime"]
+
+ONNX_NODES = 50_000
+RUNTIME_NODES = 3_000
+"""Graphs larger than this are not given to the inference: ONNX Runtime's takes 10 ms a node."""
+
+_LIMITS = JobLimits(seconds=20.0, memory_bytes=4096 * MIB)
+_SHOWN_CONTRADICTIONS = 20
+_DATA_DEPENDENT = frozenset({"NonZero", "NonMaxSuppression", "Unique", "Compress"})
+_NOT_TENSORS = frozenset(
+    {
+        "Optional",
+        "SequenceConstruct",
+        "SequenceEmpty",
+        "SequenceErase",
+        "SequenceInsert",
+        "SequenceMap",
+        "SplitToSequence",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one source knew.
+
+    Attributes:
+        source: who.
+        values: values whose type and shape this source completed or improved.
+        seconds: wall clock it took.
+    """
+
+    source: Source
+    values: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeReport:
+    """Who contributed what, and what nobody knew.
+
+    Attributes:
+        contributions: in the order in which the sources were asked.
+        values: all values made by nodes, bodies included.
+        unknown: names of the values whose type, rank or some dimension nobody knew.
+        findings: contradictions and failed workers.
+    """
+
+    contributions: tuple[Contribution, ...]
+    values: int
+    unknown: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def infer_shapes(model: Model, *, isolate: Isolate) -> ShapeReport:
+    """Complete the types and shapes in `model.ir`, in place."""
+    graph = model.ir.graph
+    made = list(_made(graph))
+    contributions = [Contribution("exporter", sum(map(_is_complete, made)), 0.0)]
+    findings: list[Finding] = []
+
+    symbolic = SymbolicValues(model.ir)
+    contributions.append(_timed("passlens", lambda: symbolic.propagate(graph)))
+    findings += _contradictions(symbolic)
+
+    native: list[tuple[Source, Callable[[bytes], Inference], int]] = [
+        ("onnx", infer_with_onnx, ONNX_NODES),
+        ("onnxruntime", infer_with_runtime, RUNTIME_NODES),
+    ]
+    for source, job, most_nodes in native:
+        if len(made) > most_nodes or not any(_is_open(value) for value in made):
+            break
+        started = time.perf_counter()
+        filled = 0
+        try:
+            filled = _merge(model.ir, isolate(job, weight_free(model.ir), limits=_LIMITS), symbolic)
+        except Cancelled:
+            raise
+        except RunError as error:
+            findings.append(_failed(source, error))
+        except StudioError:
+            pass  # it gave up on this graph, as ONNX Runtime's does on many; nothing is lost
+        if filled:
+            symbolic = SymbolicValues(model.ir)
+            filled += symbolic.propagate(graph)
+        contributions.append(Contribution(source, filled, time.perf_counter() - started))
+
+    unknown = tuple(value.name or "" for value in made if not _is_complete(value))
+    return ShapeReport(tuple(contributions), len(made), unknown, tuple(findings))
+
+
+def _timed(source: Source, work: Callable[[], int]) -> Contribution:
+    started = time.perf_counter()
+    values = work()
+    return Contribution(source, values, time.perf_counter() - started)
+
+
+def _made(graph: ir.Graph) -> Iterator[ir.Value]:
+    """Values that nodes make, unused optional outputs left out."""
+    for current in walk_graphs(graph):
+        for node in current:
+            yield from (value for value in node.outputs if value.name and _is_used(value))
+
+
+def _is_used(value: ir.Value) -> bool:
+    return bool(value.uses()) or value.is_graph_output()
+
+
+def _is_complete(value: ir.Value) -> bool:
+    """Whether element type and all dimensions are known; sequences and optionals count as known."""
+    node = value.producer()
+    if value.type is not None and not isinstance(value.type, ir.TensorType):
+        return True
+    if value.type is None and node is not None and node.op_type in _NOT_TENSORS:
+        return True
+    return value.type is not None and value.shape is not None and not value.shape.has_unknown_dim()
+
+
+def _is_open(value: ir.Value) -> bool:
+    """Whether asking others is worth it: sizes that depend on the data nobody can know."""
+    node = value.producer()
+    return not _is_complete(value) and node is not None and node.op_type not in _DATA_DEPENDENT
+
+
+def _merge(model: ir.Model, inference: Inference, symbolic: SymbolicValues) -> int:
+    """Fill in what is unknown; the number of values that gained by it."""
+    filled = 0
+    for graph, table in zip(walk_graphs(model.graph), inference, strict=False):
+        for node in graph:
+            for value in node.outputs:
+                inferred = table.get(value.name or "")
+                refinement = inferred and _gain(value, inferred, symbolic)
+                if refinement:
+                    refinement.apply()
+                    filled += 1
+    return filled
+
+
+def _gain(value: ir.Value, inferred: Inferred, symbolic: SymbolicValues) -> Refinement | None:
+    """What an inference adds to a value; nothing where it disagrees with what is known."""
+    element, dims = inferred
+    if value.type is not None and (
+        not isinstance(value.type, ir.TensorType) or value.type.dtype.value != element
+    ):
+        return None
+    dtype = ir.DataType(element) if value.type is None and element else None
+    if value.type is None and dtype is None:
+        return None
+    shape = None if dims is None else _completed(value.shape, dims, symbolic)
+    return None if dtype is None and shape is None else Refinement(value, dtype, shape)
+
+
+def _completed(
+    declared: ir.Shape | None, dims: tuple[int | str | None, ...], symbolic: SymbolicValues
+) -> tuple[int | str | None, ...] | None:
+    known = [_usable(dim, symbolic) for dim in dims]
+    if declared is None:
+        return tuple(known)
+    current = [dim if isinstance(dim, int) else dim.value for dim in declared]
+    if len(current) != len(known) or _disagree(current, known):
+        return None
+    merged = [new if old is None else old for old, new in zip(current, known, strict=True)]
+    return tuple(merged) if merged != current else None
+
+
+def _disagree(left: list[int | str | None], right: list[int | str | None]) -> bool:
+    return any(
+        isinstance(a, int) and isinstance(b, int) and a != b
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def _usable(dim: int | str | None, symbolic: SymbolicValues) -> int | str | None:
+    """A size in terms of the model's own inputs; invented names and impossible sizes are dropped."""
+    if isinstance(dim, int):
+        return dim if dim >= 0 else None
+    expression = parse(dim) if dim else None
+    return str(expression) if expression and symbolic.is_interface(expression) else None
+
+
+def _contradictions(symbolic: SymbolicValues) -> Iterator[Finding]:
+    for value, text in list(symbolic.contradictions.items())[:_SHOWN_CONTRADICTIONS]:
+        yield Finding(
+            "warning",
+            f"value {quoted(value.name or '')}",
+            f"{text}.",
+            "Its shape is treated as unknown.",
+        )
+
+
+def _failed(source: Source, error: StudioError) -> Finding:
+    return Finding(
+        "note",
+        "shapes",
+        f"Shape inference by {source} failed: {error.message}",
+        "Shapes that only it would have known stay unknown.",
+    )

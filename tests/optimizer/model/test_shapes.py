@@ -1,0 +1,152 @@
+"""Completing shapes from several sources, none of which may overwrite what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import onnx
+import onnx_ir as ir
+
+from optimizer.errors import WorkerCrashed
+from optimizer.isolation import Progress
+from optimizer.model import shapes
+from optimizer.model.graph import Model
+from optimizer.model.inference_jobs import infer_with_onnx, infer_with_runtime, weight_free
+from optimizer.model.limits import JobLimits
+from optimizer.model.shapes import infer_shapes
+
+Result = TypeVar("Result")
+LIMITS = JobLimits()
+
+
+def here(
+    function: Callable[..., Result],
+    *args: object,
+    limits: JobLimits = LIMITS,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Result:
+    """Runs the job in this process."""
+    return function(*args)
+
+
+def crashing(
+    function: Callable[..., Result],
+    *args: object,
+    limits: JobLimits = LIMITS,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Result:
+    """Every job dies."""
+    raise WorkerCrashed("The worker died of SIGSEGV.", signal_name="SIGSEGV")
+
+
+def model_of(body: str) -> Model:
+    proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17, "my" : 1]>{body}')
+    return Model(ir=ir.from_proto(proto), name="test", digest="")
+
+
+# `If` is not followed by our own rules; ONNX infers its outputs from both branches.
+BRANCHES = """
+g (bool c, float["n", 4] x) => (z)
+{
+  y = If (c) <
+    then_branch = t () => (p) { p = Relu(x) },
+    else_branch = e () => (q) { q = Neg(x) }
+  >
+  z = Relu(y)
+}
+"""
+
+
+def test_our_own_rules_come_first_and_alone_where_they_suffice() -> None:
+    model = model_of('g (float["n"] x) => (y) { h = Relu(x) y = Neg(h) }')
+    report = infer_shapes(model, isolate=crashing)
+    assert [c.source for c in report.contributions] == ["exporter", "passlens"]
+    assert report.unknown == ()
+    assert report.values == 2
+
+
+def test_what_we_do_not_know_is_asked_of_onnx_and_carried_further() -> None:
+    model = model_of(BRANCHES)
+    report = infer_shapes(model, isolate=here)
+    assert report.unknown == ()
+    assert str(model.ir.graph.outputs[0].shape) == "[n,4]"
+    assert [c.source for c in report.contributions] == ["exporter", "passlens", "onnx"]
+
+
+def test_a_crash_of_the_worker_is_a_finding_and_not_an_error() -> None:
+    model = model_of(BRANCHES)
+    report = infer_shapes(model, isolate=crashing)
+    assert report.unknown == ("y", "z")
+    assert [finding.severity for finding in report.findings] == ["note", "note"]
+    assert "onnx failed: The worker died of SIGSEGV." in report.findings[0].message
+
+
+def test_a_contradiction_is_a_finding_and_the_declared_number_stays() -> None:
+    model = model_of("g (float[2, 3] x) => (float[2, 4] y) { y = Relu(x) }")
+    report = infer_shapes(model, isolate=here)
+    assert "computed as" in report.findings[0].message
+    assert model.ir.graph.outputs[0].shape == [2, 4]
+
+
+def test_free_dimensions_of_inputs_stay_free() -> None:
+    model = model_of(
+        'g (float["batch", "seq"] x, float[1, 512] m) => (y) { h = my.Op(x) y = Add(x, m) }'
+    )
+    infer_shapes(model, isolate=here)
+    assert str(model.ir.graph.inputs[0].shape) == "[batch,seq]"
+
+
+def test_names_that_an_inference_invents_are_not_taken_over() -> None:
+    model = model_of("g (float[3] x) => (y) { y = NonZero(x) h = my.Op(y) z = Relu(h) }")
+
+    def inventing(
+        function: Callable[..., Result],
+        *args: object,
+        limits: JobLimits = LIMITS,
+        progress: Progress | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Result:
+        return cast("Result", [{"y": (7, (1, "unk__3")), "h": (1, (-5, "a+b", 9))}])
+
+    infer_shapes(model, isolate=inventing)
+    by_name = {v.name: v for node in model.ir.graph for v in node.outputs}
+    assert str(by_name["y"].shape) == "[1,None]"
+    assert str(by_name["h"].shape) == "[None,None,9]"
+
+
+def test_weights_do_not_travel_and_small_integers_do() -> None:
+    body = """
+    g (float[1024] x) => (y)
+    <int64[2] target = {32, 32}>
+    { h = Mul(x, w) y = Reshape(h, target) }
+    """
+    model = model_of(body).ir
+    tensor = ir.tensor(list(range(100_000)), dtype=ir.DataType.FLOAT, name="w")
+    weight = ir.Value(
+        name="w",
+        const_value=tensor,
+        shape=ir.Shape([100_000]),
+        type=ir.TensorType(ir.DataType.FLOAT),
+    )
+    model.graph.initializers["w"] = weight
+    data = weight_free(model)
+    assert len(data) < 1000
+    proto = onnx.load_from_string(data)
+    assert [t.name for t in proto.graph.initializer] == ["target"]
+    assert [value.name for value in proto.graph.input] == ["x", "w"]
+
+
+def test_both_native_inferences_answer_by_graph_and_name() -> None:
+    data = weight_free(model_of(BRANCHES).ir)
+    for job in (infer_with_onnx, infer_with_runtime):
+        main, then_branch, else_branch = job(data)
+        assert main["z"] == (1, ("n", 4))
+        assert then_branch["p"] == (1, ("n", 4))
+        assert else_branch["q"] == (1, ("n", 4))
+
+
+def test_large_graphs_are_spared_the_slow_inference() -> None:
+    assert shapes.RUNTIME_NODES < shapes.ONNX_NODES
