@@ -1,0 +1,155 @@
+"""Reshape, Squeeze, Unsqueeze and Flatten in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.folding.cone import cone
+from optimizer.folding.reshape_target import reshape_target
+from optimizer.registry import Pass, register, rule
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import NewInitializer, NewNode, Outcome, Replacement
+
+_VIEWS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
+
+
+@register
+@dataclass(frozen=True)
+class MergeReshapes(Pass):
+    """Merge Reshape, Squeeze, Unsqueeze and Flatten chains.
+
+    What it does:
+        All four give the same elements another shape, so of a run only the last shape counts: the
+        run becomes one Reshape, Squeeze or Unsqueeze, or nothing where the first shape comes back.
+    Before:
+        x[batch, 8, 64] → Reshape(0, 512) → Unsqueeze(1)
+    After:
+        x[batch, 8, 64] → Reshape(-1, 1, 512)
+    When it is safe:
+        The merged target means the same for every size: -1 and 0 are resolved against the shape
+        they were written for. A view that something else reads as well stays; it is passed by only
+        where all its readers are views too.
+    Numerics:
+        Bit-identical: no element moves.
+    Source:
+        ONNX operator specification, Reshape (0, -1 and allowzero), Squeeze, Unsqueeze, Flatten.
+    """
+
+    id = "merge-reshapes"
+    family = "block"
+    exactness = "exact"
+    order = 22
+
+    @rule(*sorted(_VIEWS), name="ViewChain", reach=2)
+    def chain(self, node: ir.Node, context: Context) -> Outcome:
+        """A view of a view."""
+        middle = node.inputs[0]
+        above = None if middle is None else middle.producer()
+        if above is None or above.op_type not in _VIEWS or above.domain or middle is None:
+            return None
+        source = above.inputs[0]
+        if source is None or above.graph is not node.graph or context.opset() < 5:
+            return None
+        if not context.single_use(middle) and not _only_views(middle):
+            return None
+        first, last = context.symbolic.shape(source), context.symbolic.shape(node.outputs[0])
+        matched = [above, node, *_bookkeeping(above), *_bookkeeping(node)]
+        if first is not None and first == last:
+            return Replacement(matched, {node.outputs[0]: source}, "The first shape comes back.")
+        merged = _merged_axes(above, node, source, context) or _merged_target(
+            node, source, first, last, context
+        )
+        if merged is None:
+            return None
+        names = f"{above.op_type} and {node.op_type}"
+        return Replacement(
+            matched,
+            {node.outputs[0]: merged.output()},
+            f"{names} only give the elements another shape: one {merged.op_type} does both.",
+            nodes=[merged],
+        )
+
+
+def _merged_target(
+    node: ir.Node,
+    source: ir.Value,
+    first: tuple[object, ...] | None,
+    last: tuple[object, ...] | None,
+    context: Context,
+) -> NewNode | None:
+    """One Reshape straight to the last shape."""
+    target = node.inputs[1] if node.op_type == "Reshape" and len(node.inputs) > 1 else None
+    numbers = context.ints(target)
+    if target is not None and numbers is not None and 0 not in numbers:
+        return NewNode("Reshape", [source, target])  # says everything by itself
+    if first is not None and last is not None:
+        inferred = [i for i, size in enumerate(numbers or ()) if size == -1]
+        found = reshape_target(first, last, inferred=inferred)  # pyright: ignore[reportArgumentType] - dimensions
+        if found is not None:
+            sizes = NewInitializer(ir.tensor(np.array(found, np.int64)), f"{source.name}_shape")
+            return NewNode("Reshape", [source, sizes])
+    if target is not None and numbers is None and _never_zero(target, context):
+        return NewNode("Reshape", [source, target])
+    return None
+
+
+def _never_zero(target: ir.Value, context: Context) -> bool:
+    """Whether a computed target has no place that copies the input's size."""
+    content = context.symbolic.of(target)
+    if not isinstance(content, tuple):
+        return False
+    return all(isinstance(size, int) and size != 0 for size in content)
+
+
+def _merged_axes(
+    above: ir.Node, node: ir.Node, source: ir.Value, context: Context
+) -> NewNode | None:
+    """Unsqueeze after Unsqueeze, Squeeze after Squeeze: works whatever the sizes."""
+    if above.op_type != node.op_type or node.op_type not in ("Squeeze", "Unsqueeze"):
+        return None
+    if node.op_type == "Unsqueeze":
+        inner_rank, outer_rank = context.rank(above.outputs[0]), context.rank(node.outputs[0])
+    else:
+        inner_rank, outer_rank = context.rank(source), context.rank(above.outputs[0])
+    if inner_rank is None or outer_rank is None:
+        return None
+    inner, outer = _axes(above, inner_rank, context), _axes(node, outer_rank, context)
+    if not inner or not outer:
+        return None
+    if node.op_type == "Unsqueeze":
+        kept = [place for place in range(outer_rank) if place not in outer]
+        axes = sorted([*outer, *(kept[axis] for axis in inner)])
+    else:
+        kept = [place for place in range(inner_rank) if place not in inner]
+        axes = sorted([*inner, *(kept[axis] for axis in outer)])
+    if context.opset() < 13:
+        return NewNode(node.op_type, [source], {"axes": axes})
+    places = NewInitializer(ir.tensor(np.array(axes, np.int64)), f"{source.name}_axes")
+    return NewNode(node.op_type, [source, places])
+
+
+def _axes(node: ir.Node, rank: int, context: Context) -> Sequence[int] | None:
+    """The axes, counted from the front; None where they are not given or not constant."""
+    if len(node.inputs) > 1:
+        given: object = context.ints(node.inputs[1])
+    else:
+        given = context.attribute(node, "axes")
+    if given is None:
+        return None
+    return [axis + rank if axis < 0 else axis for axis in given]  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType] - integers by its schema
+
+
+def _only_views(value: ir.Value) -> bool:
+    if value.is_graph_output() or len(value.uses()) > 16:
+        return False
+    return all(use.node.op_type in _VIEWS and use.idx == 0 for use in value.uses())
+
+
+def _bookkeeping(node: ir.Node) -> list[ir.Node]:
+    """What computes the shape operand and nothing else."""
+    operand = node.inputs[1] if len(node.inputs) > 1 else None
+    return cone([None if operand is None else operand.producer()], around=[node])
