@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+)
 
 from optimizer.errors import Duplicate, InvalidGraph, LimitError, Unsupported, quoted
 from optimizer.model.declared import check_type_attribute
@@ -13,6 +20,7 @@ from optimizer.model.functions import FunctionKey, call_key
 from optimizer.model.limits import Limits
 from optimizer.model.report import Place, Report
 from optimizer.model.signatures import (
+    ALIAS,
     DEFINED_DOMAINS,
     RUNTIME_EXTRAS,
     RUNTIME_OPSETS,
@@ -37,6 +45,10 @@ class Rules:
         versions: operator sets in force, by domain.
         functions: the model's own functions.
         in_function: whether attributes may refer to the function's.
+        sparse: set once a sparse tensor is met.
+        external: tensors met whose data is in another file.
+        assumed: operator sets used without being imported, of which only one version exists.
+        foreign: operator sets already reported as unknown to the runtime.
     """
 
     limits: Limits
@@ -44,9 +56,11 @@ class Rules:
     versions: Mapping[str, int]
     functions: Mapping[FunctionKey, FunctionProto]
     in_function: bool = False
+    sparse: bool = False
     external: list[tuple[TensorProto, Place]] = field(
         default_factory=list[tuple[TensorProto, Place]]
     )
+    assumed: set[str] = field(default_factory=set[str])
     foreign: set[str] = field(default_factory=set[str])
 
 
@@ -63,6 +77,8 @@ def check_node(node: NodeProto, where: Place, rules: Rules) -> list[tuple[str, G
 
 def _definition(node: NodeProto, where: Place, rules: Rules) -> Signature | None:
     domain, operator = node.domain, node.op_type
+    if domain == ALIAS:
+        domain = ""
     function = rules.functions.get(call_key(node))
     if function is not None:
         return _function_signature(function)
@@ -70,6 +86,9 @@ def _definition(node: NodeProto, where: Place, rules: Rules) -> Signature | None
         rules.report.error(InvalidGraph, where, "It has no operator.", remedy=_EXPORT_AGAIN)
         return None
     version = rules.versions.get(domain)
+    if version is None and RUNTIME_OPSETS.get(domain) == 1 and not rules.in_function:
+        rules.assumed.add(domain)  # there is only one version that could be meant
+        version = 1
     if version is None:
         rules.report.error(
             InvalidGraph,
@@ -215,7 +234,7 @@ def _check_content(attribute: AttributeProto, where: Place, rules: Rules) -> Non
         for tensor in attribute.tensors:
             check_stored(tensor, inside, rules)
     elif given == AttributeProto.SPARSE_TENSOR:
-        check_sparse(attribute.sparse_tensor, inside, limits=rules.limits, report=rules.report)
+        check_stored_sparse(attribute.sparse_tensor, inside, rules)
     elif given == AttributeProto.TYPE_PROTO:
         check_type_attribute(attribute.tp, inside, rules.report)
     elif given in {AttributeProto.SPARSE_TENSORS, AttributeProto.TYPE_PROTOS}:
@@ -246,3 +265,9 @@ def check_stored(tensor: TensorProto, where: Place, rules: Rules) -> None:
     good = check_tensor(tensor, where, rules.report)
     if good and tensor.data_location == TensorProto.EXTERNAL:
         rules.external.append((tensor, where))
+
+
+def check_stored_sparse(sparse: SparseTensorProto, where: Place, rules: Rules) -> None:
+    """Check a sparse tensor, and remember that there is one."""
+    rules.sparse = True
+    check_sparse(sparse, where, limits=rules.limits, report=rules.report)

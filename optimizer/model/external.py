@@ -147,9 +147,9 @@ class ExternalData:
         file = self._file(str(tensor.location))
         if file.content is not None:
             return _in_memory(tensor, file.content)
-        assert file.path is not None  # a file is on disk or in memory
+        path = file.path or Path()
         # Without a base folder onnx_ir follows links, which have been allowed by then.
-        location = str(file.path) if file.linked else file.path.name
+        location = str(path) if file.linked else path.name
         return ir.ExternalTensor(
             location,
             tensor.offset,
@@ -159,7 +159,7 @@ class ExternalData:
             name=tensor.name or "",
             doc_string=tensor.doc_string,
             metadata_props=dict(tensor.metadata_props),
-            base_dir="" if file.linked else str(file.path.parent),
+            base_dir="" if file.linked else str(path.parent),
         )
 
     def _file(self, location: str) -> DataFile:
@@ -187,8 +187,9 @@ class _Holder:
         if isinstance(self.owner, ir.Value):
             self.owner.const_value = tensor
             return
+        if self.attribute is None:
+            return
         attribute = self.attribute
-        assert attribute is not None  # a node holds tensors in attributes
         if attribute.type == ir.AttributeType.TENSOR:
             new = ir.AttrTensor(attribute.name, tensor, doc_string=attribute.doc_string)
         else:

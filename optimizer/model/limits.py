@@ -30,7 +30,7 @@ class Limits:
     file_bytes: int = 2048 * MIB - 1
     external_bytes: int = 16384 * MIB
     nodes: int = 200_000
-    expanded_nodes: int = 1_000_000
+    expanded_nodes: int = 200_000
     values: int = 500_000
     attribute_items: int = 1_000_000
     depth: int = 32

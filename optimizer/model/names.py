@@ -94,15 +94,21 @@ def _values(graph: ir.Graph) -> Iterator[ir.Value]:
 
 
 def _hiding(main: ir.Graph) -> Iterator[ir.Value]:
-    """Values of bodies whose name an enclosing graph also uses."""
-    stack: list[tuple[ir.Graph, tuple[set[str], ...]]] = [(main, ())]
+    """Values of bodies whose name an enclosing graph also uses.
+
+    ONNX's own operators match the inputs and outputs of bodies by position, others may go by name
+    (ONNX Runtime's BeamSearch does), so of theirs only the inner values are renamed.
+    """
+    stack: list[tuple[ir.Graph, tuple[set[str], ...], set[ir.Value]]] = [(main, (), set())]
     while stack:
-        graph, around = stack.pop()
+        graph, around, fixed = stack.pop()
         names: set[str] = set()
         for value in _values(graph):
             name = value.name or ""
-            if name and any(name in outer for outer in around):
+            if name and value not in fixed and any(name in outer for outer in around):
                 yield value
             names.add(name)
         for node in graph:
-            stack.extend((body, (*around, names)) for body in bodies(node))
+            for body in bodies(node):
+                interface = {*body.inputs, *body.outputs} if node.domain else set[ir.Value]()
+                stack.append((body, (*around, names), interface))

@@ -6,6 +6,8 @@ finding.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from onnx import (
     AttributeProto,
@@ -20,13 +22,11 @@ from onnx import (
 from optimizer.errors import quoted
 from optimizer.model.nesting import FreshNames, all_graphs, node_lists
 from optimizer.model.report import Place, Report
+from optimizer.model.signatures import ALIAS
 from optimizer.model.tensors import element_count, sparse_indices
 from optimizer.model.text import repair_text
 from optimizer.model.validate import Facts
 from optimizer.model.versions import FREE_INITIALIZERS_SINCE, TYPED_ATTRIBUTES_SINCE
-
-_ALIAS = "ai.onnx"
-"""Another spelling of ONNX's own domain, whose proper name is empty."""
 
 _FILLED_FIELD = {
     "f": AttributeProto.FLOAT,
@@ -43,32 +43,26 @@ _FILLED_FIELD = {
 def before_checks(proto: ModelProto, report: Report) -> None:
     """Make the text, the domains and, in the oldest files, the attribute types readable."""
     repair_text(proto, report)
-    for entry in proto.opset_import:
-        if entry.domain == _ALIAS:
-            entry.domain = ""
-    for function in proto.functions:
-        for entry in function.opset_import:
-            if entry.domain == _ALIAS:
+    for imports in (proto.opset_import, *(f.opset_import for f in proto.functions)):
+        for entry in imports:
+            if entry.domain == ALIAS:
                 entry.domain = ""
-    untyped = 0 < proto.ir_version < TYPED_ATTRIBUTES_SINCE
-    for nodes in node_lists(proto):
-        for node in nodes:
-            if node.domain == _ALIAS:
-                node.domain = ""
-            if untyped:
-                _infer_attribute_types(node)
-    if untyped:
-        report.note("model", "It is older than attribute types; they were read from the content.")
+    if 0 < proto.ir_version < TYPED_ATTRIBUTES_SINCE:
+        for nodes in node_lists(proto):
+            _infer_attribute_types(nodes)
+        message = "It is older than attribute types; they were read from the content."
+        report.note("model", message)
 
 
 def after_checks(proto: ModelProto, facts: Facts, report: Report) -> None:
     """Say in today's ONNX what older files, sparse tensors and returned outer values say."""
     _free_initializers(proto, report)
-    for graph, place in all_graphs(proto):
-        _densify_initializers(graph, place, report)
-    for nodes in node_lists(proto):
-        for node in nodes:
-            _densify_attributes(node, report)
+    if facts.sparse:
+        for graph, place in all_graphs(proto):
+            _densify_initializers(graph, place, report)
+        for nodes in node_lists(proto):
+            for node in nodes:
+                _densify_attributes(node, report)
     if facts.borrowed_outputs:
         names = FreshNames(proto)
         for graph, name in facts.borrowed_outputs:
@@ -79,8 +73,8 @@ def after_checks(proto: ModelProto, facts: Facts, report: Report) -> None:
         report.warning("model", message)
 
 
-def _infer_attribute_types(node: NodeProto) -> None:
-    for attribute in node.attribute:
+def _infer_attribute_types(nodes: Iterable[NodeProto]) -> None:
+    for attribute in (attribute for node in nodes for attribute in node.attribute):
         if attribute.type != AttributeProto.UNDEFINED:
             continue
         filled = [field.name for field, _ in attribute.ListFields()]

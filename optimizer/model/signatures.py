@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from onnx import defs
 
+ALIAS = "ai.onnx"
+"""Another spelling of ONNX's own domain, whose proper name is empty."""
 RUNTIME_IR_VERSION = 13
 """Newest IR version that ONNX Runtime opens."""
 RUNTIME_OPSETS: Mapping[str, int] = {

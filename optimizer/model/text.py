@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from google.protobuf.message import Message
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from optimizer.model.report import Report
 
@@ -36,13 +36,22 @@ def repair_text(proto: ModelProto, report: Report) -> None:
         repair.attributes(function.attribute_proto)
     if repair.count:
         report.warning("model", REASON, blocks=("optimizable", "runnable"))
+    if repair.odd_tensors:
+        message = "A string tensor holds bytes that are not UTF-8, which ONNX Runtime refuses."
+        report.warning("model", message, blocks=("runnable",))
 
 
 class _Repair:
-    """Walks the messages of a model; `count` strings had to be repaired."""
+    """Walks the messages of a model.
+
+    Attributes:
+        count: strings that had to be repaired.
+        odd_tensors: string tensors with elements that are not UTF-8, which a graph can hold.
+    """
 
     def __init__(self) -> None:
         self.count = 0
+        self.odd_tensors = 0
 
     def message(self, message: Message, fields: Iterable[str]) -> None:
         for name in fields:
@@ -67,12 +76,21 @@ class _Repair:
         for infos in (graph.input, graph.output, graph.value_info):
             self.infos(infos)
         for tensor in graph.initializer:
-            self.message(tensor, ("name", "doc_string"))
+            self.tensor(tensor)
         for sparse in graph.sparse_initializer:
             self.message(sparse.values, ("name",))
         for annotation in graph.quantization_annotation:
             self.message(annotation, ("tensor_name",))
             self.properties(annotation.quant_parameter_tensor_names)
+
+    def tensor(self, tensor: TensorProto) -> None:
+        self.message(tensor, ("name", "doc_string"))
+        if tensor.data_type == TensorProto.STRING:
+            try:
+                for text in tensor.string_data:
+                    text.decode()
+            except UnicodeDecodeError:
+                self.odd_tensors += 1
 
     def nodes(self, nodes: Iterable[NodeProto]) -> None:
         for node in nodes:
@@ -100,7 +118,7 @@ class _Repair:
                 for graph in attribute.graphs:
                     self.graph(graph)
             elif kind == AttributeProto.TENSOR:
-                self.message(attribute.t, ("name", "doc_string"))
+                self.tensor(attribute.t)
 
     def _string_attribute(self, attribute: AttributeProto) -> None:
         try:

@@ -19,6 +19,7 @@ from optimizer.errors import (
     Undefined,
     quoted,
 )
+from optimizer.model.conformance import Rules, check_node, check_stored, check_stored_sparse
 from optimizer.model.declared import check_declared, check_input, check_name
 from optimizer.model.functions import (
     CallSite,
@@ -29,10 +30,8 @@ from optimizer.model.functions import (
     function_key,
 )
 from optimizer.model.limits import Limits
-from optimizer.model.conformance import Rules, check_node, check_stored
 from optimizer.model.order import find_cycle
 from optimizer.model.report import Place, Report
-from optimizer.model.tensors import check_sparse
 from optimizer.model.versions import check_versions, imported
 
 _EXPORT_AGAIN = "Export the model again."
@@ -45,6 +44,8 @@ class Facts:
     Attributes:
         versions: imported operator sets by domain.
         external: tensors whose data is in another file, each with its place in words.
+        sparse: whether there is a sparse tensor.
+        bodies: whether some node carries a body.
         unsorted: whether some list of nodes is not in topological order.
         borrowed_outputs: bodies that return a value of a graph around them, with its name.
     """
@@ -53,6 +54,8 @@ class Facts:
     external: list[tuple[TensorProto, Place]] = field(
         default_factory=list[tuple[TensorProto, Place]]
     )
+    sparse: bool = False
+    bodies: bool = False
     unsorted: bool = False
     borrowed_outputs: list[tuple[GraphProto, str]] = field(
         default_factory=list[tuple[GraphProto, str]]
@@ -81,6 +84,11 @@ def validate(proto: ModelProto, limits: Limits, report: Report) -> Facts:
     walk = _Walk(rules, facts)
     main = walk.main(proto.graph)
     sites = {key: walk.function(function) for key, function in functions.items()}
+    facts.sparse = rules.sparse
+    for domain in sorted(rules.assumed):
+        proto.opset_import.add(domain=domain, version=1)
+        message = f"It uses {quoted(domain)} without importing it; its only version was assumed."
+        report.warning("model", message)
     if not report.refused:
         _check_expansion(main, sites, limits, report)
     return facts
@@ -152,6 +160,7 @@ class _Walk:
         for name in function.output:
             if name not in defined:
                 self._undefined(name, place)
+        main_rules.sparse |= self._rules.sparse
         self._rules = main_rules
         return scope.site
 
@@ -197,7 +206,7 @@ class _Walk:
         for number, sparse in enumerate(graph.sparse_initializer, 1):
             name = sparse.values.name
             where = Place("sparse initializer", name, around=scope.place, number=number)
-            check_sparse(sparse, where, limits=self._limits, report=self._report)
+            check_stored_sparse(sparse, where, self._rules)
             self._define_initializer(name, seen, where)
         defined.update(dict.fromkeys(seen, -1))
 
@@ -282,6 +291,7 @@ class _Walk:
             message = f"Its bodies are nested more than {limit} deep (limit {limit})."
             self._report.error(LimitError, where, message, remedy="Flatten the If and Loop bodies.")
             return set()
+        self._facts.bodies = True
         scope.site.own_depth = max(scope.site.own_depth, len(outer))
         names: set[str] = set()
         for name, graph in bodies:

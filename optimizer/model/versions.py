@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import onnx
 from onnx import ModelProto, OperatorSetIdProto, TensorProto
@@ -33,6 +33,10 @@ def check_versions(proto: ModelProto, report: Report) -> dict[str, int]:
         proto.opset_import.add(domain="", version=1)
         report.note("model", "It is older than operator sets; its operators were read as opset 1.")
     versions = imported(proto.opset_import, "model", report)
+    if len(versions) < len(proto.opset_import):
+        del proto.opset_import[:]
+        for domain, version in versions.items():
+            proto.opset_import.add(domain=domain, version=version)
     opset = versions.get("", 0)
     _check_ir_version(proto, opset, report)
     for domain, version in versions.items():
@@ -64,15 +68,10 @@ def imported(imports: Iterable[OperatorSetIdProto], where: str, report: Report) 
                 remedy="Export the model again, to an older opset.",
             )
         if versions.get(domain, version) != version:
-            message = f"The operator set {quoted(name)} is imported in two versions."
-            report.error(InvalidGraph, where, message, remedy="Export the model again.")
-        versions[domain] = version
+            message = f"The operator set {quoted(name)} is imported twice; the newer one counts."
+            report.note(where, message)
+        versions[domain] = max(version, versions.get(domain, version))
     return versions
-
-
-def compatible(mine: Mapping[str, int], theirs: Mapping[str, int]) -> bool:
-    """Whether operators of two bodies can be mixed, their operator sets being equal."""
-    return all(mine.get(domain, version) == version for domain, version in theirs.items())
 
 
 def _check_ir_version(proto: ModelProto, opset: int, report: Report) -> None:

@@ -1,0 +1,211 @@
+"""Types and shapes that contradict each other, found without shape inference.
+
+One forward walk over the main graph carries what is certain: declared inputs and initializers, and
+through the simplest operators. Where anything is unknown, nothing is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+)
+
+from optimizer.errors import InvalidGraph, quoted
+from optimizer.model.nesting import bodies_below
+from optimizer.model.operands import Dim, Known, Shape, check_operands
+from optimizer.model.report import Place, Report
+from optimizer.model.signatures import ALIAS, Formal, Signature, signature
+from optimizer.model.tensors import type_name
+
+_KEEPS_SHAPE = """
+    Abs Acos Asin Atan BatchNormalization Cast Ceil Celu Clip Cos Dropout Elu Erf Exp Floor Gelu
+    HardSigmoid HardSwish Identity LayerNormalization LeakyRelu Log LogSoftmax Mish Neg Not
+    Reciprocal Relu Round Selu Sigmoid Sign Sin Softmax Softplus Softsign Sqrt Tan Tanh
+"""
+_UNARY = frozenset(_KEEPS_SHAPE.split())
+_BROADCASTS = {"Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"}
+_BROADCASTS_SINCE = 7
+_TYPES = {
+    f"tensor({name.lower()})": value
+    for name, value in TensorProto.DataType.items()
+    if value != TensorProto.UNDEFINED
+}
+_TYPE_TEXTS = {value: text for text, value in _TYPES.items()}
+_EXPORT_AGAIN = "Export the model again."
+
+
+def find_contradictions(proto: ModelProto, *, has_bodies: bool, report: Report) -> None:
+    """Report what cannot be: in the main graph, and node by node in its bodies.
+
+    The model has passed `validate`, and its functions are inlined.
+    """
+    versions = {entry.domain: entry.version for entry in proto.opset_import}
+    known = _walk(proto.graph, None, versions=versions, report=report)
+    for info in proto.graph.output:
+        _check_output(info, known, report)
+    for body, place in bodies_below(proto.graph.node) if has_bodies else ():
+        _walk(body, place, versions=versions, report=report)
+
+
+def _walk(
+    graph: GraphProto, around: Place | None, *, versions: Mapping[str, int], report: Report
+) -> Known:
+    known = _known_at_start(graph)
+    opset = versions.get("", 0)
+    for number, node in enumerate(graph.node, 1):
+        where = Place("node", node.name, around=around, number=number)
+        check_operands(node, where, known, report)
+        domain = "" if node.domain == ALIAS else node.domain
+        definition = signature(domain, node.op_type, versions.get(domain, 0))
+        if definition is not None:
+            _check_types(node, definition, where, known=known, report=report)
+        if domain == "":
+            _learn(node, known)
+            problem = _shape_problem(node, known, opset)
+            if problem:
+                report.error(InvalidGraph, where, problem, remedy=_EXPORT_AGAIN)
+    return known
+
+
+def _known_at_start(graph: GraphProto) -> Known:
+    known, inputs = Known(), {info.name for info in graph.input}
+    for info in graph.input:
+        tensor = info.type.tensor_type
+        if info.type.HasField("tensor_type"):
+            known.types[info.name] = tensor.elem_type
+            if tensor.HasField("shape"):
+                known.shapes[info.name] = _declared_shape(info)
+    for tensor in graph.initializer:
+        if tensor.name not in inputs:
+            known.types[tensor.name] = tensor.data_type
+            known.shapes[tensor.name] = tuple(tensor.dims)
+            known.constants[tensor.name] = tensor
+    return known
+
+
+def _declared_shape(info: ValueInfoProto) -> Shape:
+    dims = info.type.tensor_type.shape.dim
+    return tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in dims)
+
+
+def _learn(node: NodeProto, known: Known) -> None:
+    """Take in what the attributes of Constant and Cast say about the output."""
+    if node.op_type == "Constant" and node.output:
+        for attribute in node.attribute:
+            if attribute.name == "value" and attribute.type == AttributeProto.TENSOR:
+                known.constants[node.output[0]] = attribute.t
+                known.types[node.output[0]] = attribute.t.data_type
+                known.shapes[node.output[0]] = tuple(attribute.t.dims)
+    elif node.op_type == "Cast" and node.output:
+        known.types.pop(node.output[0], None)
+        for attribute in node.attribute:
+            if attribute.name == "to" and attribute.i in _TYPE_TEXTS:
+                known.types[node.output[0]] = attribute.i
+
+
+def _formal(formals: Sequence[Formal], position: int) -> Formal | None:
+    if position < len(formals):
+        return formals[position]
+    return formals[-1] if formals and formals[-1].variadic else None
+
+
+def _check_types(
+    node: NodeProto, definition: Signature, where: Place, *, known: Known, report: Report
+) -> None:
+    types = known.types
+    bound: dict[str, tuple[int, str]] = {}
+    for position, name in enumerate(node.input):
+        given = types.get(name)
+        formal = _formal(definition.formal_inputs, position) if given is not None else None
+        if given is None or formal is None or (formal.variadic and not formal.same):
+            continue
+        first, first_name = bound.setdefault(formal.type_name, (given, name))
+        if first != given:
+            message = (
+                f"The inputs {quoted(first_name)} and {quoted(name)} of {node.op_type} must have "
+                f"one type, but are {type_name(first)} and {type_name(given)}."
+            )
+            report.error(InvalidGraph, where, message, remedy=_EXPORT_AGAIN)
+        elif _TYPE_TEXTS[given] not in formal.allowed:
+            message = (
+                f"{node.op_type} of opset {definition.since} does not take {type_name(given)} "
+                f"as {quoted(formal.name)}."
+            )
+            report.warning(where, message, remedy=_EXPORT_AGAIN, blocks=("runnable",))
+    for name, formal in zip(node.output, definition.formal_outputs, strict=False):
+        if formal.variadic:
+            break
+        given = bound[formal.type_name][0] if formal.type_name in bound else _only_type(formal)
+        if given is not None and name:
+            types[name] = given
+
+
+def _only_type(formal: Formal) -> int | None:
+    return _TYPES.get(next(iter(formal.allowed))) if len(formal.allowed) == 1 else None
+
+
+def _shape_problem(node: NodeProto, known: Known, opset: int) -> str:
+    """Why the shapes of the inputs do not fit; if they do, the output's shape becomes known."""
+    shapes = [known.shapes.get(name) for name in node.input]
+    if not node.output or not shapes or shapes[0] is None:
+        return ""
+    operator = node.op_type
+    if operator in _UNARY:
+        known.shapes[node.output[0]] = shapes[0]
+        return ""
+    if len(shapes) < 2 or shapes[1] is None:
+        return ""
+    left, right = shapes[0], shapes[1]
+    if operator in _BROADCASTS and opset >= _BROADCASTS_SINCE:
+        result = _broadcast(left, right)
+        if result is None:
+            return f"The shapes {_text(left)} and {_text(right)} cannot be broadcast together."
+        known.shapes[node.output[0]] = result
+    elif operator == "MatMul" and left and right:
+        inner = right[0] if len(right) == 1 else right[-2]
+        if left[-1] is not None and inner is not None and left[-1] != inner:
+            return f"The shapes {_text(left)} and {_text(right)} cannot be multiplied."
+        if len(left) == len(right) == 2:
+            known.shapes[node.output[0]] = (left[0], right[1])
+    return ""
+
+
+def _broadcast(left: Shape, right: Shape) -> Shape | None:
+    result: list[Dim] = []
+    for one, other in zip_longest(reversed(left), reversed(right), fillvalue=1):
+        if one == other or other == 1:
+            result.append(one)
+        elif one == 1:
+            result.append(other)
+        elif one is None or other is None:
+            result.append(None)
+        else:
+            return None
+    return tuple(reversed(result))
+
+
+def _check_output(info: ValueInfoProto, known: Known, report: Report) -> None:
+    actual = known.shapes.get(info.name)
+    tensor = info.type.tensor_type
+    if actual is None or not tensor.HasField("shape"):
+        return
+    declared = _declared_shape(info)
+    clash = len(declared) != len(actual) or any(
+        one is not None and other is not None and one != other
+        for one, other in zip(declared, actual, strict=False)
+    )
+    if clash:
+        message = f"It is declared as {_text(declared)}, but is {_text(actual)}."
+        report.error(InvalidGraph, Place("output", info.name), message, remedy=_EXPORT_AGAIN)
+
+
+def _text(shape: Shape) -> str:
+    return "×".join("?" if dim is None else str(dim) for dim in shape[:12]) or "scalar"
