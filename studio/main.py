@@ -16,6 +16,8 @@ st.set_page_config(
     layout="wide",
     initial_sidebar_state="auto",
 )
+st.html(ASSETS / "frame.css")
+st.logo(str(ASSETS / "logo.svg"), size="small")
 page = st.navigation(
     [
         st.Page(model.render, title="Model", url_path="model"),

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from optimizer.errors import StudioError
 from optimizer.pipeline import preset_names
 from optimizer.registry import FAMILIES, passes
 from studio.graphview.catalogue import catalogue
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
-from studio.workspace import View, Workspace, current, remember
+from studio.workspace import View, Workspace
 
 Descriptor = dict[str, Any]
 
@@ -20,7 +19,7 @@ Descriptor = dict[str, Any]
 def model_descriptor(workspace: Workspace, model: OpenedModel) -> Descriptor:
     """The viewer with one pane: the source graph."""
     return {
-        "seq": 0,
+        "seq": workspace.seq,
         "mode": "model",
         "graph": _graph(model),
         "steps": None,
@@ -42,7 +41,7 @@ def workbench(
     enabled = workspace.pipeline().ids
     error = opening.error or (running.error if running is not None else None)
     return {
-        "seq": 0,
+        "seq": workspace.seq,
         "mode": "rewrite",
         "graph": _graph(model) if model is not None else None,
         "steps": _steps(model, run) if model is not None and run is not None else None,

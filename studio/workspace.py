@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -46,6 +46,7 @@ class Workspace:
         off: passes of the preset switched off.
         vetoed: match ids that must not be applied.
         view: what the viewer shows.
+        seq: raised whenever we, not the visitor, decide what the viewer shows.
     """
 
     model: str = SAMPLE
@@ -54,6 +55,7 @@ class Workspace:
     off: frozenset[str] = frozenset()
     vetoed: frozenset[str] = frozenset()
     view: View = field(default_factory=View)
+    seq: int = 1
 
     def pipeline(self) -> Pipeline:
         """The pipeline chosen."""
@@ -61,11 +63,11 @@ class Workspace:
 
     def with_model(self, model: str) -> Workspace:
         """Another model, from its first step; vetoes belonged to the old one."""
-        return replace(self, model=model, vetoed=frozenset(), view=View())
+        return replace(self, model=model, vetoed=frozenset(), view=View(), seq=self.seq + 1)
 
     def with_preset(self, preset: str) -> Workspace:
         """A preset, with no pass switched by hand."""
-        return replace(self, preset=preset, on=frozenset(), off=frozenset(), view=self._rewound())
+        return self._rewound(preset=preset, on=frozenset[str](), off=frozenset[str]())
 
     def with_pass(self, pass_id: str, *, enabled: bool) -> Workspace:
         """One pass switched on or off."""
@@ -75,16 +77,17 @@ class Workspace:
         inside = self.preset in declared.presets
         on = self.on | {pass_id} if enabled and not inside else self.on - {pass_id}
         off = self.off | {pass_id} if not enabled and inside else self.off - {pass_id}
-        return replace(self, on=on, off=off, view=self._rewound())
+        return self._rewound(on=on, off=off)
 
     def with_veto(self, match: str, *, vetoed: bool) -> Workspace:
         """One match vetoed or allowed again."""
         matches = self.vetoed | {match} if vetoed else self.vetoed - {match}
-        return replace(self, vetoed=matches, view=self._rewound())
+        return self._rewound(vetoed=matches)
 
-    def _rewound(self) -> View:
+    def _rewound(self, **changes: Any) -> Workspace:
         """Another pipeline has other steps: show its last one."""
-        return replace(self.view, step=None)
+        view = replace(self.view, step=None)
+        return replace(self, **changes, view=view, seq=self.seq + 1)
 
 
 def current() -> Workspace:
@@ -144,7 +147,3 @@ def _listed(text: str) -> list[str]:
 def _known_passes(text: str) -> frozenset[str]:
     return frozenset(part for part in _listed(text) if find(part) is not None)
 
-
-def failure_text(error: StudioError) -> str:
-    """An error as one line of plain text."""
-    return " ".join(error.message.split())

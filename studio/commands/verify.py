@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
+from dataclasses import asdict
 from typing import Any
 
-from optimizer.verify import Verification, verify
+from optimizer.verify import Comparison, Tolerance, Verification, verify
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import model_path
@@ -19,8 +21,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("verify", help="compare the outputs of two models")
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
-    parser.add_argument("--rtol", type=float, default=1e-3, metavar="R")
-    parser.add_argument("--atol", type=float, default=0.0, metavar="A")
+    parser.add_argument("--rtol", type=float, default=Tolerance.rtol, metavar="R")
+    parser.add_argument("--atol", type=float, default=Tolerance.atol, metavar="A")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.set_defaults(run=run)
 
@@ -40,10 +42,40 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def verification_json(checked: Verification) -> dict[str, Any]:
-    """A verification as plain data."""
-    raise NotImplementedError
+    """A verification as plain data; endless and undefined errors become text."""
+    return {
+        "verdict": checked.verdict,
+        "reason": plain(checked.reason),
+        "seeds": checked.seeds,
+        "rtol": checked.tolerance.rtol,
+        "atol": checked.tolerance.atol,
+        "exact": checked.tolerance.exact,
+        "max_abs": _finite(checked.max_abs),
+        "relative_to_scale": _finite(checked.scaled),
+        "same_bits": checked.same_bits,
+        "informative": checked.informative,
+        "interface": list(checked.interface),
+        "outputs": [_output_json(output) for output in checked.outputs],
+    }
 
 
 def verdict_text(checked: Verification) -> str:
     """A verification in one line."""
-    return plain(str(checked))
+    if checked.verdict != "equal":
+        head = "Outputs differ" if checked.verdict == "differs" else "Not verified"
+        return plain(f"{head}: {checked.reason}")
+    if checked.same_bits:
+        how = "bit for bit"
+    else:
+        how = f"within {checked.scaled:.1e} of the outputs' scale"
+    weak = "" if checked.informative else "; but the outputs are constant, so that says little"
+    return f"Verified on {checked.seeds} random inputs: equal {how}{weak}."
+
+
+def _output_json(output: Comparison) -> dict[str, Any]:
+    figures = asdict(output)
+    return {k: _finite(v) if isinstance(v, float) else v for k, v in figures.items()}
+
+
+def _finite(number: float) -> float | str:
+    return number if math.isfinite(number) else str(number)

@@ -31,6 +31,8 @@ from studio.graphview.records import Record, drawn, record
 SCHEMA = "passlens.steps/1"
 OrderKey = tuple[float, ...]
 _LAST = float("inf")
+_ALWAYS = ("matched", "removed", "added")
+"""Lists that are there even when empty."""
 
 
 def steps_json(cursor: Cursor, *, key: str, graph_key: str, groups: Groups) -> dict[str, Any]:
@@ -127,7 +129,7 @@ class _Steps:
             "us": round(rewrite.seconds * 1e6),
             "depends": list(rewrite.depends_on),
         }
-        return {name: value for name, value in entry.items() if value not in ({}, [])}
+        return {k: v for k, v in entry.items() if k in _ALWAYS or v not in ({}, [])}
 
     def _touched(self, rewrite: Rewrite) -> dict[str, ir.Node]:
         """Nodes that stay but read or write something else afterwards."""

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import streamlit as st
 
+from studio.commands.output import bytes_text, count_text
 from studio.figures.operators import operator_bars
 from studio.gallery import gallery
 from studio.gallery.table import GalleryModel
@@ -103,8 +104,6 @@ def _facts(model: OpenedModel) -> None:
 
 
 def _figures(summary: dict[str, Any]) -> dict[str, list[str]]:
-    from studio.commands.output import bytes_text, count_text
-
     cost = summary["cost"]
     rows = {
         "Nodes": f"{summary['nodes']:,}",

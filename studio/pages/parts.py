@@ -35,3 +35,17 @@ def follow(task: Task[object], words: str) -> None:
             task.cancel()
 
     look()
+
+
+def show_message(text: str) -> None:
+    """A quiet box of plain text."""
+    with st.container(border=True):
+        st.text(text)
+
+
+def words(text: str) -> str:
+    """A model's text made safe for places that read Markdown."""
+    return "".join(f"\\{c}" if c in _MARKDOWN else c for c in text if c.isprintable())
+
+
+_MARKDOWN = set("\\`*_{}[]()#+-.!|<>~:$&")

@@ -1,0 +1,74 @@
+"""`passlens bisect`: the first step of a trace whose outputs differ."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.trace_file import open_trace
+from optimizer.verify import Bisection, Tolerance, bisect
+from profiling.workers import default_pool
+from studio.commands import CHECK_FAILED, DONE
+from studio.commands.output import plain, print_json, say
+from studio.commands.verify import verdict_text, verification_json
+
+SCHEMA = "passlens.bisect/1"
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("bisect", help="find the step that changed the outputs")
+    parser.add_argument("trace", type=Path, metavar="TRACE")
+    parser.add_argument("--rtol", type=float, default=Tolerance.rtol, metavar="R")
+    parser.add_argument("--atol", type=float, default=Tolerance.atol, metavar="A")
+    parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search the trace.
+
+    Raises:
+        StudioError: the trace cannot be opened.
+    """
+    cursor = open_trace(arguments.trace)
+    found = bisect(
+        cursor.materialize,
+        cursor.trace.steps,
+        isolate=default_pool(),
+        rtol=arguments.rtol,
+        atol=arguments.atol,
+    )
+    if arguments.json:
+        print_json(_report(found, cursor))
+    say(_text(found, cursor))
+    return CHECK_FAILED if found.step is not None else DONE
+
+
+def _text(found: Bisection, cursor: Cursor) -> str:
+    if found.reason:
+        return plain(found.reason)
+    if found.step is None or found.bad is None:
+        return f"All {cursor.trace.steps} steps compute the same."
+    rewrite = cursor.trace.rewrites[found.step - 1]
+    place = f"{rewrite.pass_id} ({rewrite.rule}) at {rewrite.root}"
+    return f"Step {found.step}, {plain(place)}: {verdict_text(found.bad)}"
+
+
+def _report(found: Bisection, cursor: Cursor) -> dict[str, Any]:
+    bad = found.step
+    rewrite = None if bad is None else cursor.trace.rewrites[bad - 1]
+    return {
+        "schema": SCHEMA,
+        "steps": cursor.trace.steps,
+        "step": bad,
+        "pass": None if rewrite is None else rewrite.pass_id,
+        "rule": None if rewrite is None else rewrite.rule,
+        "root": None if rewrite is None else rewrite.root,
+        "reason": plain(found.reason),
+        "good": None if found.good is None else verification_json(found.good),
+        "bad": None if found.bad is None else verification_json(found.bad),
+        "checked": {str(step): v.verdict for step, v in sorted(found.checks.items())},
+    }
