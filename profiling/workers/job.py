@@ -30,7 +30,7 @@ _LAST_WORDS_S = 2.0
 """How long to wait for a dead worker's exit code."""
 
 
-class StaleWorker(RunError):
+class StaleWorker(RunError):  # noqa: N818 - named like the rest of the tree
     """The worker was gone before the job reached it; the pool takes another one."""
 
     def __init__(self) -> None:
@@ -107,6 +107,8 @@ class RunningJob:
         poll.register(self._process.channel, select.POLLIN)
         poll.register(self._process.stderr_fileno(), select.POLLIN)
         while True:
+            if cancelled is not None and cancelled():
+                raise outcome.cancelled(self._where())
             ready = [descriptor for descriptor, _ in poll.poll(_TICK_S * 1000)]
             if self._process.stderr_fileno() in ready and not self._process.read_stderr():
                 poll.unregister(self._process.stderr_fileno())
@@ -114,8 +116,6 @@ class RunningJob:
                 return self._receive(deadline)
             if self._process.ended.is_set():
                 raise self._death()
-            if cancelled is not None and cancelled():
-                raise outcome.cancelled(self._where())
             if time.monotonic() > deadline:
                 raise outcome.timed_out(self._where(), self._limits)
             if self._watch_resident and self._is_too_large():

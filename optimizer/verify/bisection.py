@@ -1,0 +1,122 @@
+"""Which rewrite broke it: the first step whose outputs differ from the source's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from optimizer.errors import Cancelled, RunError
+from optimizer.isolation import Isolate, Progress
+from optimizer.model.limits import JobLimits
+from optimizer.verify import jobs
+from optimizer.verify.comparison import ATOL, RTOL, Tolerance
+from optimizer.verify.feeds import Feed
+from optimizer.verify.jobs import Reference, Request
+from optimizer.verify.verification import DEFAULT_LIMITS, Stage, Verification, failed, judged
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """Where the outputs begin to differ.
+
+    Attributes:
+        step: the first step that differs; None if the last step is still equal, or unknown.
+        good: the check of the step before it, or of the last step if none differs.
+        bad: the check of `step`.
+        checks: verdicts in the order in which they were reached, by step.
+        reason: why no answer was found, empty if there is one.
+    """
+
+    step: int | None
+    good: Verification | None
+    bad: Verification | None
+    checks: Mapping[int, Verification]
+    reason: str = ""
+
+
+def bisect(
+    materialize: Callable[[int], bytes],
+    steps: int,
+    *,
+    isolate: Isolate,
+    rtol: float = RTOL,
+    atol: float = ATOL,
+    exact: bool = False,
+    seeds: int = 3,
+    bindings: Mapping[str, int] | None = None,
+    feeds: Sequence[Feed] | None = None,
+    limits: JobLimits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Bisection:
+    """Binary search over the steps of a trace; the source runs once.
+
+    Like every bisection it finds *a* step where equal turns into different; if outputs come and go
+    it need not be the only one. A step that cannot be judged ends the search.
+
+    `materialize(k)` is the model after the first k of `steps` rewrites, 0 the source. For the other
+    arguments see `verify`.
+    """
+    tolerance = Tolerance(rtol, atol, exact)
+    request = Request(seeds, dict(bindings or {}), None if feeds is None else tuple(feeds))
+    stage = Stage(progress)
+    try:
+        reference = isolate(
+            jobs.run_reference, materialize(0), request,
+            limits=limits, progress=stage, cancelled=cancelled,
+        )  # fmt: skip
+    except Cancelled:
+        raise
+    except RunError as error:
+        return Bisection(None, None, None, {}, failed(error, stage, tolerance).reason)
+
+    def check(step: int) -> Verification:
+        return _check(
+            materialize(step), reference, tolerance,
+            isolate=isolate, limits=limits, stage=stage, cancelled=cancelled,
+        )  # fmt: skip
+
+    return _search(check, steps)
+
+
+def _search(check: Callable[[int], Verification], steps: int) -> Bisection:
+    checks: dict[int, Verification] = {}
+    low, high = 0, steps  # the source is equal to itself; every probe narrows (low, high]
+    probe = steps
+    while low < high:
+        found = checks[probe] = check(probe)
+        if found.verdict == "not_run":
+            reason = f"Step {probe} cannot be judged: {found.reason}"
+            return Bisection(None, checks.get(low), None, checks, reason)
+        if found.verdict == "equal":
+            if probe == steps:
+                return Bisection(None, found, None, checks)
+            low = probe
+        else:
+            high = probe
+        if high - low == 1 and high in checks:
+            return Bisection(high, checks.get(low), checks[high], checks)
+        probe = (low + high) // 2
+    return Bisection(None, None, None, checks)
+
+
+def _check(
+    model: bytes,
+    reference: Reference,
+    tolerance: Tolerance,
+    *,
+    isolate: Isolate,
+    limits: JobLimits,
+    stage: Stage,
+    cancelled: Callable[[], bool] | None,
+) -> Verification:
+    try:
+        found = isolate(
+            jobs.check, reference, model, tolerance,
+            limits=limits, progress=stage, cancelled=cancelled,
+        )  # fmt: skip
+    except Cancelled:
+        raise
+    except RunError as error:
+        return failed(error, stage, tolerance)
+    return judged(found, reference.feeds, seeds=len(reference.runs), tolerance=tolerance)

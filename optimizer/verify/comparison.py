@@ -1,0 +1,210 @@
+"""How far two outputs are apart, and whether that is too far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optimizer.verify.feeds import Array
+
+RTOL = 1e-3
+ATOL = 1e-6
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What is still equal: every element within `atol + rtol * scale`.
+
+    Attributes:
+        rtol: share of the output's scale, the largest finite magnitude of the reference.
+        atol: the same whatever the scale: rounding where the result should be zero.
+        exact: only the same bits will do.
+    """
+
+    rtol: float = RTOL
+    atol: float = ATOL
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One output of both models, the worst over all feeds.
+
+    Attributes:
+        name: of the output.
+        ok: within tolerance.
+        reason: what is wrong, empty if nothing is.
+        max_abs: largest absolute difference.
+        max_rel: largest difference relative to the reference's own element, zeros left out.
+        scale: largest finite magnitude of the reference.
+        scaled: `max_abs` divided by `scale`; the figure the tolerance is about.
+        same_bits: every bit is the same.
+        constant: the reference has one value everywhere, so that agreeing says little.
+        random: depends on a random operator, so that only type, shape and finiteness are compared.
+    """
+
+    name: str
+    ok: bool
+    reason: str = ""
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+    scale: float = 0.0
+    scaled: float = 0.0
+    same_bits: bool = False
+    constant: bool = False
+    random: bool = False
+
+    def worse(self, other: Comparison) -> Comparison:
+        """Both feeds' figures in one, the larger each time."""
+        base = self if not self.ok or other.ok else other
+        return replace(
+            base,
+            max_abs=max(self.max_abs, other.max_abs),
+            max_rel=max(self.max_rel, other.max_rel),
+            scale=max(self.scale, other.scale),
+            scaled=max(self.scaled, other.scaled),
+            same_bits=self.same_bits and other.same_bits,
+            constant=self.constant and other.constant,
+        )
+
+
+def compare(
+    reference: Mapping[str, Array],
+    candidate: Mapping[str, Array],
+    *,
+    tolerance: Tolerance,
+    random: frozenset[str],
+) -> tuple[Comparison, ...]:
+    """All outputs that both have, in the reference's order."""
+    return tuple(
+        compare_output(name, expected, candidate[name], tolerance=tolerance, random=name in random)
+        for name, expected in reference.items()
+        if name in candidate
+    )
+
+
+def compare_output(
+    name: str, expected: Array, actual: Array, *, tolerance: Tolerance, random: bool = False
+) -> Comparison:
+    """One output."""
+    if expected.dtype != actual.dtype:
+        reason = f"type {actual.dtype} instead of {expected.dtype}"
+        return Comparison(name, ok=False, reason=reason, random=random)
+    if expected.shape != actual.shape:
+        reason = f"shape {_shape(actual)} instead of {_shape(expected)}"
+        return Comparison(name, ok=False, reason=reason, random=random)
+    same_bits = _same_bits(expected, actual)
+    constant = _is_constant(expected)
+    if random:
+        reason = "" if _finite_alike(expected, actual) else _FINITE
+        if not reason and not constant and expected.size > 1 and _is_constant(actual):
+            reason = "always the same value, where the reference draws at random"
+        return Comparison(name, not reason, reason, same_bits=same_bits, random=True)
+    if expected.dtype == np.object_:
+        reason = "" if same_bits else "other text"
+        return Comparison(name, same_bits, reason, same_bits=same_bits, constant=constant)
+    return _numbers(name, expected, actual, tolerance, same_bits=same_bits, constant=constant)
+
+
+_FINITE = "infinities or NaNs in other places"
+
+
+def _numbers(
+    name: str,
+    expected: Array,
+    actual: Array,
+    tolerance: Tolerance,
+    *,
+    same_bits: bool,
+    constant: bool,
+) -> Comparison:
+    if same_bits:
+        scale = _scale(_finite(expected))
+        return Comparison(name, ok=True, scale=scale, same_bits=True, constant=constant)
+    left, right = _finite(expected), _finite(actual)
+    difference = np.abs(left - right)
+    max_abs = float(difference.max(initial=0.0))
+    magnitude = np.abs(left)
+    nonzero = magnitude > 0
+    max_rel = float((difference[nonzero] / magnitude[nonzero]).max(initial=0.0))
+    scale = _scale(left)
+    reason = _verdict(expected, actual, tolerance, max_abs=max_abs, scale=scale)
+    return Comparison(
+        name,
+        not reason,
+        reason,
+        max_abs=max_abs,
+        max_rel=max_rel,
+        scale=scale,
+        scaled=max_abs / scale if scale else max_abs,
+        same_bits=False,
+        constant=constant,
+    )
+
+
+def _verdict(
+    expected: Array, actual: Array, tolerance: Tolerance, *, max_abs: float, scale: float
+) -> str:
+    """What is wrong with outputs whose bits differ; empty if nothing is."""
+    if not _finite_alike(expected, actual):
+        return _FINITE
+    if tolerance.exact:
+        return f"not the same bits (largest difference {max_abs:.3g})"
+    if expected.dtype == np.bool_ or (expected.dtype.kind in "iu" and expected.dtype.itemsize > 1):
+        return f"other whole numbers (largest difference {max_abs:.3g})"
+    if max_abs > tolerance.atol + tolerance.rtol * scale:
+        return f"off by {max_abs:.3g} where the output reaches {scale:.3g}"
+    return ""
+
+
+def _finite(array: Array) -> Floats:
+    """As float64, with zeros for what is not finite."""
+    values = array.astype(np.float64)
+    return np.where(np.isfinite(values), values, 0.0)
+
+
+def _scale(finite: Floats) -> float:
+    return float(np.abs(finite).max(initial=0.0))
+
+
+def _finite_alike(expected: Array, actual: Array) -> bool:
+    """Whether NaN, +inf and -inf stand in the same places."""
+    if expected.dtype.kind in "iubO":
+        return True
+    left, right = (array.astype(np.float64) for array in (expected, actual))
+    special = np.array([np.nan, np.inf, -np.inf])
+    return all(
+        np.array_equal(_is(left, value), _is(right, value))
+        for value in cast("list[float]", special)
+    )
+
+
+def _is(values: Floats, special: float) -> NDArray[np.bool_]:
+    return np.isnan(values) if np.isnan(special) else values == special
+
+
+def _same_bits(expected: Array, actual: Array) -> bool:
+    if expected.dtype == np.object_:
+        return bool(np.array_equal(expected, actual))
+    return expected.tobytes() == actual.tobytes()
+
+
+def _is_constant(array: Array) -> bool:
+    if array.size == 0:
+        return True
+    if array.dtype == np.object_:
+        return len(set(array.ravel().tolist())) == 1
+    flat = array.ravel()
+    if array.dtype.kind not in "iub" and not np.isfinite(flat.astype(np.float64)).any():
+        return True
+    return array.size > 1 and bool((flat == flat[0]).all())
+
+
+def _shape(array: Array) -> str:
+    return "×".join(str(size) for size in array.shape) or "scalar"

@@ -1,0 +1,158 @@
+"""ONNX Runtime as the judge: one thread, none of its own optimizations. Only in a worker process.
+
+The runtime must not improve either side: what is compared is what the files say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+from optimizer.errors import RunError
+from optimizer.verify.feeds import DTYPES, Array, Input
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
+
+MAX_OUTPUT_BYTES = 2 << 30
+_BFLOAT16 = 16  # TensorProto.BFLOAT16
+_MAX_MESSAGE = 240
+_MEMORY_TEXTS = ("allocate", "bad_alloc", "bad allocation")
+
+_file_numbers = itertools.count()
+
+
+class NotRunnable(RunError):  # noqa: N818 - named like the rest of the tree
+    """The runtime refused the model or the inputs; the message is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """What a model takes and gives, in order."""
+
+    inputs: tuple[Input, ...]
+    outputs: tuple[Input, ...]
+
+
+def as_file(model: bytes | Path) -> Path:
+    """The model as a file: bytes are written into the job's own folder."""
+    if isinstance(model, Path):
+        return model
+    path = Path(f"model-{next(_file_numbers)}.onnx").absolute()
+    path.write_bytes(model)
+    return path
+
+
+class Session:
+    """One model, ready to run.
+
+    Raises:
+        NotRunnable: the runtime refuses the model.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import onnxruntime as ort
+
+        ort.set_default_logger_severity(4)
+        with _refusals():
+            self._session: Any = ort.InferenceSession(
+                str(path), _options(), providers=["CPUExecutionProvider"]
+            )
+        self.interface = Interface(
+            tuple(_input(item) for item in self._session.get_inputs()),
+            tuple(_input(item) for item in self._session.get_outputs()),
+        )
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """All outputs by name.
+
+        Raises:
+            NotRunnable: the runtime refuses the inputs or fails on them.
+        """
+        names = [item.name for item in self.interface.outputs]
+        types = {item.type for item in (*self.interface.inputs, *self.interface.outputs)}
+        with _refusals():
+            outputs: Sequence[object] = (
+                self._run_bfloat16(names, feeds)
+                if "tensor(bfloat16)" in types
+                else self._session.run(names, dict(feeds))
+            )
+        arrays: dict[str, Array] = {}
+        for name, output in zip(names, outputs, strict=True):
+            if not isinstance(output, np.ndarray):
+                raise NotRunnable(f"Output '{name}' is no tensor; such outputs are not compared.")
+            arrays[name] = output
+        if sum(array.nbytes for array in arrays.values()) > MAX_OUTPUT_BYTES:
+            raise NotRunnable("The outputs take more than 2 GiB; bind smaller sizes.")
+        return arrays
+
+    def _run_bfloat16(self, names: Sequence[str], feeds: Mapping[str, Array]) -> list[Array]:
+        """For lack of a bfloat16 in numpy the runtime takes and gives only its bits."""
+        import onnxruntime as ort
+
+        values: dict[str, ort.OrtValue] = {}
+        for name, array in feeds.items():
+            if array.dtype == ml_dtypes.bfloat16:
+                bits = array.view(np.uint16)
+                value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _BFLOAT16)
+            else:
+                value = ort.OrtValue.ortvalue_from_numpy(array)
+            values[name] = value
+        return [_array(value) for value in self._session.run_with_ort_values(names, values)]
+
+
+def unsupported_inputs(interface: Interface) -> str:
+    """Why no random feed can be made for these inputs; empty if one can."""
+    for item in interface.inputs:
+        if item.type not in DTYPES:
+            return f"input '{item.name}' has type {item.type}, which cannot be fed"
+    return ""
+
+
+def _array(value: ort.OrtValue) -> Array:
+    if value.data_type() != "tensor(bfloat16)":
+        return value.numpy()
+    data = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
+    return np.frombuffer(data, ml_dtypes.bfloat16).reshape(value.shape())
+
+
+def _options() -> Any:  # the runtime's classes have no types
+    import onnxruntime
+
+    ort: Any = onnxruntime
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.use_deterministic_compute = True
+    for pool in ("intra_op", "inter_op"):
+        options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
+    return options
+
+
+def _input(item: Any) -> Input:
+    return Input(item.name, item.type, tuple(item.shape or ()))
+
+
+@contextlib.contextmanager
+def _refusals() -> Generator[None]:
+    """Whatever the runtime raises, as `NotRunnable`."""
+    try:
+        yield
+    except RunError:
+        raise
+    except Exception as error:
+        text = " ".join(str(error).split())
+        if any(part in text.lower() for part in _MEMORY_TEXTS):
+            raise MemoryError from error
+        raise NotRunnable(text[:_MAX_MESSAGE]) from error
