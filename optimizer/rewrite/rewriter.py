@@ -81,6 +81,19 @@ class Rewriter:
         """Where a node stands in its graph's list; comparable within one graph only."""
         return self._positions[node_id(node)]
 
+    def precedes(self, first: ir.Node, second: ir.Node) -> bool:
+        """Whether outputs of `first` are computed before `second` and visible to it."""
+        around = self.around(second, first.graph)
+        return around is not None and self.position(first) < self.position(around)
+
+    def around(self, node: ir.Node, graph: ir.Graph | ir.Function | None) -> ir.Node | None:
+        """The node of `graph` that is `node` or carries it in a body, however deep."""
+        current: ir.Node | None = node
+        while current is not None and current.graph is not graph:
+            home = current.graph
+            current = self.state.owners.get(graph_id(home)) if isinstance(home, ir.Graph) else None
+        return current
+
     def derivations(self, root: ir.Node) -> int:
         """How many nodes have been derived from the source node behind `root`."""
         return self._derived.get(_stem(node_id(root)), 0)
@@ -171,6 +184,7 @@ class _Application:
         self.root, self.proposal = root, proposal
         assert isinstance(root.graph, ir.Graph)
         self.graph = root.graph
+        self.leaving = _leaving(rewriter, proposal)
         self.done = Applied()
         self.created: dict[NewOutput | NewInitializer, ir.Value] = {}
         self.outputs: dict[NewNode, tuple[ir.Value, ...]] = {}
@@ -217,7 +231,7 @@ class _Application:
         matched = self.proposal.matched
         twin = next((n for n in matched if n.op_type == new.op_type and n.name), None)
         base = new.name or (twin.name if twin is not None else None) or self.root.name or identity
-        leaving = {n.name for n in matched if n.name}
+        leaving = {n.name for n in self.leaving if n.name}
         heirs = {
             operand.index: old
             for old, operand in self.proposal.values.items()
@@ -246,10 +260,7 @@ class _Application:
 
     def _will_leave(self, old: ir.Value) -> bool:
         """Whether the producer of a replaced value goes away, so that its name becomes free."""
-        producer = old.producer()
-        return producer in self.proposal.matched and all(
-            output in self.proposal.values or not _needed(output) for output in producer.outputs
-        )
+        return old.producer() in self.leaving
 
     def _resolve(self, operand: Operand) -> ir.Value:
         match operand:
@@ -361,9 +372,7 @@ class _Application:
         assert value.name is not None
         self._edit(Rename(value_id(value), value.name, name))
 
-    def _learn(
-        self, value: ir.Value, kind: ir.TypeProtocol | None, shape: ir.Shape | None
-    ) -> None:
+    def _learn(self, value: ir.Value, kind: ir.TypeProtocol | None, shape: ir.Shape | None) -> None:
         """Write down a type or shape where none was known."""
         known = (value.type, value.shape)
         better = (known[0] or kind, known[1] if known[1] is not None else shape)
@@ -391,6 +400,19 @@ class _Application:
         shape = value.shape if news.shape is None else ir.Shape(news.shape)
         self._edit(Retype(value_id(value), known, (kind, shape)))
         self.done.changed[value] = None
+
+
+def _leaving(rewriter: Rewriter, proposal: Replacement) -> Set[ir.Node]:
+    """The matched nodes that nothing will need any more, so that their names become free."""
+    leaving: set[ir.Node] = set()
+    for node in sorted(proposal.matched, key=rewriter.position, reverse=True):
+        rest = (value for value in node.outputs if value not in proposal.values)
+        if not any(
+            value.is_graph_output() or any(use.node not in leaving for use in value.uses())
+            for value in rest
+        ):
+            leaving.add(node)
+    return leaving
 
 
 def _needed(value: ir.Value) -> bool:
