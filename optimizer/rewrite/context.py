@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -55,6 +55,8 @@ class Context:
         symbolic: small integer tensors known as numbers and symbols.
         budget: what constant folding may still spend.
         memory: private to the pass that runs; emptied before each round.
+        precedes: whether the first node's outputs are computed before the second node and
+            visible to it, also from inside a body.
     """
 
     opsets: Mapping[str, int]
@@ -62,6 +64,7 @@ class Context:
     symbolic: SymbolicValues
     budget: FoldBudget
     memory: dict[object, object] = field(default_factory=dict[object, object])
+    precedes: Callable[[ir.Node, ir.Node], bool] = lambda first, second: False
 
     def opset(self, domain: str = "") -> int:
         """The version of an operator set; 0 when the model does not import it."""

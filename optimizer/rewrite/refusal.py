@@ -51,9 +51,9 @@ def _check_order(rewriter: Rewriter, root: ir.Node, operand: Operand | None) -> 
     if home is None or home not in rewriter.state.scopes(graph):
         raise Refused("an input of the replacement is not visible here")
     producer = operand.producer()
-    if producer is None or home is not graph or producer is root:
+    if producer is None or producer is root:
         return
-    if rewriter.position(producer) > rewriter.position(root):
+    if not rewriter.precedes(producer, root):
         raise Refused("an input of the replacement is computed later")
 
 
@@ -67,10 +67,11 @@ def _check_consumers(
     if anchor is None or isinstance(operand, NewInitializer):
         return
     for use in old.uses():
-        consumer = use.node
-        if consumer is not root and consumer.graph is anchor.graph:
-            if rewriter.position(consumer) < rewriter.position(anchor):
-                raise Refused("a consumer stands before the replacement")
+        consumer = rewriter.around(use.node, anchor.graph)
+        if consumer is None or consumer is root:
+            continue
+        if rewriter.position(consumer) < rewriter.position(anchor):
+            raise Refused("a consumer stands before the replacement")
 
 
 def _check_type(old: ir.Value, operand: Operand) -> None:
