@@ -74,23 +74,21 @@ class FoldConstants(Pass):
 
     @rule(*OPERATORS, name="ConstantExpression")
     def match(self, node: ir.Node, context: Context) -> Outcome:
-        """Fold the expression that ends here, unless all who use it are constant too."""
+        """Fold the constant expression that this node is part of."""
         known = cast(
             _Expressions, context.memory.setdefault("expressions", _Expressions())
         )
-        size = _size(node, known, context)
-        if size == 0:
+        if not _size(node, known, context):
             return Declined(known.blocked[node]) if node in known.blocked else None
-        if size < MOST_NODES and not _is_frontier(node, known, context):
+        end = _end(node, known, context)
+        if context.opset() < 7 or not any(map(_needed, end.outputs)):
             return None
-        if context.opset() < 7 or not any(map(_needed, node.outputs)):
-            return None
-        nodes = _expression(node, known)
+        nodes = _expression(end, known)
         try:
             results = self._evaluate(nodes, context)
-            return _replacement([node], nodes, results, self._charge(node, nodes, results, context))
+            return _replacement([end], nodes, results, self._charge(end, nodes, results, context))
         except Blocked as blocked:
-            return self._around(node, nodes, blocked, known, context)
+            return self._around(end, nodes, blocked, known, context)
 
     def _evaluate(self, nodes: list[ir.Node], context: Context) -> dict[ir.Value, Array]:
         limits = context.limits
@@ -202,6 +200,19 @@ def _size(root: ir.Node, known: _Expressions, context: Context) -> int:
 
 def _foldable(node: ir.Node, context: Context) -> bool:
     return not node.domain and node.op_type in OPERATORS and len(node.inputs) > 0
+
+
+def _end(node: ir.Node, known: _Expressions, context: Context) -> ir.Node:
+    """The last node of the constant expression that `node` is part of, or one of them.
+
+    Asking about any of its nodes must do: the last one may be far from what has changed.
+    """
+    while _size(node, known, context) < MOST_NODES and not _is_frontier(node, known, context):
+        following = next((use.node for value in node.outputs for use in value.uses()), None)
+        if following is None:
+            break
+        node = following
+    return node
 
 
 def _is_frontier(node: ir.Node, known: _Expressions, context: Context) -> bool:

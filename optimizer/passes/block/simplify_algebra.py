@@ -1,0 +1,130 @@
+"""Algebraic identities that hold bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.registry import Pass, register, rule
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+
+_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1, "Pow": 1}
+_COMMUTES = frozenset({"Add", "Mul"})
+_SELF_INVERSE = ("Neg", "Not", "BitwiseNot")
+_ROUNDING = ("Ceil", "Floor", "Round")
+_IDEMPOTENT = ("Abs", "Relu", "Sign", *_ROUNDING)
+_LOGIC = {"And": True, "Or": False, "Xor": False}
+
+
+@register
+@dataclass(frozen=True)
+class SimplifyAlgebra(Pass):
+    """Remove arithmetic that changes nothing.
+
+    What it does:
+        Takes out x + 0, x - 0, x * 1, x / 1, x ^ 1, `x and true`, `x or false`, --x, not not x,
+        and the second of two operators that are idempotent: Relu, Abs, Sign, rounding.
+    Before:
+        x → Mul(1) → Relu → Relu → Softmax
+    After:
+        x → Relu → Softmax
+    When it is safe:
+        The constant does not broadcast x to another shape. Never x * 0, x - x or x / x, which are
+        not constants where x is infinite, NaN or 0.
+    Numerics:
+        Bit-identical, with one exception that no comparison sees: -0 + 0 is +0, and becomes -0.
+    Source:
+        IEEE 754: 0 is neutral for addition up to the sign of zero, 1 for multiplication, division
+        and power.
+    """
+
+    id = "simplify-algebra"
+    family = "block"
+    exactness = "exact"
+    order = 60
+
+    @rule(*_NEUTRAL, name="NeutralOperand")
+    def neutral(self, node: ir.Node, context: Context) -> Outcome:
+        """An operand that changes nothing."""
+        first, second = node.inputs[0], node.inputs[1]
+        if first is None or second is None:
+            return None
+        element = _NEUTRAL[node.op_type]
+        if second.is_initializer() or context.is_constant(second):
+            kept, constant = first, second
+        elif node.op_type in _COMMUTES and context.is_constant(first):
+            kept, constant = second, first
+        else:
+            return None
+        if context.scalar(constant) != element or kept.dtype is None:
+            return None
+        if not _keeps_shape(node, kept, constant, context):
+            return Declined(f"The constant {element} broadcasts the other operand to a new shape.")
+        reason = f"{node.op_type} with {element} returns the other operand."
+        return Replacement([node], {node.outputs[0]: kept}, reason)
+
+    @rule(*_LOGIC, name="NeutralTruth")
+    def truth(self, node: ir.Node, context: Context) -> Outcome:
+        """`x and true`, `x or false`, `x xor false`."""
+        for place in (0, 1):
+            constant, kept = node.inputs[place], node.inputs[1 - place]
+            if kept is None or not context.is_constant(constant):
+                continue
+            value = context.scalar(constant)
+            if value is None or bool(value) != _LOGIC[node.op_type]:
+                continue
+            if _keeps_shape(node, kept, constant, context):
+                reason = f"{node.op_type} with {bool(value)} returns the other operand."
+                return Replacement([node], {node.outputs[0]: kept}, reason)
+        return None
+
+    @rule(*_SELF_INVERSE, name="SelfInversePair", reach=2)
+    def self_inverse(self, node: ir.Node, context: Context) -> Outcome:
+        """--x, not not x."""
+        above = _same_above(node, (node.op_type,))
+        if above is None or above.inputs[0] is None:
+            return None
+        reason = f"{node.op_type} undoes itself."
+        return Replacement([above, node], {node.outputs[0]: above.inputs[0]}, reason)
+
+    @rule(*_IDEMPOTENT, name="IdempotentPair", reach=2)
+    def idempotent(self, node: ir.Node, context: Context) -> Outcome:
+        """The second application of an operator that then changes nothing."""
+        kinds = _ROUNDING if node.op_type in _ROUNDING else (node.op_type,)
+        above = _same_above(node, kinds)
+        if above is None:
+            return None
+        reason = f"After {above.op_type}, {node.op_type} changes nothing."
+        return Replacement([node], {node.outputs[0]: above.outputs[0]}, reason)
+
+    @rule("Abs", name="AbsOfNeg", reach=2)
+    def abs_of_neg(self, node: ir.Node, context: Context) -> Outcome:
+        """|-x| is |x|."""
+        above = _same_above(node, ("Neg",))
+        if above is None or not context.single_use(above.outputs[0]):
+            return None
+        return Replacement(
+            [above], {above.outputs[0]: above.inputs[0]}, "The absolute value ignores the sign."
+        ) if above.inputs[0] is not None else None
+
+
+def _same_above(node: ir.Node, kinds: tuple[str, ...]) -> ir.Node | None:
+    """The producer of the input, if it is one of these operators."""
+    value = node.inputs[0]
+    above = None if value is None else value.producer()
+    return above if above is not None and above.op_type in kinds and not above.domain else None
+
+
+def _keeps_shape(
+    node: ir.Node, kept: ir.Value, constant: ir.Value | None, context: Context
+) -> bool:
+    """Whether broadcasting with the constant leaves the shape as it is."""
+    rank, width = context.rank(kept), context.rank(constant)
+    if rank is not None and width is not None and width <= rank:
+        shape = np.ones(0) if constant is None else constant.shape
+        if shape is not None and all(size == 1 for size in shape):
+            return True
+    return width == 0 or context.same_shape(kept, node.outputs[0])
