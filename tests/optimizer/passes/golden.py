@@ -1,7 +1,8 @@
 """Golden cases: `tests/golden/<pass id>/<what-happens-when>.txt`.
 
 A case is text with the sections `=== before`, `=== after` and, where near misses are left,
-`=== declined`. Lines above `=== before` are comments and start with `#`.
+`=== declined`. Lines above `=== before` are comments and start with `#`; `# feed n = 2 8` gives the
+input `n` these numbers where the case is run, instead of random ones.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import onnx
+
 from optimizer.pipeline import Pipeline
 from optimizer.registry import find
 from optimizer.rewrite.driver import optimize
@@ -17,6 +21,7 @@ from optimizer.rewrite.trace import Trace
 from tests.optimizer.graphs import opened, printed
 
 FOLDER = Path(__file__).parents[2] / "golden"
+_FEED = re.compile(r"^# feed (\w+) = (.+)$", re.MULTILINE)
 _SECTION = re.compile(r"^=== (\w+)\n", re.MULTILINE)
 
 
@@ -43,6 +48,14 @@ class Case:
     def before(self) -> str:
         """The source, as ONNX text."""
         return self.sections["before"]
+
+    def feeds(self, proto: onnx.ModelProto) -> dict[str, np.ndarray]:
+        """The numbers that the comments give to inputs."""
+        kinds = {value.name: value.type.tensor_type.elem_type for value in proto.graph.input}
+        return {
+            name: np.array(text.split(), dtype=onnx.helper.tensor_dtype_to_np_dtype(kinds[name]))
+            for name, text in _FEED.findall(self.head)
+        }
 
 
 @dataclass(frozen=True, slots=True)
