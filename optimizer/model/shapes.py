@@ -2,8 +2,8 @@
 
 The order is by trust and by cost. What the exporter wrote stays. Then our own propagation, which
 never guesses. Only where values remain unknown the two native inferences run, in a worker, on a
-model without weights. Nothing known is ever overwritten, a number least of all, and a free dimension
-of an input never becomes a number. A worker that fails costs knowledge, not the model.
+model without weights. Nothing known is ever overwritten, a number least of all; a free dimension of
+an input never becomes a number. A worker that fails costs knowledge, not the model.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _disagree(left: list[int | str | None], right: list[int | str | None]) -> bo
 
 
 def _usable(dim: int | str | None, symbolic: SymbolicValues) -> int | str | None:
-    """A size in terms of the model's own inputs; invented names and impossible sizes are dropped."""
+    """A size in terms of the model's inputs; invented names and impossible sizes are dropped."""
     if isinstance(dim, int):
         return dim if dim >= 0 else None
     expression = parse(dim) if dim else None

@@ -1,0 +1,95 @@
+"""What one node costs: floating-point operations and bytes moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.cost.formulas import FORMULAS, Operation, per_element
+from optimizer.cost.sizes import Sizes
+from optimizer.model.operators.call import constant_of
+
+VIEWS = frozenset(
+    {"Constant", "Dropout", "Flatten", "Identity", "Reshape", "Shape", "Size", "Squeeze",
+     "Unsqueeze"}
+)  # fmt: skip
+"""Operators that give their input another shape or look at it, without touching the data."""
+
+_CONTROL = frozenset({"If", "Loop", "Scan"})  # the nodes of their bodies are counted instead
+_PICKING = frozenset({"Gather", "GatherElements", "GatherND", "Slice", "Split"})
+_STANDARD = frozenset({"", "ai.onnx"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Arithmetic and traffic, in numbers that add up.
+
+    Attributes:
+        flops: floating-point (or integer) operations; a multiply-accumulate counts 2.
+        bytes_read: bytes of all different inputs, weights included.
+        bytes_written: bytes of all outputs.
+        weight_bytes: the part of `bytes_read` that is constant.
+    """
+
+    flops: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    weight_bytes: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        """Both together."""
+        return Cost(
+            self.flops + other.flops,
+            self.bytes_read + other.bytes_read,
+            self.bytes_written + other.bytes_written,
+            self.weight_bytes + other.weight_bytes,
+        )
+
+
+def node_cost(node: ir.Node, sizes: Sizes | None = None) -> Cost | None:
+    """The cost of one node by itself; None where a shape or the operator is unknown.
+
+    Views and control flow cost nothing; Gather, Slice and Split read only what they produce.
+    """
+    standard = node.domain in _STANDARD
+    if standard and (node.op_type in VIEWS or node.op_type in _CONTROL):
+        return Cost()
+    formula = FORMULAS.get(("" if standard else node.domain, node.op_type))
+    if formula is None:
+        if not standard:
+            return None
+        formula = per_element
+    sizes = sizes or Sizes()
+    written = _total(sizes, (value for value in node.outputs if _is_used(value)))
+    read = _total(sizes, dict.fromkeys(value for value in node.inputs if value is not None))
+    if written is None or read is None:
+        return None
+    flops = formula(Operation(node, sizes))
+    if flops is None:
+        return None
+    weights = _weights(node)
+    if standard and node.op_type in _PICKING:
+        read = min(read, written)
+        weights = min(weights, read)
+    return Cost(flops, read, written, weights)
+
+
+def _is_used(value: ir.Value) -> bool:
+    return bool(value.uses()) or value.is_graph_output() or value.graph is None
+
+
+def _total(sizes: Sizes, values: Iterator[ir.Value] | dict[ir.Value, None]) -> int | None:
+    total = 0
+    for value in values:
+        size = sizes.size_bytes(value)
+        if size is None:
+            return None
+        total += size
+    return total
+
+
+def _weights(node: ir.Node) -> int:
+    tensors = (constant_of(value) for value in dict.fromkeys(node.inputs))
+    return sum(tensor.nbytes for tensor in tensors if tensor is not None)
