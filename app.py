@@ -6,4 +6,4 @@ import streamlit as st
 
 from studio.server import lifespan, routes
 
-app = st.App("studio/main.py", routes=routes(), lifespan=lifespan)
+app = st.App("studio/frame/main.py", routes=routes(), lifespan=lifespan)

@@ -1,4 +1,7 @@
-"""The studio's frame: navigation, and the page a visitor asked for."""
+"""The studio's frame: navigation, and the page a visitor asked for.
+
+This script must not lie beside the folder `pages`: Streamlit would take that for its own.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import streamlit as st
 
 from studio.pages import export, model, rewrite, run
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = Path(__file__).parents[1] / "assets"
 
 st.set_page_config(
     page_title="Passlens",
@@ -16,7 +19,7 @@ st.set_page_config(
     layout="wide",
     initial_sidebar_state="auto",
 )
-st.html(ASSETS / "frame.css")
+st.html(Path(__file__).parent / "frame.css")
 st.logo(str(ASSETS / "logo.svg"), size="small")
 page = st.navigation(
     [
