@@ -11,9 +11,11 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from optimizer.errors import RunError
+import graphviz
+
+from optimizer.errors import RunError, StudioError
 from optimizer.isolation import Progress, within_worker
 from optimizer.model.graph import Model, count_nodes
 from optimizer.model.loader import load_bytes, load_path
@@ -23,6 +25,7 @@ from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over, save_trace
 from optimizer.source import complete
+from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
 from studio.graphview.graph_file import body_owners, graph_json
 from studio.graphview.groups import Groups
 from studio.graphview.steps_file import steps_json
@@ -56,6 +59,21 @@ class OpenRequest:
     companions: dict[str, Path] | None
     bind: dict[str, int]
     native: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRequest:
+    """A picture of a step.
+
+    Attributes:
+        step: which.
+        open: ids of the groups drawn open; None for as many as fit.
+        format: a Graphviz output format.
+    """
+
+    step: int
+    open: tuple[str, ...] | None
+    format: Literal["svg", "png", "pdf", "dot"]
 
 
 def open_model(request: OpenRequest, folder: Path, *, progress: Progress) -> None:
@@ -116,6 +134,43 @@ def materialize(folder: Path, trace: Path, step: int, target: Path) -> None:
     """
     cursor = open_trace_over(trace, _source(folder).ir)
     write(cursor.seek(step), target)
+
+
+def export_trace(folder: Path, trace: Path, target: Path) -> None:
+    """Write the whole trace, source included, as one file."""
+    cursor = open_trace_over(trace, _source(folder).ir)
+    save_trace(cursor, target)
+
+
+def picture(folder: Path, trace: Path, view: PictureRequest, target: Path) -> None:
+    """Draw a step, folded as asked, with Graphviz (or write its DOT source).
+
+    Raises:
+        StudioError: there are too many boxes, or no `dot` on this machine.
+    """
+    model = open_trace_over(trace, _source(folder).ir).seek(view.step)
+    groups = Groups(body_owners(model.graph))
+    drawing = graph_json(model.graph, key="", name="", groups=groups)
+    boxes = box_count(drawing, open_groups=view.open)
+    if boxes > MOST_DRAWN and view.format != "dot":
+        raise StudioError(
+            f"{boxes} boxes are too many for a picture (limit {MOST_DRAWN}); close some groups."
+        )
+    text = dot_text(drawing, open_groups=view.open)
+    if view.format == "dot":
+        target.write_text(text)
+    else:
+        target.write_bytes(_render(text, view.format))
+
+
+def _render(text: str, file_format: str) -> bytes:
+    try:
+        return graphviz.Source(text).pipe(format=file_format)
+    except graphviz.ExecutableNotFound:
+        raise StudioError(
+            "Graphviz's 'dot' is not installed on this machine; install the package 'graphviz',"
+            " or take the DOT source."
+        ) from None
 
 
 def _load(request: OpenRequest) -> Model:

@@ -21,6 +21,7 @@ from typing import Any
 
 from optimizer.errors import StudioError, WorkerCrashed, quoted
 from optimizer.isolation import Isolate, Progress
+from optimizer.model.limits import JobLimits
 from optimizer.pipeline import Pipeline
 from studio import jobs
 from studio.cache import cache_folder
@@ -146,6 +147,35 @@ class Store:
             with _made_whole(target.parent) as folder:
                 trace = run.folder / jobs.TRACE
                 self._isolate(jobs.materialize, model.folder, trace, step, folder / target.name)
+        return target
+
+    def trace(self, model: OpenedModel, run: OpenedRun) -> Path:
+        """The whole trace, source included, as one file; made on first use."""
+        target = run.folder / "export" / "run.trace"
+        if not target.is_file():
+            with _made_whole(target.parent) as folder:
+                trace = run.folder / jobs.TRACE
+                self._isolate(jobs.export_trace, model.folder, trace, folder / target.name)
+        return target
+
+    def picture(self, model: OpenedModel, run: OpenedRun, view: jobs.PictureRequest) -> Path:
+        """A picture of a step; made on first use.
+
+        Raises:
+            StudioError: it has too many boxes, or `dot` is missing or does not finish.
+        """
+        key = _key(view.step, view.open)
+        target = run.folder / f"picture-{key}-{view.format}" / f"step-{view.step}.{view.format}"
+        if not target.is_file():
+            with _made_whole(target.parent) as folder:
+                self._isolate(
+                    jobs.picture,
+                    model.folder,
+                    run.folder / jobs.TRACE,
+                    view,
+                    folder / target.name,
+                    limits=JobLimits(seconds=60),
+                )
         return target
 
     def file(self, model_key: str, run: str | None = None) -> Path | None:

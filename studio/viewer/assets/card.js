@@ -14,7 +14,7 @@ export class Card {
   render() {
     const { session: s, data } = this.viewer;
     if (!s || data?.mode === "model") return;
-    const step = s.current;
+    const step = this.viewer.nav.touched ? s.current : null;
     if (!s.trace) { fill(this.el, h("h2", null, "No rewrites yet"), h("p.pl-empty", null, "Switch passes on at the left; every rewrite they make will be one step here.")); return; }
     if (!s.steps.length) { fill(this.el, h("h2", null, "Nothing to rewrite"), h("p.pl-empty", null, "No enabled pass found a place where it applies. Near misses are listed under each pass as declined.")); return; }
     if (!step) { fill(this.el, ...this.#overview()); return; }
@@ -48,7 +48,7 @@ export class Card {
     const row = (/** @type {string} */ name, /** @type {number[] | undefined} */ v, /** @type {string} */ unit) => v && v.length > 1 && v[0]
       ? h("tr", null, h("th", { scope: "row" }, name), h("td", null, amountOf(v[0], unit)), h("td", null, amountOf(v[1], unit)), h("td", null, percent(v))) : null;
     return [
-      h("p.pl-dim", null, `Source · ${s.steps.length} rewrites follow`), h("h2", null, s.graph.name),
+      h("p.pl-dim", null, `${s.steps.length} rewrites by ${new Set(s.steps.map((x) => x.pass)).size} passes`), h("h2", null, s.graph.name),
       h("table", null, h("thead", null, h("tr", null, h("td"), h("th", { scope: "col" }, "before"), h("th", { scope: "col" }, "after"), h("td"))),
         h("tbody", null, row("Nodes", t.nodes, ""), row("FLOPs", t.flops, ""), row("Bytes moved", t.bytes, "B"))),
       h("p.pl-empty", null, "Press → for the first rewrite, space to play all, or drag along the strip below."),

@@ -1,7 +1,7 @@
 // @ts-check
 // One pane on its canvas: groups, wires, boxes, stubs, in this order, only what the viewport meets.
 
-import { drawBox, drawClosed, drawOpen } from "./drawbox.js";
+import { drawBox, drawClosed, drawOpen, drawTitle } from "./drawbox.js";
 import { TAG_H } from "./metrics.js";
 
 /** @typedef {import("./place.js").Picture} Picture */
@@ -43,13 +43,14 @@ export function drawPane(s) {
   const { c, view, dpr, width, height } = s;
   c.setTransform(dpr, 0, 0, dpr, 0, 0);
   c.fillStyle = s.theme.bg;
-  c.fillRect(0, 0, width, height);
+  c.fillRect(0, 0, width + 1, height + 1);
   const k = view.k;
   c.setTransform(dpr * k, 0, 0, dpr * k, dpr * (width / 2 - k * view.x), dpr * (height / 2 - k * view.y));
   const seen = { x0: view.x - width / 2 / k - 20, x1: view.x + width / 2 / k + 20, y0: view.y - height / 2 / k - 20, y1: view.y + height / 2 / k + 20 };
   for (const b of s.picture.boxes) if (b.kind === "open") { const p = s.at(b); if (meets(p, seen)) drawOpen(s, b, p); }
   drawWires(s, seen);
   if (k < LOD) { drawSpecks(s, seen); return; }
+  for (const b of s.picture.boxes) if (b.kind === "open") { const p = s.at(b); if (meets({ ...p, h: 26 }, seen)) drawTitle(s, b, p); }
   for (const b of s.ghosts) drawGhost(s, b, seen);
   for (const b of s.picture.boxes) {
     if (b.kind === "open") continue;
@@ -216,6 +217,17 @@ function drawTags(s, seen) {
     c.fillStyle = lit ? theme.bg : theme.muted;
     const text = t.more > 0 ? `${metrics.fit(t.label, metrics.fonts.tag, t.w - 32)} +${t.more}` : metrics.fit(t.label, metrics.fonts.tag, t.w - 12);
     c.fillText(text, mid, t.y + 1.5 + TAG_H / 2);
+  }
+  for (const t of s.picture.stubs) {
+    if (!meets({ x: t.x - 20, y: t.y, w: 40, h: 24 }, seen)) continue;
+    c.globalAlpha = s.lit && !s.selected.has(t.box) ? 0.35 : 1;
+    c.strokeStyle = c.fillStyle = s.selected.has(t.box) ? theme.primary : theme.faint;
+    c.beginPath();
+    c.moveTo(t.x + 12, t.y);
+    c.lineTo(t.x + 12, t.y + 9);
+    c.stroke();
+    c.fillStyle = s.selected.has(t.box) ? theme.primary : theme.muted;
+    c.fillText(t.label, t.x + 14, t.y + 15);
   }
   c.globalAlpha = 1;
 }

@@ -221,8 +221,7 @@ function drawBadge(s, mark, right, y) {
 
 /** @param {Scene} s @param {Box} b @param {Place} p */
 export function drawOpen(s, b, p) {
-  const { c, theme, metrics } = s;
-  const g = /** @type {import("./fold.js").Group} */ (b.group);
+  const { c, theme } = s;
   c.globalAlpha = p.alpha * (s.lit ? 0.6 : 1);
   c.beginPath();
   c.roundRect(p.x, p.y, p.w, p.h, 8);
@@ -231,25 +230,39 @@ export function drawOpen(s, b, p) {
   c.strokeStyle = s.hover === b.key || s.selected.has(b.key) ? theme.primary : theme.border;
   c.lineWidth = 1;
   c.stroke();
-  if (s.view.k >= 0.3) {
-    const y = p.y + TITLE_H / 2;
-    c.fillStyle = theme.muted;
-    chevron(c, p.x + 13, y, true);
-    c.font = metrics.fonts.group;
-    c.textAlign = "left";
-    c.textBaseline = "middle";
-    const mark = s.marks.get(b.key);
-    const badge = badgeWidth(s, mark);
-    const count = `${countText(s, b)}${g.repeat ? ` ×${g.repeat}` : ""}`;
-    const rest = metrics.width(count, metrics.fonts.count) + 10 + badge;
-    const name = metrics.fit(shortGroup(g.name), metrics.fonts.group, p.w - 32 - rest);
-    c.fillStyle = theme.text;
-    c.fillText(name, p.x + 23, y);
+  c.globalAlpha = 1;
+}
+
+/** Over the wires, with a patch behind it. @param {Scene} s @param {Box} b @param {Place} p */
+export function drawTitle(s, b, p) {
+  const { c, theme, metrics } = s;
+  const g = /** @type {import("./fold.js").Group} */ (b.group);
+  const y = p.y + TITLE_H / 2 + 1;
+  const mark = s.marks.get(b.key);
+  const badge = badgeWidth(s, mark);
+  const name = metrics.fit(shortGroup(g.name), metrics.fonts.group, p.w - 34 - badge);
+  const used = metrics.width(name, metrics.fonts.group);
+  const count = `${countText(s, b)}${g.repeat ? ` ×${g.repeat}` : ""}`;
+  const wide = metrics.width(count, metrics.fonts.count);
+  const counted = 23 + used + 8 + wide + badge + 8 < p.w;
+  c.globalAlpha = p.alpha;
+  c.fillStyle = theme.patch;
+  c.beginPath();
+  c.roundRect(p.x + 5, y - 9, 20 + used + (counted ? wide + 10 : 2), 18, 4);
+  c.fill();
+  c.globalAlpha = p.alpha * (s.lit ? 0.6 : 1);
+  c.fillStyle = theme.muted;
+  chevron(c, p.x + 13, y, true);
+  c.font = metrics.fonts.group;
+  c.textAlign = "left";
+  c.textBaseline = "middle";
+  c.fillStyle = theme.text;
+  c.fillText(name, p.x + 23, y);
+  if (counted) {
     c.font = metrics.fonts.count;
     c.fillStyle = theme.muted;
-    const after = p.x + 23 + metrics.width(name, metrics.fonts.group) + 8;
-    if (rest + after < p.x + p.w + 20) c.fillText(count, after, y);
-    if (badge) drawBadge(s, mark, p.x + p.w - 8, y);
+    c.fillText(count, p.x + 23 + used + 8, y);
   }
+  if (badge) drawBadge(s, mark, p.x + p.w - 8, y);
   c.globalAlpha = 1;
 }

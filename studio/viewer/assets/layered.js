@@ -47,6 +47,7 @@ function adjacency(n, edges) {
 function topological(n, edges, out, inn) {
   const left = Int32Array.from(inn, (l) => l.length);
   const at = new Int32Array(n).fill(-1);
+  /** @type {number[]} */
   const queue = [];
   let stuck = 0;
   const done = new Uint8Array(n);
@@ -63,7 +64,11 @@ function topological(n, edges, out, inn) {
  * @typedef {object} Wire an edge of one level, with where it leaves and enters
  * @property {number} a @property {number} b local items
  * @property {number} oa @property {number} ob offset from the item's middle
+ * @property {boolean} [late] not in the source graph: it must not bend what is
+ * @property {Int32Array | null} [through] items whose place it takes in the ranks it passes, -1 = none
  */
+
+const LATE = 0.2;
 
 /**
  * @param {Float64Array} widths @param {Int32Array} rank @param {number} ranks @param {Wire[]} wires
@@ -87,6 +92,7 @@ export function placeItems(widths, rank, ranks, wires) {
   const pos = new Float64Array(w.length);
   orderLayers(layers, up, down, pos);
   const x = assignX(layers, w, up, down, n);
+  straighten(lanes, n, { layers, pos, w, x, rk });
   let x0 = Infinity, x1 = -Infinity;
   for (let i = 0; i < w.length; i++) { x0 = Math.min(x0, x[i] - w[i] / 2); x1 = Math.max(x1, x[i] + w[i] / 2); }
   if (!w.length) { x0 = 0; x1 = 0; }
@@ -105,19 +111,21 @@ function makeLanes(wires, rank, n, make, join) {
   const shared = new Map();
   /** @type {(number[] | null)[]} */
   const lanes = new Array(wires.length).fill(null);
-  wires.forEach(({ a, b, oa, ob }, i) => {
+  wires.forEach(({ a, b, oa, ob, late, through }, i) => {
     const first = rank[a] + 1;
-    if (rank[b] <= first) { join(a, b, oa - ob, 4); return; }
-    const key = `${a}:${oa}`;
+    if (rank[b] <= first) { join(a, b, oa - ob, late ? LATE : 4); return; }
+    const key = late ? `late${i}` : `${a}:${oa}`;
     let chain = shared.get(key);
     if (!chain) shared.set(key, (chain = []));
     while (chain.length < rank[b] - first) {
-      const v = make(first + chain.length);
-      if (chain.length) join(chain[chain.length - 1], v, 0, 3); else join(a, v, oa, 2);
+      const reuse = through?.[chain.length] ?? -1;
+      const v = reuse >= 0 ? reuse : make(first + chain.length);
+      const before = chain.length ? chain[chain.length - 1] : a;
+      if (reuse < 0) join(before, v, chain.length ? 0 : oa, late ? LATE : chain.length ? 3 : 2);
       chain.push(v);
     }
     lanes[i] = chain.slice(0, rank[b] - first);
-    join(lanes[i][lanes[i].length - 1], b, -ob, 2);
+    join(lanes[i][lanes[i].length - 1], b, -ob, late ? LATE : 2);
   });
   return lanes;
 }
@@ -145,9 +153,13 @@ function orderLayers(layers, up, down, pos) {
   const sort = (/** @type {number[]} */ layer, /** @type {number[][]} */ near) => {
     if (layer.length < 2) return;
     for (const u of layer) {
-      let sum = 0;
-      for (let j = 0; j < near[u].length; j += 3) sum += pos[near[u][j]];
-      key[u] = near[u].length ? (sum * 3) / near[u].length : pos[u];
+      let sum = 0, weight = 0;
+      for (let j = 0; j < near[u].length; j += 3) {
+        const w = near[u][j + 2] < 1 ? LATE : 1;
+        sum += pos[near[u][j]] * w;
+        weight += w;
+      }
+      key[u] = weight ? sum / weight : pos[u];
     }
     layer.sort((a, b) => key[a] - key[b] || pos[a] - pos[b]);
     number(layer);
@@ -199,7 +211,7 @@ function pool(layer, w, near, x, n) {
     offsets.push(off);
     const linked = near[u].length > 0;
     let want = (linked ? wish(near[u], x) : x[u]) - off;
-    let weight = linked ? (u < n ? 4 : 1) : 0.1;
+    let weight = linked ? (u < n ? 100 : 1) : 0.1;    // lanes make way for boxes
     let c = 1;
     while (sums.length && sums[sums.length - 1] >= want) {
       const pw = /** @type {number} */ (weights.pop());
@@ -211,4 +223,40 @@ function pool(layer, w, near, x, n) {
     sums.push(want); weights.push(weight); counts.push(c);
   }
   for (let b = 0, i = 0; b < sums.length; b++) for (let k = 0; k < counts[b]; k++, i++) x[layer[i]] = sums[b] + offsets[i];
+}
+
+/**
+ * Lanes run straight as far as the boxes beside them leave room for it.
+ * @param {(number[] | null)[]} lanes @param {number} n
+ * @param {{layers: number[][], pos: Float64Array, w: number[], x: Float64Array, rk: number[]}} at
+ */
+function straighten(lanes, n, { layers, pos, w, x, rk }) {
+  const done = new Set();
+  for (const lane of lanes) {
+    /** @type {number[]} */
+    let run = [];
+    let low = -Infinity, high = Infinity;
+    const settle = () => {
+      if (!run.length) return;
+      const want = run.map((v) => x[v]).sort((a, b) => a - b)[run.length >> 1];
+      const to = Math.min(high, Math.max(low, want));
+      for (const v of run) x[v] = to;
+      run = [];
+      low = -Infinity;
+      high = Infinity;
+    };
+    for (const v of lane ?? []) {
+      if (v < n || done.has(v)) { settle(); continue; }
+      done.add(v);
+      const layer = layers[rk[v]];
+      const left = layer[pos[v] - 1], right = layer[pos[v] + 1];
+      const from = left === undefined ? -Infinity : x[left] + (w[left] + w[v]) / 2 + GAP_X / 2;
+      const to = right === undefined ? Infinity : x[right] - (w[right] + w[v]) / 2 - GAP_X / 2;
+      if (Math.max(low, from) > Math.min(high, to)) settle();
+      low = Math.max(low, from);
+      high = Math.min(high, to);
+      run.push(v);
+    }
+    settle();
+  }
 }

@@ -5,6 +5,7 @@
 import { INPUT } from "./model.js";
 import { GAP_Y, PAD } from "./metrics.js";
 import { placeItems, rankItems } from "./layered.js";
+import { throughGaps } from "./late.js";
 import { assignTracks } from "./tracks.js";
 import { Wiring } from "./wiring.js";
 
@@ -137,6 +138,9 @@ export class Layout {
     const w = new Float64Array(total).fill(6);
     items.forEach((box, i) => { w[i] = level.inner[i]?.width ?? this.#itemWidth(box); });
     for (const wire of level.wires) { wire.oa = this.#offset(level, wire.a, wire.pa); wire.ob = this.#offset(level, wire.b, wire.pb); }
+    level.rows = Array.from({ length: level.ranks }, () => []);
+    for (let i = 0; i < n; i++) level.rows[rank[i]].push(i);
+    throughGaps(this, level);
     const { x, via, width } = placeItems(w, rank, level.ranks, level.wires);
     const pad = g.parent ? PAD : 0;
     const wide = Math.max(width + 2 * pad, g.parent ? this.metrics.titleWidth(g) : 0);
@@ -145,8 +149,6 @@ export class Layout {
     level.w = w;
     level.width = wide;
     level.wires.forEach((wire, i) => { wire.via = via[i]?.map((v) => v + shift) ?? null; });
-    level.rows = Array.from({ length: level.ranks }, () => []);
-    for (let i = 0; i < n; i++) level.rows[rank[i]].push(i);
     level.gaps = assignTracks(level, GAP_Y);
     return level;
   }
@@ -191,20 +193,27 @@ export function findHubs(union) {
   const n = union.occupants.length;
   /** @type {[number, number][]} */
   const edges = [];
-  /** @type {Set<number>[]} */
-  const consumers = Array.from({ length: n }, () => new Set());
+  const seen = new Set();
+  /** @type {Set<number>[]} */ const early = Array.from({ length: n }, () => new Set());
+  /** @type {Set<number>[]} */ const late = Array.from({ length: n }, () => new Set());
   for (let e = 0; e < union.from.length; e++) {
     const a = union.slotOf[union.from[e]];
     const b = union.slotOf[union.to[e]];
-    if (a !== b && !consumers[a].has(b)) { consumers[a].add(b); edges.push([a, b]); }
+    if (a === b) continue;
+    if (!seen.has(a * n + b)) { seen.add(a * n + b); edges.push([a, b]); }
+    // Consumers at the same time: those of the source, or those at the end.
+    if (union.edgeBorn[e] === 0) early[a].add(b);
+    if (union.edgeDied[e] === Infinity) late[a].add(b);
   }
   const { rank } = rankItems(n, edges, new Int8Array(n));
   const hubs = new Uint8Array(n);
   for (let s = 0; s < n; s++) {
-    let far = 0;
-    for (const c of consumers[s]) if (rank[c] - rank[s] > LONG) far++;
     const input = union.kind[union.occupants[s][0]] === INPUT;
-    hubs[s] = input ? Number(consumers[s].size > 2 || far > 0) : Number(far > 2);
+    for (const consumers of [early[s], late[s]]) {
+      let far = 0;
+      for (const c of consumers) if (rank[c] - rank[s] > LONG) far++;
+      if (input ? consumers.size > 2 || far > 0 : far > 2) hubs[s] = 1;
+    }
   }
   return { hubs, rank };
 }

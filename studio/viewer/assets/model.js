@@ -28,6 +28,10 @@ export const OUTPUT = 2;
  * @property {Int32Array} toPort
  * @property {number} sourceEdges edges 0..sourceEdges-1 exist before any step
  * @property {Delta[]} deltas one a step
+ * @property {Float64Array} edgeBorn step from which each edge is there, 0 = source
+ * @property {Float64Array} edgeDied step from which it is gone, Infinity = never
+ * @property {Float64Array} born the same for occupants
+ * @property {Float64Array} died
  */
 
 /**
@@ -64,8 +68,23 @@ export function buildUnion(graph, trace) {
     graph, trace, recs, index, kind: Uint8Array.from(kinds), sources, ...slots,
     from: Int32Array.from(table.from), to: Int32Array.from(table.to),
     fromPort: Int32Array.from(table.fromPort), toPort: Int32Array.from(table.toPort),
-    sourceEdges, deltas,
+    sourceEdges, deltas, ...lifetimes(deltas, recs.length, sources, table.from.length, sourceEdges),
   };
+}
+
+/** @param {Delta[]} deltas @param {number} total @param {number} sources @param {number} edges @param {number} sourceEdges */
+function lifetimes(deltas, total, sources, edges, sourceEdges) {
+  const born = new Float64Array(total).fill(Infinity).fill(0, 0, sources);
+  const died = new Float64Array(total).fill(Infinity);
+  const edgeBorn = new Float64Array(edges).fill(Infinity).fill(0, 0, sourceEdges);
+  const edgeDied = new Float64Array(edges).fill(Infinity);
+  deltas.forEach((d, i) => {
+    for (const o of d.added) born[o] = Math.min(born[o], i + 1);
+    for (const o of d.removed) died[o] = i + 1;
+    for (const e of d.on) { edgeBorn[e] = Math.min(edgeBorn[e], i + 1); edgeDied[e] = Infinity; }
+    for (const e of d.off) edgeDied[e] = i + 1;
+  });
+  return { born, died, edgeBorn, edgeDied };
 }
 
 /** @param {import("./types.js").Port} p @param {string} op @returns {NodeRecord} */
@@ -174,6 +193,7 @@ function assignSlots(recs, sources, index, deltas) {
   const slotOf = new Int32Array(recs.length).fill(-1);
   /** @type {number[][]} */
   const occupants = [];
+  /** @type {number[]} */
   const next = [];                  // linked list: a new slot goes right behind its neighbour
   const tail = new Map();           // neighbour slot -> last slot put behind it
   for (let i = 0; i < sources; i++) {

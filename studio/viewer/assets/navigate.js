@@ -13,6 +13,8 @@ export class Navigator {
     this.viewer = viewer;
     this.following = true;
     this.speed = 1;
+    /** false until someone steps: the card then speaks of the whole trace */
+    this.touched = false;
     this.timer = 0;
     this.settling = 0;
     /** @type {Set<string>} groups opened to show a change, closed again when it has passed */
@@ -30,6 +32,7 @@ export class Navigator {
     if (!s) return;
     const target = Math.max(0, Math.min(s.steps.length, Math.round(step)));
     if (target === s.step) return;
+    this.touched = true;
     const forward = target === s.step + 1;
     const near = Math.abs(target - s.step) === 1;
     const ms = viewer.motion && near && !how.dragging && !(this.playing && this.speed > 2) ? MOTION_MS : 0;

@@ -122,7 +122,7 @@ export class Passes {
     const list = this.viewer.data?.pipeline?.vetoed ?? [];
     if (!list.length) return null;
     return h("section.pl-vetoed", null, h("h3", null, `Vetoed ${list.length}`), h("ul", null, ...list.map((v) =>
-      h("li", null, h("button", { type: "button", onclick: () => this.viewer.select(v.root, { reveal: true }) }, `${v.rule} at ${this.#nodeName(v.root)}`),
+      h("li", null, h("button", { type: "button", disabled: !v.root, onclick: () => this.viewer.select(v.root, { reveal: true }) }, v.root ? `${v.rule ?? "rewrite"} at ${this.#nodeName(v.root)}` : `rewrite ${v.match}`),
         button("Let this rewrite happen again", "restore", () => this.viewer.trigger("unveto", v.match), "pl-link")))));
   }
 

@@ -46,6 +46,7 @@ import { GROUP_H, PAD, TAG_ROW, TITLE_H } from "./metrics.js";
  * @property {DrawnWire[]} wires
  * @property {DrawnTag[]} tags
  * @property {number} width @property {number} height
+ * @property {{x: number, y: number, label: string, box: number}[]} stubs below producers whose output goes to stubs
  * @property {number} nodes boxes that are not open groups
  */
 
@@ -63,9 +64,10 @@ export function placePane(layout, state) {
   }
   const scratch = measure(layout, layout.root, state);
   /** @type {Picture} */
-  const picture = { boxes: [], byKey: new Map(), wires: [], tags: [], width: layout.root.width, height: scratch.h, nodes: 0 };
+  const picture = { boxes: [], byKey: new Map(), wires: [], tags: [], stubs: [], width: layout.root.width, height: scratch.h, nodes: 0 };
   const pen = { layout, state, picture, pairState, pairEdge };
   emit(pen, layout.root, scratch, 0, 0);
+  emitStubs(pen);
   for (const b of picture.boxes) { picture.byKey.set(b.key, b); if (b.kind !== "open") picture.nodes++; }
   return picture;
 }
@@ -156,6 +158,18 @@ function emitTags(pen, box, mid, y) {
     const x = k === 0 ? mid - 8 - w : mid + 8;
     pen.picture.tags.push({ tag, more, label: tag.label, x, y, w, state: pen.pairState[tag.pair], box });
   });
+}
+
+/** Below a producer: to how many boxes its output goes by stub. @param {Pen} pen */
+function emitStubs({ layout, picture, pairState }) {
+  const { wiring } = layout;
+  /** @type {Map<number, number>} */
+  const uses = new Map();
+  for (let p = 0; p < wiring.count; p++) if (wiring.stub[p] && pairState[p]) uses.set(wiring.source[p], (uses.get(wiring.source[p]) ?? 0) + 1);
+  for (const b of picture.boxes) {
+    const n = uses.get(b.key);
+    if (n) picture.stubs.push({ x: b.x + b.w / 2, y: b.y + b.h, label: `→ ${n}`, box: b.key });
+  }
 }
 
 /** @param {Pen} pen @param {Level} level @param {Scratch} s @param {{i: number, ox: number, oy: number}} at */

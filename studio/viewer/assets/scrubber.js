@@ -1,11 +1,15 @@
 // @ts-check
 // The signature: one bar a rewrite, coloured by family, as high as what it saved. Drag, wheel, keys.
 
-import { button, fill, h, signed } from "./dom.js";
+import { button, fill, h, icon, signed } from "./dom.js";
 import { SPEEDS } from "./navigate.js";
 
 /** @type {[string, string, string][]} */
 const METRICS = [["nodes", "nodes", ""], ["bytes", "bytes", "B"], ["flops", "FLOPs", "FLOP"]];
+const ICONS = {
+  first: "M3 3v10M13 3v10L5.5 8z", last: "M13 3v10M3 3v10l7.5-5z", back: "M11 3v10L4 8z", next: "M5 3v10l7-5z",
+  backPass: "M8 3v10L2.5 8zM14 3v10L8.5 8z", nextPass: "M2 3v10l5.5-5zM8 3v10l5.5-5z", play: "M4 2.5v11l9-5.5z", pause: "M4.5 3h2v10h-2zM9.5 3h2v10h-2z",
+};
 const TOP = 9;
 const BASE = 6;
 
@@ -17,15 +21,16 @@ export class Scrubber {
     this.metric = "nodes";
     this.hover = -1;
     const { nav } = viewer;
-    this.play = button("Play (space)", "▶", () => nav.togglePlay(), "pl-play");
+    const tool = (/** @type {string} */ label, /** @type {string} */ path, /** @type {() => void} */ act) => { const b = button(label, "", act); b.append(icon(path)); return b; };
+    this.play = button("Play (space)", "", () => nav.togglePlay(), "pl-play");
     this.canvas = h("canvas", { tabindex: 0, role: "slider", "aria-label": "Rewrite step", "aria-valuemin": 0 });
     this.where = h("span.pl-where");
     this.totals = h("span.pl-totals");
     const metric = h("select", { "aria-label": "Height of the bars", onchange: (/** @type {any} */ e) => { this.metric = e.target.value; this.render(); } }, ...METRICS.map(([v, t]) => h("option", { value: v }, t)));
     const speed = h("select", { "aria-label": "Playing speed", onchange: (/** @type {any} */ e) => nav.setSpeed(Number(e.target.value)) }, ...SPEEDS.map((v) => h("option", { value: v, selected: v === 1 }, `${v}×`)));
     this.el = h("footer.pl-scrub", { "aria-label": "Steps" },
-      h("div.pl-buttons", null, button("Source graph (Home)", "⏮", () => nav.goto(0)), button("Previous pass ([)", "⟨", () => nav.passBy(-1)), button("Previous step (←)", "◀", () => nav.stepBy(-1)), this.play,
-        button("Next step (→)", "▶", () => nav.stepBy(1)), button("Next pass (])", "⟩", () => nav.passBy(1)), button("Last step (End)", "⏭", () => nav.goto(Infinity))),
+      h("div.pl-buttons", null, tool("Source graph (Home)", ICONS.first, () => nav.goto(0)), tool("Previous pass ([)", ICONS.backPass, () => nav.passBy(-1)), tool("Previous step (←)", ICONS.back, () => nav.stepBy(-1)), this.play,
+        tool("Next step (→)", ICONS.next, () => nav.stepBy(1)), tool("Next pass (])", ICONS.nextPass, () => nav.passBy(1)), tool("Last step (End)", ICONS.last, () => nav.goto(Infinity))),
       h("div.pl-strip", null, this.canvas), h("div.pl-state", null, this.where, this.totals), h("div.pl-selects", null, metric, speed));
     this.#listen();
     this.observer = new ResizeObserver(() => this.draw());
@@ -51,7 +56,7 @@ export class Scrubber {
 
   renderPlay() {
     const { nav } = this.viewer;
-    this.play.textContent = nav.playing ? "❚❚" : "▶▶";
+    fill(this.play, icon(nav.playing ? ICONS.pause : ICONS.play));
     this.play.setAttribute("aria-label", nav.playing ? "Pause (space)" : "Play (space)");
   }
 

@@ -38,7 +38,7 @@ export class Search {
         if (!s.late.alive[o] && !s.early.alive[o]) continue;
         const rec = s.union.recs[o];
         const text = `${rec.op} ${rec.name} ${rec.id} ${rec.brief ?? ""}`.toLowerCase();
-        if (words.every((w) => text.includes(w))) this.hits.push(o);
+        if (words.every((/** @type {string} */ w) => text.includes(w))) this.hits.push(o);
       }
       const exact = words[0];
       const score = (/** @type {number} */ o) => Number(s.union.recs[o].op.toLowerCase() !== exact) - Number(s.late.alive[o]) * 0.5;

@@ -43,9 +43,12 @@ export class Shell {
     this.right = h("aside.pl-right", { "aria-label": "Details" }, this.card.el, this.details.el, viewer.live.details);
     this.body = h("div.pl-body", null, this.left, this.middle, this.right);
     this.root = h("div.pl-root", { tabindex: 0, role: "region", "aria-label": "Graph viewer, press question mark for keys" },
-      this.body, this.scrubber.el, viewer.live.line, this.help, this.tip.el);
+      this.body, this.scrubber.el, viewer.live.line, this.help, this.tip.el, h("div.pl-ring"));
     this.onResize = () => this.fillWindow();
     window.addEventListener("resize", this.onResize);
+    this.widthSeen = 0;
+    this.watch = new ResizeObserver(() => { if (Math.abs(this.root.clientWidth - this.widthSeen) > 1) { this.widthSeen = this.root.clientWidth; this.fillWindow(); } });
+    this.watch.observe(this.root);
     this.root.addEventListener("pointerdown", (/** @type {Event} */ e) => {
       const on = /** @type {HTMLElement} */ (e.composedPath()[0]);
       if (on.matches?.("canvas")) this.root.focus({ preventScroll: true });
@@ -75,10 +78,10 @@ export class Shell {
     this.followTool = tool("follow", "Follow the change while stepping", () => { viewer.nav.following = !viewer.nav.following; if (viewer.nav.following) viewer.nav.follow(200); this.renderPlay(); });
     this.leftTool = tool("left", "Passes panel (p)", () => this.toggleLeft());
     this.rightTool = tool("right", "Details panel (d)", () => this.toggleRight());
-    return h("div.pl-tools", { role: "toolbar", "aria-label": "View" }, this.leftTool,
+    return h("div.pl-tools", { role: "toolbar", "aria-label": "View", "aria-orientation": "vertical" }, this.leftTool, this.rightTool,
       h("span.pl-group", { role: "group", "aria-label": "Panes" }, ...this.paneTools), this.followTool,
       tool("search", "Find a node (/)", () => this.search.open()), tool("minus", "Zoom out (−)", () => zoom(0.8)), tool("plus", "Zoom in (+)", () => zoom(1.25)),
-      tool("fit", "Fit the graph (f)", () => this.stage.fit(viewer.motion ? 200 : 0)), this.rightTool);
+      tool("fit", "Fit the graph (f)", () => this.stage.fit(viewer.motion ? 200 : 0)));
   }
 
   #help() {
@@ -104,15 +107,16 @@ export class Shell {
     this.root.classList.toggle("pl-model", single);
     this.scrubber.el.hidden = single;
     this.card.el.hidden = single;
-    for (const t of [...this.paneTools, this.followTool, this.leftTool]) t.hidden = single;
+    for (const t of [...(this.paneTools ?? []), this.followTool, this.leftTool]) t.hidden = single;
     if (changed || this.stage.single !== single) { this.stage.single = single; this.stage.applySplit(); }
     this.applyPanels();
   }
 
   applyPanels() {
-    const wide = window.innerWidth >= NARROW;
+    const width = this.root.clientWidth || window.innerWidth;
+    const wide = width >= NARROW;
     const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
-    const right = this.rightWanted ?? (this.mode === "rewrite" || this.viewer.selected !== null);
+    const right = this.rightWanted ?? (this.viewer.selected !== null || (this.mode === "rewrite" && width >= 760));
     this.left.hidden = !left;
     this.right.hidden = !right;
     this.body.style.gridTemplateColumns = `${left ? "280px " : ""}minmax(0, 1fr)${right ? (wide ? " 320px" : " 288px") : ""}`;
@@ -187,5 +191,5 @@ export class Shell {
 
   twinChanged() { this.viewer.live.twin(); }
 
-  dispose() { window.removeEventListener("resize", this.onResize); this.scrubber.dispose(); }
+  dispose() { this.watch.disconnect(); window.removeEventListener("resize", this.onResize); this.scrubber.dispose(); }
 }

@@ -35,7 +35,10 @@ export class Stage {
     this.single = false;
     this.split = 0.5;
     this.frame = 0;
+    /** @type {Map<Which, {stamp: string, marks: Map<number, import("./draw.js").BoxMark>, session: Session}>} */
+    this.markCache = new Map();
     this.canvases = [0, 1].map((i) => h("canvas", { role: "img", "aria-label": i ? "Graph after" : "Graph before", tabindex: -1 }));
+    /** @type {Pane[]} */
     this.panes = this.canvases.map((canvas) => new Pane(canvas, this.#paneHost()));
     this.minimap = new Minimap((x, y) => { this.camera.follow(1); this.camera.flyTo({ x, y }, 0); host.moved(); this.invalidate(); });
     this.heads = [h("div.pl-head"), h("div.pl-head")];
@@ -244,7 +247,6 @@ export class Stage {
   #marks(which) {
     const s = /** @type {Session} */ (this.session);
     const stamp = `${s.folds}|${s.step}|${s.before}|${which}`;
-    this.markCache ??= new Map();
     const known = this.markCache.get(which);
     if (known?.stamp === stamp && known.session === s) return known.marks;
     const marks = s.marks(which);

@@ -22,6 +22,7 @@ const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c",
  * @property {string} font
  * @property {string} bg @property {string} panel @property {string} text @property {string} muted
  * @property {string} faint @property {string} border @property {string} primary @property {string} wire
+ * @property {string} patch behind a title
  * @property {string} add @property {string} remove @property {string} change @property {string} match
  * @property {(cat: string) => {solid: string, tint: string, edge: string}} category
  * @property {(family: string) => string} family
@@ -47,7 +48,7 @@ export function readTheme(host) {
   const families = new Map(Object.entries(FAMILIES));
   return {
     dark, font: get("font", "system-ui, sans-serif").replace(/"/g, "'"),
-    bg: css(bg), panel: css(panel), text: css(text), muted: css(mix(bg, text, 0.64)), faint: css(mix(bg, text, 0.38)),
+    patch: css(mix(bg, text, dark ? 0.045 : 0.035)), bg: css(bg), panel: css(panel), text: css(text), muted: css(mix(bg, text, 0.64)), faint: css(mix(bg, text, 0.38)),
     border: css(parse(get("border-color", ""), mix(bg, text, 0.16))), primary: css(primary), wire: css(mix(bg, text, dark ? 0.5 : 0.42)),
     add: dark ? "#4cc38a" : "#178a55", remove: dark ? "#f0766b" : "#c5443b", change: dark ? "#e0b04a" : "#a87400",
     match: dark ? "#f2c14e" : "#e0a100",
@@ -61,7 +62,7 @@ function parse(text, fallback) {
   const hex = text.match(/^#([0-9a-f]{3,8})$/i);
   if (hex) {
     const d = hex[1].length < 6 ? [...hex[1].slice(0, 3)].map((c) => c + c).join("") : hex[1];
-    return [0, 2, 4].map((i) => parseInt(d.slice(i, i + 2), 16)).map((v) => v) /** @type {any} */;
+    return /** @type {Rgb} */ ([0, 2, 4].map((i) => parseInt(d.slice(i, i + 2), 16)));
   }
   const rgb = text.match(/rgba?\(([^)]+)\)/);
   if (!rgb) return fallback;

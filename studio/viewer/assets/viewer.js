@@ -93,7 +93,7 @@ export class Viewer {
     this.session = session;
     this.nav.reset();
     if (keep) { session.tree.openExactly(keep.open); session.relayout(); }
-    session.goto(keep ? (keep.end ? session.steps.length : Math.min(keep.step, session.steps.length)) : data.step ?? 0, data.before ?? session.before);
+    session.goto(keep ? (keep.end ? session.steps.length : Math.min(keep.step, session.steps.length)) : data.step ?? session.steps.length, data.before ?? session.before);
     this.stage.setSession(session);
     this.stage.applySplit();
     if (this.selected !== null && !session.union.index.has(this.selected)) this.selected = null;
@@ -101,7 +101,8 @@ export class Viewer {
     this.#impose(data, true);
     this.stage.refresh(0);
     if (first) this.stage.home();
-    if (first && session.step > 0) this.nav.follow(0);
+    this.nav.touched = !first || (data.step ?? 0) > 0;
+    if (first && this.nav.touched) this.nav.follow(0);
     this.shell.renderAll();
     this.report.ready(performance.now() - started);
   }

@@ -11,6 +11,7 @@ import { INPUT } from "./model.js";
  * @property {number} a @property {number} b places in the level's items, or ports
  * @property {string} pa @property {string} pb port of the open group at that end, or ""
  * @property {number} oa @property {number} ob
+ * @property {boolean} late @property {Int32Array | null} through
  * @property {number[]} pairs
  * @property {Float64Array | null} via x in each rank passed
  * @property {Float32Array | null} tracks where in each gap it runs sideways, 0 to 1
@@ -32,10 +33,14 @@ export class Wiring {
     /** @type {number[]} box */ this.target = [];
     /** @type {number[]} */ this.sourceSlot = [];
     /** @type {number[]} 1 = drawn as a stub */ this.stub = [];
+    /** @type {number[]} step from which a pair has an edge */ this.born = [];
+    /** @type {number[]} */ this.died = [];
     this.#collect(hubs);
     this.count = this.source.length;
     /** @type {{level: number, wire: number}[][]} */
     this.wiresOf = [];
+    /** @type {Map<number, [number, number][]> | null} */
+    this.hubEdges = null;
   }
 
   /** @param {Uint8Array} hubs */
@@ -61,6 +66,8 @@ export class Wiring {
         this.source.push(u); this.target.push(v); this.sourceSlot.push(s); this.stub.push(hub ? 1 : 0);
       }
       this.pairOf[e] = p;
+      this.born[p] = Math.min(this.born[p] ?? Infinity, union.edgeBorn[e]);
+      this.died[p] = Math.max(this.died[p] ?? 0, union.edgeDied[e]);
     }
   }
 
@@ -132,7 +139,7 @@ export class Wiring {
     if (i === undefined) {
       i = level.wires.length;
       map.set(key, i);
-      level.wires.push({ a, b, pa, pb, oa: 0, ob: 0, pairs: [], via: null, tracks: null });
+      level.wires.push({ a, b, pa, pb, oa: 0, ob: 0, late: false, through: null, pairs: [], via: null, tracks: null });
     }
     level.wires[i].pairs.push(p);
     this.wiresOf[p].push({ level: level.group.at, wire: i });
@@ -151,7 +158,6 @@ export class Wiring {
   /** Stubbed pairs still say who comes first, where both ends share a level. */
   #hubEdges() {
     if (this.hubEdges) return this.hubEdges;
-    /** @type {Map<number, [number, number][]>} */
     this.hubEdges = new Map();
     for (let p = 0; p < this.count; p++) {
       if (!this.stub[p]) continue;
