@@ -8,6 +8,7 @@ import onnx.printer
 import onnx_ir as ir
 
 from optimizer.model.graph import Model, identify
+from optimizer.model.loader import load_bytes
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.model.writer import to_bytes
 
@@ -24,6 +25,13 @@ def opened(source: str | onnx.ModelProto) -> Model:
     identify(model)
     SymbolicValues(model).propagate(model.graph)
     return Model(ir=model, name="test", digest="")
+
+
+def loaded(proto: onnx.ModelProto) -> Model:
+    """A model through the loader, as from a file: it may give names where there were none."""
+    model = load_bytes(proto.SerializeToString(), name="test")
+    SymbolicValues(model.ir).propagate(model.ir.graph)
+    return model
 
 
 def proto_of(model: ir.Model) -> onnx.ModelProto:

@@ -1,0 +1,178 @@
+"""What holds for every trace: replay, undo, any step, order, files, limits, vetoes, provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import onnx
+import onnx_ir as ir
+import pytest
+
+from optimizer.model.graph import node_id, walk_nodes
+from optimizer.model.writer import to_bytes
+from optimizer.pipeline import Pipeline
+from optimizer.registry import passes
+from optimizer.rewrite.driver import Stop, optimize
+from optimizer.rewrite.edit_json import edit_to_json
+from optimizer.rewrite.edits import GraphState
+from optimizer.rewrite.provenance import Provenance
+from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.trace import Trace
+from optimizer.rewrite.trace_file import open_trace, save_trace
+from tests.optimizer.graphs import loaded
+from tests.optimizer.passes import golden
+from tests.optimizer.random_blocks import ALL_PATTERNS
+from tests.optimizer.random_graphs import seeded
+
+SEEDS = range(40)
+SOURCES: Mapping[str, onnx.ModelProto] = {
+    **{f"random-{seed}": seeded(seed, ALL_PATTERNS) for seed in SEEDS},
+    **{
+        f"{case.pass_id}/{case.path.stem}": onnx.parser.parse_model(case.before)
+        for case in golden.cases()
+        if not case.path.stem.startswith("keeps")
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of all passes: the source's file, the trace, the optimized file."""
+
+    source: bytes
+    trace: Trace
+    result: bytes
+
+
+def all_passes(vetoed: Sequence[str] = ()) -> Pipeline:
+    return Pipeline(tuple(p() for p in passes()), vetoed=frozenset(vetoed))
+
+
+def run(name: str, pipeline: Pipeline | None = None, *, limit: int | None = None) -> Run:
+    model = loaded(SOURCES[name])
+    source = to_bytes(model.ir)
+    trace = optimize(model, pipeline or all_passes(), stop=Stop(limit))
+    return Run(source, trace, to_bytes(model.ir))
+
+
+@cache
+def whole(name: str) -> Run:
+    """All passes to their fixpoint; tests must leave the cursor where they found it."""
+    return run(name)
+
+
+def told(trace: Trace) -> list[object]:
+    """A trace as plain data, without times."""
+
+    def store(tensor: ir.TensorProtocol) -> str:
+        return f"{tensor.dtype} {tensor.shape} {tensor.tobytes().hex()}"
+
+    return [
+        (
+            *(r.step, r.round, r.pass_id, r.rule, r.match, r.root, r.matched, dict(r.values)),
+            *(r.reason, r.depends_on, [edit_to_json(edit, store) for edit in r.edits]),
+        )
+        for r in trace.rewrites
+    ]
+
+
+each = pytest.mark.parametrize("name", SOURCES)
+
+
+@each
+def test_replaying_a_trace_over_the_source_gives_the_optimized_file(name: str) -> None:
+    done = whole(name)
+    cursor = Cursor(GraphState(loaded(SOURCES[name]).ir), done.trace, step=0)
+    assert cursor.materialize(0) == done.source
+    assert cursor.materialize(done.trace.steps) == done.result
+
+
+@each
+def test_undoing_a_trace_gives_the_source_and_redoing_the_result(name: str) -> None:
+    done = run(name)
+    cursor = Cursor.at_end(done.trace)
+    assert cursor.materialize(0) == done.source
+    assert cursor.materialize(done.trace.steps) == done.result
+
+
+@each
+def test_any_step_is_a_valid_model_and_the_same_however_it_is_reached(name: str) -> None:
+    done = run(name)
+    cursor = Cursor.at_end(done.trace)
+    steps = {step: cursor.materialize(step) for step in range(done.trace.steps + 1)}
+    for data in steps.values():
+        onnx.checker.check_model(data)
+    order = [step for step in steps for _ in range(2)]
+    Random(0).shuffle(order)  # noqa: S311 - no secret
+    for step in order:
+        assert cursor.materialize(step) == steps[step]
+
+
+@each
+def test_two_runs_make_the_same_rewrites_in_the_same_order(name: str) -> None:
+    first, second = run(name), run(name)
+    assert told(first.trace) == told(second.trace)
+    assert first.trace.declined == second.trace.declined
+    assert first.result == second.result
+
+
+@each
+def test_a_trace_file_opens_without_the_model_and_replays(name: str, tmp_path: Path) -> None:
+    done = run(name)
+    path = tmp_path / "a.trace"
+    save_trace(Cursor.at_end(done.trace), path)
+    cursor = open_trace(path)
+    assert told(cursor.trace) == told(done.trace)
+    assert cursor.trace.declined == done.trace.declined
+    assert cursor.materialize(0) == done.source
+    assert cursor.materialize(done.trace.steps) == done.result
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_limit_gives_the_first_rewrites_of_the_whole_run(seed: int) -> None:
+    done = whole(f"random-{seed}")
+    for limit in range(1, done.trace.steps + 1, 3):
+        short = run(f"random-{seed}", limit=limit)
+        assert told(short.trace) == told(done.trace)[:limit]
+
+
+def _descendants(trace: Trace, step: int) -> set[int]:
+    found = {step}
+    for rewrite in trace.rewrites:
+        if found.intersection(rewrite.depends_on):
+            found.add(rewrite.step)
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_veto_leaves_out_that_match_and_what_depends_on_it(seed: int) -> None:
+    done = whole(f"random-{seed}")
+    for rewrite in done.trace.rewrites[::3]:
+        gone = _descendants(done.trace, rewrite.step)
+        independent = {r.match for r in done.trace.rewrites if r.step not in gone}
+        rest = run(f"random-{seed}", all_passes([rewrite.match])).trace
+        found = {r.match for r in rest.rewrites}
+        assert rewrite.match not in found
+        assert independent <= found
+
+
+@each
+def test_every_node_has_an_origin_and_every_source_node_a_fate(name: str) -> None:
+    done = run(name)
+    final = {node_id(node) for node in walk_nodes(Cursor.at_end(done.trace).model.graph)}
+    source = {node_id(node) for node in walk_nodes(loaded(SOURCES[name]).ir.graph)}
+    provenance = Provenance(done.trace)
+    for node in final:
+        origins = provenance.origins(node)
+        assert origins
+        assert set(origins) <= source
+    for node in source:
+        fate = provenance.fate(node)
+        assert (fate.kind == "kept") == (node in final)
+        ends = {end for end in fate.into if end.startswith("n") and "~w" not in end}
+        assert ends <= final
+        assert fate.kind == "dead" or fate.into or fate.kind == "kept"
