@@ -17,6 +17,12 @@ class NotFoldable(Exception):  # noqa: N818 - an answer, not an error
     """The node stays as it is; the text says why, in words a user can act on."""
 
 
+def data_inputs(node: ir.Node) -> Sequence[ir.Value | None]:
+    """The inputs whose elements matter; of CastLike's second input only the type does."""
+    typed = node.op_type == "CastLike" and node.outputs[0].dtype is not None
+    return node.inputs[:1] if typed else node.inputs
+
+
 @dataclass(frozen=True, slots=True)
 class Application:
     """A node whose inputs are all known.

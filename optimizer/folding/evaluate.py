@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.folding.application import Application, Array, Attribute, NotFoldable
+from optimizer.folding.application import (
+    Application,
+    Array,
+    Attribute,
+    NotFoldable,
+    data_inputs,
+)
 from optimizer.folding.operators import OPERATORS
 from optimizer.model.limits import MIB
 
@@ -68,7 +74,7 @@ class Evaluator:
         return known
 
     def _compute(self, node: ir.Node, known: dict[ir.Value, Array]) -> tuple[Array, ...]:
-        inputs = [None if v is None else self._input(v, known) for v in node.inputs]
+        inputs = [None if v is None else self._input(v, known) for v in data_inputs(node)]
         operator = OPERATORS[node.op_type]
         if not operator.exotic and any(a is not None and a.dtype.kind not in _PLAIN for a in inputs):
             raise NotFoldable("the element type is left to the runtime")

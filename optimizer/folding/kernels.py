@@ -15,6 +15,9 @@ from optimizer.folding.application import Application, Array, NotFoldable
 
 Kernel = Callable[[Application], tuple[Array, ...]]
 
+_NARROW = ("FLOAT8", "FLOAT4", "FLOAT6", "INT4", "UINT4", "INT2", "UINT2")
+"""Types whose casts saturate or pack, each in its own way."""
+
 
 def unary(function: Callable[[Array], Array]) -> Kernel:
     """A kernel from a numpy function of one array."""
@@ -94,12 +97,12 @@ def cast(call: Application) -> tuple[Array, ...]:
     """Cast between numbers; what C++ leaves undefined is not folded."""
     source = call.array(0)
     if call.node.op_type == "CastLike":
-        target = call.array(1).dtype
+        kind = call.node.outputs[0].dtype or ir.DataType.from_numpy(call.array(1).dtype)
     else:
         kind = ir.DataType(call.number("to"))
-        if kind == ir.DataType.STRING or kind.name.startswith(("FLOAT8", "FLOAT4", "INT4", "UINT4")):
-            raise NotFoldable(f"a Cast to {kind.name} is left to the runtime")
-        target = kind.numpy()
+    if kind == ir.DataType.STRING or kind.name.startswith(_NARROW):
+        raise NotFoldable(f"a Cast to {kind.name} is left to the runtime")
+    target = kind.numpy()
     if np.issubdtype(target, np.integer) and not np.issubdtype(source.dtype, np.integer):
         return (_to_integer(source, target),)
     return (source.astype(target),)

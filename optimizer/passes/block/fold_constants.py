@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.folding.application import Array
+from optimizer.folding.application import Array, data_inputs
 from optimizer.folding.evaluate import Blocked, Evaluator
 from optimizer.folding.operators import OPERATORS
 from optimizer.model.graph import is_constant_node
@@ -177,7 +177,7 @@ def _size(root: ir.Node, known: _Expressions, context: Context) -> int:
     while stack:
         node = stack[-1]
         total = 0 if node in sizes or not _foldable(node, context) else 1
-        for value in node.inputs if total else ():
+        for value in data_inputs(node) if total else ():
             if value is None or _is_constant(value):
                 continue
             producer = value.producer()
@@ -232,7 +232,7 @@ def _expression(end: ir.Node, known: _Expressions) -> list[ir.Node]:
     stack = [end]
     while stack:
         node = stack[-1]
-        producers = (v.producer() for v in node.inputs if v is not None and not _is_constant(v))
+        producers = (v.producer() for v in data_inputs(node) if v is not None and not _is_constant(v))
         missing = [p for p in producers if p is not None and p not in done and known.sizes.get(p)]
         if missing and node not in done:
             stack.extend(missing)
@@ -247,7 +247,7 @@ def _freed(nodes: list[ir.Node], context: Context) -> int:
     constants = {
         value
         for node in nodes
-        for value in node.inputs
+        for value in data_inputs(node)
         if value is not None
         and context.is_constant(value)
         and all(use.node in inside for use in value.uses())

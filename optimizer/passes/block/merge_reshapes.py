@@ -9,6 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.folding.cone import cone
+from optimizer.folding.elementwise import UNARY
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.registry import Pass, register, rule
 from optimizer.rewrite.context import Context
@@ -71,6 +72,56 @@ class MergeReshapes(Pass):
             {node.outputs[0]: merged.output()},
             f"{names} only give the elements another shape: one {merged.op_type} does both.",
             nodes=[merged],
+        )
+
+
+    @rule("Unsqueeze", name="UnsqueezeOfGather", reach=2)
+    def gather(self, node: ir.Node, context: Context) -> Outcome:
+        """An axis that is dropped by gathering with a scalar and put back."""
+        picked = node.inputs[0]
+        gather = None if picked is None else picked.producer()
+        if gather is None or gather.op_type != "Gather" or gather.domain or picked is None:
+            return None
+        data, places = gather.inputs
+        rank, index = context.rank(data), context.scalar(places)
+        if data is None or rank is None or index is None or context.rank(places) != 0:
+            return None
+        axis = context.attribute(gather, "axis") or 0
+        if _axes(node, rank, context) != [axis % rank] or not context.single_use(picked):  # pyright: ignore[reportOperatorIssue] - an integer by its schema
+            return None
+        place = NewInitializer(ir.tensor(np.array([index], np.int64)), f"{picked.name}_index")
+        merged = NewNode("Gather", [data, place], {"axis": axis})
+        return Replacement(
+            [gather, node],
+            {node.outputs[0]: merged.output()},
+            "Gathering with a vector of one index keeps the axis.",
+            nodes=[merged],
+        )
+
+    @rule(*sorted(_VIEWS), name="ViewAroundElementwise", reach=3)
+    def around(self, node: ir.Node, context: Context) -> Outcome:
+        """Two views that together change nothing, around an elementwise operator."""
+        after = node.inputs[0]
+        middle = None if after is None else after.producer()
+        if middle is None or middle.op_type not in UNARY or middle.domain or after is None:
+            return None
+        before = middle.inputs[0]
+        above = None if before is None else before.producer()
+        if above is None or above.op_type not in _VIEWS or above.domain or before is None:
+            return None
+        source = above.inputs[0]
+        if source is None or above.graph is not node.graph or len(middle.inputs) > 1:
+            return None
+        first, last = context.symbolic.shape(source), context.symbolic.shape(node.outputs[0])
+        single = context.single_use(before) and context.single_use(after)
+        if first is None or first != last or not single:
+            return None
+        again = NewNode(middle.op_type, [source], dict(middle.attributes))
+        return Replacement(
+            [above, middle, node, *_bookkeeping(above), *_bookkeeping(node)],
+            {node.outputs[0]: again.output()},
+            f"{middle.op_type} works element by element, and the first shape comes back.",
+            nodes=[again],
         )
 
 

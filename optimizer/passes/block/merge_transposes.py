@@ -7,39 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.folding.elementwise import UNARY
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.registry import Pass, register, rule
 from optimizer.rewrite.context import Context
 from optimizer.rewrite.replacement import NewInitializer, NewNode, Outcome, Replacement
-
-_UNARY = frozenset(
-    {
-        "Abs",
-        "Cast",
-        "Ceil",
-        "Elu",
-        "Erf",
-        "Exp",
-        "Floor",
-        "Gelu",
-        "HardSigmoid",
-        "HardSwish",
-        "Identity",
-        "LeakyRelu",
-        "Log",
-        "Neg",
-        "Not",
-        "Reciprocal",
-        "Relu",
-        "Round",
-        "Selu",
-        "Sigmoid",
-        "Sign",
-        "Softplus",
-        "Sqrt",
-        "Tanh",
-    }
-)
 
 
 @register
@@ -100,7 +72,7 @@ class MergeTransposes(Pass):
     def around(self, node: ir.Node, context: Context) -> Outcome:
         """Two Transposes that undo each other across an elementwise operator."""
         middle = _producer(node)
-        if middle is None or middle.op_type not in _UNARY or len(middle.inputs) != 1:
+        if middle is None or middle.op_type not in UNARY or len(middle.inputs) != 1:
             return None
         first = _producer(middle, "Transpose")
         if first is None or not context.single_use(middle.outputs[0]):

@@ -104,27 +104,6 @@ class ShareShapes(Pass):
             )
         return None
 
-    @rule("Unsqueeze", name="UnsqueezeOfGather", reach=2)
-    def vector_index(self, node: ir.Node, context: Context) -> Outcome:
-        """A scalar picked from a vector and made a vector again."""
-        source = node.inputs[0]
-        gather = None if source is None else source.producer()
-        if gather is None or gather.op_type != "Gather" or gather.domain or source is None:
-            return None
-        if not context.single_use(source) or context.rank(gather.inputs[0]) != 1:
-            return None
-        index = context.scalar(gather.inputs[1])
-        if index is None or context.rank(source) != 0 or context.rank(node.outputs[0]) != 1:
-            return None
-        place = NewInitializer(ir.tensor(np.array([index], np.int64)), f"{source.name}_index")
-        merged = NewNode("Gather", [gather.inputs[0], place], {"axis": 0})
-        return Replacement(
-            [gather, node],
-            {node.outputs[0]: merged.output()},
-            "Gathering with a vector of one index gives a vector of one element at once.",
-            nodes=[merged],
-        )
-
     @rule("Concat", name="ConcatOfGathers", reach=2)
     def gather_together(self, node: ir.Node, context: Context) -> Outcome:
         """Neighbouring operands gathered from one vector."""
