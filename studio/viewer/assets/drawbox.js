@@ -219,13 +219,20 @@ function drawBadge(s, mark, right, y) {
   }
 }
 
+/** @param {Box} b */
+function depth(b) {
+  let n = -1;
+  for (let g = b.group; g; g = g.parent) n++;
+  return n + 1;
+}
+
 /** @param {Scene} s @param {Box} b @param {Place} p */
 export function drawOpen(s, b, p) {
   const { c, theme } = s;
-  c.globalAlpha = p.alpha * (s.lit ? 0.6 : 1);
+  c.globalAlpha = p.alpha;
   c.beginPath();
   c.roundRect(p.x, p.y, p.w, p.h, 8);
-  c.fillStyle = theme.dark ? "rgba(255,255,255,.028)" : "rgba(20,30,50,.026)";
+  c.fillStyle = theme.nest[depth(b) % 2];
   c.fill();
   c.strokeStyle = s.hover === b.key || s.selected.has(b.key) ? theme.primary : theme.border;
   c.lineWidth = 1;
@@ -246,7 +253,7 @@ export function drawTitle(s, b, p) {
   const wide = metrics.width(count, metrics.fonts.count);
   const counted = 23 + used + 8 + wide + badge + 8 < p.w;
   c.globalAlpha = p.alpha;
-  c.fillStyle = theme.patch;
+  c.fillStyle = theme.nest[depth(b) % 2];
   c.beginPath();
   c.roundRect(p.x + 5, y - 9, 20 + used + (counted ? wide + 10 : 2), 18, 4);
   c.fill();

@@ -138,6 +138,8 @@ function buildTree(union) {
   const root = all[0];
   simplify(root, union);
   count(root);
+  dropWrappers(root, root.count, union);
+  count(root);
   if (root.count > FIRST_BOXES) { chunkLeaves(root, union); chunkSiblings(root); count(root); }
   return root;
 }
@@ -163,6 +165,21 @@ function simplify(g, union) {
     }
   }
   g.slots.sort((a, b) => union.order[a] - union.order[b]);
+}
+
+/** A group around nearly everything (the name of the whole model) only indents. @param {Group} root @param {number} total @param {Union} union */
+function dropWrappers(root, total, union) {
+  for (let again = true; again;) {
+    again = false;
+    for (const kid of [...root.kids]) {
+      if (kid.count < total * 0.8 || !kid.kids.length) continue;
+      root.kids.splice(root.kids.indexOf(kid), 1, ...kid.kids);
+      for (const k of kid.kids) k.parent = root;
+      root.slots.push(...kid.slots);
+      again = true;
+    }
+  }
+  root.slots.sort((a, b) => union.order[a] - union.order[b]);
 }
 
 /** @param {Group} g @returns {number} */

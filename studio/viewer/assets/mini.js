@@ -14,41 +14,57 @@ export function drawMini(canvas, s, theme) {
   const step = s.current;
   if (!step) return;
   const find = (/** @type {string[]} */ ids) => ids.map((id) => s.union.index.get(id)).filter((o) => o !== undefined).slice(0, MOST);
-  const old = arrange(s, find(step.matched), s.step - 1, step.edges_removed ?? []);
-  const fresh = arrange(s, find([...new Set([...step.added, ...Object.keys(step.changed ?? {})])]), s.step, step.edges_added ?? []);
+  const gone = new Set(step.removed);
+  const stays = step.matched.filter((id) => !gone.has(id));
+  const changed = new Set(Object.keys(step.changed ?? {}));
+  const old = arrange(s, find(step.matched), s.step - 1);
+  const fresh = arrange(s, find([...new Set([...stays, ...step.added, ...changed])]), s.step);
   const width = canvas.clientWidth || 280;
-  const half = (width - 34) / 2;
-  const k = Math.min(1, half / Math.max(old.width, fresh.width, 1));
-  const tall = Math.max(44, Math.min(230, Math.max(old.height, fresh.height) * k + 16));
-  const fit = Math.min(k, (tall - 16) / Math.max(old.height, fresh.height, 1));
+  const half = (width - 40) / 2;
+  // Side by side where it stays readable, else one above the other.
+  const stacked = Math.max(old.width, fresh.width) > half * 1.5;
+  const room = stacked ? width - 16 : half;
+  const k = Math.min(1, room / Math.max(old.width, fresh.width, 1));
+  const need = stacked ? (old.height + Math.max(fresh.height, 20)) * k + 56 : Math.max(old.height, fresh.height) * k + 24;
+  const tall = Math.max(48, Math.min(250, need));
+  const fit = stacked ? Math.min(k, (tall - 56) / (old.height + Math.max(fresh.height, 20))) : Math.min(k, (tall - 24) / Math.max(old.height, fresh.height, 1));
   const dpr = window.devicePixelRatio || 1;
   canvas.style.height = `${tall}px`;
   canvas.width = width * dpr;
   canvas.height = tall * dpr;
   const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const gone = new Set(step.removed);
+  const cut = 12 + old.height * fit + 16;
+  const middles = stacked
+    ? [[width / 2, 12 + (old.height * fit) / 2], [width / 2, cut + 12 + (Math.max(fresh.height, 20) * fit) / 2]]
+    : [[8 + half / 2, tall / 2], [width - 8 - half / 2, tall / 2]];
   [old, fresh].forEach((side, i) => {
-    const x = i ? width - half / 2 : half / 2;
-    c.setTransform(dpr * fit, 0, 0, dpr * fit, dpr * (x - (side.width / 2) * fit), dpr * (tall / 2 - (side.height / 2) * fit));
-    paint(c, s, theme, side, (rec) => (i ? (step.added.includes(rec.id) ? "added" : "changed") : gone.has(rec.id) ? "removed" : "matched"));
-    if (!side.boxes.length) caption(c, theme, s, i ? "passes through" : "");
+    const [x, y] = middles[i];
+    c.setTransform(dpr * fit, 0, 0, dpr * fit, dpr * (x - (side.width / 2) * fit), dpr * (y - (side.height / 2) * fit));
+    paint(c, s, theme, side, (rec) => (i ? (step.added.includes(rec.id) ? "added" : changed.has(rec.id) ? "changed" : "matched") : gone.has(rec.id) ? "removed" : "matched"));
+    if (side.boxes.length) return;
+    c.setTransform(dpr, 0, 0, dpr, dpr * x, dpr * y);
+    caption(c, theme, s, i ? (step.edges_added?.length ? "passes through" : "a constant") : "");
   });
   c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  c.translate(width / 2, stacked ? cut : tall / 2);
+  if (stacked) c.rotate(Math.PI / 2);
   c.strokeStyle = theme.muted;
   c.lineWidth = 1.5;
   c.beginPath();
-  const y = tall / 2, m = width / 2;
-  c.moveTo(m - 9, y); c.lineTo(m + 8, y); c.moveTo(m + 3, y - 4); c.lineTo(m + 8, y); c.lineTo(m + 3, y + 4);
+  c.moveTo(-8, 0); c.lineTo(8, 0); c.moveTo(3, -4); c.lineTo(8, 0); c.lineTo(3, 4);
   c.stroke();
 }
 
-/** @param {Session} s @param {number[]} occupants @param {number} step @param {import("./types.js").EdgeRecord[]} edges */
-function arrange(s, occupants, step, edges) {
-  const at = new Map(occupants.map((o, i) => [s.union.recs[o].id, i]));
+/** @param {Session} s @param {number[]} occupants @param {number} step */
+function arrange(s, occupants, step) {
+  const at = new Map(occupants.map((o, i) => [o, i]));
+  const delta = s.union.deltas[s.step - 1];
+  const flipped = new Set(step < s.step ? [...delta.on, ...delta.off] : []);
   /** @type {[number, number][]} */
   const inner = [];
-  for (const [f, t] of edges) {
-    const a = at.get(f), b = at.get(t);
+  for (let e = 0; e < s.union.from.length; e++) {
+    if (!!s.late.edgeAlive[e] === flipped.has(e)) continue;
+    const a = at.get(s.union.from[e]), b = at.get(s.union.to[e]);
     if (a !== undefined && b !== undefined && a !== b) inner.push([a, b]);
   }
   const recs = occupants.map((o) => ({ ...s.history.record(o, step), rows: [] }));

@@ -209,7 +209,7 @@ function emitWire(pen, level, s, { i, ox, oy }) {
   turn(ox + x[wire.b] + wire.ob, toPort ? end : oy + s.top[rank[wire.b]]);
   points.push(cx, end);
   pen.picture.wires.push(finish({
-    id: level.group.at * 65536 + i, points, arrow: !toPort && !wire.pb, state, pairs: wire.pairs, edge: fromPort ? -1 : edge,
+    id: level.group.at * 65536 + i, points, arrow: !toPort && !wire.pb, state, pairs: wire.pairs, edge: fromPort || wire.pa ? -1 : edge,
     x0: 0, y0: 0, x1: 0, y1: 0,
   }));
 }

@@ -159,8 +159,15 @@ export class Stage {
     const whole = Math.min((w - 48) / Math.max(1, p.width), (tall - 48) / Math.max(1, p.height));
     const k = Math.min(1, Math.max(0.7, whole > 0.7 ? whole : (w - 48) / Math.max(1, p.width)));
     this.camera.lead = 1;
-    const first = p.boxes.filter((b) => b.kind !== "open" && b.y < 120);
-    const mid = first.length && p.width * k > w ? first.reduce((sum, b) => sum + b.x + b.w / 2, 0) / first.length : p.width / 2;
+    // Wider than the pane: over the middle of what the first screen holds, the topmost box in sight.
+    const first = p.boxes.filter((b) => b.kind !== "open" && b.y < tall / k);
+    let mid = p.width / 2;
+    if (first.length && p.width * k > w - 24) {
+      mid = first.reduce((sum, b) => sum + b.x + b.w / 2, 0) / first.length;
+      const top = first.reduce((a, b) => (b.y < a.y ? b : a));
+      const reach = w / 2 / k - top.w;
+      mid = Math.min(top.x + top.w / 2 + reach, Math.max(top.x + top.w / 2 - reach, mid));
+    }
     const y = p.height * k < tall - 48 ? p.height / 2 : tall / 2 / k - 28;
     this.camera.flyTo({ k, x: mid, y }, 0);
     this.invalidate();

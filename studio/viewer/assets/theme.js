@@ -22,6 +22,7 @@ const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c",
  * @property {string} font
  * @property {string} bg @property {string} panel @property {string} text @property {string} muted
  * @property {string} faint @property {string} border @property {string} primary @property {string} wire
+ * @property {[string, string]} nest fills of open groups, by depth
  * @property {string} patch behind a title
  * @property {string} add @property {string} remove @property {string} change @property {string} match
  * @property {(cat: string) => {solid: string, tint: string, edge: string}} category
@@ -48,7 +49,7 @@ export function readTheme(host) {
   const families = new Map(Object.entries(FAMILIES));
   return {
     dark, font: get("font", "system-ui, sans-serif").replace(/"/g, "'"),
-    patch: css(mix(bg, text, dark ? 0.045 : 0.035)), bg: css(bg), panel: css(panel), text: css(text), muted: css(mix(bg, text, 0.64)), faint: css(mix(bg, text, 0.38)),
+    nest: [css(mix(bg, text, dark ? 0.055 : 0.04)), css(mix(bg, text, dark ? 0.02 : 0.012))], patch: css(mix(bg, text, dark ? 0.04 : 0.026)), bg: css(bg), panel: css(panel), text: css(text), muted: css(mix(bg, text, 0.64)), faint: css(mix(bg, text, 0.38)),
     border: css(parse(get("border-color", ""), mix(bg, text, 0.16))), primary: css(primary), wire: css(mix(bg, text, dark ? 0.5 : 0.42)),
     add: dark ? "#4cc38a" : "#178a55", remove: dark ? "#f0766b" : "#c5443b", change: dark ? "#e0b04a" : "#a87400",
     match: dark ? "#f2c14e" : "#e0a100",
