@@ -104,11 +104,28 @@ def _computed_split(b: Builder, x: ir.Value) -> ir.Value:
     return b.op("Reshape", x, target)
 
 
+def _with_positions(b: Builder, x: ir.Value) -> ir.Value:
+    """Adds a ramp as long as the sequence; its length is that of an input of the graph."""
+    length = b.op("Gather", b.op("Shape", x), b.ints(1), axis=0)
+    ramp = b.op("Range", b.ints(0), length, b.ints(1))
+    ramp = b.op("Mul", b.op("Cast", ramp, to=ir.DataType.FLOAT), b.floats(0.01))
+    return b.op("Add", x, b.op("Unsqueeze", ramp, b.ints(1, shape=(1,))))
+
+
+def _rotated(b: Builder, x: ir.Value) -> ir.Value:
+    """Adds the second half, negated, to the first and the first to the second, by a sequence."""
+    half = WIDTH // HEADS // 2
+    halves = b.op("SplitToSequence", x, b.ints(half, half), axis=3)
+    first, second = (b.op("SequenceAt", halves, b.ints(index)) for index in (0, 1))
+    return b.op("Add", x, b.op("Concat", b.op("Neg", second), first, axis=3))
+
+
 def attention(b: Builder, x: ir.Value, mask: ir.Value) -> ir.Value:
     """Shape arithmetic, chains of view operators, a GELU written out."""
     b.scope = "/3-attention"
+    x = _with_positions(b, x)
     query = b.op("MatMul", x, b.drawn("query.weight", WIDTH, WIDTH))
-    query = b.op("Transpose", _computed_split(b, query), perm=[0, 2, 1, 3])
+    query = _rotated(b, b.op("Transpose", _computed_split(b, query), perm=[0, 2, 1, 3]))
     value = b.op("MatMul", x, b.drawn("value.weight", WIDTH, WIDTH))
     value = b.op("Reshape", value, b.ints(0, 0, HEADS, WIDTH // HEADS))
     value = b.op("Transpose", value, perm=[0, 2, 1, 3])
@@ -154,6 +171,7 @@ def convolutions(b: Builder, image: ir.Value) -> tuple[ir.Value, ir.Value]:
     """
     b.scope = "/6-convolutions"
     x = b.op("Relu", _batch_norm(b, _conv(b, image, "stem", inputs=3), "stem"))
+    x = b.op("Clip", x, None, b.floats(6.0))
     x = b.op("Mul", _conv(b, x, "scaled"), b.drawn("factor", CHANNELS, 1, 1, mean=1.0))
     x = b.op("Add", _conv(b, x, "shifted"), b.drawn("offset", 1, CHANNELS, 1, 1))
     x = b.op("Relu", _conv(b, x, "activated"))
