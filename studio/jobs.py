@@ -26,8 +26,7 @@ from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over, save_trace
 from optimizer.source import complete
 from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
-from studio.graphview.graph_file import body_owners, graph_json
-from studio.graphview.groups import Groups
+from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.steps_file import steps_json
 from studio.graphview.summary import summary_json
 
@@ -88,7 +87,7 @@ def open_model(request: OpenRequest, folder: Path, *, progress: Progress) -> Non
     isolate = within_worker if request.native else _no_native
     model = complete(model, isolate=isolate, bind=request.bind)
     progress("drawing", 0.7)
-    groups = Groups(body_owners(model.ir.graph))
+    groups = groups_of(model.ir.graph)
     drawing = graph_json(model.ir.graph, key=request.key, name=request.name, groups=groups)
     _write_gzip(folder / GRAPH, drawing)
     if model.statuses.optimizable.ok:
@@ -112,8 +111,7 @@ def rewrite_model(
     cursor = Cursor.at_end(trace)
     save_trace(cursor, target / TRACE, with_source=False)
     cursor.seek(0)
-    groups = Groups(body_owners(model.ir.graph))
-    graph_json(model.ir.graph, key="", name="", groups=groups)  # the same group numbers again
+    groups = groups_of(model.ir.graph)
     steps = steps_json(cursor, key=target.name, graph_key=folder.name, groups=groups)
     _write_gzip(target / STEPS, steps)
     result = {
@@ -149,8 +147,7 @@ def picture(folder: Path, trace: Path, view: PictureRequest, target: Path) -> No
         StudioError: there are too many boxes, or no `dot` on this machine.
     """
     model = open_trace_over(trace, _source(folder).ir).seek(view.step)
-    groups = Groups(body_owners(model.graph))
-    drawing = graph_json(model.graph, key="", name="", groups=groups)
+    drawing = graph_json(model.graph, key="", name="", groups=groups_of(model.graph))
     boxes = box_count(drawing, open_groups=view.open)
     if boxes > MOST_DRAWN and view.format != "dot":
         raise StudioError(

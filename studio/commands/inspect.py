@@ -50,7 +50,7 @@ def _text(summary: dict[str, Any]) -> str:
         ["work", f"{count_text(cost['flops'])} FLOP a run"],
         *[["input", _port(port)] for port in summary["inputs"]],
         *[["output", _port(port)] for port in summary["outputs"]],
-        *[[name[:-4], _status(status)] for name, status in summary["statuses"].items()],
+        *[[name, _status(status)] for name, status in summary["statuses"].items()],
     ]
     operators = [f"{plain(op)} {n}" for op, n in list(summary["operators"].items())[:12]]
     rows.append(["operators", ", ".join(operators)])

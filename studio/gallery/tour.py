@@ -138,6 +138,7 @@ def attention(b: Builder, x: ir.Value, mask: ir.Value) -> ir.Value:
     merged = b.op("Reshape", merged, b.ints(0, 0, WIDTH))
     x = b.op("Add", x, b.op("Add", merged, b.drawn("bias", WIDTH)))
     b.scope = "/4-feed-forward"
+    x = _with_positions(b, x)  # the length worked out again
     h = b.op("Add", b.op("MatMul", x, b.drawn("weight", WIDTH, WIDTH)), b.drawn("bias", WIDTH))
     erf = b.op("Erf", b.op("Div", h, b.floats(2**0.5)))
     h = b.op("Mul", b.op("Mul", h, b.op("Add", erf, b.floats(1.0))), b.floats(0.5))

@@ -44,6 +44,15 @@ def _chain(graphs: list[ir.Graph]) -> Iterator[ir.Node]:
         yield from graph
 
 
+def groups_of(graph: ir.Graph) -> Groups:
+    """The groups of all nodes that are drawn, numbered in drawing order."""
+    groups = Groups(body_owners(graph))
+    for node in in_drawing_order(graph):
+        if drawn(node):
+            groups.of(node)
+    return groups
+
+
 def graph_json(graph: ir.Graph, *, key: str, name: str, groups: Groups) -> dict[str, Any]:
     """The graph without its weights."""
     opsets = graph.opset_imports

@@ -24,7 +24,6 @@ from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Rewrite
 from studio.graphview.catalogue import pass_records
 from studio.graphview.edges import Edge, into_node, into_outputs
-from studio.graphview.graph_file import body_owners
 from studio.graphview.groups import Groups
 from studio.graphview.records import Record, drawn, record
 
