@@ -174,7 +174,7 @@ def _shape_problem(node: NodeProto, known: Known, opset: int) -> str:
         if left[-1] is not None and inner is not None and left[-1] != inner:
             return f"The shapes {_text(left)} and {_text(right)} cannot be multiplied."
         if len(left) == len(right) == 2:
-            known.shapes[node.output[0]] = (left[0], right[1])
+            known.shapes[node.output[0]] = (left[0], right[-1])
     return ""
 
 

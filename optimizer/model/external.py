@@ -144,7 +144,7 @@ class ExternalData:
             holder.replace(self._bound(holder.tensor))
 
     def _bound(self, tensor: ir.ExternalTensor) -> ir.TensorProtocol:
-        file = self._file(str(tensor.location))
+        file = self._file(f"{tensor.location}")
         if file.content is not None:
             return _in_memory(tensor, file.content)
         path = file.path or Path()

@@ -19,9 +19,18 @@ import onnx_ir as ir
 from google.protobuf.message import DecodeError
 from onnx import ModelProto
 
-from optimizer.errors import LimitError, LoadError, NotOnnx, Truncated, Unsupported, quoted
+from optimizer.errors import (
+    LimitError,
+    LoadError,
+    NotOnnx,
+    StudioError,
+    Truncated,
+    Unsupported,
+    quoted,
+)
 from optimizer.model.contradictions import find_contradictions
 from optimizer.model.external import ExternalData, FolderFiles, Sources, UploadedFiles
+from optimizer.model.findings import Finding
 from optimizer.model.graph import Model, identify
 from optimizer.model.inline import inline_functions
 from optimizer.model.limits import Limits
@@ -54,8 +63,10 @@ def load_path(
         InvalidGraph: the graph breaks ONNX's rules.
     """
     path = Path(path)
-    data = _read(path, limits)
-    return _load(data, path.name, FolderFiles(path.parent, follow_links=follow_links), limits)
+    with _every_error_a_finding():
+        data = _read(path, limits)
+        sources = FolderFiles(path.parent, follow_links=follow_links)
+        return _load(data, path.name, sources, limits)
 
 
 def load_bytes(
@@ -78,8 +89,18 @@ def load_bytes(
         LimitError: a limit is exceeded.
         InvalidGraph: the graph breaks ONNX's rules.
     """
-    _check_size(len(data), limits)
-    return _load(data, name, UploadedFiles(companions), limits)
+    with _every_error_a_finding():
+        _check_size(len(data), limits)
+        return _load(data, name, UploadedFiles(companions), limits)
+
+
+@contextmanager
+def _every_error_a_finding() -> Generator[None]:
+    try:
+        yield
+    except StudioError as error:
+        error.findings = error.findings or (Finding("error", "", error.message),)
+        raise
 
 
 def _read(path: Path, limits: Limits) -> bytes:

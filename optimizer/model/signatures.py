@@ -108,7 +108,10 @@ def signature(domain: str, operator: str, version: int) -> Signature | None:
         deprecated=schema.deprecated,
         inputs=(schema.min_input, schema.max_input),
         outputs=(schema.min_output, schema.max_output),
-        attributes={name: int(a.type.value) for name, a in schema.attributes.items()},
+        attributes={
+            name: int(a.type)  # pyright: ignore[reportArgumentType] onnx's stub omits __int__
+            for name, a in schema.attributes.items()
+        },
         required=frozenset(name for name, a in schema.attributes.items() if a.required),
         closed=True,
         formal_inputs=tuple(_formal(item) for item in schema.inputs),

@@ -128,7 +128,7 @@ class _Walk:
     """The walk itself, over the main graph and every function."""
 
     def __init__(self, rules: Rules, facts: Facts) -> None:
-        self._rules = rules
+        self._rules: Rules = rules
         self._facts = facts
         self._report = rules.report
         self._limits = rules.limits
