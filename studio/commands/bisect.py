@@ -8,7 +8,8 @@ from typing import Any
 
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace
-from optimizer.verify import Bisection, Tolerance, bisect
+from optimizer.verify import Bisection, bisect
+from optimizer.verify.comparison import ATOL, RTOL
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.output import plain, print_json, say
@@ -21,8 +22,8 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser = commands.add_parser("bisect", help="find the step that changed the outputs")
     parser.add_argument("trace", type=Path, metavar="TRACE")
-    parser.add_argument("--rtol", type=float, default=Tolerance.rtol, metavar="R")
-    parser.add_argument("--atol", type=float, default=Tolerance.atol, metavar="A")
+    parser.add_argument("--rtol", type=float, default=RTOL, metavar="R")
+    parser.add_argument("--atol", type=float, default=ATOL, metavar="A")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.set_defaults(run=run)
 

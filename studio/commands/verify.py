@@ -7,7 +7,8 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from optimizer.verify import Comparison, Tolerance, Verification, verify
+from optimizer.verify import Comparison, Verification, verify
+from optimizer.verify.comparison import ATOL, RTOL
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import model_path
@@ -21,8 +22,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("verify", help="compare the outputs of two models")
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
-    parser.add_argument("--rtol", type=float, default=Tolerance.rtol, metavar="R")
-    parser.add_argument("--atol", type=float, default=Tolerance.atol, metavar="A")
+    parser.add_argument("--rtol", type=float, default=RTOL, metavar="R")
+    parser.add_argument("--atol", type=float, default=ATOL, metavar="A")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.set_defaults(run=run)
 

@@ -194,7 +194,7 @@ function emitWire(pen, level, s, { i, ox, oy }) {
   const tracks = /** @type {Float32Array} */ (wire.tracks);
   let gap = 0;
   const turn = (/** @type {number} */ nx, /** @type {number} */ until) => {
-    if (Math.abs(nx - cx) < 1) return;
+    if (Math.abs(nx - cx) < 2.5) return;    // too little to bend for
     const ym = below + (until - below) * tracks[gap];
     points.push(cx, ym, nx, ym);
     cx = nx;

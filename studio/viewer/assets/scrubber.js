@@ -114,7 +114,7 @@ export class Scrubber {
       c.globalAlpha = i < at ? 1 : 0.38;
       if (i === at - 1 || i === this.hover - 1) c.globalAlpha = 1;
       if (saving < 0) { c.strokeStyle = colour; c.lineWidth = 1; c.strokeRect(x + 0.5, floor - tall + 0.5, Math.max(1, Math.min(bw, 24) - 1), tall - 1); }
-      else { c.fillStyle = colour; c.fillRect(x, floor - tall, Math.min(bw, Math.max(24, wide - 2)), tall); }
+      else { c.fillStyle = colour; c.fillRect(x, floor - tall, Math.min(bw, 40), tall); }
     }
     c.globalAlpha = 1;
   }

@@ -62,6 +62,8 @@ export class Stage {
   #paneHost() {
     const index = (/** @type {Pane} */ p) => (p === this.panes[0] ? 0 : 1);
     const click = (/** @type {Pane} */ pane, /** @type {Box | null} */ box) => {
+      this.camera.follow(index(pane));
+      this.host.hover(null, null, this.which(pane));
       if (box && box.kind !== "node") this.host.toggle(box, this.which(pane)); else this.host.pick(box, this.which(pane));
     };
     return {

@@ -36,7 +36,7 @@ export class Tooltip {
     if (box.group) {
       const g = box.group.at;
       const change = [s.plus[g] ? `+${s.plus[g]}` : "", s.minus[g] ? `−${s.minus[g]}` : ""].filter(Boolean).join(" ");
-      this.show([h("b", null, box.group.name), h("div", null, `${s.counts(which)[g]} nodes${change ? `, ${change} since ${s.before === "source" ? "source" : "the step before"}` : ""}`),
+      this.show([h("b", null, box.group.name), h("div", null, `${s.counts(which)[g]} ${s.counts(which)[g] === 1 ? "node" : "nodes"}${change ? `, ${change} since ${s.before === "source" ? "source" : "the step before"}` : ""}`),
         h("div.pl-dim", null, box.kind === "open" ? "Click to close" : "Click to open")], event);
       return;
     }

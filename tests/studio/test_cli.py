@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import pytest
+
+from studio.cli import main
+
+RELU = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[2, 3] x) => (float[2, 3] y) {
+   a = Identity (x)
+   b = Relu (a)
+   y = Identity (b)
+}"""
+
+
+@pytest.fixture
+def relu(tmp_path: Path) -> Path:
+    path = tmp_path / "relu.onnx"
+    onnx.save(onnx.parser.parse_model(RELU), path)
+    return path
+
+
+def test_optimize_writes_model_trace_and_report(
+    relu: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, trace = tmp_path / "out.onnx", tmp_path / "run.trace"
+    assert main(["optimize", str(relu), "-o", str(out), "--trace", str(trace), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["schema"] == "passlens.optimize/1"
+    assert (report["before"]["nodes"], report["after"]["nodes"]) == (3, 1)
+    assert report["verification"]["verdict"] == "equal"
+    assert report["verification"]["same_bits"]
+    assert [node.op_type for node in onnx.load(out).graph.node] == ["Relu"]
+
+
+def test_replay_of_the_last_step_is_the_optimized_file(relu: Path, tmp_path: Path) -> None:
+    out, trace, again = (tmp_path / name for name in ("out.onnx", "run.trace", "again.onnx"))
+    main(["optimize", str(relu), "-o", str(out), "--trace", str(trace), "--no-verify"])
+    assert main(["replay", str(trace), "--step", "2", "-o", str(again)]) == 0
+    assert again.read_bytes() == out.read_bytes()
+    assert main(["replay", str(trace), "--step", "3", "-o", str(again)]) == 2
+
+
+def test_verify_answers_1_when_outputs_differ(relu: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.onnx"
+    onnx.save(onnx.parser.parse_model(RELU.replace("Relu", "Abs")), other)
+    assert main(["verify", str(relu), str(relu)]) == 0
+    assert main(["verify", str(relu), str(other)]) == 1
+
+
+def test_bisect_names_the_step_that_was_tampered_with(
+    relu: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import zipfile
+
+    trace, bad = tmp_path / "run.trace", tmp_path / "bad.trace"
+    main(["optimize", str(relu), "-o", str(tmp_path / "o.onnx"), "--trace", str(trace)])
+    with zipfile.ZipFile(trace) as good, zipfile.ZipFile(bad, "w") as out:
+        for name in good.namelist():
+            data = good.read(name)
+            if name == "trace.json":
+                document = json.loads(data)
+                # the last output now skips the Relu
+                for edit in document["rewrites"][1]["edits"]:
+                    if edit["edit"] == "set_graph_output":
+                        edit["new"] = "i0"
+                document["rewrites"][1]["edits"] = [
+                    edit for edit in document["rewrites"][1]["edits"] if edit["edit"] != "rename"
+                ]
+                data = json.dumps(document).encode()
+            out.writestr(name, data)
+    assert main(["bisect", str(trace)]) == 0
+    capsys.readouterr()
+    assert main(["bisect", str(bad), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["step"] == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["inspect", "nothing-here"],
+        ["optimize", "tour", "-o", "out.onnx", "--enable", "no-such-pass"],
+        ["optimize", "tour", "-o", "out.onnx", "--bind", "batch"],
+        ["optimize", "tour", "-o", "out.onnx", "--bind", "no-such-dim=3"],
+        ["replay", "pyproject.toml", "--step", "0", "-o", "out.onnx"],
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("passlens: ")
+
+
+def test_passes_lists_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["passes", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["passes"]
+    assert {"eliminate-identity", "fold-constants"} <= {entry["id"] for entry in listed}

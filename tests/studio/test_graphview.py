@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from optimizer.model.graph import Model
+from optimizer.model.loader import load_path
+from optimizer.model.symbolic import SymbolicValues
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.replay import Cursor
+from studio.gallery import gallery
+from studio.graphview.dot import MOST_BOXES, box_count, dot_text, label
+from studio.graphview.graph_file import graph_json, groups_of
+from studio.graphview.steps_file import steps_json
+
+NETWORKS = ("tour", "resnet50", "bert", "whisper-encoder")
+
+
+def opened(network: str) -> Model:
+    model = load_path(gallery.open_path(network))
+    SymbolicValues(model.ir).propagate(model.ir.graph)
+    return model
+
+
+def drawing(model: Model) -> dict[str, Any]:
+    graph = model.ir.graph
+    return graph_json(graph, key="k", name=model.name, groups=groups_of(graph))
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_patches_lead_from_the_source_drawing_to_the_optimized_one(network: str) -> None:
+    model = opened(network)
+    before = drawing(model)
+    trace = optimize(model, Pipeline.of("runtime"))
+    after = drawing(model)
+    cursor = Cursor.at_end(trace)
+    cursor.seek(0)
+    steps = steps_json(cursor, key="s", graph_key="k", groups=groups_of(model.ir.graph))
+    nodes = {node["id"] for node in before["nodes"]}
+    edges = {tuple(edge) for edge in before["edges"]}
+    for step in steps["steps"]:
+        assert set(step["removed"]) <= nodes
+        nodes = nodes - set(step["removed"]) | set(step["added"])
+        gone = {tuple(edge) for edge in step.get("edges_removed", [])}
+        assert gone <= edges
+        edges = edges - gone | {tuple(edge) for edge in step.get("edges_added", [])}
+    assert nodes == {node["id"] for node in after["nodes"]}
+    assert edges == {tuple(edge) for edge in after["edges"]}
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_replacements_keep_every_edge_pointing_forward(network: str) -> None:
+    model = opened(network)
+    before = drawing(model)
+    trace = optimize(model, Pipeline.of("runtime"))
+    cursor = Cursor.at_end(trace)
+    cursor.seek(0)
+    steps = steps_json(cursor, key="s", graph_key="k", groups=groups_of(model.ir.graph))
+    slots = list(dict.fromkeys(node["id"] for node in before["nodes"]))
+    slot_of = {identity: identity for identity in slots}
+    for node in steps["nodes"]:
+        if node["slot"] is None:
+            slots.insert(slots.index(slot_of[node["near"]]), node["id"])
+            slot_of[node["id"]] = node["id"]
+        else:
+            slot_of[node["id"]] = slot_of[node["slot"]]
+    place = {identity: index for index, identity in enumerate(slots)}
+    edges = [tuple(edge) for edge in before["edges"]]
+    edges += [tuple(edge) for step in steps["steps"] for edge in step.get("edges_added", [])]
+    for start, end, *_ in edges:
+        if start in slot_of and end in slot_of:
+            assert place[slot_of[start]] <= place[slot_of[end]], (start, end)
+
+
+def test_a_picture_is_folded_until_it_fits() -> None:
+    assert box_count(drawing(opened("bert"))) <= MOST_BOXES
+
+
+def test_a_closed_group_is_one_box() -> None:
+    graph = drawing(opened("bert"))
+    assert box_count(graph, open_groups=()) < 10
+    assert "cluster_" not in dot_text(graph, open_groups=())
+
+
+@pytest.mark.parametrize(
+    "text", ['<b>x</b>', 'a"b', "a\nb\0c", "\\N", "x" * 5000, "\u202eabc", "a:b", "{a|b}"]
+)
+def test_a_label_is_harmless(text: str) -> None:
+    import graphviz
+
+    drawn = graphviz.Digraph()
+    drawn.node("b0", label(text))
+    assert len(label(text)) < 200
+    assert "\0" not in drawn.source
+    assert "label=<" not in drawn.source
+    assert drawn.source.count("\n") == 3

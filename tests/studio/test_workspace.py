@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from studio.viewing import changed_pipeline, changed_view
+from studio.workspace import View, Workspace, from_query, to_query
+
+FULL = Workspace(
+    model="gpt2",
+    preset="runtime",
+    on=frozenset(),
+    off=frozenset({"eliminate-identity"}),
+    vetoed=frozenset({"0123456789ab"}),
+    view=View(step=7, before="previous", select=("n1", "n2~1"), open=("/a", "/a/b")),
+)
+
+
+@pytest.mark.parametrize("workspace", [Workspace(), FULL, FULL.with_model("bert")])
+def test_a_link_brings_back_what_it_was_made_of(workspace: Workspace) -> None:
+    again = from_query(to_query(workspace))
+    assert replace(again, seq=workspace.seq) == workspace
+
+
+def test_defaults_make_a_short_link() -> None:
+    assert to_query(Workspace()) == {"model": "resnet50"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"step": "-1"},
+        {"step": "1e9"},
+        {"step": "9" * 40},
+        {"preset": "<script>"},
+        {"on": "no-such-pass,"},
+        {"before": "later"},
+    ],
+)
+def test_nonsense_in_a_link_is_passed_over(query: dict[str, str]) -> None:
+    workspace = from_query(query)
+    assert workspace.view.step is None
+    assert (workspace.preset, workspace.on, workspace.view.before) == (
+        "default",
+        frozenset(),
+        "source",
+    )
+
+
+def test_switching_a_pass_off_and_on_again_leaves_the_preset() -> None:
+    off = Workspace().with_pass("eliminate-identity", enabled=False)
+    assert "eliminate-identity" not in off.pipeline().ids
+    on = off.with_pass("eliminate-identity", enabled=True)
+    assert (on.on, on.off) == (frozenset(), frozenset())
+    assert on.pipeline() == Workspace().pipeline()
+
+
+def test_a_family_switches_all_its_passes() -> None:
+    workspace = changed_pipeline(Workspace(), {"family": ["node", False]})
+    assert workspace.pipeline().ids
+    assert not any(p.family == "node" for p in workspace.pipeline().passes)
+
+
+def test_an_event_that_makes_no_sense_changes_nothing() -> None:
+    assert changed_pipeline(Workspace(), {"toggle": ["eliminate-identity"]}) == Workspace()
+    assert changed_pipeline(Workspace(), {"preset": "everything"}) == Workspace()
+
+
+def test_looking_around_does_not_raise_the_sequence_number() -> None:
+    moved = changed_view(Workspace(), {"step": 3, "before": "previous", "select": ["n1"]})
+    assert moved.seq == Workspace().seq
+    assert moved.view == View(step=3, before="previous", select=("n1",))
+
+
+def test_another_model_starts_without_vetoes_and_raises_the_sequence_number() -> None:
+    other = FULL.with_model("bert")
+    assert (other.vetoed, other.view, other.seq) == (frozenset(), View(), FULL.seq + 1)
