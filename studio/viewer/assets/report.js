@@ -46,6 +46,23 @@ export class Report {
       step: s?.step ?? 0, visible: picture?.nodes ?? 0, total: s?.late.total ?? 0, errors: [...this.errors],
       loadMs: this.loadMs, toggleMs: this.toggleMs,
     };
+    /** @type {any} */ (window).__passlensWhere = (/** @type {string} */ id, /** @type {number} */ pane) => this.where(id, pane);
+  }
+
+  /** Where a node or a group is drawn in a pane, in the page's pixels; for tests that use the mouse. @param {string} id @param {number} [pane] */
+  where(id, pane = 1) {
+    const { session: s, stage } = this.viewer;
+    const group = s?.tree.byId.get(id);
+    const key = s && group ? s.layout.slots + group.at : s?.boxOf(id) ?? -1;
+    const p = stage.panes[pane];
+    const box = p.picture?.byKey.get(key);
+    if (!box) return null;
+    const r = p.canvas.getBoundingClientRect();
+    const v = stage.camera.view(pane);
+    return {
+      x: r.x + r.width / 2 + (box.x - v.x) * v.k, y: r.y + r.height / 2 + (box.y - v.y) * v.k, width: box.w * v.k, height: box.h * v.k,
+      kind: box.kind,
+    };
   }
 
   dispose() { window.clearTimeout(this.timer); }

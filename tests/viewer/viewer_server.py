@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from fixtures import cnn, hostile, pass_records, transformer
+from viewer_fixtures import cnn, hostile, pass_records, transformer
 
 HERE = Path(__file__).parent
 ASSETS = HERE.parents[1] / "studio" / "viewer" / "assets"

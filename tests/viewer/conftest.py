@@ -1,0 +1,64 @@
+"""A browser and a server for the viewer's tests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+from playwright.sync_api import Browser, Page  # noqa: E402 - after the skip
+from viewer_server import serving  # noqa: E402 - lies beside this file
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Where the harness answers."""
+    with serving() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed")
+    with sync_api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
+    """Open the viewer on a fixture and wait for its picture; console errors fail the test."""
+    pages: list[Page] = []
+    problems: list[str] = []
+
+    def open_viewer(query: str, *, reduced: bool = False) -> Page:
+        page = browser.new_page(
+            viewport={"width": 1280, "height": 800},
+            reduced_motion="reduce" if reduced else "no-preference",
+        )
+        pages.append(page)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(f"{address}/?{query}")
+        page.wait_for_function("window.__passlens?.ready === true", timeout=20_000)
+        page.evaluate("shadow.querySelector('.pl-root').focus()")
+        return page
+
+    yield open_viewer
+    for page in pages:
+        page.close()
+    assert problems == []

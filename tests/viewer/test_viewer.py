@@ -1,0 +1,251 @@
+"""The workbench in a real browser: keys, mouse, what it tells the server, what it refuses to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+Opened = Callable[..., Page]
+
+
+def status(page: Page) -> dict[str, Any]:
+    """What the viewer says of itself."""
+    return page.evaluate("window.__passlens")
+
+
+def sent(page: Page) -> list[list[Any]]:
+    """What Python would have heard."""
+    return page.evaluate("window.__sent")
+
+
+def where(page: Page, ident: str, pane: int = 1) -> dict[str, Any]:
+    """Where a box is drawn, in pixels of the page."""
+    return page.evaluate("([id, pane]) => __passlensWhere(id, pane)", [ident, pane])
+
+
+def selection(page: Page) -> str:
+    """The heading of the details panel."""
+    return page.locator(".pl-details h2").inner_text()
+
+
+def test_arrow_keys_step_and_brackets_jump_by_pass(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0")
+    assert status(page)["total"] == 65
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("__passlens.step === 2 && __passlens.total === 63")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("__passlens.step === 1 && __passlens.total === 64")
+    page.keyboard.press("]")
+    page.wait_for_function("__passlens.step === 2")
+    page.keyboard.press("]")
+    page.wait_for_function("__passlens.step === 20")
+    page.keyboard.press("[")
+    page.wait_for_function("__passlens.step < 20")
+    page.keyboard.press("End")
+    page.wait_for_function("__passlens.step === 29 && __passlens.total === 37")
+    assert status(page)["errors"] == []
+
+
+def test_nothing_is_sent_on_load_and_the_view_after_a_second_of_rest(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0")
+    page.wait_for_timeout(1300)
+    assert sent(page) == []
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("__sent.length > 0")
+    page.wait_for_timeout(300)
+    (kind, name, value), *rest = sent(page)
+    assert (kind, name, rest) == ("state", "view", [])
+    assert value["step"] == 2
+    assert value["seq"] == 1
+    assert value["before"] == "source"
+
+
+def test_toggling_a_pass_fires_the_trigger(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    page.locator("input[data-pass=fuse-conv-relu]").uncheck()
+    page.get_by_label("All passes of family node").uncheck()
+    page.get_by_label("Preset", exact=True).select_option("none")
+    values = [value for kind, name, value in sent(page) if (kind, name) == ("trigger", "pipeline")]
+    assert values == [
+        {"toggle": ["fuse-conv-relu", False]},
+        {"family": ["node", False]},
+        {"preset": "none"},
+    ]
+
+
+def test_veto_names_the_match_of_the_current_step(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=3")
+    page.get_by_role("button", name="Do not make this rewrite").click()
+    assert ["trigger", "veto", f"{3:012x}"] in sent(page)
+
+
+def test_a_selected_node_is_lit_in_both_panes_with_its_details(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0")
+    page.keyboard.press("/")
+    page.keyboard.type("GlobalAveragePool")
+    page.keyboard.press("Enter")
+    assert selection(page) == "GlobalAveragePool"
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(500)
+    reds = page.evaluate("""() => [...shadow.querySelectorAll(".pl-pane > canvas")].map((c) => {
+      const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+      let n = 0;
+      for (let i = 0; i < d.length; i += 4) if (Math.abs(d[i] - 47) < 6 && Math.abs(d[i + 1] - 98) < 6 && Math.abs(d[i + 2] - 208) < 6)
+          n++;
+      return n;
+    })""")
+    assert all(count > 100 for count in reds)
+    page.get_by_role("button", name="Identity").or_(
+        page.locator(".pl-chip", has_text="Flatten")
+    ).first.click()
+    assert selection(page) == "Flatten"
+
+
+def test_alt_arrows_follow_edges(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0")
+    page.keyboard.press("Alt+ArrowDown")
+    assert selection(page) == "pixel_values"
+    page.keyboard.press("Alt+ArrowDown")
+    assert selection(page) == "Conv"
+    page.keyboard.press("Alt+ArrowDown")
+    assert selection(page) == "BatchNormalization"
+    page.keyboard.press("Alt+ArrowUp")
+    assert selection(page) == "Conv"
+
+
+def test_a_removed_node_says_what_it_became(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0")
+    page.keyboard.press("Alt+ArrowDown")
+    page.keyboard.press("Alt+ArrowDown")
+    life = page.locator(".pl-life")
+    assert "Merged into" in life.inner_text()
+    life.get_by_role("button", name="Go to step 2").click()
+    page.wait_for_function("__passlens.step === 2")
+
+
+def test_a_click_on_a_title_folds_the_group_and_keeps_it_in_place(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0")
+    before = status(page)["visible"]
+    group = "/layer1/block.0"
+    was = where(page, group)
+    assert was["kind"] == "open"
+    page.mouse.click(was["x"] + was["width"] / 2, was["y"] + 8)
+    page.wait_for_function(f"__passlens.visible < {before}")
+    page.wait_for_timeout(500)
+    now = where(page, group)
+    assert now["kind"] == "closed"
+    assert abs(now["y"] - was["y"]) < 1.5
+    assert abs(now["x"] + now["width"] / 2 - was["x"] - was["width"] / 2) < 1.5
+    page.mouse.click(now["x"] + now["width"] / 2, now["y"] + 8)
+    page.wait_for_function(f"__passlens.visible === {before}")
+
+
+def test_the_same_node_stands_at_the_same_height_in_both_panes(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=12")
+    for key in ("ArrowRight", "ArrowRight", "]", "End"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(900)
+        middle = page.locator(".pl-pane > canvas").first.bounding_box()
+        assert middle is not None
+        centre = middle["y"] + middle["height"] / 2
+        pairs = [(where(page, f"n{i}", 0), where(page, f"n{i}", 1)) for i in range(65)]
+        both = [(a, b) for a, b in pairs if a and b]
+        near = min(both, key=lambda pair: abs(pair[0]["y"] + pair[0]["height"] / 2 - centre))
+        heights = [box["y"] + box["height"] / 2 for box in near]
+        assert abs(heights[0] - heights[1]) < 40
+
+
+def test_search_opens_the_folded_groups_around_a_hit(opened: Opened) -> None:
+    page = opened("fixture=transformer160&step=0")
+    before = status(page)["visible"]
+    page.keyboard.press("/")
+    page.keyboard.type("layer.77/attention/self/Softmax")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"__passlens.visible > {before}")
+    assert selection(page) == "Softmax"
+
+
+def test_hostile_names_stay_text(opened: Opened) -> None:
+    page = opened("fixture=hostile&step=1")
+    for query in ("__proto__", "img", "constructor"):
+        page.keyboard.press("/")
+        page.get_by_role("searchbox").fill(query)
+        page.keyboard.press("Enter")
+        page.keyboard.press("Escape")
+    page.get_by_text("Nodes as a list").click()
+    page.wait_for_timeout(200)
+    assert page.title() == "harness"
+    assert page.evaluate("shadow.querySelectorAll('img, script').length") == 0
+    assert "onerror" in page.locator(".pl-details").inner_text()
+
+
+def test_with_reduced_motion_nothing_is_animated(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0", reduced=True)
+    frames = page.evaluate("""async () => {
+      const pane = [...shadow.querySelectorAll(".pl-pane > canvas")].at(-1);
+      const shot = () => pane.toDataURL();
+      const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      shadow.querySelector(".pl-root").dispatchEvent(
+        new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, composed: true }));
+      await frame();
+      const first = shot();
+      await frame();
+      await frame();
+      return first === shot();
+    }""")
+    assert frames
+
+
+def test_streamlits_hot_keys_do_not_leave_the_viewer(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    page.evaluate("""() => {
+      window.heard = [];
+      document.addEventListener("keydown", (e) => heard.push(e.key));
+    }""")
+    for key in ("r", "c", "ArrowRight", "/"):
+        page.keyboard.press(key)
+    page.keyboard.type("rc")
+    assert page.evaluate("heard") == []
+
+
+def test_model_mode_shows_one_pane_without_passes_or_scrubber(opened: Opened) -> None:
+    page = opened("fixture=cnn8&mode=model")
+    assert page.locator(".pl-scrub").is_hidden()
+    assert page.locator(".pl-left").is_hidden()
+    assert page.locator(".pl-pane > canvas").first.is_hidden()
+    assert page.locator(".pl-pane > canvas").last.is_visible()
+    assert status(page)["total"] == 65
+
+
+def test_the_page_never_scrolls_and_the_viewer_fills_it(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    for height in (800, 640):
+        page.set_viewport_size({"width": 1100, "height": height})
+        page.wait_for_timeout(120)
+        box = page.locator(".pl-root").bounding_box()
+        assert box is not None
+        assert height - 20 <= box["y"] + box["height"] <= height
+
+
+def test_a_new_trace_keeps_the_view_and_a_missing_one_is_told(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=9")
+    page.evaluate(
+        "update({ steps: null, busy: { text: 'Optimizing', fraction: 0.4, cancel: true } })"
+    )
+    page.wait_for_function("__passlens.ready && __passlens.step === 0")
+    page.get_by_role("button", name="Cancel").click()
+    assert ["trigger", "cancel", True] in sent(page)
+    page.evaluate("update({ busy: null, steps: { key: 'gone', url: '/steps/gone.json' } })")
+    page.wait_for_function("__passlens.errors.length === 1")
+    assert "404" in page.locator(".pl-note").inner_text()
+
+
+def test_unmounting_removes_everything(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    assert page.evaluate("(() => { const a = __cleanup; update({}); return a === __cleanup; })()")
+    page.evaluate("__cleanup()")
+    assert page.locator(".pl-root").count() == 0
