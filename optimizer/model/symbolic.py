@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from optimizer.model.dimension import Dimension, Expression, symbol
 from optimizer.model.dimension_text import parse
-from optimizer.model.graph import walk_nodes
+from optimizer.model.graph import bodies, walk_nodes
 from optimizer.model.operators import CONTENT_RULES, TYPE_RULES
 from optimizer.model.operators.call import (
     INTEGERS,
@@ -25,6 +25,7 @@ from optimizer.model.operators.call import (
     Fact,
     Shape,
     Typed,
+    agreed_type,
     constant_of,
 )
 from optimizer.model.operators.contents import fitted, tensor_content
@@ -55,6 +56,7 @@ class SymbolicValues:
         self._slices_fit = slices_fit
         self._facts: dict[ir.Value, Fact] = {}
         self._fresh: dict[tuple[ir.Value, int], Expression] = {}
+        self._open: set[ir.Node] = set()
         self._interface = _interface_symbols(model.graph)
         self.contradictions: dict[ir.Value, str] = {}
 
@@ -145,6 +147,8 @@ class SymbolicValues:
     def _ruled(self, node: ir.Node) -> tuple[list[Typed], list[Content]]:
         """What the rules say about the outputs, empty where nothing is sure."""
         key = ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
+        if key == ("", "If"):
+            return self._branched(node)
         rule = TYPE_RULES.get(key)
         if rule is None or (self._functions and node.op_identifier() in self._functions):
             return [], []
@@ -164,6 +168,23 @@ class SymbolicValues:
             return typed, [] if follow is None else list(follow(call))
         except _NOT_ALLOWED:
             return typed, []
+
+    def _branched(self, node: ir.Node) -> tuple[list[Typed], list[Content]]:
+        """What both branches of an If agree on."""
+        if node in self._open:
+            return [], []  # a branch that uses the result of its own If
+        self._open.add(node)
+        try:
+            # The recursion is as deep as bodies are nested; the loader bounds that.
+            branches = [[self.fact(value) for value in body.outputs] for body in bodies(node)]
+        finally:
+            self._open.discard(node)
+        if len(branches) != 2:
+            return [], []
+        pairs = list(zip(*branches, strict=False))
+        return [agreed_type(*pair) for pair in pairs], [
+            one.content if one.content == other.content else None for one, other in pairs
+        ]
 
     def _merged(self, value: ir.Value, typed: Typed, content: Content) -> Fact:
         """What a rule says together with what the model declares."""

@@ -15,7 +15,7 @@ _CONTRIB_KEEPING = (
 
 @types(
     "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Celu", "Clip",
-    "Cos", "Cosh", "CumSum", "Elu", "Erf", "Exp", "Floor", "Gelu", "GroupNormalization",
+    "Cos", "Cosh", "CumProd", "CumSum", "Elu", "Erf", "Exp", "Floor", "Gelu", "GroupNormalization",
     "HardSigmoid", "HardSwish", "Hardmax", "Identity", "InstanceNormalization", "LRN", "LeakyRelu",
     "Log", "LogSoftmax", "LpNormalization", "MeanVarianceNormalization", "Mish", "Neg", "Not",
     "PRelu", "Reciprocal", "Relu", "ReverseSequence", "RotaryEmbedding", "Round", "ScaledTanh",
@@ -67,7 +67,7 @@ def where(call: Call) -> list[Typed]:
     return [(dtype, broadcast(call.shape(0), call.shape(1), call.shape(2)))]
 
 
-@types("Cast")
+@types("Cast", "BitCast")
 def cast(call: Call) -> list[Typed]:
     """Another element type."""
     return [(call.element_type("to"), call.shape(0))]

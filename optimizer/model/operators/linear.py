@@ -243,3 +243,12 @@ def roi_align(call: Call) -> list[Typed]:
     channels = None if data is None else data[1]
     size = (call.number("output_height", 1), call.number("output_width", 1))
     return [(call.dtype(0), (count, channels, *size))]
+
+
+@types("GridSample")
+def grid_sample(call: Call) -> list[Typed]:
+    """X[N, C, …], grid[N, out…, axes]: Y[N, C, out…]."""
+    data, grid = call.shape(0), call.shape(1)
+    if data is None or grid is None or len(grid) != len(data):
+        return [(call.dtype(0), None)]
+    return [(call.dtype(0), (*data[:2], *grid[1:-1]))]

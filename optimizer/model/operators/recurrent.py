@@ -32,16 +32,27 @@ def recurrent(call: Call) -> list[Typed]:
 
 @types("Attention")
 def attention(call: Call) -> list[Typed]:
-    """Y only: [batch, heads, seq, v_head] for 4-d inputs, [batch, seq, heads*v_head] for 3-d."""
-    query, value = call.shape(0), call.shape(2)
+    """Y, present keys and values [batch, kv_heads, keys, width], scores [batch, heads, q, keys].
+
+    Inputs are [batch, heads, seq, width] or [batch, seq, heads*width]; Y has the query's form.
+    """
+    query, key, value = (call.shape(index) for index in range(3))
     dtype = call.dtype(0)
-    if query is None or value is None or len(query) != len(value):
+    if query is None or key is None or value is None or not len(query) == len(key) == len(value):
         return [(dtype, None if query is None else (None,) * len(query))]
     if len(query) == 4:
-        return [(dtype, (*query[:3], value[3]))]
-    heads, kv_heads = call.number("q_num_heads", 0), call.number("kv_num_heads", 0)
-    width = exact_divide(value[2] * heads, kv_heads) if heads and kv_heads else None
-    return [(dtype, (query[0], query[1], width))]
+        heads, kv_heads, widths = query[1], key[1], (key[3], value[3])
+        result: tuple[Dim, ...] = (*query[:3], value[3])
+    else:
+        heads, kv_heads = call.number("q_num_heads", 0), call.number("kv_num_heads", 0)
+        if heads < 1 or kv_heads < 1:
+            return [(dtype, (None,) * 3)]
+        widths = (exact_divide(key[2], kv_heads), exact_divide(value[2], kv_heads))
+        result = (*query[:2], None if widths[1] is None else widths[1] * heads)
+    past = call.shape(4)
+    keys = key[-2] + past[-2] if past is not None and len(past) == 4 else key[-2]
+    present: list[Typed] = [(dtype, (query[0], kv_heads, keys, width)) for width in widths]
+    return [(dtype, result), *present, (dtype, (query[0], heads, query[-2], keys))]
 
 
 @types("Attention", domain=CONTRIB)

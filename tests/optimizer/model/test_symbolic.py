@@ -221,6 +221,23 @@ def test_values_of_the_outer_graph_are_known_inside_bodies() -> None:
     assert str(branch.outputs[0].shape) == "[n,4]"
 
 
+def test_an_if_gives_what_both_of_its_branches_agree_on() -> None:
+    body = """
+    g (bool c, float["n", 4] x, float["m", 4] z) => (float[a] y)
+    {
+      y = If (c) <
+        then_branch = t () => (p) { p = Relu(x) },
+        else_branch = e () => (q) { q = Neg(z) }
+      >
+    }
+    """
+    model = model_of(body)
+    model.graph.outputs[0].shape = None
+    shape = SymbolicValues(model).shape(model.graph.outputs[0]) or (0, 0)
+    assert shape[1] == 4
+    assert shape[0] not in (symbol("n"), symbol("m"))
+
+
 def test_forgetting_makes_room_for_new_knowledge() -> None:
     model = model_of('g (float["n"] x) => (y) { y = Relu(x) }')
     values = SymbolicValues(model)

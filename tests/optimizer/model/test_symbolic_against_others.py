@@ -186,7 +186,7 @@ def number(dim: int | Expression, sizes: dict[str, int]) -> int | None:
 
 
 def run(model: onnx.ModelProto, feeds: dict[str, Any]) -> dict[str, Any]:
-    options: Any = onnxruntime.SessionOptions()
+    options = cast("Any", onnxruntime.SessionOptions())
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
