@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -57,6 +57,7 @@ class Context:
         memory: private to the pass that runs; emptied before each round.
         precedes: whether the first node's outputs are computed before the second node and
             visible to it, also from inside a body.
+        scopes: a graph and the graphs around it, inside out.
     """
 
     opsets: Mapping[str, int]
@@ -65,6 +66,7 @@ class Context:
     budget: FoldBudget
     memory: dict[object, object] = field(default_factory=dict[object, object])
     precedes: Callable[[ir.Node, ir.Node], bool] = lambda first, second: False
+    scopes: Callable[[ir.Graph], Iterable[ir.Graph]] = lambda graph: (graph,)
 
     def opset(self, domain: str = "") -> int:
         """The version of an operator set; 0 when the model does not import it."""
@@ -167,7 +169,7 @@ def _constant_tensor(node: ir.Node | None) -> ir.TensorProtocol | None:
 def _tensor_of(name: str, attribute: ir.Attr) -> ir.TensorProtocol | None:
     match name:
         case "value":
-            return attribute.as_tensor()
+            return attribute.value if attribute.type == ir.AttributeType.TENSOR else None
         case "value_int" | "value_ints":
             return ir.tensor(np.array(attribute.value, dtype=np.int64))
         case "value_float" | "value_floats":

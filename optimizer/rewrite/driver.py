@@ -117,6 +117,7 @@ class _Run:
             symbolic=self.symbolic,
             budget=FoldBudget(limits.fold_total_bytes, seconds=limits.fold_seconds),
             precedes=self.rewriter.precedes,
+            scopes=self.rewriter.state.scopes,
         )
         self.queues = [_Queue(planned) for planned in pipeline.passes]
         self.deepest = max((queue.reach for queue in self.queues), default=1)

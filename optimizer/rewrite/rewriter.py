@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from optimizer.model.graph import (
+    bodies,
     graph_id,
     is_constant_node,
     node_id,
     value_id,
     walk_graphs,
+    walk_nodes,
 )
 from optimizer.model.symbolic import Refinement
 from optimizer.rewrite.edits import (
@@ -188,6 +190,7 @@ class _Application:
         self.done = Applied()
         self.created: dict[NewOutput | NewInitializer, ir.Value] = {}
         self.outputs: dict[NewNode, tuple[ir.Value, ...]] = {}
+        self.rewired: dict[ir.Node, None] = {}
 
     def run(self) -> Applied:
         old_inputs = [v for n in self.proposal.matched for v in n.inputs if v is not None]
@@ -285,6 +288,7 @@ class _Application:
             kept = {a.name: a for a in old if a.name not in changes}
             new = (*kept.values(), *as_attributes(changes))
             self._edit(SetAttributes(node_id(node), old, new))
+            self.rewired[node] = None
             self.done.changed.update(dict.fromkeys(node.outputs))
         for (node, index), operand in self.proposal.inputs.items():
             value = None if operand is None else self._resolve(operand)
@@ -301,6 +305,7 @@ class _Application:
             )
         )
         self.done.changed.update(dict.fromkeys(v for v in (old, new) if v is not None))
+        self.rewired[node] = None
 
     def _replace(self, old: ir.Value, new: ir.Value) -> None:
         self.done.values[value_id(old)] = value_id(new)
@@ -324,6 +329,8 @@ class _Application:
         assert isinstance(node.graph, ir.Graph)
         follower = neighbour(node.graph, node, forward=True)
         inputs = node.inputs
+        captured = [v for body in bodies(node) for n in walk_nodes(body) for v in n.inputs]
+        self.done.changed.update(dict.fromkeys(v for v in captured if v is not None))
         self._edit(
             RemoveNode(
                 graph_id(node.graph),
@@ -379,11 +386,11 @@ class _Application:
         if better != known:
             self._edit(Retype(value_id(value), known, better))
             self.done.changed[value] = None
+            self.rewired.update(dict.fromkeys(use.node for use in value.uses()))
 
     def _refine(self) -> None:
         """Carry new knowledge about shapes forward, as far as it reaches."""
-        pending = [*self.done.added, *(u.node for v in self.done.changed for u in v.uses())]
-        for node in dict.fromkeys(pending):
+        for node in dict.fromkeys([*self.done.added, *self.rewired]):
             pending_inner = [node]
             while pending_inner:
                 current = pending_inner.pop()

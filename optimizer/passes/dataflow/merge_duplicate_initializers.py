@@ -1,0 +1,100 @@
+"""Initializers with the same contents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import cast
+
+import onnx_ir as ir
+
+from optimizer.errors import quoted
+from optimizer.model.tensors import size_text
+from optimizer.passes.dataflow.contents import digest, fingerprint
+from optimizer.registry import ANY, Pass, register, rule
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Outcome, Replacement
+
+_Keepers = dict[ir.Value, ir.Value]
+
+
+@register
+@dataclass(frozen=True)
+class MergeDuplicateInitializers(Pass):
+    """Store equal weights once.
+
+    What it does:
+        Of initializers with the same element type, shape and bits, the first serves the consumers
+        of all. One in a body gives way to an equal one outside.
+    Before:
+        x → MatMul(w1) , y → MatMul(w2), w1 = w2
+    After:
+        x → MatMul(w1) , y → MatMul(w1)
+    When it is safe:
+        No caller can override either: neither is a graph input. Neither is a graph output.
+    Numerics:
+        Bit-identical; every bit is compared, the sign of zeros and the payload of NaNs included.
+    Source:
+        Hash consing of constants; ONNX operator specification, initializers.
+    """
+
+    id = "merge-duplicate-initializers"
+    family = "dataflow"
+    exactness = "exact"
+    order = 30
+
+    @rule(ANY, name="DuplicateInitializer")
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """Replace one initializer the node reads by an earlier equal one, everywhere."""
+        for value in node.inputs:
+            if value is None or not value.is_initializer() or not isinstance(value.graph, ir.Graph):
+                continue
+            keeper = _keepers(value.graph, context).get(value)
+            if keeper is None:
+                continue
+            size = size_text(value.const_value.nbytes if value.const_value is not None else 0)
+            reason = (
+                f"{quoted(value.name or '')} holds the same {size} as {quoted(keeper.name or '')}."
+            )
+            return Replacement([node], {value: keeper}, reason, drop=[value])
+        return None
+
+
+def _keepers(graph: ir.Graph, context: Context) -> _Keepers:
+    """For each duplicate of this graph, the initializer to use instead; computed once a round."""
+    known = context.memory.get(graph)
+    if known is None:
+        known = context.memory[graph] = _find(graph, context)
+    return cast(_Keepers, known)
+
+
+def _find(graph: ir.Graph, context: Context) -> _Keepers:
+    if not graph.initializers:
+        return {}
+    outermost_first = [*context.scopes(graph)][::-1]
+    candidates = [value for scope in outermost_first for value in _mergeable(scope)]
+    keepers: _Keepers = {}
+    for alike in _groups(candidates, lambda t: (t.dtype, t.size)):
+        for sampled in _groups(alike, fingerprint):
+            for first, *rest in _groups(sampled, digest):
+                keepers.update({value: first for value in rest if value.graph is graph})
+    return keepers
+
+
+def _mergeable(graph: ir.Graph) -> Iterator[ir.Value]:
+    for value in graph.initializers.values():
+        if value.const_value is None or value.is_graph_input() or value.is_graph_output():
+            continue
+        if value.const_value.dtype != ir.DataType.STRING:
+            yield value
+
+
+def _groups(
+    values: list[ir.Value], key: Callable[[ir.TensorProtocol], Hashable]
+) -> Iterator[list[ir.Value]]:
+    """The values that share a key with another."""
+    found: dict[Hashable, list[ir.Value]] = {}
+    for value in values:
+        assert value.const_value is not None
+        found.setdefault(key(value.const_value), []).append(value)
+    return (alike for alike in found.values() if len(alike) > 1)
