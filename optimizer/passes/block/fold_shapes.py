@@ -88,6 +88,26 @@ class FoldShapes(Pass):
         copies = {"allowzero": None} if 0 in found and context.attribute(node, "allowzero") else {}
         return _retarget(node, (1, target), found, attributes=copies)
 
+    @rule("Expand", name="ExpandBeforeBroadcast", reach=1)
+    def expand_before_broadcast(self, node: ir.Node, context: Context) -> Outcome:
+        """An Expand whose consumers would broadcast by themselves."""
+        data, target, output = _two_inputs(node)
+        if data is None or target is None or output.is_graph_output():
+            return None
+        source = context.symbolic.shape(data)
+        uses = output.uses()
+        if source is None or not uses or len(uses) > 8:
+            return None
+        for use in uses:
+            if not _broadcasts_anyway(use.node, output, source, context):
+                return None
+        return Replacement(
+            [node, *cone([target.producer()], around=[node])],
+            {},
+            "The consumers of the Expand broadcast to the same shape anyway.",
+            inputs={(use.node, use.idx): data for use in uses},
+        )
+
     @rule("Expand", name="ExpandTarget", reach=2)
     def expand(self, node: ir.Node, context: Context) -> Outcome:
         """An Expand that does nothing, or whose target can be written as a constant."""
@@ -131,21 +151,6 @@ class FoldShapes(Pass):
             if not isinstance(axis, int) or stop is None or not at_least(stop, dims[axis]):
                 return None
         return _bypass(node, ends, data, "The Slice takes every axis whole.")
-
-    @rule("Expand", name="ExpandBeforeBroadcast", reach=1)
-    def expand_before_broadcast(self, node: ir.Node, context: Context) -> Outcome:
-        """An Expand whose consumers would broadcast by themselves."""
-        data, target, output = _two_inputs(node)
-        if data is None or target is None or output.is_graph_output():
-            return None
-        source = context.symbolic.shape(data)
-        uses = output.uses()
-        if source is None or not uses or len(uses) > 8:
-            return None
-        for use in uses:
-            if not _broadcasts_anyway(use.node, output, source, context):
-                return None
-        return _bypass(node, target, data, "Its consumers broadcast to the same shape anyway.")
 
 
 _BROADCASTING = frozenset(

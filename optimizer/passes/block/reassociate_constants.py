@@ -188,4 +188,5 @@ def _product(constants: tuple[np.ndarray, np.ndarray], weights: tuple[int, int])
 def _hint(node: ir.Node, above: ir.Node) -> str:
     """A name for the new constant: that of the larger old one."""
     named = [v.name for n in (above, node) for v in n.inputs if v is not None and v.is_initializer()]
-    return next((name for name in named if name), "constant")
+    name = next((name for name in named if name), "constant")
+    return name.partition("~")[0]
