@@ -22,6 +22,7 @@ from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline
 from optimizer.registry import ANY, Pass, Rule
 from optimizer.rewrite.context import Context, FoldBudget
+from optimizer.rewrite.edits import Retype
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.replacement import Declined, Replacement
 from optimizer.rewrite.rewriter import Applied, Rewriter
@@ -77,23 +78,26 @@ class _Queue:
         for declared in planned.rules():
             for root in declared.roots:
                 self.rules.setdefault(root, []).append(declared)
-        self.reach = max((r.reach for rules in self.rules.values() for r in rules), default=1)
+        self.everywhere = self.rules.pop(ANY, [])
+        self.reach = max((r.reach for r in [*self.everywhere, *_all(self.rules)]), default=1)
         self.waiting: dict[ir.Node, None] = {}
         self.timing = PassTiming()
+        self.tried = 0
 
-    def rules_for(self, node: ir.Node) -> list[Rule]:
-        """The rules rooted at this node's operator."""
-        key = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
-        found = self.rules.get(key)
-        everywhere = self.rules.get(ANY)
-        if everywhere is None:
-            return found or []
-        return everywhere if found is None else [*found, *everywhere]
+    def rules_for(self, operator: str) -> list[Rule]:
+        """The rules rooted at an operator."""
+        found = self.rules.get(operator)
+        return self.everywhere if found is None else [*found, *self.everywhere]
 
-    def push(self, node: ir.Node) -> None:
-        """Have the pass look at a node, if it has a rule for it."""
-        if self.rules_for(node):
-            self.waiting[node] = None
+
+def _all(rules: dict[str, list[Rule]]) -> list[Rule]:
+    return [declared for listed in rules.values() for declared in listed]
+
+
+def _operator(node: ir.Node) -> str:
+    """The operator as rules name it."""
+    domain = node.domain
+    return f"{domain}::{node.op_type}" if domain else node.op_type
 
 
 class _Run:
@@ -121,6 +125,7 @@ class _Run:
         )
         self.queues = [_Queue(planned) for planned in pipeline.passes]
         self.deepest = max((queue.reach for queue in self.queues), default=1)
+        self.interested: dict[tuple[str, int], list[_Queue]] = {}
         self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())
         self.made_by: dict[str, int] = {}
         self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}
@@ -132,8 +137,7 @@ class _Run:
         began = time.process_time()
         for node in walk_nodes(self.model.ir.graph):
             self.order[node_id(node)] = len(self.order)
-            for queue in self.queues:
-                queue.push(node)
+            self._push(node, 1)
         for number in range(1, MAX_ROUNDS + 1):
             before = self.trace.steps
             for queue in self.queues:
@@ -146,6 +150,16 @@ class _Run:
         self.trace.state = self.rewriter.state
         return self.trace
 
+    def _push(self, node: ir.Node, distance: int) -> None:
+        """Have every pass look at a node that has rules for it and reaches that far."""
+        operator = _operator(node)
+        queues = self.interested.get((operator, distance))
+        if queues is None:
+            queues = [q for q in self.queues if q.reach >= distance and q.rules_for(operator)]
+            self.interested[operator, distance] = queues
+        for queue in queues:
+            queue.waiting[node] = None
+
     def _run_pass(self, queue: _Queue, round_number: int) -> None:
         began = time.process_time()
         self.context.memory.clear()
@@ -157,9 +171,8 @@ class _Run:
                 node = heapq.heappop(batch)[2]
                 if node.graph is not None:
                     self._visit(queue, node, round_number)
-        queue.timing = replace(
-            queue.timing, seconds=queue.timing.seconds + time.process_time() - began
-        )
+        seconds = queue.timing.seconds + time.process_time() - began
+        queue.timing = replace(queue.timing, seconds=seconds, tried=queue.tried)
 
     def _key(self, node: ir.Node) -> tuple[int, float]:
         """Document order: the source node's place, then the position in the list."""
@@ -167,9 +180,9 @@ class _Run:
         return self.order[stem], self.rewriter.position(node)
 
     def _visit(self, queue: _Queue, node: ir.Node, round_number: int) -> None:
-        for declared in queue.rules_for(node):
-            began = time.process_time()
-            queue.timing = replace(queue.timing, tried=queue.timing.tried + 1)
+        for declared in queue.rules_for(_operator(node)):
+            began = time.perf_counter()
+            queue.tried += 1
             try:
                 outcome = declared.match(node, self.context)
             except StudioError:
@@ -224,7 +237,7 @@ class _Run:
                 values=applied.values,
                 edits=tuple(applied.edits),
                 reason=outcome.reason,
-                seconds=time.process_time() - when[1],
+                seconds=time.perf_counter() - when[1],
                 depends_on=self._dependencies(matched),
             )
         )
@@ -240,8 +253,10 @@ class _Run:
     def _note(self, step: int, applied: Applied) -> None:
         for node in applied.added:
             self.made_by[node_id(node)] = step
+        for edit in applied.edits:
+            if isinstance(edit, Retype):
+                self.symbolic.forget(self.rewriter.state.values[edit.value])
         for value in applied.changed:
-            self.symbolic.forget(value)
             for use in value.uses():
                 self.made_by[node_id(use.node)] = step
 
@@ -256,8 +271,7 @@ class _Run:
             near.update(dict.fromkeys(use.node for use in value.uses()))
         for node in near:
             if node.graph is not None:
-                for queue in self.queues:
-                    queue.push(node)
+                self._push(node, 1)
         self._wake_downstream(list(near))
 
     def _wake_downstream(self, front: list[ir.Node]) -> None:
@@ -272,10 +286,8 @@ class _Run:
                             seen.add(use.node)
                             following.append(use.node)
             front = following
-            for queue in self.queues:
-                if queue.reach >= distance:
-                    for node in front:
-                        queue.push(node)
+            for node in front:
+                self._push(node, distance)
 
     def _check_bounds(self, step: int, node: ir.Node) -> None:
         if self.stop.limit is not None and step >= self.stop.limit:
