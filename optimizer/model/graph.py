@@ -101,7 +101,8 @@ def identify(model: ir.Model) -> None:
         prefix = "" if graph_index == 0 else f"g{graph_index}."
         for index, value in enumerate(graph.inputs):
             value.meta[ID] = f"{prefix}i{index}"
-        for value in graph.initializers.values():
+        # By name, as the writer orders them: a trace must find the same ids in the written source.
+        for value in sorted(graph.initializers.values(), key=lambda value: value.name or ""):
             if ID not in value.meta:  # an overridable initializer already has its input's id
                 value.meta[ID] = f"w{weights}"
                 weights += 1
