@@ -10,9 +10,11 @@ from playwright.sync_api import Page
 
 STEPS = 200
 
-# Notes when each key went down and when each step was first drawn. Shadow roots are searched for
-# the viewer, which has to have the focus to get the keys.
-WATCH = """() => {
+TRACE_MS = 120_000  # until the rewrites are there; the page then shows the last one
+SETTLE_MS = 3000  # until what a jump set off is over
+
+# Shadow roots are searched for the viewer, which has to have the focus to get the keys.
+FOCUS = """() => {
   const find = (root) => {
     for (const element of root.querySelectorAll("*")) {
       if (element.tagName === "CANVAS") return element;
@@ -22,18 +24,17 @@ WATCH = """() => {
   };
   const canvas = find(document);
   (canvas.closest("[tabindex]") ?? canvas).focus({preventScroll: true});
+}"""
+
+# Notes when each key went down and when each step was first drawn.
+WATCH = """() => {
   const watched = (window.__watched = {keys: [], drawn: {}});
   window.addEventListener("keydown", () => watched.keys.push(performance.now()), true);
-  let version = window.__passlens.version;
   const look = () => {
-    if (window.__passlens.version !== version) {
-      version = window.__passlens.version;
-      watched.drawn[window.__passlens.step] ??= performance.now();
-    }
+    watched.drawn[window.__passlens.step] ??= performance.now();
     requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
-  return window.__passlens.step;
 }"""
 
 
@@ -63,13 +64,25 @@ class Scrubbing:
 
 
 def scrub(page: Page, messages: Sequence[int]) -> Scrubbing:
-    """Press the right arrow `STEPS` times, each time waiting for the step to be drawn."""
-    first = int(page.evaluate(WATCH))
+    """From the source on, press the right arrow `STEPS` times, waiting for each step's picture.
+
+    A trace of fewer steps is gone through to its end.
+    """
+    page.wait_for_function("window.__passlens.step > 0", timeout=TRACE_MS)
+    page.wait_for_timeout(SETTLE_MS)
+    page.evaluate(FOCUS)
+    page.keyboard.press("End")
+    page.wait_for_timeout(SETTLE_MS)
+    last = int(page.evaluate("window.__passlens.step"))
+    page.keyboard.press("Home")
+    page.wait_for_function("window.__passlens.step === 0", polling="raf")
+    page.wait_for_timeout(SETTLE_MS)
+    page.evaluate(WATCH)
     sent = messages[0]
-    for step in range(first + 1, first + STEPS + 1):
+    for step in range(1, min(STEPS, last) + 1):
         page.keyboard.press("ArrowRight")
         page.wait_for_function(f"window.__watched.drawn[{step}] !== undefined", polling="raf")
     keys, drawn = page.evaluate("[window.__watched.keys, window.__watched.drawn]")
-    times = [drawn[str(first + 1 + index)] - pressed for index, pressed in enumerate(keys)]
+    times = [drawn[str(step)] - pressed for step, pressed in enumerate(keys, start=1)]
     errors = page.evaluate("window.__passlens.errors.length ?? window.__passlens.errors")
     return Scrubbing(times, messages[0] - sent, int(errors))

@@ -19,10 +19,10 @@ from studio import gallery
 
 START_TIMEOUT_S = 60
 NETRON_DRAWN = (
-    "document.body.classList.contains('default')"
+    "document.body?.classList.contains('default')"
     " && document.querySelectorAll('#canvas .node, #target .node').length > 0"
 )
-STUDIO_DRAWN = "window.__passlens !== undefined && window.__passlens.ready"
+STUDIO_DRAWN = "window.__passlens?.ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,9 @@ class Server:
 @contextmanager
 def netron(model: Path) -> Generator[Server]:
     """Netron on `model`."""
-    program = os.environ.get("NETRON") or shutil.which("netron") or "netron"
+    program = os.environ.get("NETRON") or shutil.which("netron")
+    if program is None:
+        raise SystemExit("Netron is not installed; see benchmarks/README.md, or set NETRON.")
     port = _free_port()
     command = [program, str(model), "--port", str(port), "--host", "127.0.0.1"]
     with _running([*command, "--verbosity", "quiet"], {}, f"http://127.0.0.1:{port}/") as url:

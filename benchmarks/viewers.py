@@ -45,11 +45,12 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """One opening of one model in one viewer; `seconds` is None where no picture came."""
+    """One opening of one model in one viewer; `seconds` is None where no picture came, and why."""
 
     viewer: str
     model: str
     seconds: float | None
+    failure: str = ""
 
 
 def open_once(browser: Browser, server: Server, model: str) -> Opening:
@@ -65,8 +66,8 @@ def open_once(browser: Browser, server: Server, model: str) -> Opening:
         page.wait_for_function(server.drawn, timeout=OPEN_TIMEOUT_S * 1000, polling="raf")
         page.evaluate("new Promise(drawn => requestAnimationFrame(drawn))")
         return Opening(server.name, model, time.perf_counter() - started)
-    except Error:
-        return Opening(server.name, model, None)
+    except Error as error:
+        return Opening(server.name, model, None, error.message.splitlines()[0])
     finally:
         context.close()
 
@@ -113,7 +114,7 @@ def report(openings: Sequence[Opening], scrubbing: Scrubbing | None) -> str:
         for viewer in ("netron", "studio"):
             runs = [o.seconds for o in openings if (o.model, o.viewer) == (model, viewer)]
             times = [seconds for seconds in runs if seconds is not None]
-            middle = f"{median(times):.2f}" if times else f"nothing in {OPEN_TIMEOUT_S} s"
+            middle = f"{median(times):.2f}" if times else "no picture"
             lines.append(f"| {model} | {viewer} | {middle} | {', '.join(map(_short, runs))} |")
     if scrubbing is not None:
         lines += ["", scrubbing.finding()]
