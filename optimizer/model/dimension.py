@@ -29,8 +29,7 @@ class Quotient:
         self.numerator = numerator
         self.divisor = divisor
         bottom = f"({divisor})" if isinstance(divisor, Expression) else str(divisor)
-        top = str(numerator) if _is_symbol(numerator) else f"({numerator})"
-        self._text = f"{top}//{bottom}"
+        self._text = f"{numerator if _is_symbol(numerator) else f'({numerator})'}//{bottom}"
         if len(self._text) > MAX_TEXT:
             raise TooComplex("a size has grown too complex to follow")
 
@@ -189,12 +188,12 @@ def at_least(larger: Dimension, smaller: Dimension) -> bool | None:
     difference = larger - smaller
     if isinstance(difference, int):
         return difference >= 0
-    if all(coefficient >= 0 for _, coefficient in difference.terms) and _plain(difference):
+    if not _plain(difference):
+        return None
+    if all(coefficient >= 0 for _, coefficient in difference.terms):
         return True
     negative = all(coefficient <= 0 for _, coefficient in difference.terms)
-    if negative and _plain(difference) and difference.terms[0][0] == ():
-        return False
-    return None
+    return False if negative and difference.terms[0][0] == () else None
 
 
 def product(dims: Iterable[Dimension]) -> Dimension:
@@ -206,8 +205,8 @@ def product(dims: Iterable[Dimension]) -> Dimension:
 
 
 def _is_symbol(expression: Expression) -> bool:
-    (monomial, factor), *rest = expression.terms
-    return factor == 1 and not rest and len(monomial) == 1 and isinstance(monomial[0], str)
+    monomial, factor = expression.terms[-1]
+    return len(expression.terms) == len(monomial) == factor == 1 and isinstance(monomial[0], str)
 
 
 def _plain(expression: Expression) -> bool:

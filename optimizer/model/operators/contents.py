@@ -90,7 +90,7 @@ def concat(call: Call) -> list[Content]:
     joined: tuple[Dim, ...] = ()
     for index in range(len(call.inputs)):
         part = content_of(call, index)
-        if not isinstance(part, tuple):
+        if not isinstance(part, tuple) or len(joined) > MAX_CONTENT:
             return [None]
         joined += part
     return [joined]
