@@ -13,7 +13,7 @@ Attribute = Callable[[ir.Node, str], object]
 """Gives an attribute's value, the operator's default where the node has none."""
 
 
-class NotFoldable(Exception):  # noqa: N818 - an answer, not an error
+class NotFoldable(Exception):
     """The node stays as it is; the text says why, in words a user can act on."""
 
 

@@ -22,7 +22,7 @@ _PLAIN = "biuf"
 """numpy kinds every kernel may compute with: bool, integers, floats."""
 
 
-class Blocked(Exception):  # noqa: N818 - an answer, not an error
+class Blocked(Exception):
     """A node of the expression cannot be computed here.
 
     Attributes:
@@ -76,7 +76,9 @@ class Evaluator:
     def _compute(self, node: ir.Node, known: dict[ir.Value, Array]) -> tuple[Array, ...]:
         inputs = [None if v is None else self._input(v, known) for v in data_inputs(node)]
         operator = OPERATORS[node.op_type]
-        if not operator.exotic and any(a is not None and a.dtype.kind not in _PLAIN for a in inputs):
+        if not operator.exotic and any(
+            a is not None and a.dtype.kind not in _PLAIN for a in inputs
+        ):
             raise NotFoldable("the element type is left to the runtime")
         call = Application(node, inputs, self.opset, self.attribute)
         self._check_size(node, operator.size(call), inputs)

@@ -77,15 +77,25 @@ def modulo(call: Application) -> tuple[Array, ...]:
 def _check_divisor(left: Array, right: Array) -> None:
     if not right.all():
         raise NotFoldable("the integer division is by zero")
-    if np.issubdtype(left.dtype, np.signedinteger):
-        if (left == np.iinfo(left.dtype).min).any() and (right == -1).any():
-            raise NotFoldable("the integer division overflows (smallest number by -1)")
+    signed = np.issubdtype(left.dtype, np.signedinteger)
+    if signed and (left == np.iinfo(left.dtype).min).any() and (right == -1).any():
+        raise NotFoldable("the integer division overflows (smallest number by -1)")
 
 
 def sigmoid(x: Array) -> Array:
     """1 / (1 + exp(-x)) without overflow."""
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1 / (1 + small), small / (1 + small)).astype(x.dtype)
+
+
+def reciprocal(x: Array) -> Array:
+    """1 / x."""
+    return (1 / x).astype(x.dtype)
+
+
+def relu(x: Array) -> Array:
+    """max(x, 0)."""
+    return np.maximum(x, np.zeros((), x.dtype))
 
 
 def where(call: Application) -> tuple[Array, ...]:
@@ -128,9 +138,10 @@ def reshape(call: Application) -> tuple[Array, ...]:
 
 
 def transpose(call: Application) -> tuple[Array, ...]:
-    """Transpose."""
-    perm = call.attribute(call.node, "perm")
-    return (_solid(np.transpose(call.array(0), perm)),)  # pyright: ignore[reportArgumentType] - a list of integers
+    """Transpose; by default the axes are reversed."""
+    data, perm = call.array(0), call.node.attributes.get("perm")
+    axes = range(data.ndim)[::-1] if perm is None else perm.as_ints()
+    return (_solid(data.transpose(tuple(axes))),)
 
 
 def _solid(view: Array) -> Array:
@@ -247,7 +258,8 @@ def pad(call: Application) -> tuple[Array, ...]:
     widths = [(0, 0)] * data.ndim
     for position, axis in enumerate(axes or []):
         widths[axis] = (pads[position], pads[position + len(axes or [])])
-    return (np.pad(data, widths, constant_values=fill).astype(data.dtype),)  # pyright: ignore[reportArgumentType, reportCallIssue] - a number
+    padded: Array = np.pad(data, widths, constant_values=fill)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType] - a number
+    return (padded.astype(data.dtype),)
 
 
 def split(call: Application) -> tuple[Array, ...]:

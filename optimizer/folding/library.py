@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from onnx.reference.op_run import OpRun
@@ -12,8 +13,6 @@ from onnx.reference.ops._op_list import (
 )
 
 from optimizer.folding.application import Application, Array, NotFoldable
-
-_FLOATS = (np.float32, np.float64, np.float16)
 
 
 def reference(call: Application) -> tuple[Array, ...]:
@@ -27,12 +26,14 @@ def reference(call: Application) -> tuple[Array, ...]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = implementation.eval(
-                *call.inputs, n_outputs=len(call.node.outputs), **attributes
+            result: object = implementation.eval(
+                *call.inputs,  # pyright: ignore[reportArgumentType] - declared as lists, are arrays
+                n_outputs=len(call.node.outputs),
+                **attributes,
             )
     except Exception as error:
         raise NotFoldable(f"the reference implementation fails: {str(error)[:80]}") from error
-    results = result if isinstance(result, tuple) else (result,)
+    results = cast(tuple[Array, ...], result if isinstance(result, tuple) else (result,))
     return tuple(np.asarray(array) for array in results)
 
 

@@ -9,9 +9,7 @@ from optimizer.model.dimension import Dimension, Expression, at_least
 Dims = tuple[Dimension, ...]
 
 
-def reshape_target(
-    source: Dims, result: Dims, *, inferred: Sequence[int] = ()
-) -> list[int] | None:
+def reshape_target(source: Dims, result: Dims, *, inferred: Sequence[int] = ()) -> list[int] | None:
     """A constant target that reshapes `source` to `result` for all sizes, empty tensors included.
 
     One size may be left to the runtime (-1) where the others are certainly not 0; sizes at the

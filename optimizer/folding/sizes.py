@@ -54,9 +54,11 @@ def gather(call: Application) -> int:
 def gather_nd(call: Application) -> int:
     """Each index addresses a slice of at most the whole tensor."""
     indices = call.array(1)
-    depth = indices.shape[-1] + call.number("batch_dims")
+    sizes: tuple[int, ...] = indices.shape
+    last = sizes[-1]
+    depth = last + call.number("batch_dims")
     rest = math.prod(call.array(0).shape[depth:])
-    return indices.size // max(indices.shape[-1], 1) * rest
+    return indices.size // max(last, 1) * rest
 
 
 def expand(call: Application) -> int:

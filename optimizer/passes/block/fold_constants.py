@@ -75,9 +75,7 @@ class FoldConstants(Pass):
     @rule(*OPERATORS, name="ConstantExpression")
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """Fold the constant expression that this node is part of."""
-        known = cast(
-            _Expressions, context.memory.setdefault("expressions", _Expressions())
-        )
+        known = cast(_Expressions, context.memory.setdefault("expressions", _Expressions()))
         if not _size(node, known, context):
             return Declined(known.blocked[node]) if node in known.blocked else None
         end = _end(node, known, context)
@@ -232,7 +230,9 @@ def _expression(end: ir.Node, known: _Expressions) -> list[ir.Node]:
     stack = [end]
     while stack:
         node = stack[-1]
-        producers = (v.producer() for v in data_inputs(node) if v is not None and not _is_constant(v))
+        producers = (
+            v.producer() for v in data_inputs(node) if v is not None and not _is_constant(v)
+        )
         missing = [p for p in producers if p is not None and p not in done and known.sizes.get(p)]
         if missing and node not in done:
             stack.extend(missing)

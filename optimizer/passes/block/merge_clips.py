@@ -103,9 +103,7 @@ def _bound(node: ir.Node, index: int, context: Context) -> float | None:
     return context.scalar(value)
 
 
-def _clip(
-    source: ir.Value | None, bounds: Bounds, dtype: ir.DataType, context: Context
-) -> NewNode:
+def _clip(source: ir.Value | None, bounds: Bounds, dtype: ir.DataType, context: Context) -> NewNode:
     if context.opset() < 11:
         return NewNode("Clip", [source], {"min": bounds[0], "max": bounds[1]})
     low, high = (

@@ -74,7 +74,6 @@ class MergeReshapes(Pass):
             nodes=[merged],
         )
 
-
     @rule("Unsqueeze", name="UnsqueezeOfGather", reach=2)
     def gather(self, node: ir.Node, context: Context) -> Outcome:
         """An axis that is dropped by gathering with a scalar and put back."""

@@ -150,5 +150,5 @@ def _only_consumer(node: ir.Node, context: Context) -> ir.Node | None:
     value = node.outputs[0]
     if not context.single_use(value):
         return None
-    consumer = value.uses()[0].node
+    consumer = next(iter(value.uses())).node
     return consumer if consumer.graph is node.graph and not consumer.domain else None

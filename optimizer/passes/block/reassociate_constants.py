@@ -19,7 +19,11 @@ from optimizer.rewrite.replacement import (
 )
 
 _GROUPS = {"Add": "sum", "Sub": "sum", "Mul": "product", "Div": "product"}
-_LIMITS = {np.dtype(np.float16): 2.0**6, np.dtype(np.float32): 2.0**40, np.dtype(np.float64): 2.0**200}
+_LIMITS = {
+    np.dtype(np.float16): 2.0**6,
+    np.dtype(np.float32): 2.0**40,
+    np.dtype(np.float64): 2.0**200,
+}
 """Factors beyond these, or below their inverses, might overflow or vanish on the way."""
 _CANCELLATION = 2.0**8
 """How much larger than their sum two addends may be."""
@@ -162,9 +166,7 @@ def _signs(node: ir.Node, step: _Step) -> tuple[int, int]:
     return (-1, 1) if step.constant_first else (1, -1)
 
 
-def _sum(
-    constants: tuple[np.ndarray, np.ndarray], weights: tuple[int, int]
-) -> np.ndarray | None:
+def _sum(constants: tuple[np.ndarray, np.ndarray], weights: tuple[int, int]) -> np.ndarray | None:
     a, b = constants
     with np.errstate(all="ignore"):
         total = np.asarray(b - a if weights[0] < 0 else a + b if weights[1] > 0 else a - b)
@@ -187,6 +189,8 @@ def _product(constants: tuple[np.ndarray, np.ndarray], weights: tuple[int, int])
 
 def _hint(node: ir.Node, above: ir.Node) -> str:
     """A name for the new constant: that of the larger old one."""
-    named = [v.name for n in (above, node) for v in n.inputs if v is not None and v.is_initializer()]
+    named = [
+        v.name for n in (above, node) for v in n.inputs if v is not None and v.is_initializer()
+    ]
     name = next((name for name in named if name), "constant")
     return name.partition("~")[0]

@@ -106,9 +106,13 @@ class SimplifyAlgebra(Pass):
         above = _same_above(node, ("Neg",))
         if above is None or not context.single_use(above.outputs[0]):
             return None
-        return Replacement(
-            [above], {above.outputs[0]: above.inputs[0]}, "The absolute value ignores the sign."
-        ) if above.inputs[0] is not None else None
+        return (
+            Replacement(
+                [above], {above.outputs[0]: above.inputs[0]}, "The absolute value ignores the sign."
+            )
+            if above.inputs[0] is not None
+            else None
+        )
 
 
 def _same_above(node: ir.Node, kinds: tuple[str, ...]) -> ir.Node | None:

@@ -62,7 +62,11 @@ class SplitSequences(Pass):
         picks = [use.node for use in sequence.uses()]
         for pick in picks:
             place = context.scalar(pick.inputs[1]) if pick.op_type == "SequenceAt" else None
-            if place is None or pick.graph is not node.graph or not -len(sizes) <= place < len(sizes):
+            if (
+                place is None
+                or pick.graph is not node.graph
+                or not -len(sizes) <= place < len(sizes)
+            ):
                 return Declined("The sequence is used for more than picking parts.", (pick,))
             values[pick.outputs[0]] = split.output(int(place) % len(sizes))
         if not picks:
@@ -82,8 +86,8 @@ def _sizes(node: ir.Node, data: ir.Value, context: Context) -> list[int] | None:
         return None
     if context.rank(node.inputs[1]) == 1:
         return given
-    axis, dims = context.attribute(node, "axis") or 0, context.symbolic.shape(data)
-    total = dims[axis] if dims is not None else None  # pyright: ignore[reportCallIssue, reportArgumentType] - an integer by its schema
+    axis, dims = node.attributes.get_int("axis", 0), context.symbolic.shape(data)
+    total = dims[axis] if dims is not None else None
     if not isinstance(total, int) or not given or given[0] <= 0 or total // given[0] > 1024:
         return None
     parts = [given[0]] * (total // given[0])
