@@ -11,16 +11,18 @@ PATIENCE_S = 0.4
 """How long a page waits for quick work before it shows progress instead."""
 
 LOOK_AGAIN_S = 0.4
+MAX_FINDINGS = 20
 
 
 def show_error(error: StudioError) -> None:
     """An error as a quiet box: plain text, for it may quote the model."""
     with st.container(border=True):
         st.text(error.message)
-        for finding in error.findings[:20]:
+        others = [f for f in error.findings if f.message not in error.message]
+        for finding in others[:MAX_FINDINGS]:
             st.text(f"• {finding}")
-        if len(error.findings) > 20:
-            st.text(f"… and {len(error.findings) - 20} more findings")
+        if len(others) > MAX_FINDINGS:
+            st.text(f"… and {len(others) - MAX_FINDINGS} more findings")
 
 
 def follow(task: Task[object], words: str) -> None:

@@ -31,7 +31,8 @@ def render() -> None:
 
     @st.fragment(run_every=LOOK_AGAIN_S if busy else None)
     def look() -> None:
-        if busy and opening.done and (running is None or running.done):
+        finished = busy and opening.done and (running is None or running.done)
+        if finished or current() != workspace:
             st.rerun()
         passlens_viewer(
             workbench(workspace, opening, running),

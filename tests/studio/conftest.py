@@ -1,0 +1,87 @@
+"""The real app on a free port, and a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
+    " --disable-background-networking --disable-component-update --disable-sync"
+).split()
+STARTUP_S = 60
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a studio with an empty cache."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    cache = tmp_path_factory.mktemp("cache")
+    log = (cache / "server.log").open("w")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+        cwd=ROOT,
+        env={**os.environ, "PASSLENS_CACHE": str(cache)},
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait(url)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(20)
+        log.close()
+
+
+def _wait(url: str) -> None:
+    deadline = time.monotonic() + STARTUP_S
+    while True:
+        try:
+            with urllib.request.urlopen(f"{url}/api/health", timeout=2):
+                return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if executable is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A visitor of their own."""
+    visitor = browser.new_context(viewport={"width": 1440, "height": 900})
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A page in which no script may fail."""
+    return context.new_page()

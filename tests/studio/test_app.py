@@ -1,0 +1,152 @@
+"""The real app in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+pytestmark = pytest.mark.browser
+PATIENCE_MS = 60_000
+
+
+def state(page: Page) -> dict[str, Any]:
+    return page.evaluate("window.__passlens")
+
+
+def wait(page: Page, condition: str) -> None:
+    page.wait_for_function(
+        f"window.__passlens && window.__passlens.ready && ({condition})", timeout=PATIENCE_MS
+    )
+
+
+def focus(page: Page) -> None:
+    """Put the keyboard into the workbench, as a click on the empty canvas does."""
+    page.locator("canvas").first.click(position={"x": 5, "y": 5})
+
+
+def opened(page: Page, url: str, *, condition: str = "true") -> dict[str, Any]:
+    page.goto(url)
+    wait(page, condition)
+    return state(page)
+
+
+def test_a_newcomer_sees_a_drawn_network(page: Page, app_url: str) -> None:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    shown = opened(page, app_url)
+    assert 0 < shown["visible"] <= 150
+    assert shown["errors"] == errors == []
+
+
+def test_a_link_opens_model_and_step(page: Page, app_url: str) -> None:
+    shown = opened(page, f"{app_url}/?model=tour&step=5", condition="window.__passlens.step === 5")
+    assert shown["total"] > 50
+
+
+def test_arrow_keys_step_without_a_word_to_the_server(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/?model=tour&step=5", condition="window.__passlens.step === 5")
+    focus(page)
+    page.keyboard.press("ArrowRight")
+    wait(page, "window.__passlens.step === 6")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    wait(page, "window.__passlens.step === 4")
+
+
+def test_the_step_looked_at_survives_a_reload(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/?model=tour&step=5", condition="window.__passlens.step === 5")
+    focus(page)
+    page.keyboard.press("ArrowRight")
+    wait(page, "window.__passlens.step === 6")
+    page.wait_for_url("**step=6**", timeout=PATIENCE_MS)
+    page.reload()
+    wait(page, "window.__passlens.step === 6")
+
+
+def test_switching_a_pass_off_removes_its_steps_and_is_in_the_link(
+    page: Page, app_url: str
+) -> None:
+    opened(page, f"{app_url}/?model=tour", condition="window.__passlens.step > 0")
+    before = state(page)["step"]
+    page.get_by_role("checkbox", name="Remove Identity").uncheck()
+    wait(page, f"window.__passlens.step > 0 && window.__passlens.step < {before}")
+    page.wait_for_url("**off=eliminate-identity**", timeout=PATIENCE_MS)
+    page.get_by_role("checkbox", name="Remove Identity").check()
+    wait(page, f"window.__passlens.step === {before}")
+
+
+def test_two_visitors_do_not_disturb_each_other(browser: Browser, app_url: str) -> None:
+    contexts = [browser.new_context(viewport={"width": 1280, "height": 800}) for _ in range(2)]
+    tour, bert = (context.new_page() for context in contexts)
+    opened(tour, f"{app_url}/?model=tour&step=3", condition="window.__passlens.step === 3")
+    opened(bert, f"{app_url}/?model=bert&step=9", condition="window.__passlens.step === 9")
+    focus(bert)
+    bert.keyboard.press("ArrowRight")
+    wait(bert, "window.__passlens.step === 10")
+    assert state(tour)["step"] == 3
+    assert state(tour)["total"] != state(bert)["total"]
+    for context in contexts:
+        context.close()
+
+
+def test_a_broken_upload_is_one_sentence_and_the_model_stays_open(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n")
+    opened(page, f"{app_url}/model?model=tour")
+    page.locator("input[type=file]").set_input_files(broken)
+    expect(page.get_by_text("Git LFS pointer")).to_be_visible(timeout=PATIENCE_MS)
+    assert "model=tour" in page.url
+    assert state(page)["total"] > 50
+
+
+def test_an_uploaded_model_opens_and_has_a_link(page: Page, app_url: str, tmp_path: Path) -> None:
+    import onnx
+
+    model = tmp_path / "mine.onnx"
+    text = '<ir_version: 8, opset_import: ["" : 17]> main (float[2] x) => (float[2] y) { y = Relu (x) }'
+    onnx.save(onnx.parser.parse_model(text), model)
+    opened(page, f"{app_url}/model?model=tour")
+    page.locator("input[type=file]").set_input_files(model)
+    wait(page, "window.__passlens.total === 1")
+    assert "model=tour" not in page.url
+
+
+def test_an_unknown_model_gets_one_sentence(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/model?model=0123456789abcdef")
+    expect(page.get_by_text("This server has no model")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_hostile_names_stay_text(page: Page, app_url: str, tmp_path: Path) -> None:
+    import onnx
+    from onnx import TensorProto, helper
+
+    name = "<img src=x onerror=document.title='PWNED'>![](http://127.0.0.1:9/x)"
+    graph = helper.make_graph(
+        [helper.make_node("Relu", [name], ["y"], name=name)],
+        name,
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [name, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+    )
+    model = tmp_path / "hostile.onnx"
+    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), model)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    opened(page, f"{app_url}/model?model=tour")
+    page.locator("input[type=file]").set_input_files(model)
+    wait(page, "window.__passlens.total === 1")
+    assert page.title() != "PWNED"
+    assert not [url for url in asked if ":9/" in url]
+
+
+def test_the_export_page_offers_model_trace_and_picture(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/export?model=tour&step=3")
+    button = page.get_by_role("button", name="Model at step 3")
+    expect(button).to_be_visible(timeout=PATIENCE_MS)
+    with page.expect_download(timeout=PATIENCE_MS) as download:
+        button.click()
+    assert download.value.suggested_filename == "model-optimized.onnx"
