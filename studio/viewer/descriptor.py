@@ -64,4 +64,4 @@ class ViewState(TypedDict):
     step: int
     before: Before
     select: list[str]
-    open: list[str]
+    open: list[str] | None

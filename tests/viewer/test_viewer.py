@@ -231,17 +231,33 @@ def test_the_page_never_scrolls_and_the_viewer_fills_it(opened: Opened) -> None:
         assert height - 20 <= box["y"] + box["height"] <= height
 
 
-def test_a_new_trace_keeps_the_view_and_a_missing_one_is_told(opened: Opened) -> None:
+def test_the_old_trace_stays_while_a_new_one_is_made(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=9")
-    page.evaluate(
-        "update({ steps: null, busy: { text: 'Optimizing', fraction: 0.4, cancel: true } })"
-    )
-    page.wait_for_function("__passlens.ready && __passlens.step === 0")
+    busy = "{ text: 'Optimizing', fraction: 0.4, cancel: true }"
+    page.evaluate(f"update({{ steps: null, busy: {busy} }})")
+    page.wait_for_timeout(200)
+    assert status(page)["step"] == 9
+    assert page.locator(".pl-note").inner_text().startswith("Optimizing")
     page.get_by_role("button", name="Cancel").click()
     assert ["trigger", "cancel", True] in sent(page)
-    page.evaluate("update({ busy: null, steps: { key: 'gone', url: '/steps/gone.json' } })")
+    page.evaluate("update({ busy: null, steps: { key: 'new', url: '/steps/cnn8.json?new' } })")
+    page.wait_for_function("__passlens.ready && __passlens.step === 9")
+
+
+def test_a_missing_trace_is_told_where_it_is_missed(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=9")
+    page.evaluate("update({ steps: { key: 'gone', url: '/steps/gone.json' } })")
     page.wait_for_function("__passlens.errors.length === 1")
     assert "404" in page.locator(".pl-note").inner_text()
+
+
+def test_a_permalink_opens_step_selection_and_folding(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0")
+    page.evaluate("update({ seq: 2, step: 5, select: ['n4'], open: ['-/layer1/block.0'] })")
+    page.wait_for_function("__passlens.step === 5")
+    assert where(page, "/layer1/block.0")["kind"] == "closed"
+    assert where(page, "/layer1/block.1")["kind"] == "open"
+    assert selection(page) == "BatchNormalization"
 
 
 def test_unmounting_removes_everything(opened: Opened) -> None:

@@ -85,6 +85,25 @@ export class FoldTree {
     }
   }
 
+  /** What was opened (+) and closed (-) since the first folding, or null: short enough for a link. @returns {string[] | null} */
+  openChanges() {
+    const now = this.open.slice();
+    this.openFirst();
+    const first = this.open.slice();
+    this.open.set(now);
+    this.settle();
+    const changes = this.groups.filter((g) => now[g.at] !== first[g.at]).map((g) => `${now[g.at] ? "+" : "-"}${g.id}`);
+    return changes.length ? changes : null;
+  }
+
+  /** Group ids that are open; or, with a sign before each, changes to the first folding. @param {string[]} ids */
+  openAs(ids) {
+    if (!ids.every((id) => id[0] === "+" || id[0] === "-")) { this.openExactly(ids); return; }
+    this.openFirst();
+    for (const id of ids) { const g = this.byId.get(id.slice(1)); if (g?.parent) this.open[g.at] = id[0] === "+" ? 1 : 0; }
+    this.settle();
+  }
+
   openIds() { return this.groups.filter((g) => g.parent && this.open[g.at]).map((g) => g.id); }
 
   /** The box that stands for a slot: the slot itself, or slots + index of the closed group. @param {number} s */

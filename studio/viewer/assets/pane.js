@@ -40,13 +40,17 @@ export class Pane {
 
   /** @returns {boolean} whether the size changed */
   resize() {
-    const r = this.canvas.getBoundingClientRect();
+    const cell = /** @type {HTMLElement} */ (this.canvas.parentElement);
     const dpr = window.devicePixelRatio || 1;
-    const w = Math.round(r.width * dpr), h = Math.round(r.height * dpr);
+    const head = /** @type {HTMLElement | null} */ (cell.firstElementChild)?.offsetHeight ?? 0;
+    this.width = Math.max(1, Math.floor(cell.clientWidth));
+    this.height = Math.max(1, Math.floor(cell.clientHeight - head));
     this.dpr = dpr;
-    this.width = r.width;
-    this.height = r.height;
+    const w = Math.round(this.width * dpr), h = Math.round(this.height * dpr);
     if (this.canvas.width === w && this.canvas.height === h) return false;
+    // A canvas stretched by a fraction of a pixel draws blurred text.
+    this.canvas.style.width = `${this.width}px`;
+    this.canvas.style.height = `${this.height}px`;
     this.canvas.width = w;
     this.canvas.height = h;
     return true;

@@ -27,7 +27,7 @@ export class Report {
     if (nav.playing) { this.touch(); return; }
     component.setStateValue("view", {
       seq: data.seq, step: s.step, before: s.before, select: selected === null ? [] : [selected],
-      open: s.tree.openIds().filter((id) => !nav.lent.has(id)),
+      open: s.tree.openChanges()?.filter((id) => !nav.lent.has(id.slice(1))) ?? null,
     });
   }
 

@@ -89,11 +89,12 @@ export class Stage {
     const two = this.mode === 1 && !this.single;
     this.cells[0].hidden = !two;
     this.gutter.hidden = !two;
-    this.el.style.gridTemplateColumns = two ? `${this.split}fr 5px ${1 - this.split}fr` : "1fr";
     this.resized();
   }
 
   resized() {
+    const two = this.mode === 1 && !this.single;
+    this.el.style.gridTemplateColumns = two ? `${Math.round(this.split * (this.el.clientWidth - 5))}px 5px minmax(0, 1fr)` : "minmax(0, 1fr)";
     for (const p of this.shown) p.resize();
     this.draw();
   }

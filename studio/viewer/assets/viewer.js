@@ -81,19 +81,25 @@ export class Viewer {
   /** @param {Descriptor} data */
   async load(data) {
     const want = `${data.graph?.key ?? ""}|${data.steps?.key ?? ""}`;
-    if (!data.graph || want === this.loaded) { await this.styled; this.#impose(data); this.shell.renderAll(); return; }
+    // While a new trace is computed the old one stays: nothing jumps.
+    const waiting = data.busy && !data.steps && this.session?.graph.key === data.graph?.key;
+    if (!data.graph || want === this.loaded || waiting) { await this.styled; this.#impose(data); this.shell.renderAll(); return; }
     const [graph, trace] = await Promise.all([fetchJson(data.graph.url), data.steps ? fetchJson(data.steps.url) : null, this.styled]);
     if (!this.alive || this.data !== data && `${this.data?.graph?.key ?? ""}|${this.data?.steps?.key ?? ""}` !== want) return;
     const started = performance.now();
     const same = this.session?.graph === graph;
-    const keep = same ? { open: this.session?.tree.openIds() ?? [], step: this.session?.step ?? 0, end: this.session?.steps.length === this.session?.step } : null;
+    const old = same ? this.session : null;
+    const open = old?.tree.openIds() ?? null;
+    const traced = old?.trace ? old : null;    // a first trace is met like a first visit
     this.loaded = want;
     this.shell.restyleMeasure(this.theme);
     const session = new Session(graph, trace, new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif"));
     this.session = session;
     this.nav.reset();
-    if (keep) { session.tree.openExactly(keep.open); session.relayout(); }
-    session.goto(keep ? (keep.end ? session.steps.length : Math.min(keep.step, session.steps.length)) : data.step ?? session.steps.length, data.before ?? session.before);
+    if (open) { session.tree.openExactly(open); session.relayout(); }
+    const last = session.steps.length;
+    const step = !traced ? data.step ?? last : traced.step === traced.steps.length ? last : Math.min(traced.step, last);
+    session.goto(step, traced?.before ?? data.before ?? session.before);
     this.stage.setSession(session);
     this.stage.applySplit();
     if (this.selected !== null && !session.union.index.has(this.selected)) this.selected = null;
@@ -101,8 +107,8 @@ export class Viewer {
     this.#impose(data, true);
     this.stage.refresh(0);
     if (first) this.stage.home();
-    this.nav.touched = !first || (data.step ?? 0) > 0;
-    if (first && this.nav.touched) this.nav.follow(0);
+    if (!traced) this.nav.touched = typeof data.step === "number" && trace !== null;
+    if (!traced && this.nav.touched && step > 0) this.nav.follow(0);
     this.shell.renderAll();
     this.report.ready(performance.now() - started);
   }
@@ -112,7 +118,7 @@ export class Viewer {
     const s = this.session;
     if (!s || data.seq === this.seq) return;
     this.seq = data.seq;
-    if (data.open) { s.tree.openExactly(data.open); s.relayout(); }
+    if (data.open) { s.tree.openAs(data.open); s.relayout(); }
     if (data.select?.length) this.selected = s.union.index.has(data.select[0]) ? data.select[0] : null;
     const step = data.step ?? (fresh ? s.step : null);
     if (step !== null && step !== undefined) s.goto(step, data.before ?? s.before);
