@@ -30,7 +30,7 @@ _MEMORY_TEXTS = ("allocate", "bad_alloc", "bad allocation")
 _file_numbers = itertools.count()
 
 
-class NotRunnable(RunError):  # noqa: N818 - named like the rest of the tree
+class NotRunnable(RunError):
     """The runtime refused the model or the inputs; the message is its own."""
 
 

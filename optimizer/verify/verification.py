@@ -88,7 +88,7 @@ def verify(
         rtol: allowed difference as a share of the largest magnitude in the output.
         atol: allowed difference in any case.
         exact: demand the same bits.
-        seeds: runs of each model; free dimensions get two different sizes where both are accepted.
+        seeds: runs of each model; free dimensions get two sizes where both are accepted.
         bindings: sizes of free dimensions; guessed from their names where missing.
         feeds: how to fill the inputs; from their use in the graph by default.
         limits: of the whole check.

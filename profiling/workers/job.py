@@ -30,7 +30,7 @@ _LAST_WORDS_S = 2.0
 """How long to wait for a dead worker's exit code."""
 
 
-class StaleWorker(RunError):  # noqa: N818 - named like the rest of the tree
+class StaleWorker(RunError):
     """The worker was gone before the job reached it; the pool takes another one."""
 
     def __init__(self) -> None:

@@ -129,6 +129,20 @@ class WorkerPool:
                     self._give_back(worker)
         raise AssertionError("unreachable")
 
+    def run_fresh(
+        self,
+        function: Callable[..., Result],
+        *args: object,
+        limits: JobLimits = _DEFAULT_LIMITS,
+        progress: Progress | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> Result:
+        """The same in an interpreter of its own, as CUDA needs it: it does not survive a fork."""
+        with self._turn(cancelled), contextlib.closing(self.start(fresh=True)) as worker:
+            return worker.run(
+                function, *args, limits=limits, progress=progress, cancelled=cancelled
+            )
+
     @contextlib.contextmanager
     def measuring(self, *, cancelled: Cancelled | None = None) -> Generator[Bench]:
         """A bench for timing; there is only one, so that no two timings run at a time."""
@@ -147,18 +161,24 @@ class WorkerPool:
             if self._server is None or not self._server.alive:
                 self._restart_server()
             server = self._server
-        assert server is not None  # noqa: S101 - for the type checker
+        assert server is not None
         return Worker(self, server.launch(fresh=fresh), fresh=fresh)
 
     @property
     def folder(self) -> Path:
         """Where the workers' private folders are."""
-        assert self._server is not None  # noqa: S101 - workers exist only beside a server
+        assert self._server is not None
         return self._server.folder
 
     def warm(self) -> None:
         """Start the fork server now, so that the first job does not wait for its imports."""
-        self._give_back(self.start())
+        with contextlib.suppress(RuntimeError):  # closed in the meantime
+            self._give_back(self.start())
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
 
     def close(self) -> None:
         """Kill all workers. The pool cannot be used afterwards."""
@@ -220,10 +240,10 @@ _default_lock = threading.Lock()
 
 
 def default_pool() -> WorkerPool:
-    """The process-wide pool, made at the first call and closed when the process ends."""
+    """The process-wide pool, closed when the process ends; a closed one is replaced."""
     global _default
     with _default_lock:
-        if _default is None:
+        if _default is None or _default.closed:
             _default = WorkerPool()
             atexit.register(_default.close)
         return _default

@@ -1,0 +1,95 @@
+"""Make a timeline: run a variant a few times with the runtime's profiler on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+
+from optimizer.isolation import Isolate, Progress
+from optimizer.model.limits import JobLimits
+from optimizer.verify import jobs
+from optimizer.verify.runtime import as_file
+from profiling.config import RunConfig
+from profiling.race import Variant
+from profiling.session import open_session, refusal
+from profiling.timeline import MemoryCurve, Timeline, memory, parse_profile
+
+_LIMITS = JobLimits(seconds=300.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A timeline and, for each of its runs, the memory.
+
+    Attributes:
+        memory: one curve a run; each says where its numbers are from.
+    """
+
+    timeline: Timeline
+    memory: tuple[MemoryCurve, ...]
+
+
+def profile(
+    variant: Variant,
+    *,
+    isolate: Isolate,
+    runs: int = 5,
+    request: jobs.Request | None = None,
+    limits: JobLimits = _LIMITS,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Profile:
+    """Profile `runs` runs of a variant in a worker. For CUDA `isolate` is `WorkerPool.run_fresh`.
+
+    Raises:
+        RunError: the model does not run so.
+    """
+    model = variant.model.absolute() if isinstance(variant.model, Path) else variant.model
+    return isolate(
+        profile_runs, model, variant.config, runs, request or jobs.Request(seeds=1),
+        limits=limits, progress=progress, cancelled=cancelled,
+    )  # fmt: skip
+
+
+def profile_runs(
+    model: bytes | Path,
+    config: RunConfig,
+    runs: int,
+    request: jobs.Request,
+    *,
+    progress: Progress | None = None,
+) -> Profile:
+    """The worker's part of `profile`."""
+    path = as_file(model)
+    reference = jobs.run_reference(path, request, progress=progress)
+    session: Any = open_session(path, config, profile_prefix="profile")
+    inputs = dict(reference.runs[0].inputs)
+    for number in range(runs):
+        if progress is not None:
+            progress(f"profiled run {number + 1} of {runs}", 0.5 + 0.5 * number / runs)
+        try:
+            session.run(None, inputs)
+        except Exception as error:  # the runtime has a dozen classes for this
+            raise refusal(error) from error
+    written = Path(str(session.end_profiling()))
+    timeline = parse_profile(written.read_text(encoding="utf-8", errors="replace"))
+    readers = consumers_of(ir.load(path))
+    curves = tuple(memory(run, consumers=readers) for run in timeline.runs)
+    return Profile(timeline, curves)
+
+
+def consumers_of(model: ir.Model) -> dict[str, tuple[str, ...]]:
+    """For each node of the main graph the names of the nodes that read its outputs.
+
+    Nodes whose output is a graph output are left out: those live until the end.
+    """
+    readers: dict[str, tuple[str, ...]] = {}
+    for node in model.graph:
+        if node.name and not any(output.is_graph_output() for output in node.outputs):
+            uses = [reader for output in node.outputs for reader, _ in output.uses()]
+            readers[node.name] = tuple(reader.name or "" for reader in uses)
+    return readers

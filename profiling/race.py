@@ -1,0 +1,132 @@
+"""What a race found: every variant's phases and latencies, and who was faster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from optimizer.verify import Comparison, Feed
+from profiling.config import RunConfig
+from profiling.machine import Machine
+from profiling.samples import Contrast, Summary, contrast, summarize, warm_after
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A model and how to run it.
+
+    Attributes:
+        label: shown, and unique in a race.
+        model: the file's bytes, or its path where weights lie beside it.
+    """
+
+    label: str
+    model: bytes | Path
+    config: RunConfig = field(default_factory=RunConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """What happens before the steady state, separately; times in milliseconds.
+
+    Attributes:
+        import_ms: loading the runtime in a fresh process.
+        create_ms: reading the model and creating the session.
+        first_ms: the first run.
+        warm_up_ms: the runs after it, in order.
+        warm_after: how many of those it took until the latency settled.
+    """
+
+    import_ms: float
+    create_ms: float
+    first_ms: float
+    warm_up_ms: tuple[float, ...]
+
+    @property
+    def warm_after(self) -> int:
+        """Runs after the first until the latency had settled."""
+        return warm_after(self.warm_up_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One variant's share of a race.
+
+    Attributes:
+        error: why there are no times, or no more of them; empty if all went well.
+        blocks_ms: latencies in the steady state, one block a round.
+        peak_bytes: most memory the variant's process had in RAM.
+        providers: what the session really used, the preferred first.
+        nodes_on: nodes by provider, where the runtime tells.
+        outputs: compared with the first variant's file as it stands.
+    """
+
+    label: str
+    config: RunConfig
+    error: str = ""
+    phases: Phases | None = None
+    blocks_ms: tuple[tuple[float, ...], ...] = ()
+    peak_bytes: int = 0
+    providers: tuple[str, ...] = ()
+    nodes_on: Mapping[str, int] | None = None
+    outputs: tuple[Comparison, ...] = ()
+
+    @property
+    def latencies_ms(self) -> tuple[float, ...]:
+        """All runs of the steady state, in order."""
+        return tuple(latency for block in self.blocks_ms for latency in block)
+
+    @property
+    def summary(self) -> Summary | None:
+        """Percentiles of the steady state; None without runs."""
+        return summarize(self.latencies_ms)
+
+    @property
+    def believable(self) -> bool:
+        """Whether the variant computed the right thing, so that its times mean something."""
+        return not self.error and all(output.ok for output in self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Variants measured side by side; the first one is the baseline.
+
+    Attributes:
+        feeds: how the inputs were filled.
+        transfers: whether copies from and to the host are in the times.
+        machine: before the race.
+        load_after: the machine's load when it was over.
+        started_at: UTC, ISO 8601.
+        seconds: duration of the whole race.
+    """
+
+    timings: tuple[Timing, ...]
+    feeds: tuple[Feed, ...]
+    transfers: bool
+    machine: Machine
+    load_after: float
+    started_at: str
+    seconds: float
+
+    def contrast(self, label: str, *, baseline: str | None = None) -> Contrast | None:
+        """How much faster `label` is than the baseline; None where either has no times."""
+        against = self.timings[0].label if baseline is None else baseline
+        found = {timing.label: timing for timing in self.timings}
+        left, right = found[against], found[label]
+        if not left.blocks_ms or not right.blocks_ms:
+            return None
+        return contrast(left.blocks_ms, right.blocks_ms)
+
+    def verdict(self, label: str) -> str:
+        """One sentence on `label` against the baseline."""
+        timing = next(timing for timing in self.timings if timing.label == label)
+        if timing.error:
+            return f"not measured: {timing.error}"
+        if not timing.believable:
+            wrong = next(output for output in timing.outputs if not output.ok)
+            return f"wrong result, so its time does not count: {wrong.name}: {wrong.reason}"
+        if timing is self.timings[0]:
+            return "the baseline"
+        found = self.contrast(label)
+        return "the baseline has no times" if found is None else str(found)

@@ -1,0 +1,95 @@
+"""Options as text: `--set`, `--vary`, and the values of a form."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from optimizer.errors import quoted
+from profiling.config import RunConfig, options
+from profiling.option import ConfigError, Option, Value, check_value, impossible
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+_MAX_VARIANTS = 64
+
+
+def from_settings(settings: Iterable[str], *, base: RunConfig | None = None) -> RunConfig:
+    """A config from `OPTION=VALUE` texts, as `--set` takes them.
+
+    Raises:
+        ConfigError: if a text is malformed, an option unknown or a value impossible.
+    """
+    values = dict(_split(text) for text in settings)
+    return from_values(values, base=base)
+
+
+def from_values(values: Mapping[str, object], *, base: RunConfig | None = None) -> RunConfig:
+    """A config from option names and values, numbers and booleans also as text."""
+    parsed = {name: _parsed(find_option(name), value) for name, value in values.items()}
+    changes: Any = parsed  # checked value by value above
+    return dataclasses.replace(base or RunConfig(), **changes)
+
+
+def variations(base: RunConfig, varied: Iterable[str]) -> tuple[tuple[str, RunConfig], ...]:
+    """Every combination of `OPTION=V1,V2` texts, as `--vary` takes them, each with a label.
+
+    Raises:
+        ConfigError: also if there are more than 64 combinations.
+    """
+    axes: list[tuple[str, list[str]]] = []
+    for text in varied:
+        name, listing = _split(text)
+        find_option(name)
+        axes.append((name, [value.strip() for value in listing.split(",")]))
+    combinations = list(itertools.product(*(values for _, values in axes)))
+    if len(combinations) > _MAX_VARIANTS:
+        raise ConfigError(
+            f"These options make {len(combinations)} combinations "
+            f"(limit {_MAX_VARIANTS}); vary fewer."
+        )
+    found: list[tuple[str, RunConfig]] = []
+    for combination in combinations:
+        values = {name: value for (name, _), value in zip(axes, combination, strict=True)}
+        label = ", ".join(f"{name}={value}" for name, value in values.items())
+        found.append((label or "default", from_values(values, base=base)))
+    return tuple(found)
+
+
+def find_option(name: str) -> Option:
+    """The option of that name.
+
+    Raises:
+        ConfigError: there is none; the message names the nearest one.
+    """
+    known = {option.name: option for option in options()}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+    raise ConfigError(f"There is no option {quoted(name)}; {hint}")
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(f"{quoted(text)} is no setting; write OPTION=VALUE.")
+    return name.strip(), value.strip()
+
+
+def _parsed(option: Option, value: object) -> Value:
+    """`value`, or what the text says in the option's type."""
+    if not isinstance(value, str) or option.type is str:
+        return check_value(option, value)
+    text = value.strip().lower()
+    if option.type is bool and text in _TRUE | _FALSE:
+        return text in _TRUE
+    if option.type is int:
+        try:
+            return check_value(option, int(text))
+        except ValueError:
+            pass
+    raise impossible(option, value)

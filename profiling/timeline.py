@@ -1,0 +1,304 @@
+"""What happened during a run, operator by operator: the runtime's own profile, read into events.
+
+Times are the runtime's: microseconds since the profile began, measured around each kernel. Writing
+the profile itself costs some microseconds a node, so compare shares here and latencies in
+`profiling.measure`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from optimizer.errors import RunError
+
+MemorySource = Literal["runtime", "output sizes"]
+_KERNEL = "_kernel_time"
+_LOADING = ("model_loading_uri", "model_loading_array", "model_loading_from_saved_proto")
+_CREATING = "session_initialization"
+_RUN = "model_run"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The arena after one operator, in bytes, weights that were repacked included.
+
+    Attributes:
+        requested: what operators asked for.
+        in_use: the same, rounded up to the arena's chunks.
+        held: what the arena has from the system.
+    """
+
+    requested: int
+    in_use: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One operator of one run.
+
+    Attributes:
+        node: the node's name in the session; the runtime makes one up for unnamed nodes.
+        op_type: of the node as it ran, which may be a fusion of the runtime's.
+        provider: where it ran.
+        start_us: since the profile began.
+        duration_us: of the kernel.
+        thread: that ran it.
+        order: the runtime's index of the node.
+        output_bytes: size of what it computed.
+        activation_bytes: size of the activations it read.
+        parameter_bytes: size of the weights it read; repacked ones do not count.
+        memory: the arena afterwards, where the runtime tells.
+        memory_change: what the operator added to the bytes requested.
+    """
+
+    node: str
+    op_type: str
+    provider: str
+    start_us: int
+    duration_us: int
+    thread: int
+    order: int
+    output_bytes: int
+    activation_bytes: int
+    parameter_bytes: int
+    memory: Memory | None
+    memory_change: int = 0
+
+    @property
+    def end_us(self) -> int:
+        """When the kernel was done."""
+        return self.start_us + self.duration_us
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One call of the session."""
+
+    start_us: int
+    duration_us: int
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A whole profile.
+
+    Attributes:
+        load_us: reading the model.
+        create_us: creating the session.
+        runs: in order; the first one is slower by nature.
+    """
+
+    load_us: int
+    create_us: int
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Time of one kind of operator, or of one node.
+
+    Attributes:
+        first_us: in the first run.
+        steady_us: in a later run, on average; None if there was only one run.
+        calls: operators in one run.
+        part: of the time of all operators in the steady runs, else in the first run.
+    """
+
+    key: str
+    first_us: int
+    steady_us: float | None
+    calls: int
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Time of a run in which no kernel ran."""
+
+    start_us: int
+    duration_us: int
+    after: str
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCurve:
+    """Memory over one run.
+
+    Attributes:
+        source: `runtime` for what its allocator reported; `output sizes` for the sizes of outputs
+            that are still needed, where it did not.
+        times_us: since the run began.
+        live_bytes: what activations occupy after each operator.
+        held_bytes: what the arena holds; empty for `output sizes`.
+    """
+
+    source: MemorySource
+    times_us: tuple[int, ...]
+    live_bytes: tuple[int, ...]
+    held_bytes: tuple[int, ...]
+
+    @property
+    def peak_bytes(self) -> int:
+        """The largest of `live_bytes`."""
+        return max(self.live_bytes, default=0)
+
+
+def parse_profile(text: str) -> Timeline:
+    """Read the JSON that the runtime writes.
+
+    Raises:
+        RunError: it is not such a profile.
+    """
+    try:
+        records: list[dict[str, Any]] = json.loads(text)
+        spans = [record for record in records if record.get("ph") == "X"]
+        session = [span for span in spans if span["cat"] == "Session"]
+        runs = sorted((span for span in session if span["name"] == _RUN), key=_start)
+        events = sorted((_event(span) for span in spans if _is_kernel(span)), key=_event_start)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RunError("The runtime's profile is in a form that is not known here.") from error
+    starts = [event.start_us for event in events]
+    found: list[Run] = []
+    for span in runs:
+        low = bisect.bisect_left(starts, span["ts"])
+        high = bisect.bisect_right(starts, span["ts"] + span["dur"])
+        found.append(Run(span["ts"], span["dur"], tuple(events[low:high])))
+    return Timeline(_total(session, _LOADING), _total(session, (_CREATING,)), tuple(found))
+
+
+def by_op_type(timeline: Timeline) -> tuple[Share, ...]:
+    """Time by kind of operator, the most first."""
+    return _shares(timeline, lambda event: event.op_type)
+
+
+def by_node(timeline: Timeline) -> tuple[Share, ...]:
+    """Time by node, the most first; a node in a loop body counts every time it runs."""
+    return _shares(timeline, lambda event: event.node)
+
+
+def gaps(run: Run, *, at_least_us: int = 1) -> tuple[Gap, ...]:
+    """Where no kernel ran: before the first, between two, after the last."""
+    found: list[Gap] = []
+    clock, after = run.start_us, ""
+    for event in run.events:
+        if event.start_us - clock >= at_least_us:
+            found.append(Gap(clock, event.start_us - clock, after, event.node))
+        if event.end_us > clock:
+            clock, after = event.end_us, event.node
+    end_us = run.start_us + run.duration_us
+    if end_us - clock >= at_least_us:
+        found.append(Gap(clock, end_us - clock, after, ""))
+    return tuple(found)
+
+
+def memory(run: Run, *, consumers: Mapping[str, Iterable[str]] | None = None) -> MemoryCurve:
+    """Memory over a run, from the runtime's allocator where it tells.
+
+    From the second run on the runtime has planned one block for everything, which then counts as
+    in use throughout: look at the first run for the shape of the curve.
+
+    Args:
+        run: to look at.
+        consumers: names of the nodes that read a node's outputs, for runtimes that tell nothing;
+            a node that is not in it is taken to be needed until the end.
+    """
+    times = tuple(event.end_us - run.start_us for event in run.events)
+    samples = [event.memory for event in run.events if event.memory is not None]
+    if samples and len(samples) == len(run.events):
+        # What is in use before the first operator is weights, not activations.
+        base = max(0, samples[0].requested - run.events[0].memory_change)
+        live = tuple(max(0, sample.requested - base) for sample in samples)
+        return MemoryCurve("runtime", times, live, tuple(sample.held for sample in samples))
+    return MemoryCurve("output sizes", times, _live_bytes(run.events, consumers or {}), ())
+
+
+def _live_bytes(events: Sequence[Event], consumers: Mapping[str, Iterable[str]]) -> tuple[int, ...]:
+    """Bytes of outputs that exist after each event: made, and not yet read for the last time."""
+    position = {event.node: index for index, event in enumerate(events)}
+    change = [0] * (len(events) + 1)
+    for index, event in enumerate(events):
+        readers = [position[name] for name in consumers.get(event.node, ()) if name in position]
+        last = max(readers, default=len(events) - 1)
+        change[index] += event.output_bytes
+        change[max(last, index) + 1] -= event.output_bytes
+    # An operator's inputs are given back after it, hence still count at its end.
+    total = 0
+    live: list[int] = []
+    for step in change[:-1]:
+        total += step
+        live.append(total)
+    return tuple(live)
+
+
+def _shares(timeline: Timeline, key: Callable[[Event], str]) -> tuple[Share, ...]:
+    if not timeline.runs:
+        return ()
+    first, later = timeline.runs[0], timeline.runs[1:]
+    calls: dict[str, int] = {}
+    first_us: dict[str, int] = {}
+    steady_us: dict[str, float] = {}
+    for event in first.events:
+        calls[key(event)] = calls.get(key(event), 0) + 1
+        first_us[key(event)] = first_us.get(key(event), 0) + event.duration_us
+    for event in (event for run in later for event in run.events):
+        steady_us[key(event)] = steady_us.get(key(event), 0.0) + event.duration_us / len(later)
+    judged: Mapping[str, float] = steady_us if later else first_us
+    whole = sum(judged.values()) or 1.0
+    names = list(dict.fromkeys([*first_us, *steady_us]))
+    shares = [
+        Share(
+            name,
+            first_us.get(name, 0),
+            steady_us.get(name, 0.0) if later else None,
+            calls.get(name, 0),
+            judged.get(name, 0.0) / whole,
+        )
+        for name in names
+    ]
+    return tuple(sorted(shares, key=lambda share: -share.part))
+
+
+def _is_kernel(span: Mapping[str, Any]) -> bool:
+    return span["cat"] == "Node" and str(span["name"]).endswith(_KERNEL)
+
+
+def _event(span: Mapping[str, Any]) -> Event:
+    about: Mapping[str, Any] = span["args"]
+    held = about.get("mem_arena_held")
+    return Event(
+        node=str(span["name"]).removesuffix(_KERNEL),
+        op_type=str(about.get("op_name", "")),
+        provider=str(about.get("provider", "")),
+        start_us=int(span["ts"]),
+        duration_us=int(span["dur"]),
+        thread=int(span["tid"]),
+        order=int(about.get("node_index", -1)),
+        output_bytes=int(about.get("output_size", 0)),
+        activation_bytes=int(about.get("activation_size", 0)),
+        parameter_bytes=int(about.get("parameter_size", 0)),
+        memory=None
+        if held is None
+        else Memory(
+            int(about["mem_bytes_requested_in_use"]), int(about["mem_bytes_in_use"]), int(held)
+        ),
+        memory_change=int(about.get("mem_requested_in_use_delta", 0)),
+    )
+
+
+def _total(session: Iterable[Mapping[str, Any]], names: Sequence[str]) -> int:
+    return sum(int(span["dur"]) for span in session if span["name"] in names)
+
+
+def _start(span: Mapping[str, Any]) -> int:
+    return int(span["ts"])
+
+
+def _event_start(event: Event) -> int:
+    return event.start_us

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from optimizer.errors import Cancelled, StudioError
+from profiling.availability import availability
+from profiling.config import RunConfig
+from profiling.measure import Plan, Variant, measure
+from profiling.workers import WorkerPool
+from tests.optimizer.verify.models import DIVISION, model, scaled
+
+QUICK = Plan(runs=24, seconds=5)
+
+
+def worker_processes() -> list[int]:
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if (
+                entry.name.isdigit()
+                and b"workers.worker import main" in (entry / "cmdline").read_bytes()
+            ):
+                found.append(int(entry.name))
+    return sorted(found)
+
+
+def test_variants_are_measured_in_interleaved_rounds_with_separate_phases(
+    shared_pool: WorkerPool,
+) -> None:
+    variants = [
+        Variant("source", scaled(2)),
+        Variant("optimized by the runtime", scaled(2), RunConfig(graph_optimization="all")),
+    ]
+    race = measure(variants, pool=shared_pool, plan=QUICK)
+    for timing in race.timings:
+        assert timing.error == ""
+        assert timing.believable
+        assert timing.phases is not None
+        assert timing.phases.import_ms > 0
+        assert timing.phases.create_ms > 0
+        assert timing.phases.first_ms > 0
+        assert timing.phases.warm_up_ms
+        assert len(timing.latencies_ms) >= QUICK.runs
+        assert timing.providers == ("CPUExecutionProvider",)
+        assert timing.peak_bytes > 0
+    assert len({len(timing.blocks_ms) for timing in race.timings}) == 1
+    assert race.verdict("source") == "the baseline"
+    assert "95 % interval" in race.verdict("optimized by the runtime")
+    assert race.feeds[0].name == "x"
+    assert race.machine.cores > 0
+
+
+def test_a_variant_that_computes_something_else_is_not_believed(shared_pool: WorkerPool) -> None:
+    race = measure(
+        [Variant("right", scaled(2)), Variant("wrong", scaled(3))], pool=shared_pool, plan=QUICK
+    )
+    assert not race.timings[1].believable
+    assert "wrong result" in race.verdict("wrong")
+
+
+def test_a_variant_that_crashes_leaves_the_others_their_times(shared_pool: WorkerPool) -> None:
+    fine = model("g (int32[1] x) => (int32[1] y) { y = Identity(x) }")
+    race = measure(
+        [Variant("fine", fine), Variant("crashes", model(DIVISION)), Variant("also fine", fine)],
+        pool=shared_pool,
+        plan=QUICK,
+    )
+    assert "SIGFPE" in race.timings[1].error
+    assert [timing.believable for timing in race.timings] == [True, False, True]
+    assert race.contrast("crashes") is None
+    assert race.contrast("also fine") is not None
+
+
+def test_a_worker_that_dies_in_the_middle_keeps_the_rounds_it_ran(shared_pool: WorkerPool) -> None:
+    before = set(worker_processes())
+
+    def kill_the_second(text: str, _fraction: float) -> None:
+        if text == "round 3":
+            os.kill([pid for pid in worker_processes() if pid not in before][1], signal.SIGKILL)
+
+    race = measure(
+        [Variant("lives", scaled(2)), Variant("dies", scaled(2))],
+        pool=shared_pool,
+        plan=QUICK,
+        progress=kill_the_second,
+    )
+    assert race.timings[1].error
+    assert len(race.timings[1].blocks_ms) == 2
+    assert len(race.timings[0].latencies_ms) >= QUICK.runs
+
+
+def test_a_variant_for_a_gpu_that_is_not_there_is_an_error_and_not_a_cpu_time(
+    shared_pool: WorkerPool,
+) -> None:
+    if availability(shared_pool)["cuda"].ok:
+        pytest.skip("there is a GPU")
+    race = measure(
+        [Variant("cpu", scaled(2)), Variant("cuda", scaled(2), RunConfig(device="cuda"))],
+        pool=shared_pool,
+        plan=QUICK,
+    )
+    assert "CUDAExecutionProvider" in race.timings[1].error
+    assert race.timings[1].blocks_ms == ()
+
+
+def test_a_group_that_is_off_says_why(shared_pool: WorkerPool) -> None:
+    groups = availability(shared_pool)
+    assert groups["session"].ok
+    assert groups["cuda"].ok or groups["cuda"].reason.startswith(
+        "CUDAExecutionProvider is not available: "
+    )
+
+
+def test_equal_labels_are_refused(shared_pool: WorkerPool) -> None:
+    twins = [Variant("a", scaled(1)), Variant("a", scaled(1))]
+    with pytest.raises(StudioError, match="labels"):
+        measure(twins, pool=shared_pool)
+
+
+def test_a_race_can_be_cancelled(shared_pool: WorkerPool) -> None:
+    seen: list[str] = []
+
+    def on_progress(text: str, _fraction: float) -> None:
+        seen.append(text)
+
+    with pytest.raises(Cancelled):
+        measure(
+            [Variant("a", scaled(1))],
+            pool=shared_pool,
+            plan=QUICK,
+            progress=on_progress,
+            cancelled=lambda: "round 2" in seen,
+        )
