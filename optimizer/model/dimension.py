@@ -16,7 +16,7 @@ MAX_DEGREE = 12
 MAX_TEXT = 10_000
 
 
-class TooComplex(ArithmeticError):  # noqa: N818 - an answer, not an error
+class TooComplex(ArithmeticError):
     """An expression has grown past `MAX_TERMS` or `MAX_DEGREE`; treat the size as unknown."""
 
 
@@ -148,10 +148,8 @@ def exact_divide(numerator: Dimension, divisor: Dimension) -> Dimension | None:
     """
     if isinstance(numerator, int) and isinstance(divisor, int):
         return None if divisor == 0 or numerator % divisor else numerator // divisor
-    if numerator == 0 and divisor != 0:
-        return 0
-    if numerator == divisor:
-        return 1
+    if numerator in (0, divisor) and divisor != 0:
+        return int(numerator == divisor)
     bottom = _terms(divisor)
     if len(bottom) != 1:
         return _ratio(numerator, divisor)
