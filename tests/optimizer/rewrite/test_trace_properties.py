@@ -52,6 +52,11 @@ def all_passes(vetoed: Sequence[str] = ()) -> Pipeline:
     return Pipeline(tuple(p() for p in passes()), vetoed=frozenset(vetoed))
 
 
+def node_passes(vetoed: Sequence[str] = ()) -> Pipeline:
+    chosen = tuple(p() for p in passes() if p.family == "node")
+    return Pipeline(chosen, vetoed=frozenset(vetoed))
+
+
 def run(name: str, pipeline: Pipeline | None = None, *, limit: int | None = None) -> Run:
     model = loaded(SOURCES[name])
     source = to_bytes(model.ir)
@@ -107,7 +112,7 @@ def test_any_step_is_a_valid_model_and_the_same_however_it_is_reached(name: str)
     for data in steps.values():
         onnx.checker.check_model(data)
     order = [step for step in steps for _ in range(2)]
-    Random(0).shuffle(order)  # noqa: S311 - no secret
+    Random(0).shuffle(order)
     for step in order:
         assert cursor.materialize(step) == steps[step]
 
@@ -149,28 +154,38 @@ def _descendants(trace: Trace, step: int) -> set[int]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_veto_leaves_out_that_match_and_what_depends_on_it(seed: int) -> None:
-    done = whole(f"random-{seed}")
-    for rewrite in done.trace.rewrites[::3]:
+def test_a_veto_of_a_node_pass_leaves_out_that_match_and_what_depends_on_it(seed: int) -> None:
+    name = f"random-{seed}"
+    done = run(name, node_passes())
+    for rewrite in done.trace.rewrites:
         gone = _descendants(done.trace, rewrite.step)
         independent = {r.match for r in done.trace.rewrites if r.step not in gone}
-        rest = run(f"random-{seed}", all_passes([rewrite.match])).trace
-        found = {r.match for r in rest.rewrites}
+        found = {r.match for r in run(name, node_passes([rewrite.match])).trace.rewrites}
         assert rewrite.match not in found
         assert independent <= found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_vetoed_match_is_never_applied_and_counted(seed: int) -> None:
+    for rewrite in whole(f"random-{seed}").trace.rewrites[::3]:
+        rest = run(f"random-{seed}", all_passes([rewrite.match]))
+        assert rewrite.match not in {r.match for r in rest.trace.rewrites}
+        assert rest.trace.timings[rewrite.pass_id].vetoed > 0
+        onnx.checker.check_model(rest.result)
 
 
 @each
 def test_every_node_has_an_origin_and_every_source_node_a_fate(name: str) -> None:
     done = run(name)
     final = {node_id(node) for node in walk_nodes(Cursor.at_end(done.trace).model.graph)}
-    source = {node_id(node) for node in walk_nodes(loaded(SOURCES[name]).ir.graph)}
+    graph = loaded(SOURCES[name]).ir.graph
+    source = {node_id(node) for node in walk_nodes(graph)}
     provenance = Provenance(done.trace)
     for node in final:
         origins = provenance.origins(node)
         assert origins
         assert set(origins) <= source
-    for node in source:
+    for node in map(node_id, graph):
         fate = provenance.fate(node)
         assert (fate.kind == "kept") == (node in final)
         ends = {end for end in fate.into if end.startswith("n") and "~w" not in end}
