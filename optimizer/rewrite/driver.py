@@ -196,9 +196,10 @@ class _Run:
             self.declined.pop(key, None)
             if isinstance(outcome, Declined):
                 self._decline(key, outcome)
-            elif isinstance(outcome, Replacement):
-                if self._apply(queue, declared, node, outcome, (round_number, began)):
-                    return
+            elif isinstance(outcome, Replacement) and self._apply(
+                queue, declared, node, outcome, (round_number, began)
+            ):
+                return
 
     def _decline(self, key: tuple[str, str, str], outcome: Declined) -> None:
         nodes = tuple(node_id(node) for node in outcome.nodes)
