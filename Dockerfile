@@ -1,4 +1,5 @@
-# Passlens in a container: `docker build -t passlens . && docker run --rm -p 8501:8501 passlens`.
+# Passlens in a container, for visitors: it opens no files of its own, only what they upload.
+# `docker build -t passlens . && docker run --rm -p 8501:8501 passlens`.
 # On a shared server add: --read-only --tmpfs /tmp --tmpfs /home/passlens:uid=10001 --cap-drop ALL
 #   --security-opt no-new-privileges --memory 8g --pids-limit 512
 
@@ -12,7 +13,8 @@ COPY . .
 RUN pip install --no-cache-dir --disable-pip-version-check -c constraints.txt -e .
 USER passlens
 ENV PYTHONUNBUFFERED=1 \
-    STREAMLIT_SERVER_ADDRESS=0.0.0.0
+    STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
+    PASSLENS_LOCAL_FILES=0
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]

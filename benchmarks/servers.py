@@ -14,6 +14,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlencode
 
 from studio import gallery
 
@@ -57,15 +58,13 @@ def netron(model: Path) -> Generator[Server]:
 @contextmanager
 def studio(model: Path) -> Generator[Server]:
     """The studio on `model`; a sample network is asked for by its id, as a link would."""
-    known = gallery.find(model.stem) is not None
+    asked = model.stem if gallery.find(model.stem) else str(model)
     port = _free_port()
-    opened = model.stem if known else str(model)
-    command = [sys.executable, "-m", "studio.cli", "studio", opened, "--port", str(port)]
+    command = [sys.executable, "-m", "studio.cli", "studio", "--no-browser", "--port", str(port)]
     with tempfile.TemporaryDirectory() as cache:
-        environment = {"PASSLENS_CACHE": cache, "BROWSER": "true"}
+        environment = {"PASSLENS_CACHE": cache}
         with _running(command, environment, f"http://127.0.0.1:{port}/") as url:
-            query = f"?model={opened}&step=0" if known else ""
-            yield Server("studio", url + query, STUDIO_DRAWN)
+            yield Server("studio", f"{url}?{urlencode({'model': asked, 'step': 0})}", STUDIO_DRAWN)
 
 
 @contextmanager
