@@ -22,7 +22,7 @@ from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Progress
 from optimizer.model.limits import JobLimits
 from optimizer.verify import Feed, Tolerance, jobs
-from optimizer.verify.comparison import compare
+from optimizer.verify.comparison import Comparison, compare
 from profiling import runner
 from profiling.machine import this_machine
 from profiling.race import Phases, Race, Timing, Variant
@@ -183,6 +183,11 @@ class _Runner:
         )
         compared = compare(
             first.outputs, outputs, tolerance=plan.tolerance, random=reference.random
+        )
+        compared += tuple(
+            Comparison(name, ok=False, reason="the output is missing")
+            for name in first.outputs
+            if name not in outputs
         )
         self.timing = replace(
             self.timing,

@@ -5,9 +5,11 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from optimizer.errors import Cancelled, StudioError
+from profiling import runner
 from profiling.availability import availability
 from profiling.config import RunConfig
 from profiling.measure import Plan, Variant, measure
@@ -136,3 +138,27 @@ def test_a_race_can_be_cancelled(shared_pool: WorkerPool) -> None:
             progress=on_progress,
             cancelled=lambda: "round 2" in seen,
         )
+
+
+def test_a_variant_without_one_of_the_outputs_is_not_believed(shared_pool: WorkerPool) -> None:
+    two = model("g (float[4] x) => (float[4] y, float[4] z) { y = Relu(x) z = Neg(x) }")
+    one = model("g (float[4] x) => (float[4] y) { y = Relu(x) }")
+    race = measure([Variant("two", two), Variant("one", one)], pool=shared_pool, plan=QUICK)
+    assert not race.timings[1].believable
+    assert "missing" in race.verdict("one")
+
+
+def test_runs_from_device_to_device_give_the_same_outputs(
+    shared_pool: WorkerPool, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(scaled(3))
+    inputs = {"x": np.arange(8, dtype=np.float32).reshape(2, 4)}
+    with shared_pool.measuring() as bench:
+        worker = bench.worker(fresh=True)
+        worker.run(runner.open_variant, path, RunConfig())
+        buffers = {"y": np.zeros((2, 4), np.float32)}
+        _, outputs = worker.run(runner.first_run, inputs, buffers, "cpu:0")
+        latencies = worker.run(runner.run_block, 3)
+    np.testing.assert_array_equal(outputs["y"], inputs["x"] * 3)
+    assert len(latencies) == 3

@@ -197,3 +197,14 @@ def test_sequences_are_not_run_with_the_reason(isolate: WorkerPool) -> None:
     found = verify(model(text), model(text), isolate=isolate)
     assert found.verdict == "not_run"
     assert "seq(tensor(float))" in found.reason
+
+
+def test_bfloat16_inputs_and_outputs_are_compared(isolate: WorkerPool) -> None:
+    same = model("g (bfloat16[8] x) => (bfloat16[8] y) { y = Identity(x) }")
+    found = verify(same, same, isolate=isolate)
+    assert (found.verdict, found.same_bits, found.informative) == ("equal", True, True)
+
+
+def test_text_is_compared(isolate: WorkerPool) -> None:
+    same = model("g (string[8] x) => (string[8] y) { y = Identity(x) }")
+    assert verify(same, same, isolate=isolate).same_bits
