@@ -8,6 +8,12 @@ from dataclasses import dataclass, field
 
 from onnx import FunctionProto, NodeProto
 
+from optimizer.errors import Cycle, LimitError, quoted
+from optimizer.model.limits import Limits
+from optimizer.model.report import Report
+
+_EXPORT_AGAIN = "Export the model again."
+
 FunctionKey = tuple[str, str, str]
 """Domain, name, overload."""
 
@@ -44,6 +50,28 @@ def call_key(node: NodeProto) -> FunctionKey:
 def function_key(function: FunctionProto) -> FunctionKey:
     """How calls name this function."""
     return function.domain, function.name, function.overload
+
+
+def check_expansion(
+    main: CallSite, sites: Mapping[FunctionKey, CallSite], limits: Limits, report: Report
+) -> None:
+    """Report functions that call each other in a circle, or grow beyond the limits."""
+    circle = calling_cycle(sites)
+    if circle:
+        names = " → ".join(quoted(key[1]) for key in [*circle[:5], circle[0]])
+        message = f"The functions call each other in a circle: {names}."
+        report.error(Cycle, "model", message, remedy=_EXPORT_AGAIN)
+        return
+    size = expanded_size(main, sites, most=limits.expanded_nodes)
+    if size.nodes > limits.expanded_nodes:
+        message = (
+            f"Inlining its functions gives more than {limits.expanded_nodes:,} nodes "
+            f"(limit {limits.expanded_nodes:,})."
+        )
+        report.error(LimitError, "model", message, remedy="Split the model.")
+    if size.depth > limits.depth:
+        message = f"Inlining its functions nests {size.depth} bodies (limit {limits.depth})."
+        report.error(LimitError, "model", message, remedy="Flatten the If and Loop bodies.")
 
 
 def calling_cycle(sites: Mapping[FunctionKey, CallSite]) -> list[FunctionKey]:

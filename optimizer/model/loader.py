@@ -29,7 +29,8 @@ from optimizer.errors import (
     quoted,
 )
 from optimizer.model.contradictions import find_contradictions
-from optimizer.model.external import ExternalData, FolderFiles, Sources, UploadedFiles
+from optimizer.model.data_files import FolderFiles, Sources, UploadedFiles
+from optimizer.model.external import ExternalData
 from optimizer.model.findings import Finding
 from optimizer.model.graph import Model, identify
 from optimizer.model.inline import inline_functions

@@ -3,7 +3,29 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from onnx import NodeProto
+
+
+def dependencies(
+    nodes: Sequence[NodeProto], defined: Mapping[str, int], used_inside: Mapping[int, set[str]]
+) -> list[set[int]]:
+    """For each node, by position, the positions it depends on.
+
+    Args:
+        nodes: the nodes of one graph.
+        defined: the position of the node that defines each name; below 0 for inputs.
+        used_inside: names that the bodies of a node use, by the node's position.
+    """
+    return [
+        {
+            position
+            for name in (*node.input, *used_inside.get(index, ()))
+            if (position := defined.get(name, -1)) >= 0
+        }
+        for index, node in enumerate(nodes)
+    ]
 
 
 def find_cycle(predecessors: Sequence[set[int]]) -> list[int]:

@@ -50,6 +50,9 @@ RUNTIME_EXTRAS = frozenset(
 """Operators that ONNX Runtime accepts in ONNX's own domain, at any version, besides ONNX's."""
 
 
+_MOST_VERSION = (1 << 31) - 1
+
+
 @dataclass(frozen=True, slots=True)
 class Formal:
     """One declared input or output.
@@ -99,6 +102,8 @@ class Signature:
 @lru_cache(maxsize=8192)
 def signature(domain: str, operator: str, version: int) -> Signature | None:
     """The definition of an operator at an opset version; None if there is none."""
+    if not 1 <= version <= _MOST_VERSION:
+        return None
     try:
         schema = defs.get_schema(operator, version, domain)
     except defs.SchemaError:

@@ -25,12 +25,11 @@ from optimizer.model.functions import (
     CallSite,
     FunctionKey,
     call_key,
-    calling_cycle,
-    expanded_size,
+    check_expansion,
     function_key,
 )
 from optimizer.model.limits import Limits
-from optimizer.model.order import find_cycle
+from optimizer.model.order import dependencies, find_cycle
 from optimizer.model.report import Place, Report
 from optimizer.model.versions import check_versions, imported
 
@@ -90,29 +89,8 @@ def validate(proto: ModelProto, limits: Limits, report: Report) -> Facts:
         message = f"It uses {quoted(domain)} without importing it; its only version was assumed."
         report.warning("model", message)
     if not report.refused:
-        _check_expansion(main, sites, limits, report)
+        check_expansion(main, sites, limits, report)
     return facts
-
-
-def _check_expansion(
-    main: CallSite, sites: Mapping[FunctionKey, CallSite], limits: Limits, report: Report
-) -> None:
-    circle = calling_cycle(sites)
-    if circle:
-        names = " → ".join(quoted(key[1]) for key in [*circle[:5], circle[0]])
-        message = f"The functions call each other in a circle: {names}."
-        report.error(Cycle, "model", message, remedy=_EXPORT_AGAIN)
-        return
-    size = expanded_size(main, sites, most=limits.expanded_nodes)
-    if size.nodes > limits.expanded_nodes:
-        message = (
-            f"Inlining its functions gives more than {limits.expanded_nodes:,} nodes "
-            f"(limit {limits.expanded_nodes:,})."
-        )
-        report.error(LimitError, "model", message, remedy="Split the model.")
-    if size.depth > limits.depth:
-        message = f"Inlining its functions nests {size.depth} bodies (limit {limits.depth})."
-        report.error(LimitError, "model", message, remedy="Flatten the If and Loop bodies.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,14 +284,7 @@ class _Walk:
         used_inside: Mapping[int, set[str]],
         scope: _Scope,
     ) -> None:
-        predecessors = [
-            {
-                position
-                for name in (*node.input, *used_inside.get(index, ()))
-                if (position := defined.get(name, -1)) >= 0
-            }
-            for index, node in enumerate(nodes)
-        ]
+        predecessors = dependencies(nodes, defined, used_inside)
         cycle = find_cycle(predecessors)
         if cycle:
             shown = [Place("node", nodes[i].name, number=i + 1) for i in cycle[:5]]

@@ -1,0 +1,143 @@
+"""The files that tensors may be read from: those uploaded along, or those in the model's folder.
+
+An upload may name only files that came with it, looked up by their exact name; nothing is joined
+to a path. A model on disk may name only regular files inside its own folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from optimizer.errors import quoted
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[A-Za-z]:")
+
+
+class Refused(Exception):
+    """Why a data file cannot be used; `remedy` says what to do."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file that tensors may be read from.
+
+    Attributes:
+        size: its bytes.
+        path: where it is, if on disk.
+        content: the bytes themselves, if in memory.
+        linked: whether it was reached through a link, which only `follow_links` allows.
+    """
+
+    size: int
+    path: Path | None = None
+    content: memoryview | None = None
+    linked: bool = False
+
+
+class Sources(Protocol):
+    """Finds data files by the location a tensor names."""
+
+    def find(self, location: str) -> DataFile:
+        """The file at `location`.
+
+        Raises:
+            Refused: it may not or cannot be read.
+        """
+        ...
+
+
+class UploadedFiles:
+    """The files that were uploaded together with the model, by their exact names."""
+
+    def __init__(self, companions: Mapping[str, bytes | Path]) -> None:
+        self._companions = companions
+
+    def find(self, location: str) -> DataFile:
+        """The uploaded file of that very name."""
+        companion = self._companions.get(location)
+        if companion is None:
+            raise Refused(
+                f"The data file {quoted(location)} was not uploaded.",
+                "Upload it together with the model, under this very name.",
+            )
+        if isinstance(companion, Path):
+            return DataFile(_regular_file_size(companion, location, links=False), path=companion)
+        return DataFile(len(companion), content=memoryview(companion).toreadonly())
+
+
+class FolderFiles:
+    """The files in the folder of a model on disk.
+
+    Args:
+        folder: the model's folder; nothing outside of it is opened.
+        follow_links: also accept symbolic and hard links, wherever they lead. For folders that the
+            person at the keyboard chose, such as a Hugging Face cache; never for a server.
+    """
+
+    def __init__(self, folder: Path, *, follow_links: bool) -> None:
+        self._folder = folder.absolute()
+        self._real_folder = Path(os.path.realpath(folder))
+        self._follow_links = follow_links
+
+    def find(self, location: str) -> DataFile:
+        """The regular file at `location` inside the folder."""
+        reason = _location_problem(location)
+        if reason:
+            raise Refused(reason, "Only files inside the model's own folder are read.")
+        path = self._folder / location
+        real = Path(os.path.realpath(path))
+        linked = real != self._real_folder / location
+        if linked and not self._follow_links:
+            raise Refused(
+                f"The data file {quoted(location)} is reached through a symbolic link.",
+                "Copy the file into the model's folder.",
+            )
+        size = _regular_file_size(real, location, links=self._follow_links)
+        return DataFile(size, path=real if linked else path, linked=linked or self._follow_links)
+
+
+def _location_problem(location: str) -> str:
+    shown = quoted(location)
+    if not location or not location.isprintable():
+        return f"The data file {shown} has an impossible name."
+    if _URL.match(location):
+        return f"The data file {shown} is an address, not a file in the model's folder."
+    if "\\" in location or location.startswith(("/", "~", "*")):
+        return f"The data file {shown} is not a plain path inside the model's folder."
+    if ".." in location.split("/"):
+        return f"The data file {shown} lies outside the model's folder."
+    return ""
+
+
+def _regular_file_size(path: Path, location: str, *, links: bool) -> int:
+    """The size of a regular file, found out without ever waiting on a pipe or a device."""
+    shown = quoted(location)
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        remedy = "Put it into the model's folder, under this very name."
+        raise Refused(f"The data file {shown} is missing.", remedy) from None
+    except (OSError, ValueError):
+        remedy = "Check the file's permissions."
+        raise Refused(f"The data file {shown} cannot be opened.", remedy) from None
+    try:
+        info = os.fstat(handle)
+    finally:
+        os.close(handle)
+    if not stat.S_ISREG(info.st_mode):
+        raise Refused(f"{shown} is not a regular file.", "Put the data itself there.")
+    if info.st_nlink > 1 and not links:
+        raise Refused(
+            f"The data file {shown} is a hard link.", "Copy the file into the model's folder."
+        )
+    return info.st_size

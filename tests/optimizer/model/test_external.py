@@ -1,0 +1,176 @@
+"""External data: what may be read is read where it lies, and nothing else is opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from onnx import TensorProto, helper
+
+from optimizer.errors import ExternalDataRefused, LimitError
+from optimizer.model.limits import Limits
+from optimizer.model.loader import load_bytes, load_path
+
+WEIGHTS = np.arange(4, dtype=np.float32)
+
+
+def reference(entries: Mapping[str, str], dims: tuple[int, ...] = (4,)) -> TensorProto:
+    tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=dims)
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, text in entries.items():
+        tensor.external_data.add(key=key, value=text)
+    return tensor
+
+
+def model(tensor: TensorProto, *, as_constant: bool = False) -> bytes:
+    nodes = [helper.make_node("Add", ["x", "w"], ["y"])]
+    if as_constant:
+        nodes.insert(0, helper.make_node("Constant", [], ["w"], value=tensor))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in "xy")
+    graph = helper.make_graph(nodes, "g", [x], [y], [] if as_constant else [tensor])
+    imports = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString()
+
+
+def written(folder: Path, entries: Mapping[str, str]) -> Path:
+    path = folder / "model.onnx"
+    path.write_bytes(model(reference(entries)))
+    return path
+
+
+def weight(model_ir: ir.Model) -> ir.TensorProtocol:
+    value = model_ir.graph.initializers["w"].const_value
+    assert value is not None
+    return value
+
+
+def test_data_beside_the_model_stays_on_disk_until_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(bytes(8) + WEIGHTS.tobytes())
+    loaded = load_path(written(tmp_path, {"location": "w.bin", "offset": "8", "length": "16"}))
+    tensor = weight(loaded.ir)
+    assert isinstance(tensor, ir.ExternalTensor)
+    assert tensor.raw is None
+    np.testing.assert_array_equal(tensor.numpy(), WEIGHTS)
+
+
+def test_a_data_file_of_8_gib_opens_without_being_read(tmp_path: Path) -> None:
+    with (tmp_path / "w.bin").open("wb") as file:
+        file.truncate(8 << 30)  # sparse: takes no disk
+    proto = onnx.ModelProto.FromString(model(reference({"location": "w.bin"}, (1 << 29, 4))))
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    path = tmp_path / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    assert weight(load_path(path).ir).nbytes == 8 << 30
+
+
+def test_data_in_a_subfolder_is_found(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "w.bin").write_bytes(WEIGHTS.tobytes())
+    loaded = load_path(written(tmp_path, {"location": "data/w.bin"}))
+    np.testing.assert_array_equal(weight(loaded.ir).numpy(), WEIGHTS)
+
+
+def test_uploaded_bytes_are_used_in_place() -> None:
+    data = model(reference({"location": "w.bin", "offset": "4"}))
+    content = bytes(4) + WEIGHTS.tobytes()
+    tensor = weight(load_bytes(data, name="m.onnx", companions={"w.bin": content}).ir)
+    np.testing.assert_array_equal(tensor.numpy(), WEIGHTS)
+    assert not tensor.numpy().flags.owndata
+
+
+def test_an_upload_that_lies_on_disk_stays_there(tmp_path: Path) -> None:
+    spooled = tmp_path / "random-name"
+    spooled.write_bytes(WEIGHTS.tobytes())
+    data = model(reference({"location": "w.bin"}))
+    tensor = weight(load_bytes(data, name="m.onnx", companions={"w.bin": spooled}).ir)
+    assert isinstance(tensor, ir.ExternalTensor)
+    np.testing.assert_array_equal(tensor.numpy(), WEIGHTS)
+
+
+def test_data_of_a_constant_node_is_resolved_too() -> None:
+    data = model(reference({"location": "w.bin"}), as_constant=True)
+    loaded = load_bytes(data, name="m.onnx", companions={"w.bin": WEIGHTS.tobytes()})
+    constant = next(iter(loaded.ir.graph)).attributes["value"].as_tensor()
+    np.testing.assert_array_equal(constant.numpy(), WEIGHTS)
+
+
+def test_packed_types_are_read_from_uploads() -> None:
+    tensor = reference({"location": "w.bin"}, (3,))
+    tensor.data_type = TensorProto.INT4
+    cast = helper.make_node("Cast", ["w"], ["y"], to=TensorProto.FLOAT)
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])
+    graph = helper.make_graph([cast], "g", [], [y], [tensor])
+    imports = [helper.make_opsetid("", 21)]
+    data = helper.make_model(graph, opset_imports=imports, ir_version=10).SerializeToString()
+    loaded = load_bytes(data, name="m.onnx", companions={"w.bin": b"\x21\x03"})
+    assert weight(loaded.ir).numpy().astype(int).tolist() == [1, 2, 3]
+
+
+def test_an_upload_may_not_name_a_file_on_this_machine(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.bin"
+    secret.write_bytes(WEIGHTS.tobytes())
+    with pytest.raises(ExternalDataRefused, match="was not uploaded"):
+        load_bytes(model(reference({"location": str(secret)})), name="m.onnx")
+
+
+def test_uploads_are_found_by_their_exact_name_only() -> None:
+    data = model(reference({"location": "./w.bin"}))
+    with pytest.raises(ExternalDataRefused, match="was not uploaded"):
+        load_bytes(data, name="m.onnx", companions={"w.bin": WEIGHTS.tobytes()})
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_links_are_followed_only_when_asked(tmp_path: Path, link: object) -> None:
+    (tmp_path / "blobs").mkdir()
+    blob = tmp_path / "blobs" / "0123"
+    blob.write_bytes(WEIGHTS.tobytes())
+    folder = tmp_path / "snapshot"
+    folder.mkdir()
+    make = Path.symlink_to if link is Path.symlink_to else Path.hardlink_to
+    make(folder / "w.bin", blob)
+    path = written(folder, {"location": "w.bin"})
+    with pytest.raises(ExternalDataRefused, match="link"):
+        load_path(path)
+    loaded = load_path(path, follow_links=True)
+    np.testing.assert_array_equal(weight(loaded.ir).numpy(), WEIGHTS)
+
+
+def test_following_links_does_not_open_the_folder_above(tmp_path: Path) -> None:
+    (tmp_path / "secret.bin").write_bytes(WEIGHTS.tobytes())
+    (tmp_path / "inner").mkdir()
+    path = written(tmp_path / "inner", {"location": "../secret.bin"})
+    with pytest.raises(ExternalDataRefused, match="outside"):
+        load_path(path, follow_links=True)
+
+
+def test_a_named_pipe_as_the_model_itself_does_not_hang(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "model.onnx")
+    with pytest.raises(Exception, match="not a regular file"):
+        load_path(tmp_path / "model.onnx")
+
+
+def test_every_refused_tensor_is_listed(tmp_path: Path) -> None:
+    proto = onnx.ModelProto.FromString(model(reference({"location": "one.bin"})))
+    second = reference({"location": "/two.bin"})
+    second.name = "v"
+    proto.graph.initializer.append(second)
+    (tmp_path / "model.onnx").write_bytes(proto.SerializeToString())
+    with pytest.raises(ExternalDataRefused) as refused:
+        load_path(tmp_path / "model.onnx")
+    assert len(refused.value.findings) == 2
+
+
+def test_data_files_count_against_their_limit() -> None:
+    data = model(reference({"location": "w.bin"}))
+    with pytest.raises(LimitError, match="data files take"):
+        load_bytes(
+            data,
+            name="m.onnx",
+            companions={"w.bin": WEIGHTS.tobytes()},
+            limits=Limits(external_bytes=15),
+        )
