@@ -154,8 +154,7 @@ def _in_memory(tensor: ir.ExternalTensor, content: memoryview) -> ir.TensorProto
 def _entries(tensor: TensorProto) -> dict[str, str]:
     entries: dict[str, str] = {}
     for entry in tensor.external_data:
-        pair: tuple[object, object] = (entry.key, entry.value)
-        if not all(isinstance(text, str) for text in pair):  # broken text comes as bytes
+        if not (_is_text(entry.key) and _is_text(entry.value)):
             raise Refused("Its external data is not valid text.", "Export the model again.")
         if entry.key in entries:
             raise Refused(f"{quoted(entry.key)} is given twice.", "Export the model again.")
@@ -167,6 +166,10 @@ def _entries(tensor: TensorProto) -> dict[str, str]:
     if "location" not in entries:
         raise Refused("It names no data file.", "Export the model again.")
     return entries
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)  # protobuf hands out text that is not UTF-8 as bytes
 
 
 def _locate(

@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -142,7 +143,7 @@ def _load(data: bytes, name: str, sources: Sources, limits: Limits) -> Model:
     external.check(facts.external)
     report.raise_if_refused()
     after_checks(proto, facts, report)
-    inline_functions(proto, report)
+    _inline(proto, limits, report)
     find_contradictions(proto, has_bodies=facts.bodies, report=report)
     report.raise_if_refused()
     with _collection_paused():
@@ -164,6 +165,16 @@ def _parse(data: bytes) -> ModelProto:
     if not proto.HasField("graph"):
         raise NotOnnx("The file parses but holds no graph. Export the model again.")
     return proto
+
+
+def _inline(proto: ModelProto, limits: Limits, report: Report) -> None:
+    if not proto.functions:
+        return
+    inline_functions(proto, report)
+    # A function's text can be sound and still lack what this call did not give it.
+    again = Report()
+    validate(proto, replace(limits, nodes=limits.expanded_nodes), again)
+    again.raise_if_refused()
 
 
 @contextmanager

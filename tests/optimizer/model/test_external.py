@@ -174,3 +174,9 @@ def test_data_files_count_against_their_limit() -> None:
             companions={"w.bin": WEIGHTS.tobytes()},
             limits=Limits(external_bytes=15),
         )
+
+
+def test_entries_that_are_not_text_are_refused() -> None:
+    data = model(reference({"location": "w.bin", "offset": "QQ"}))
+    with pytest.raises(ExternalDataRefused, match="not valid text"):
+        load_bytes(data.replace(b"QQ", b"\xff\xfe"), name="m.onnx")

@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import parser
 
-from optimizer.errors import Cycle, LimitError
+from optimizer.errors import Cycle, InvalidGraph, LimitError
 from optimizer.model.graph import Model, walk_nodes
 from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes
@@ -127,6 +127,12 @@ def test_functions_that_call_each_other_in_a_circle_are_refused() -> None:
     circle = LIB + "F (a) => (b) { b = my.G(a) } " + LIB + "G (a) => (b) { b = my.F(a) }"
     with pytest.raises(Cycle, match="'F' → 'G' → 'F'"):
         load(source("(float[2] x) => (float[2] y) { y = my.F(x) }", circle))
+
+
+def test_an_attribute_that_a_call_does_not_give_is_missed_after_inlining() -> None:
+    needy = LIB + "F <axis> (a) => (b) { b = Concat<axis: int = @axis>(a, a) }"
+    with pytest.raises(InvalidGraph, match="'axis' of Concat is missing"):
+        load(source("(float[2] x) => (float[4] y) { y = my.F(x) }", needy))
 
 
 def doubling(levels: int) -> onnx.ModelProto:

@@ -16,6 +16,7 @@ from optimizer.errors import Cycle, Duplicate, InvalidGraph, LimitError, LoadErr
 from optimizer.model.graph import Model, bodies, node_id, walk_nodes
 from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes, load_path
+from tests.corpus.cases import field
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 
@@ -317,6 +318,21 @@ def test_the_node_limit_counts_bodies() -> None:
         load(text, Limits(nodes=2))
     with pytest.raises(LimitError, match="nested more than 0 deep"):
         load(text, Limits(depth=0))
+
+
+@pytest.mark.parametrize("part", [b"\x0a\x00", b"\x2a\x00", b"\x6a\x00"])
+def test_millions_of_empty_parts_are_counted_before_anything_is_built(part: bytes) -> None:
+    graph = part * 2_000_000  # nodes, initializers, value_info: two bytes each
+    with pytest.raises(LimitError, match="more than"):
+        load_bytes(b"\x08\x08" + field(7, graph), name="m.onnx")
+
+
+def test_an_operator_set_of_an_absurd_version_is_no_crash() -> None:
+    model = proto("(float[2] x) => (float[2] y) { y = Relu(x) }")
+    model.graph.node[0].domain = "ai.onnx.ml"
+    model.opset_import.add(domain="ai.onnx.ml", version=1 << 40)
+    with pytest.raises(InvalidGraph, match="no operator 'Relu'"):
+        load(model)
 
 
 def test_loading_twice_gives_the_same_ids_and_names() -> None:
