@@ -43,13 +43,13 @@ def build() -> ir.Model:
     b = Builder(graph)
     x = clean_up(b, tokens)
     x = algebra(b, x)
-    x = attention(b, x, mask)
+    x = feed_forward(b, attention(b, x, mask))
     x = dataflow(b, x)
     pixels, residual = convolutions(b, image)
     logits = head(b, x, pixels)
     _output(graph, logits, "logits", "batch", CLASSES)
     _output(graph, x, "features", "batch", "seq", WIDTH)
-    _output(graph, residual, "residual", "batch", CHANNELS, 16, 16)
+    _output(graph, residual, "residual", "batch", CHANNELS, 18, 18)
     return ir.Model(graph, ir_version=IR_VERSION, producer_name="passlens", producer_version="1")
 
 
@@ -121,7 +121,7 @@ def _rotated(b: Builder, x: ir.Value) -> ir.Value:
 
 
 def attention(b: Builder, x: ir.Value, mask: ir.Value) -> ir.Value:
-    """Shape arithmetic, chains of view operators, a GELU written out."""
+    """Shape arithmetic and chains of view operators."""
     b.scope = "/3-attention"
     x = _with_positions(b, x)
     query = b.op("MatMul", x, b.drawn("query.weight", WIDTH, WIDTH))
@@ -136,12 +136,29 @@ def attention(b: Builder, x: ir.Value, mask: ir.Value) -> ir.Value:
     weights = b.op("Softmax", b.op("Add", scores, bias), axis=-1)
     merged = b.op("Transpose", b.op("MatMul", weights, value), perm=[0, 2, 1, 3])
     merged = b.op("Reshape", merged, b.ints(0, 0, WIDTH))
-    x = b.op("Add", x, b.op("Add", merged, b.drawn("bias", WIDTH)))
+    return b.op("Add", x, b.op("Add", merged, b.drawn("bias", WIDTH)))
+
+
+def _normalized(b: Builder, x: ir.Value) -> ir.Value:
+    """Layer normalization written out."""
+    centred = b.op("Sub", x, b.op("ReduceMean", x, axes=[-1], keepdims=1))
+    variance = b.op("ReduceMean", b.op("Mul", centred, centred), axes=[-1], keepdims=1)
+    x = b.op("Div", centred, b.op("Sqrt", b.op("Add", variance, b.floats(1e-5))))
+    x = b.op("Mul", x, b.drawn("norm.weight", WIDTH, mean=1.0))
+    return b.op("Add", x, b.drawn("norm.bias", WIDTH))
+
+
+def feed_forward(b: Builder, x: ir.Value) -> ir.Value:
+    """Well-known blocks spelled out: layer normalization, GELU, products of flattened tensors."""
     b.scope = "/4-feed-forward"
     x = _with_positions(b, x)  # the length worked out again
-    h = b.op("Add", b.op("MatMul", x, b.drawn("weight", WIDTH, WIDTH)), b.drawn("bias", WIDTH))
+    h = _normalized(b, x)
+    h = b.op("Add", b.op("MatMul", h, b.drawn("in.weight", WIDTH, WIDTH)), b.drawn("bias", WIDTH))
     erf = b.op("Erf", b.op("Div", h, b.floats(2**0.5)))
     h = b.op("Mul", b.op("Mul", h, b.op("Add", erf, b.floats(1.0))), b.floats(0.5))
+    flat = b.op("Reshape", h, b.ints(-1, WIDTH))
+    flat = b.op("MatMul", flat, b.drawn("out.weight", WIDTH, WIDTH))
+    h = b.op("Reshape", flat, b.op("Shape", h))
     h = b.op("Reshape", b.op("Reshape", h, b.ints(0, -1, HEADS)), b.ints(0, -1, WIDTH))
     axis = b.ints(1, shape=(1,))
     return b.op("Add", x, b.op("Squeeze", b.op("Unsqueeze", h, axis), axis))
@@ -171,7 +188,8 @@ def convolutions(b: Builder, image: ir.Value) -> tuple[ir.Value, ir.Value]:
         Pixels as [batch, 256, CHANNELS], and a residual map that keeps one fusion from happening.
     """
     b.scope = "/6-convolutions"
-    x = b.op("Relu", _batch_norm(b, _conv(b, image, "stem", inputs=3), "stem"))
+    x = b.op("Pad", image, b.ints(0, 0, 1, 1, 0, 0, 1, 1))
+    x = b.op("Relu", _batch_norm(b, _conv(b, x, "stem", inputs=3), "stem"))
     x = b.op("Clip", x, None, b.floats(6.0))
     x = b.op("Mul", _conv(b, x, "scaled"), b.drawn("factor", CHANNELS, 1, 1, mean=1.0))
     x = b.op("Add", _conv(b, x, "shifted"), b.drawn("offset", 1, CHANNELS, 1, 1))
@@ -197,14 +215,16 @@ def _batch_norm(b: Builder, x: ir.Value, name: str) -> ir.Value:
 
 
 def head(b: Builder, tokens: ir.Value, pixels: ir.Value) -> ir.Value:
-    """Matrix products with a bias: two dimensions make a Gemm."""
+    """Products of matrices, with a bias or transposed: two dimensions make a Gemm."""
     b.scope = "/7-head"
     means = [b.op("ReduceMean", x, axes=[1], keepdims=0) for x in (tokens, pixels)]
     x = b.op("Concat", *means, axis=1)
+    alike = b.op("MatMul", x, b.op("Transpose", x, perm=[1, 0]))  # each item with each other
     x = b.op("MatMul", x, b.drawn("hidden.weight", WIDTH + CHANNELS, 32))
     x = b.op("Relu", b.op("Add", x, b.drawn("hidden.bias", 32)))
     x = b.op("MatMul", x, b.drawn("classes.weight", 32, CLASSES))
-    return b.op("Add", x, b.drawn("classes.bias", CLASSES))
+    x = b.op("Add", x, b.drawn("classes.bias", CLASSES))
+    return b.op("Add", x, b.op("ReduceMean", alike, axes=[1], keepdims=1))
 
 
 if __name__ == "__main__":

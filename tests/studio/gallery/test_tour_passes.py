@@ -30,15 +30,25 @@ PROMISED = [
     "eliminate-zero-dim-tensor",
     "fold-constants",
     "fold-shapes",
+    "fuse-conv-activation",
+    "fuse-conv-batch-norm",
+    "fuse-conv-scale-shift",
+    "fuse-gelu-runtime",
+    "fuse-gemm-activation",
+    "fuse-matmul-add",
+    "fuse-pad-conv",
+    "fuse-transpose-matmul",
     "merge-clips",
     "merge-duplicate-initializers",
     "merge-reshapes",
     "merge-transposes",
     "reassociate-constants",
+    "recognize-layer-norm",
     "remove-unused-initializers",
     "share-shapes",
     "simplify-algebra",
     "split-sequences",
+    "unwrap-matmul",
 ]
 
 
@@ -59,3 +69,18 @@ def test_the_tour_has_something_for(pass_id: str, optimized: tuple[Model, Trace]
 def test_the_two_random_draws_are_never_merged(optimized: tuple[Model, Trace]) -> None:
     model, _ = optimized
     assert sum(node.op_type == "RandomUniformLike" for node in model.ir.graph) == 2
+
+
+@pytest.mark.parametrize(
+    ("pass_id", "reason"),
+    [
+        ("fuse-conv-batch-norm", "second consumer"),
+        ("fuse-matmul-add", "matrices only"),
+        ("eliminate-noop-cast", "may change values"),
+    ],
+)
+def test_the_tour_has_a_near_miss_for(
+    pass_id: str, reason: str, optimized: tuple[Model, Trace]
+) -> None:
+    _, trace = optimized
+    assert [d for d in trace.declined if d.pass_id == pass_id and reason in d.reason]
