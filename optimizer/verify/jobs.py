@@ -78,7 +78,7 @@ class Check:
     outputs: tuple[Comparison, ...]
 
 
-def run_both(
+def verify_models(
     reference: bytes | Path,
     candidate: bytes | Path,
     request: Request,

@@ -103,7 +103,7 @@ def verify(
     stage = Stage(progress)
     try:
         used, found = isolate(
-            jobs.run_both, _absolute(a), _absolute(b), request, tolerance,
+            jobs.verify_models, _absolute(a), _absolute(b), request, tolerance,
             limits=limits, progress=stage, cancelled=cancelled,
         )  # fmt: skip
     except Cancelled:
