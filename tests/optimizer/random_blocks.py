@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.optimizer.random_graphs import FLOAT, INT, Pattern, Sketch, Wire
-from tests.optimizer.random_patterns import ROUGH, SMOOTH
+from tests.optimizer.random_patterns import ELEMENTWISE, ROUGH
+from tests.optimizer.random_views import VIEWS
 
 
 def _weights(sketch: Sketch, *shape: int) -> Wire:
@@ -159,5 +160,5 @@ _BLOCKS: Sequence[Pattern] = (
     *(product, product, gemm, convolution, convolution),
     *(gelu, swish, normalization, constants, gather),
 )
-SMOOTH_PATTERNS: Sequence[Pattern] = (*SMOOTH, *_BLOCKS)
+SMOOTH_PATTERNS: Sequence[Pattern] = (*ELEMENTWISE, *VIEWS, *_BLOCKS)
 ALL_PATTERNS: Sequence[Pattern] = (*SMOOTH_PATTERNS, *ROUGH)

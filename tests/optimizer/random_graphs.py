@@ -183,4 +183,4 @@ def models(patterns: Sequence[Pattern]) -> st.SearchStrategy[onnx.ModelProto]:
 
 def seeded(seed: int, patterns: Sequence[Pattern]) -> onnx.ModelProto:
     """A seed drives the choices."""
-    return sketched(Random(seed).choice, patterns)  # noqa: S311 - no secret
+    return sketched(Random(seed).choice, patterns)

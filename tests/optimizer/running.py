@@ -6,7 +6,7 @@ Only for graphs the tests make themselves: a stranger's model belongs into a wor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -19,14 +19,15 @@ OTHER_SIZE = 4
 
 def run(proto: onnx.ModelProto, feeds: Feeds) -> list[np.ndarray]:
     """The outputs of a model, in order."""
-    options = ort.SessionOptions()
+    options = cast("Any", ort.SessionOptions())
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     session = ort.InferenceSession(
         proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-    return [np.asarray(output) for output in session.run(None, dict(feeds))]
+    outputs = cast("list[Any]", session.run(None, dict(feeds)))
+    return [np.asarray(output) for output in outputs]
 
 
 def feeds_for(proto: onnx.ModelProto, *, sizes: Mapping[str, int] = SIZES, seed: int = 0) -> Feeds:
