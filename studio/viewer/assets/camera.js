@@ -1,5 +1,6 @@
 // @ts-check
-// One camera for both panes, linked by content: the same zoom, the same x, and y carried over by what
+// One camera for both panes, linked by content: the same zoom, the same x, and y carried over by
+// what
 // both panes show, so that one node stands at one height in both.
 
 /** @typedef {import("./place.js").Picture} Picture */
@@ -29,10 +30,14 @@ export class HeightMap {
   }
 
   /** @param {number} y */
-  forward(y) { return interpolate(this.a, this.b, y); }
+  forward(y) {
+    return interpolate(this.a, this.b, y);
+  }
 
   /** @param {number} y */
-  backward(y) { return interpolate(this.b, this.a, y); }
+  backward(y) {
+    return interpolate(this.b, this.a, y);
+  }
 }
 
 /** @param {number[]} from @param {number[]} to @param {number} y */
@@ -41,13 +46,21 @@ function interpolate(from, to, y) {
   if (!n) return y;
   if (y <= from[0]) return to[0] + y - from[0];
   if (y >= from[n - 1]) return to[n - 1] + y - from[n - 1];
-  let low = 0, high = n - 1;
-  while (high - low > 1) { const mid = (low + high) >> 1; if (from[mid] <= y) low = mid; else high = mid; }
+  let low = 0,
+    high = n - 1;
+  while (high - low > 1) {
+    const mid = (low + high) >> 1;
+    if (from[mid] <= y) low = mid;
+    else high = mid;
+  }
   const t = (y - from[low]) / (from[high] - from[low]);
   return to[low] + t * (to[high] - to[low]);
 }
 
-/** @typedef {{k: number, x: number, y: number}} View zoom, and the world point in the middle of a pane */
+/**
+ * @typedef {{k: number, x: number, y: number}} View zoom, and the world point in the middle of a
+ * pane
+ */
 
 export class Camera {
   constructor() {
@@ -64,7 +77,9 @@ export class Camera {
   }
 
   /** @param {number} pane @returns {View} */
-  view(pane) { return { k: this.k, x: this.x, y: this.heightIn(pane) }; }
+  view(pane) {
+    return { k: this.k, x: this.x, y: this.heightIn(pane) };
+  }
 
   /** @param {number} pane */
   heightIn(pane) {
@@ -87,7 +102,12 @@ export class Camera {
     this.y -= dy / this.k;
   }
 
-  /** @param {number} pane @param {number} factor @param {number} px @param {number} py from the pane's middle */
+  /**
+   * @param {number} pane
+   * @param {number} factor
+   * @param {number} px
+   * @param {number} py from the pane's middle
+   */
   zoom(pane, factor, px = 0, py = 0) {
     this.flight = null;
     this.follow(pane);
@@ -100,8 +120,17 @@ export class Camera {
   /** @param {Partial<View>} to @param {number} ms 0 = at once */
   flyTo(to, ms) {
     const goal = { k: to.k ?? this.k, x: to.x ?? this.x, y: to.y ?? this.y };
-    if (!ms) { this.flight = null; Object.assign(this, goal); return; }
-    this.flight = { from: { k: this.k, x: this.x, y: this.y }, to: goal, start: performance.now(), ms };
+    if (!ms) {
+      this.flight = null;
+      Object.assign(this, goal);
+      return;
+    }
+    this.flight = {
+      from: { k: this.k, x: this.x, y: this.y },
+      to: goal,
+      start: performance.now(),
+      ms,
+    };
   }
 
   /** @param {number} now @returns {boolean} still moving */

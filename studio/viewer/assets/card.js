@@ -15,49 +15,151 @@ export class Card {
     const { session: s, data } = this.viewer;
     if (!s || data?.mode === "model") return;
     const step = this.viewer.nav.touched ? s.current : null;
-    if (!s.trace) { fill(this.el, h("h2", null, "No rewrites yet"), h("p.pl-empty", null, "Switch passes on at the left; every rewrite they make will be one step here.")); return; }
-    if (!s.steps.length) { fill(this.el, h("h2", null, "Nothing to rewrite"), h("p.pl-empty", null, "No enabled pass found a place where it applies. Near misses are listed under each pass as declined.")); return; }
-    if (!step) { fill(this.el, ...this.#overview()); return; }
+    if (!s.trace) {
+      fill(
+        this.el,
+        h("h2", null, "No rewrites yet"),
+        h(
+          "p.pl-empty",
+          null,
+          "Switch passes on at the left; every rewrite they make will be one step here.",
+        ),
+      );
+      return;
+    }
+    if (!s.steps.length) {
+      fill(
+        this.el,
+        h("h2", null, "Nothing to rewrite"),
+        h(
+          "p.pl-empty",
+          null,
+          "No enabled pass found a place where it applies. Near misses are listed under each pass as declined.",
+        ),
+      );
+      return;
+    }
+    if (!step) {
+      fill(this.el, ...this.#overview());
+      return;
+    }
     const pass = s.trace.passes[step.pass];
     const swatch = h("i.pl-swatch");
     swatch.style.background = this.viewer.theme?.family(pass?.family ?? "") ?? "";
     const d = step.delta ?? {};
     const facts = [
-      d.nodes !== undefined ? [signed(d.nodes, ""), Math.abs(d.nodes) === 1 ? "node" : "nodes"] : null,
-      d.flops ? [signed(d.flops, "FLOP"), "computed"] : null, d.bytes ? [signed(d.bytes, "B"), "moved"] : null,
+      d.nodes !== undefined
+        ? [signed(d.nodes, ""), Math.abs(d.nodes) === 1 ? "node" : "nodes"]
+        : null,
+      d.flops ? [signed(d.flops, "FLOP"), "computed"] : null,
+      d.bytes ? [signed(d.bytes, "B"), "moved"] : null,
     ].filter((x) => x !== null);
-    fill(this.el,
-      h("p.pl-dim", null, `Step ${step.n} of ${s.steps.length}`, step.round > 1 ? ` · round ${step.round}` : ""),
+    fill(
+      this.el,
+      h(
+        "p.pl-dim",
+        null,
+        `Step ${step.n} of ${s.steps.length}`,
+        step.round > 1 ? ` · round ${step.round}` : "",
+      ),
       h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
       h("p.pl-rule", null, step.rule, " ", h("span.pl-dim", null, pass?.exactness ?? "")),
       this.#mini(),
       h("div.pl-facts", null, ...facts.map(([v, t]) => h("span", null, h("b", null, v), ` ${t}`))),
       step.why ? h("div", null, h("h3", null, "Why it is safe"), h("p", null, step.why)) : null,
-      pass?.numerics ? h("div", null, h("h3", null, "Numerics"), h("p", null, pass.numerics)) : null,
-      step.depends?.length ? h("p.pl-dim", null, "Builds on ", ...step.depends.slice(-6).flatMap((n) => [button(`Go to step ${n}`, `step ${n}`, () => this.viewer.nav.goto(n), "pl-link"), " "])) : null,
-      h("div.pl-actions", null,
+      pass?.numerics
+        ? h("div", null, h("h3", null, "Numerics"), h("p", null, pass.numerics))
+        : null,
+      step.depends?.length
+        ? h(
+            "p.pl-dim",
+            null,
+            "Builds on ",
+            ...step.depends
+              .slice(-6)
+              .flatMap((n) => [
+                button(`Go to step ${n}`, `step ${n}`, () => this.viewer.nav.goto(n), "pl-link"),
+                " ",
+              ]),
+          )
+        : null,
+      h(
+        "div.pl-actions",
+        null,
         button("Do not make this rewrite", "Veto", () => this.viewer.trigger("veto", step.match)),
         button("Show the place in the graph (g)", "Show", () => this.#show(step)),
-        button("Copy the match id", "Copy id", (e) => this.#copy(step.match, /** @type {HTMLElement} */ (e.target)))),
-      pass?.source ? h("details", null, h("summary", null, "Source"), h("p.pl-source", null, pass.source)) : null);
+        button("Copy the match id", "Copy id", (e) =>
+          this.#copy(step.match, /** @type {HTMLElement} */ (e.target)),
+        ),
+      ),
+      pass?.source
+        ? h("details", null, h("summary", null, "Source"), h("p.pl-source", null, pass.source))
+        : null,
+    );
   }
 
   #overview() {
     const s = /** @type {import("./session.js").Session} */ (this.viewer.session);
     const t = s.trace?.totals ?? {};
-    const row = (/** @type {string} */ name, /** @type {number[] | undefined} */ v, /** @type {string} */ unit) => v && v.length > 1 && v[0]
-      ? h("tr", null, h("th", { scope: "row" }, name), h("td", null, amountOf(v[0], unit)), h("td", null, amountOf(v[1], unit)), h("td", null, percent(v))) : null;
+    const row = (
+      /** @type {string} */ name,
+      /** @type {number[] | undefined} */ v,
+      /** @type {string} */ unit,
+    ) =>
+      v && v.length > 1 && v[0]
+        ? h(
+            "tr",
+            null,
+            h("th", { scope: "row" }, name),
+            h("td", null, amountOf(v[0], unit)),
+            h("td", null, amountOf(v[1], unit)),
+            h("td", null, percent(v)),
+          )
+        : null;
     return [
-      h("p.pl-dim", null, `${s.steps.length} rewrites by ${new Set(s.steps.map((x) => x.pass)).size} passes`), h("h2", null, s.graph.name),
-      h("table", null, h("thead", null, h("tr", null, h("td"), h("th", { scope: "col" }, "before"), h("th", { scope: "col" }, "after"), h("td"))),
-        h("tbody", null, row("Nodes", t.nodes, ""), row("FLOPs", t.flops, ""), row("Bytes moved", t.bytes, "B"))),
-      h("p.pl-empty", null, "Press → for the first rewrite, space to play all, or drag along the strip below."),
+      h(
+        "p.pl-dim",
+        null,
+        `${s.steps.length} rewrites by ${new Set(s.steps.map((x) => x.pass)).size} passes`,
+      ),
+      h("h2", null, s.graph.name),
+      h(
+        "table",
+        null,
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            h("td"),
+            h("th", { scope: "col" }, "before"),
+            h("th", { scope: "col" }, "after"),
+            h("td"),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          row("Nodes", t.nodes, ""),
+          row("FLOPs", t.flops, ""),
+          row("Bytes moved", t.bytes, "B"),
+        ),
+      ),
+      h(
+        "p.pl-empty",
+        null,
+        "Press → for the first rewrite, space to play all, or drag along the strip below.",
+      ),
       button("First rewrite", "First rewrite →", () => this.viewer.nav.goto(1), "pl-first"),
     ];
   }
 
   #mini() {
-    const canvas = h("canvas.pl-mini", { role: "img", "aria-label": "What was matched and what replaced it" });
+    const canvas = h("canvas.pl-mini", {
+      role: "img",
+      "aria-label": "What was matched and what replaced it",
+    });
     requestAnimationFrame(() => {
       const { session, theme } = this.viewer;
       if (canvas.isConnected && session && theme) drawMini(canvas, session, theme);
@@ -73,8 +175,15 @@ export class Card {
 
   /** @param {string} text @param {HTMLElement} el */
   #copy(text, el) {
-    const done = () => { el.textContent = "Copied"; window.setTimeout(() => { el.textContent = "Copy id"; }, 1200); };
-    navigator.clipboard?.writeText(text).then(done, () => { el.textContent = text; });
+    const done = () => {
+      el.textContent = "Copied";
+      window.setTimeout(() => {
+        el.textContent = "Copy id";
+      }, 1200);
+    };
+    navigator.clipboard?.writeText(text).then(done, () => {
+      el.textContent = text;
+    });
   }
 }
 
@@ -84,5 +193,7 @@ const amountOf = (v, unit) => signed(v, unit).replace(/^\+/, "");
 /** @param {number[]} v */
 function percent(v) {
   const p = (v[1] / v[0] - 1) * 100;
-  return Math.abs(p) < 0.05 ? "" : `${p < 0 ? "−" : "+"}${Math.abs(p).toFixed(Math.abs(p) < 10 ? 1 : 0)} %`;
+  return Math.abs(p) < 0.05
+    ? ""
+    : `${p < 0 ? "−" : "+"}${Math.abs(p).toFixed(Math.abs(p) < 10 ? 1 : 0)} %`;
 }

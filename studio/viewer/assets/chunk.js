@@ -21,7 +21,8 @@ export function chunkSiblings(g) {
   for (const kid of g.kids) {
     const pattern = kid.name.replace(/\d+/g, "#");
     const run = runs.get(pattern);
-    if (run) run.push(kid); else runs.set(pattern, [kid]);
+    if (run) run.push(kid);
+    else runs.set(pattern, [kid]);
   }
   for (const run of runs.values()) {
     if (run.length <= MAX_SIBLINGS) continue;
@@ -40,7 +41,10 @@ export function chunkSiblings(g) {
 function stack(parent, part) {
   const last = part[part.length - 1];
   const digits = last.name.match(/\d+(?!.*\d)/);
-  const made = newGroup(`${part[0].id}…${last.id}`, `${part[0].name}–${digits ? digits[0] : last.name}`);
+  const made = newGroup(
+    `${part[0].id}…${last.id}`,
+    `${part[0].name}–${digits ? digits[0] : last.name}`,
+  );
   made.parent = parent;
   made.kids = part;
   for (const k of part) k.parent = made;
@@ -57,22 +61,29 @@ export function chunkLeaves(g, union) {
   const others = g.slots.filter((s) => union.kind[union.occupants[s][0]] !== NODE);
   const parts = [];
   for (let start = 0; start < members.length;) {
-    const end = members.length - start <= size * 1.6 ? members.length : bestCut(crossing, start, size);
+    const end =
+      members.length - start <= size * 1.6 ? members.length : bestCut(crossing, start, size);
     parts.push(members.slice(start, end));
     start = end;
   }
   g.slots = others;
   for (const part of parts) {
     const name = (/** @type {number} */ s) => union.recs[union.occupants[s][0]].op;
-    const made = newGroup(`${g.id}#${union.recs[union.occupants[part[0]][0]].id}`,
-      `${name(part[0])} … ${name(part[part.length - 1])}`);
+    const made = newGroup(
+      `${g.id}#${union.recs[union.occupants[part[0]][0]].id}`,
+      `${name(part[0])} … ${name(part[part.length - 1])}`,
+    );
     made.parent = g;
     made.slots = part;
     g.kids.push(made);
   }
 }
 
-/** Tensors that cross each gap of the list; far-reaching ones (masks) do not count. @param {number[]} members @param {Union} union */
+/**
+ * Tensors that cross each gap of the list; far-reaching ones (masks) do not count.
+ * @param {number[]} members
+ * @param {Union} union
+ */
 function crossings(members, union) {
   const place = new Map(members.map((s, i) => [s, i]));
   const diff = new Int32Array(members.length + 1);
@@ -89,7 +100,10 @@ function crossings(members, union) {
     diff[reach[a]]--;
   }
   const crossing = new Int32Array(members.length);
-  for (let i = 0, sum = 0; i < members.length; i++) { sum += diff[i]; crossing[i] = sum; }
+  for (let i = 0, sum = 0; i < members.length; i++) {
+    sum += diff[i];
+    crossing[i] = sum;
+  }
   return crossing;
 }
 
@@ -97,9 +111,16 @@ function crossings(members, union) {
 function bestCut(crossing, start, size) {
   let best = start + size;
   let cost = Infinity;
-  for (let end = start + Math.ceil(size * 0.6); end <= Math.min(crossing.length, start + size * 1.5); end++) {
+  for (
+    let end = start + Math.ceil(size * 0.6);
+    end <= Math.min(crossing.length, start + size * 1.5);
+    end++
+  ) {
     const c = crossing[end - 1] * 4 + Math.abs(end - start - size) / size;
-    if (c < cost) { cost = c; best = end; }
+    if (c < cost) {
+      cost = c;
+      best = end;
+    }
   }
   return best;
 }

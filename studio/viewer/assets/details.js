@@ -15,36 +15,87 @@ export class Details {
     const o = s && selected !== null ? s.union.index.get(selected) : undefined;
     this.el.hidden = false;
     if (!s || o === undefined) {
-      fill(this.el, this.viewer.data?.mode === "model" ? h("p.pl-empty", null, "Click a node to see its attributes, tensors and neighbours. Press / to find one, ? for all keys.") : null);
+      fill(
+        this.el,
+        this.viewer.data?.mode === "model"
+          ? h(
+              "p.pl-empty",
+              null,
+              "Click a node to see its attributes, tensors and neighbours. Press / to find one, ? for all keys.",
+            )
+          : null,
+      );
       this.el.hidden = this.viewer.data?.mode !== "model";
       return;
     }
     const rec = s.history.record(o, s.late.alive[o] ? s.step : Math.max(0, s.history.died[o] - 1));
     const swatch = h("i.pl-swatch");
     swatch.style.background = this.viewer.theme?.category(rec.cat).solid ?? "";
-    fill(this.el,
-      h("header", null, swatch, h("h2", null, rec.cat === "io" ? rec.name : rec.op), rec.brief ? h("span.pl-dim", null, rec.brief) : null, button("Clear the selection (esc)", "×", () => this.viewer.select(null), "pl-x")),
+    fill(
+      this.el,
+      h(
+        "header",
+        null,
+        swatch,
+        h("h2", null, rec.cat === "io" ? rec.name : rec.op),
+        rec.brief ? h("span.pl-dim", null, rec.brief) : null,
+        button("Clear the selection (esc)", "×", () => this.viewer.select(null), "pl-x"),
+      ),
       h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
       this.#life(s, o),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),
       this.#tensors("Outputs", rec.out ?? []),
-      this.#neighbours(s, o, false), this.#neighbours(s, o, true),
-      h("p.pl-dim.pl-id", null, `id ${rec.id}`));
+      this.#neighbours(s, o, false),
+      this.#neighbours(s, o, true),
+      h("p.pl-dim.pl-id", null, `id ${rec.id}`),
+    );
   }
 
   /** @param {import("./types.js").NodeRecord} rec */
   #attributes(rec) {
     if (!rec.attrs?.length) return null;
-    return h("section", null, h("h3", null, "Attributes"), h("table", null, h("tbody", null, ...rec.attrs.map(([k, v]) => h("tr", null, h("th", { scope: "row" }, k), h("td", null, v))))));
+    return h(
+      "section",
+      null,
+      h("h3", null, "Attributes"),
+      h(
+        "table",
+        null,
+        h(
+          "tbody",
+          null,
+          ...rec.attrs.map(([k, v]) =>
+            h("tr", null, h("th", { scope: "row" }, k), h("td", null, v)),
+          ),
+        ),
+      ),
+    );
   }
 
   /** @param {string} title @param {string[][]} list */
   #tensors(title, list) {
     if (!list.length) return null;
-    return h("section", null, h("h3", null, title), h("ul.pl-tensors", null, ...list.map(([formal, name, dtype, shape, kind]) =>
-      h("li", null, h("span.pl-formal", null, formal), h("span.pl-type", null, `${dtype ?? ""} ${shape ?? ""}`.trim() || "–"), kind ? h("span.pl-kind", null, kind) : null, h("span.pl-path", { title: name }, name)))));
+    return h(
+      "section",
+      null,
+      h("h3", null, title),
+      h(
+        "ul.pl-tensors",
+        null,
+        ...list.map(([formal, name, dtype, shape, kind]) =>
+          h(
+            "li",
+            null,
+            h("span.pl-formal", null, formal),
+            h("span.pl-type", null, `${dtype ?? ""} ${shape ?? ""}`.trim() || "–"),
+            kind ? h("span.pl-kind", null, kind) : null,
+            h("span.pl-path", { title: name }, name),
+          ),
+        ),
+      ),
+    );
   }
 
   /** @param {import("./session.js").Session} s @param {number} o @param {boolean} down */
@@ -52,39 +103,82 @@ export class Details {
     const cursor = s.late.alive[o] ? s.late : s.early;
     const found = new Set();
     for (let e = 0; e < s.union.from.length; e++) {
-      if (cursor.edgeAlive[e] && (down ? s.union.from[e] : s.union.to[e]) === o) found.add(down ? s.union.to[e] : s.union.from[e]);
+      if (cursor.edgeAlive[e] && (down ? s.union.from[e] : s.union.to[e]) === o)
+        found.add(down ? s.union.to[e] : s.union.from[e]);
     }
     if (!found.size) return null;
     const all = [...found];
-    return h("section", null, h("h3", null, down ? "Goes to" : "Comes from"), h("div.pl-chips", null, ...all.slice(0, 24).map((n) => this.#chip(s, n)), all.length > 24 ? h("span.pl-dim", null, `and ${all.length - 24} more`) : null));
+    return h(
+      "section",
+      null,
+      h("h3", null, down ? "Goes to" : "Comes from"),
+      h(
+        "div.pl-chips",
+        null,
+        ...all.slice(0, 24).map((n) => this.#chip(s, n)),
+        all.length > 24 ? h("span.pl-dim", null, `and ${all.length - 24} more`) : null,
+      ),
+    );
   }
 
   /** @param {import("./session.js").Session} s @param {number} o */
   #chip(s, o) {
     const rec = s.union.recs[o];
-    const el = h("button.pl-chip", { type: "button", title: rec.name, onclick: () => this.viewer.select(rec.id, { reveal: true }) }, rec.op);
+    const el = h(
+      "button.pl-chip",
+      {
+        type: "button",
+        title: rec.name,
+        onclick: () => this.viewer.select(rec.id, { reveal: true }),
+      },
+      rec.op,
+    );
     el.style.borderLeftColor = this.viewer.theme?.category(rec.cat).solid ?? "";
     return el;
   }
 
-  /** Where it came from, and what became of it. @param {import("./session.js").Session} s @param {number} o */
+  /**
+   * Where it came from, and what became of it.
+   * @param {import("./session.js").Session} s
+   * @param {number} o
+   */
   #life(s, o) {
     if (!s.trace || s.union.kind[o]) return null;
     const rows = [];
     const made = s.history.born[o];
-    const goTo = (/** @type {number} */ n) => button(`Go to step ${n}`, `step ${n}`, () => this.viewer.nav.goto(n), "pl-link");
+    const goTo = (/** @type {number} */ n) =>
+      button(`Go to step ${n}`, `step ${n}`, () => this.viewer.nav.goto(n), "pl-link");
     if (made) {
       const from = s.history.parents.get(o) ?? [];
-      rows.push(h("p", null, from.length ? "Made from " : "Made ", ...from.slice(0, 8).flatMap((p) => [this.#chip(s, p), " "]), `by ${s.trace.passes[s.steps[made - 1].pass]?.title ?? ""}, `, goTo(made)));
+      rows.push(
+        h(
+          "p",
+          null,
+          from.length ? "Made from " : "Made ",
+          ...from.slice(0, 8).flatMap((p) => [this.#chip(s, p), " "]),
+          `by ${s.trace.passes[s.steps[made - 1].pass]?.title ?? ""}, `,
+          goTo(made),
+        ),
+      );
     }
-    for (const c of s.history.changes.get(o) ?? []) rows.push(h("p", null, "Changed in place, ", goTo(c.n)));
+    for (const c of s.history.changes.get(o) ?? [])
+      rows.push(h("p", null, "Changed in place, ", goTo(c.n)));
     const gone = s.history.died[o];
     if (gone) {
       const heirs = s.history.children.get(o) ?? [];
       const fold = /fold/.test(s.trace.passes[s.steps[gone - 1].pass]?.id ?? "");
-      rows.push(heirs.length
-        ? h("p", null, fold ? "Folded into " : "Merged into ", ...heirs.slice(0, 4).flatMap((x) => [this.#chip(s, x), " "]), "at ", goTo(gone))
-        : h("p", null, fold ? "Folded into a constant at " : "Removed at ", goTo(gone)));
+      rows.push(
+        heirs.length
+          ? h(
+              "p",
+              null,
+              fold ? "Folded into " : "Merged into ",
+              ...heirs.slice(0, 4).flatMap((x) => [this.#chip(s, x), " "]),
+              "at ",
+              goTo(gone),
+            )
+          : h("p", null, fold ? "Folded into a constant at " : "Removed at ", goTo(gone)),
+      );
     } else rows.push(h("p", null, made ? "Stays to the end." : "Kept to the end."));
     return h("section.pl-life", null, h("h3", null, "In this trace"), ...rows);
   }

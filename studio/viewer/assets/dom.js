@@ -23,16 +23,29 @@ export function h(tag, props, ...children) {
   return el;
 }
 
-/** @param {string} label @param {string} text @param {(e: Event) => void} act @param {string} [extra] class */
+/**
+ * @param {string} label
+ * @param {string} text
+ * @param {(e: Event) => void} act
+ * @param {string} [extra] class
+ */
 export function button(label, text, act, extra = "") {
   const el = h("button", { type: "button", title: label, "aria-label": label, onclick: act }, text);
   if (extra) el.className = extra;
   return el;
 }
 
-/** Replace the children of an element. @param {Element} el @param {...(Node | string | null | false | undefined)} children */
+/**
+ * Replace the children of an element.
+ * @param {Element} el
+ * @param {...(Node | string | null | false | undefined)} children
+ */
 export function fill(el, ...children) {
-  el.replaceChildren(...children.filter((c) => c !== null && c !== false && c !== undefined).map((c) => /** @type {Node | string} */ (c)));
+  el.replaceChildren(
+    ...children
+      .filter((c) => c !== null && c !== false && c !== undefined)
+      .map((c) => /** @type {Node | string} */ (c)),
+  );
 }
 
 /** An icon drawn with lines: path data in a 16 px box. @param {string} d */
@@ -49,14 +62,27 @@ export function icon(d) {
 
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
-/** Three significant digits with a prefix: 1234567 -> "1.23 M". @param {number} value @param {string} unit */
+/** @param {number} value */
+export const whole = (value) => Math.round(Math.abs(value)).toLocaleString("en");
+
+/**
+ * Three significant digits with a prefix: 1234567 -> "1.23 M".
+ * @param {number} value
+ * @param {string} unit
+ */
 export function amount(value, unit) {
+  if (!unit) return whole(value);
   let v = Math.abs(value);
   let i = 0;
-  while (v >= 999.5 && i < PREFIXES.length - 1) { v /= 1000; i++; }
+  while (v >= 999.5 && i < PREFIXES.length - 1) {
+    v /= 1000;
+    i++;
+  }
   const digits = v === 0 || (i === 0 && Number.isInteger(v)) ? String(v) : v.toPrecision(3);
   return `${digits} ${PREFIXES[i]}${unit}`.trim();
 }
 
 /** With a real minus sign. @param {number} value @param {string} unit */
-export function signed(value, unit) { return `${value < 0 ? "−" : value > 0 ? "+" : ""}${amount(value, unit)}`; }
+export function signed(value, unit) {
+  return `${value < 0 ? "−" : value > 0 ? "+" : ""}${amount(value, unit)}`;
+}

@@ -1,19 +1,22 @@
 // @ts-check
 // One pane on its canvas: groups, wires, boxes, stubs, in this order, only what the viewport meets.
 
-import { drawBox, drawClosed, drawOpen, drawTitle } from "./drawbox.js";
+import { drawBox } from "./drawbox.js";
+import { drawClosed, drawOpen, drawTitle } from "./drawgroup.js";
 import { TAG_H } from "./metrics.js";
 
 /** @typedef {import("./place.js").Picture} Picture */
 /** @typedef {import("./place.js").Box} Box */
 /** @typedef {import("./theme.js").Theme} Theme */
 
-export const LOD = 0.3;            // below: plain rectangles
-export const TEXT_LOD = 0.42;      // below: no text in boxes
+export const LOD = 0.3; // below: plain rectangles
+export const TEXT_LOD = 0.42; // below: no text in boxes
 const LABEL_ZOOM = 0.9;
 
 /** @typedef {"added" | "removed" | "changed" | "matched"} Mark */
-/** @typedef {{mark: Mark | null, now: boolean, faded: boolean, plus: number, minus: number}} BoxMark */
+/**
+ * @typedef {{mark: Mark | null, now: boolean, faded: boolean, plus: number, minus: number}} BoxMark
+ */
 
 /**
  * @typedef {object} Scene everything one drawing needs
@@ -45,29 +48,61 @@ export function drawPane(s) {
   c.fillStyle = s.theme.bg;
   c.fillRect(0, 0, width + 1, height + 1);
   const k = view.k;
-  c.setTransform(dpr * k, 0, 0, dpr * k, dpr * (width / 2 - k * view.x), dpr * (height / 2 - k * view.y));
-  const seen = { x0: view.x - width / 2 / k - 20, x1: view.x + width / 2 / k + 20, y0: view.y - height / 2 / k - 20, y1: view.y + height / 2 / k + 20 };
-  for (const b of s.picture.boxes) if (b.kind === "open") { const p = s.at(b); if (meets(p, seen)) drawOpen(s, b, p); }
+  c.setTransform(
+    dpr * k,
+    0,
+    0,
+    dpr * k,
+    dpr * (width / 2 - k * view.x),
+    dpr * (height / 2 - k * view.y),
+  );
+  const seen = {
+    x0: view.x - width / 2 / k - 20,
+    x1: view.x + width / 2 / k + 20,
+    y0: view.y - height / 2 / k - 20,
+    y1: view.y + height / 2 / k + 20,
+  };
+  for (const b of s.picture.boxes)
+    if (b.kind === "open") {
+      const p = s.at(b);
+      if (meets(p, seen)) drawOpen(s, b, p);
+    }
   drawWires(s, seen);
-  if (k < LOD) { drawSpecks(s, seen); return; }
-  for (const b of s.picture.boxes) if (b.kind === "open") { const p = s.at(b); if (meets({ ...p, h: 26 }, seen)) drawTitle(s, b, p); }
+  if (k < LOD) {
+    drawSpecks(s, seen);
+    return;
+  }
+  for (const b of s.picture.boxes)
+    if (b.kind === "open") {
+      const p = s.at(b);
+      if (meets({ ...p, h: 26 }, seen)) drawTitle(s, b, p);
+    }
   for (const b of s.ghosts) drawGhost(s, b, seen);
   for (const b of s.picture.boxes) {
     if (b.kind === "open") continue;
     const p = s.at(b);
     if (!meets(p, seen)) continue;
     c.globalAlpha = p.alpha * (dimmed(s, b) ? 0.35 : 1);
-    if (b.kind === "closed") drawClosed(s, b, p); else drawBox(s, b, p);
+    if (b.kind === "closed") drawClosed(s, b, p);
+    else drawBox(s, b, p);
     c.globalAlpha = 1;
   }
   drawTags(s, seen);
 }
 
 /** @param {{x: number, y: number, w: number, h: number}} b @param {Bounds} v */
-function meets(b, v) { return b.x <= v.x1 && b.x + b.w >= v.x0 && b.y <= v.y1 && b.y + b.h >= v.y0; }
+function meets(b, v) {
+  return b.x <= v.x1 && b.x + b.w >= v.x0 && b.y <= v.y1 && b.y + b.h >= v.y0;
+}
 
-/** With a selection everything but it and its neighbours steps back. @param {Scene} s @param {Box} b */
-function dimmed(s, b) { return s.lit !== null && !s.selected.has(b.key) && !s.near.has(b.key); }
+/**
+ * With a selection everything but it and its neighbours steps back.
+ * @param {Scene} s
+ * @param {Box} b
+ */
+function dimmed(s, b) {
+  return s.lit !== null && !s.selected.has(b.key) && !s.near.has(b.key);
+}
 
 /** @param {Scene} s @param {Box} b @param {Bounds} seen */
 function drawGhost(s, b, seen) {
@@ -97,7 +132,13 @@ function drawSpecks(s, seen) {
 
 /** @param {Theme} t @param {Mark | null} mark */
 export function markColour(t, mark) {
-  return mark === "added" ? t.add : mark === "removed" ? t.remove : mark === "changed" ? t.change : t.match;
+  return mark === "added"
+    ? t.add
+    : mark === "removed"
+      ? t.remove
+      : mark === "changed"
+        ? t.change
+        : t.match;
 }
 
 /** @param {Scene} s @param {Bounds} seen */
@@ -115,13 +156,23 @@ function drawWires(s, seen) {
   const arrows = [];
   for (const w of s.picture.wires) {
     if (w.x1 < seen.x0 || w.x0 > seen.x1 || w.y1 < seen.y0 || w.y0 > seen.y1) continue;
-    if (s.lit && w.pairs.some((p) => s.lit?.has(p))) { lit.push(w); continue; }
-    if (s.overlay && w.state !== 3) { lit.push(w); continue; }
+    if (s.lit && w.pairs.some((p) => s.lit?.has(p))) {
+      lit.push(w);
+      continue;
+    }
+    if (s.overlay && w.state !== 3) {
+      lit.push(w);
+      continue;
+    }
     trace(c, w.points, view.k);
     if (w.arrow) arrows.push(w.points);
   }
   c.stroke();
-  if (view.k >= LOD) { c.beginPath(); for (const p of arrows) arrow(c, p); c.fill(); }
+  if (view.k >= LOD) {
+    c.beginPath();
+    for (const p of arrows) arrow(c, p);
+    c.fill();
+  }
   for (const w of lit) drawLit(s, w);
   c.globalAlpha = 1;
   c.setLineDash([]);
@@ -142,19 +193,27 @@ function drawLit(s, w) {
   trace(c, w.points, s.view.k);
   c.stroke();
   c.setLineDash([]);
-  if (w.arrow) { c.beginPath(); arrow(c, w.points); c.fill(); }
+  if (w.arrow) {
+    c.beginPath();
+    arrow(c, w.points);
+    c.fill();
+  }
 }
 
 /** @param {CanvasRenderingContext2D} c @param {number[]} p @param {number} k */
 function trace(c, p, k) {
   const n = p.length;
   c.moveTo(p[0], p[1]);
-  if (k < LOD) { for (let i = 2; i < n; i += 2) c.lineTo(p[i], p[i + 1]); return; }
+  if (k < LOD) {
+    for (let i = 2; i < n; i += 2) c.lineTo(p[i], p[i + 1]);
+    return;
+  }
   for (let i = 2; i < n - 2; i += 2) {
     const before = Math.abs(p[i] - p[i - 2]) + Math.abs(p[i + 1] - p[i - 1]);
     const behind = Math.abs(p[i + 2] - p[i]) + Math.abs(p[i + 3] - p[i + 1]);
     const r = Math.min(8, before / 2, behind / 2);
-    if (r < 1) c.lineTo(p[i], p[i + 1]); else c.arcTo(p[i], p[i + 1], p[i + 2], p[i + 3], r);
+    if (r < 1) c.lineTo(p[i], p[i + 1]);
+    else c.arcTo(p[i], p[i + 1], p[i + 2], p[i + 3], r);
   }
   c.lineTo(p[n - 2], p[n - 1]);
 }
@@ -215,7 +274,10 @@ function drawTags(s, seen) {
     c.lineTo(mid, t.y + 23);
     c.stroke();
     c.fillStyle = lit ? theme.bg : theme.muted;
-    const text = t.more > 0 ? `${metrics.fit(t.label, metrics.fonts.tag, t.w - 32)} +${t.more}` : metrics.fit(t.label, metrics.fonts.tag, t.w - 12);
+    const text =
+      t.more > 0
+        ? `${metrics.fit(t.label, metrics.fonts.tag, t.w - 32)} +${t.more}`
+        : metrics.fit(t.label, metrics.fonts.tag, t.w - 12);
     c.fillText(text, mid, t.y + 1.5 + TAG_H / 2);
   }
   for (const t of s.picture.stubs) {

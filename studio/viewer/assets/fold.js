@@ -55,8 +55,12 @@ export class FoldTree {
       for (const family of families) {
         const cost = boxes(family[0]) - 1;
         const all = family.reduce((sum, g) => sum + boxes(g) - 1, 0);
-        const take = shown + all <= FIRST_BOXES ? family : shown + cost <= FIRST_BOXES ? [family[0]] : [];
-        for (const g of take) { this.open[g.at] = 1; shown += boxes(g) - 1; }
+        const take =
+          shown + all <= FIRST_BOXES ? family : shown + cost <= FIRST_BOXES ? [family[0]] : [];
+        for (const g of take) {
+          this.open[g.at] = 1;
+          shown += boxes(g) - 1;
+        }
       }
       level = families.flat();
     }
@@ -67,7 +71,10 @@ export class FoldTree {
   openExactly(ids) {
     this.open.fill(0);
     this.open[0] = 1;
-    for (const id of ids) { const g = this.byId.get(id); if (g) this.open[g.at] = 1; }
+    for (const id of ids) {
+      const g = this.byId.get(id);
+      if (g) this.open[g.at] = 1;
+    }
     this.settle();
   }
 
@@ -85,28 +92,47 @@ export class FoldTree {
     }
   }
 
-  /** What was opened (+) and closed (-) since the first folding, or null: short enough for a link. @returns {string[] | null} */
+  /**
+   * What was opened (+) and closed (-) since the first folding, or null: short enough for a link.
+   * @returns {string[] | null}
+   */
   openChanges() {
     const now = this.open.slice();
     this.openFirst();
     const first = this.open.slice();
     this.open.set(now);
     this.settle();
-    const changes = this.groups.filter((g) => now[g.at] !== first[g.at]).map((g) => `${now[g.at] ? "+" : "-"}${g.id}`);
+    const changes = this.groups
+      .filter((g) => now[g.at] !== first[g.at])
+      .map((g) => `${now[g.at] ? "+" : "-"}${g.id}`);
     return changes.length ? changes : null;
   }
 
-  /** Group ids that are open; or, with a sign before each, changes to the first folding. @param {string[]} ids */
+  /**
+   * Group ids that are open; or, with a sign before each, changes to the first folding.
+   * @param {string[]} ids
+   */
   openAs(ids) {
-    if (!ids.every((id) => id[0] === "+" || id[0] === "-")) { this.openExactly(ids); return; }
+    if (!ids.every((id) => id[0] === "+" || id[0] === "-")) {
+      this.openExactly(ids);
+      return;
+    }
     this.openFirst();
-    for (const id of ids) { const g = this.byId.get(id.slice(1)); if (g?.parent) this.open[g.at] = id[0] === "+" ? 1 : 0; }
+    for (const id of ids) {
+      const g = this.byId.get(id.slice(1));
+      if (g?.parent) this.open[g.at] = id[0] === "+" ? 1 : 0;
+    }
     this.settle();
   }
 
-  openIds() { return this.groups.filter((g) => g.parent && this.open[g.at]).map((g) => g.id); }
+  openIds() {
+    return this.groups.filter((g) => g.parent && this.open[g.at]).map((g) => g.id);
+  }
 
-  /** The box that stands for a slot: the slot itself, or slots + index of the closed group. @param {number} s */
+  /**
+   * The box that stands for a slot: the slot itself, or slots + index of the closed group.
+   * @param {number} s
+   */
   boxOf(s) {
     const shut = this.shut[this.groupOf[s].at];
     return shut < 0 ? s : this.union.occupants.length + shut;
@@ -115,14 +141,16 @@ export class FoldTree {
   /** Closed groups to open so that a slot shows, outermost first. @param {number} s */
   closedAbove(s) {
     const list = [];
-    for (let g = /** @type {Group | null} */ (this.groupOf[s]); g; g = g.parent) if (!this.open[g.at]) list.push(g);
+    for (let g = /** @type {Group | null} */ (this.groupOf[s]); g; g = g.parent)
+      if (!this.open[g.at]) list.push(g);
     return list.reverse();
   }
 
   /** Boxes drawn now. */
   shown() {
     let n = 0;
-    for (const g of this.groups) if (this.shut[g.at] < 0) n += g.slots.length + g.kids.filter((k) => !this.open[k.at]).length;
+    for (const g of this.groups)
+      if (this.shut[g.at] < 0) n += g.slots.length + g.kids.filter((k) => !this.open[k.at]).length;
     return n;
   }
 }
@@ -130,14 +158,18 @@ export class FoldTree {
 /** @param {Group} g */
 const boxes = (g) => g.kids.length + g.slots.length;
 
-/** Siblings that look the same open together or one for all; small ones first. @param {Group[]} list */
+/**
+ * Siblings that look the same open together or one for all; small ones first.
+ * @param {Group[]} list
+ */
 function siblingsAlike(list) {
   /** @type {Map<string, Group[]>} */
   const by = new Map();
   for (const g of list) {
     const key = `${g.parent?.at}|${g.name.replace(/\d+/g, "#")}|${boxes(g)}`;
     const family = by.get(key);
-    if (family) family.push(g); else by.set(key, [g]);
+    if (family) family.push(g);
+    else by.set(key, [g]);
   }
   return [...by.values()].sort((a, b) => boxes(a[0]) - boxes(b[0]));
 }
@@ -148,27 +180,46 @@ function buildTree(union) {
   /** @type {Group[]} */
   const all = raw.map((r) => newGroup(r.id, r.name, r.repeat));
   raw.forEach((r, i) => {
-    const parent = i ? all[r.parent] ?? all[0] : null;
+    const parent = i ? (all[r.parent] ?? all[0]) : null;
     all[i].parent = parent === all[i] ? all[0] : parent;
     if (i && all[i].parent) all[i].parent.kids.push(all[i]);
   });
-  const slots = Array.from(union.order, (_, s) => s).sort((a, b) => union.order[a] - union.order[b]);
+  const slots = Array.from(union.order, (_, s) => s).sort(
+    (a, b) => union.order[a] - union.order[b],
+  );
   for (const s of slots) (all[union.slotGroup[s]] ?? all[0]).slots.push(s);
   const root = all[0];
   simplify(root, union);
   count(root);
   dropWrappers(root, root.count, union);
   count(root);
-  if (root.count > FIRST_BOXES) { chunkLeaves(root, union); chunkSiblings(root); count(root); }
+  if (root.count > FIRST_BOXES) {
+    chunkLeaves(root, union);
+    chunkSiblings(root);
+    count(root);
+  }
   return root;
 }
 
 /** @param {string} id @param {string} name @param {number} [repeat] @returns {Group} */
 export function newGroup(id, name, repeat = 0) {
-  return { id, name, parent: null, kids: [], slots: [], count: 0, repeat: repeat > 1 ? repeat : 0, at: 0 };
+  return {
+    id,
+    name,
+    parent: null,
+    kids: [],
+    slots: [],
+    count: 0,
+    repeat: repeat > 1 ? repeat : 0,
+    at: 0,
+  };
 }
 
-/** A group of one node says nothing; a group holding only one group is that group. @param {Group} g @param {Union} union */
+/**
+ * A group of one node says nothing; a group holding only one group is that group.
+ * @param {Group} g
+ * @param {Union} union
+ */
 function simplify(g, union) {
   for (const kid of [...g.kids]) {
     simplify(kid, union);
@@ -186,7 +237,12 @@ function simplify(g, union) {
   g.slots.sort((a, b) => union.order[a] - union.order[b]);
 }
 
-/** A group around nearly everything (the name of the whole model) only indents. @param {Group} root @param {number} total @param {Union} union */
+/**
+ * A group around nearly everything (the name of the whole model) only indents.
+ * @param {Group} root
+ * @param {number} total
+ * @param {Union} union
+ */
 function dropWrappers(root, total, union) {
   for (let again = true; again;) {
     again = false;

@@ -6,32 +6,67 @@ import { h } from "./dom.js";
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("./session.js").Session} Session */
 
-/** @param {Session} s @param {import("./session.js").Which} which @param {Stage} stage @returns {(Node | string)[]} */
+/**
+ * @param {Session} s
+ * @param {import("./session.js").Which} which
+ * @param {Stage} stage
+ * @returns {(Node | string)[]}
+ */
 export function paneHeader(s, which, stage) {
   if (stage.single) return [h("b", null, s.graph.name), count(s.late.total)];
   if (which === "before") {
     const label = s.before === "source" ? "source" : `step ${Math.max(0, s.step - 1)}`;
-    return [h("b", null, "BEFORE"), h("span.pl-dim", null, `· ${label}`), count(s.early.total), beforeSwitch(s, stage)];
+    return [
+      h("b", null, "BEFORE"),
+      h("span.pl-dim", null, `· ${label}`),
+      count(s.early.total),
+      beforeSwitch(s, stage),
+    ];
   }
   const step = s.step ? `· step ${s.step}` : "· source";
   if (which === "overlay") {
-    return [h("b", null, "OVERLAY"), h("span.pl-dim", null, step), count(s.late.total), legend("removed", "pl-removed"), legend("added", "pl-added"), legend("changed", "pl-changed"), beforeSwitch(s, stage)];
+    return [
+      h("b", null, "OVERLAY"),
+      h("span.pl-dim", null, step),
+      count(s.late.total),
+      legend("removed", "pl-removed"),
+      legend("added", "pl-added"),
+      legend("changed", "pl-changed"),
+      beforeSwitch(s, stage),
+    ];
   }
   const waiting = s.trace ? [] : [h("span.pl-dim", null, "no rewrites yet")];
   return [h("b", null, "AFTER"), h("span.pl-dim", null, step), count(s.late.total), ...waiting];
 }
 
 /** @param {number} n */
-const count = (n) => h("span.pl-num", null, `${n} ${n === 1 ? "node" : "nodes"}`);
+const count = (n) =>
+  h("span.pl-num", null, `${n.toLocaleString("en")} ${n === 1 ? "node" : "nodes"}`);
 
 /** @param {string} text @param {string} cls */
 const legend = (text, cls) => h(`span.pl-legend.${cls}`, null, text);
 
 /** @param {Session} s @param {Stage} stage */
 function beforeSwitch(s, stage) {
-  const option = (/** @type {"source" | "previous"} */ value, /** @type {string} */ text, /** @type {string} */ hint) =>
-    h("button", { type: "button", title: hint, "aria-pressed": String(s.before === value), onclick: () => stage.host.setBefore(value) }, text);
-  return h("span.pl-seg.pl-push", { role: "group", "aria-label": "Compare with" },
+  const option = (
+    /** @type {"source" | "previous"} */ value,
+    /** @type {string} */ text,
+    /** @type {string} */ hint,
+  ) =>
+    h(
+      "button",
+      {
+        type: "button",
+        title: hint,
+        "aria-pressed": String(s.before === value),
+        onclick: () => stage.host.setBefore(value),
+      },
+      text,
+    );
+  return h(
+    "span.pl-seg.pl-push",
+    { role: "group", "aria-label": "Compare with" },
     option("source", "source", "Compare with the graph as it was loaded"),
-    option("previous", "previous", "Compare with the graph one rewrite earlier"));
+    option("previous", "previous", "Compare with the graph one rewrite earlier"),
+  );
 }

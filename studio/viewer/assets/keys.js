@@ -3,27 +3,50 @@
 
 /** @type {[string, string][]} */
 export const HELP = [
-  ["← →", "previous, next step"], ["[ ]", "previous, next pass"], ["space", "play or pause"], ["Home End", "source, last step"],
-  ["1 2 3", "both panes, overlay, after only"], ["f", "fit the whole graph"], ["g", "go to the change"], ["+ −", "zoom"],
-  ["/", "find a node"], ["alt + arrows", "follow edges from the selected node"], ["o", "open or close the group around it"],
-  ["e", "back to the first folding"], ["p", "passes panel"], ["d", "details panel"], ["esc", "clear the selection, close"], ["?", "these keys"],
+  ["← →", "previous, next step"],
+  ["[ ]", "previous, next pass"],
+  ["space", "play or pause"],
+  ["Home End", "source, last step"],
+  ["1 2 3", "both panes, overlay, after only"],
+  ["f", "fit the whole graph"],
+  ["g", "go to the change"],
+  ["+ −", "zoom"],
+  ["/", "find a node"],
+  ["alt + arrows", "follow edges from the selected node"],
+  ["o", "open or close the group around it"],
+  ["e", "back to the first folding"],
+  ["p", "passes panel"],
+  ["d", "details panel"],
+  ["esc", "clear the selection, close"],
+  ["?", "these keys"],
 ];
 
 export class Keys {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
-    viewer.shell.root.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => this.#down(e));
+    viewer.shell.root.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) =>
+      this.#down(e),
+    );
   }
 
   /** @param {KeyboardEvent} e */
   #down(e) {
     const target = /** @type {HTMLElement} */ (e.composedPath()[0]);
     const typing = target.matches?.("input:not([type=checkbox]), textarea, select");
-    if (typing && e.key !== "Escape") { e.stopPropagation(); return; }
+    if (typing && e.key !== "Escape") {
+      e.stopPropagation();
+      return;
+    }
     if (e.ctrlKey || e.metaKey) return;
-    if ("rRcC".includes(e.key)) { e.stopPropagation(); return; }
-    if (e.key === " " && target.matches?.("button, summary, input, a")) { e.stopPropagation(); return; }
+    if ("rRcC".includes(e.key)) {
+      e.stopPropagation();
+      return;
+    }
+    if (e.key === " " && target.matches?.("button, summary, input, a")) {
+      e.stopPropagation();
+      return;
+    }
     if (!this.#handle(e)) return;
     e.preventDefault();
     e.stopPropagation();
@@ -35,25 +58,50 @@ export class Keys {
     const { nav, stage, shell } = viewer;
     const ms = viewer.motion ? 200 : 0;
     if (e.altKey || e.shiftKey) {
-      const way = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" }[e.key];
-      if (way) { this.walk(/** @type {"up" | "down" | "left" | "right"} */ (way)); return true; }
+      const way = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" }[
+        e.key
+      ];
+      if (way) {
+        this.walk(/** @type {"up" | "down" | "left" | "right"} */ (way));
+        return true;
+      }
     }
     const single = viewer.data?.mode === "model";
     /** @type {Map<string, () => void>} */
     const always = new Map([
-      ["f", () => stage.fit(ms)], ["/", () => shell.search.open()], ["?", () => shell.toggleHelp()], ["Escape", () => this.#escape()],
-      ["+", () => this.#zoom(1.25)], ["=", () => this.#zoom(1.25)], ["-", () => this.#zoom(0.8)], ["0", () => stage.home()],
-      ["o", () => this.#fold()], ["e", () => nav.foldAll("first")], ["d", () => shell.toggleRight()],
-      ["ArrowUp", () => this.#pan(0, 60)], ["ArrowDown", () => this.#pan(0, -60)],
+      ["f", () => stage.fit(ms)],
+      ["/", () => shell.search.open()],
+      ["?", () => shell.toggleHelp()],
+      ["Escape", () => this.#escape()],
+      ["+", () => this.#zoom(1.25)],
+      ["=", () => this.#zoom(1.25)],
+      ["-", () => this.#zoom(0.8)],
+      ["0", () => stage.home()],
+      ["o", () => this.#fold()],
+      ["e", () => nav.foldAll("first")],
+      ["d", () => shell.toggleRight()],
+      ["ArrowUp", () => this.#pan(0, 60)],
+      ["ArrowDown", () => this.#pan(0, -60)],
     ]);
     /** @type {Map<string, () => void>} */
     const rewrite = new Map([
-      ["ArrowLeft", () => nav.stepBy(-1)], ["ArrowRight", () => nav.stepBy(1)], ["[", () => nav.passBy(-1)], ["]", () => nav.passBy(1)],
-      [" ", () => nav.togglePlay()], ["Home", () => nav.goto(0)], ["End", () => nav.goto(Infinity)],
-      ["1", () => shell.setPanes(1)], ["2", () => shell.setPanes(2)], ["3", () => shell.setPanes(3)],
-      ["g", () => stage.follow(ms)], ["p", () => shell.toggleLeft()],
+      ["ArrowLeft", () => nav.stepBy(-1)],
+      ["ArrowRight", () => nav.stepBy(1)],
+      ["[", () => nav.passBy(-1)],
+      ["]", () => nav.passBy(1)],
+      [" ", () => nav.togglePlay()],
+      ["Home", () => nav.goto(0)],
+      ["End", () => nav.goto(Infinity)],
+      ["1", () => shell.setPanes(1)],
+      ["2", () => shell.setPanes(2)],
+      ["3", () => shell.setPanes(3)],
+      ["g", () => stage.follow(ms)],
+      ["p", () => shell.toggleLeft()],
     ]);
-    if (single) { always.set("ArrowLeft", () => this.#pan(60, 0)); always.set("ArrowRight", () => this.#pan(-60, 0)); }
+    if (single) {
+      always.set("ArrowLeft", () => this.#pan(60, 0));
+      always.set("ArrowRight", () => this.#pan(-60, 0));
+    }
     const act = always.get(e.key) ?? (single ? undefined : rewrite.get(e.key));
     act?.();
     return act !== undefined;
@@ -89,17 +137,25 @@ export class Keys {
     nav.toggle(closed[0] ?? s.tree.groupOf[slot]);
   }
 
-  /** Follow an edge: up to a producer, down to a consumer, sideways to another consumer of the same producer. @param {"up" | "down" | "left" | "right"} way */
+  /**
+   * Follow an edge: up to a producer, down to a consumer, sideways to another consumer of the same
+   * producer.
+   * @param {"up" | "down" | "left" | "right"} way
+   */
   walk(way) {
     const { session: s, selected } = this.viewer;
     if (!s) return;
     const o = selected === null ? undefined : s.union.index.get(selected);
-    if (o === undefined) { this.viewer.select(s.graph.inputs[0]?.id ?? s.graph.nodes[0]?.id ?? null, { reveal: true }); return; }
+    if (o === undefined) {
+      this.viewer.select(s.graph.inputs[0]?.id ?? s.graph.nodes[0]?.id ?? null, { reveal: true });
+      return;
+    }
     const cursor = s.late.alive[o] ? s.late : s.early;
     const ends = (/** @type {number} */ from, /** @type {boolean} */ down) => {
       const list = [];
       for (let e = 0; e < s.union.from.length; e++) {
-        if (cursor.edgeAlive[e] && (down ? s.union.from[e] : s.union.to[e]) === from) list.push(down ? s.union.to[e] : s.union.from[e]);
+        if (cursor.edgeAlive[e] && (down ? s.union.from[e] : s.union.to[e]) === from)
+          list.push(down ? s.union.to[e] : s.union.from[e]);
       }
       return [...new Set(list)];
     };
@@ -107,10 +163,14 @@ export class Keys {
     if (way === "up" || way === "down") next = ends(o, way === "down")[0];
     else {
       const siblings = ends(o, false).flatMap((p) => ends(p, true));
-      const ring = siblings.length > 1 ? [...new Set(siblings)] : [...new Set(ends(o, true).flatMap((p) => ends(p, false)))];
+      const ring =
+        siblings.length > 1
+          ? [...new Set(siblings)]
+          : [...new Set(ends(o, true).flatMap((p) => ends(p, false)))];
       const i = ring.indexOf(o);
       next = ring[(i + (way === "right" ? 1 : ring.length - 1)) % ring.length];
     }
-    if (next !== undefined && next !== o) this.viewer.select(s.union.recs[next].id, { reveal: true });
+    if (next !== undefined && next !== o)
+      this.viewer.select(s.union.recs[next].id, { reveal: true });
   }
 }

@@ -12,8 +12,12 @@ export function throughGaps(layout, level) {
   /** @type {number[][] | null} */
   let inn = null;
   for (const wire of level.wires) {
-    let born = Infinity, died = 0;
-    for (const p of wire.pairs) { born = Math.min(born, wiring.born[p]); died = Math.max(died, wiring.died[p]); }
+    let born = Infinity,
+      died = 0;
+    for (const p of wire.pairs) {
+      born = Math.min(born, wiring.born[p]);
+      died = Math.max(died, wiring.died[p]);
+    }
     wire.late = born > 0;
     wire.through = null;
     const span = level.rank[wire.b] - level.rank[wire.a];
@@ -41,7 +45,11 @@ function path(layout, level, wire, { inn, born, died }) {
   const behind = new Set([wire.a]);
   for (let j = 0; j < through.length; j++) {
     for (const item of level.rows[first + j] ?? []) {
-      if (!inn[item].some((p) => behind.has(p)) || livesBetween(layout, level.items[item], born, died)) continue;
+      if (
+        !inn[item].some((p) => behind.has(p)) ||
+        livesBetween(layout, level.items[item], born, died)
+      )
+        continue;
       through[j] = item;
       behind.add(item);
       break;
@@ -50,7 +58,13 @@ function path(layout, level, wire, { inn, born, died }) {
   return through;
 }
 
-/** Is anything in a box at some step of [born, died)? @param {Layout} layout @param {number} box @param {number} born @param {number} died */
+/**
+ * Is anything in a box at some step of [born, died)?
+ * @param {Layout} layout
+ * @param {number} box
+ * @param {number} born
+ * @param {number} died
+ */
 function livesBetween(layout, box, born, died) {
   if (box >= layout.slots) return true;
   const { union } = layout;

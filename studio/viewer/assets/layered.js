@@ -2,9 +2,9 @@
 // One level of the drawing: ranks by longest path, order by barycentre, x by pooled least squares.
 // Every step is linear in nodes and edges, and deterministic.
 
-export const GAP_X = 22;
+import { assignX, straighten } from "./columns.js";
+
 const SWEEPS = 6;
-const ROUNDS = 10;
 
 /**
  * Ranks for items 0..n-1. Items with pin -1 stand in rank 0, pin +1 in the last rank, others between.
@@ -15,15 +15,20 @@ export function rankItems(n, edges, pin) {
   const { out, inn } = adjacency(n, edges);
   const { queue, at } = topological(n, edges, out, inn);
   const back = new Uint8Array(edges.length);
-  edges.forEach(([a, b], e) => { if (at[a] >= at[b]) back[e] = 1; });
+  edges.forEach(([a, b], e) => {
+    if (at[a] >= at[b]) back[e] = 1;
+  });
   const rank = new Int32Array(n);
   for (let i = 0; i < n; i++) if (pin[i] >= 0) rank[i] = 1;
-  for (const u of queue) for (const e of out[u]) if (!back[e]) rank[edges[e][1]] = Math.max(rank[edges[e][1]], rank[u] + 1);
+  for (const u of queue)
+    for (const e of out[u])
+      if (!back[e]) rank[edges[e][1]] = Math.max(rank[edges[e][1]], rank[u] + 1);
   for (let k = n - 1; k >= 0; k--) {
     const u = queue[k];
     if (pin[u] || !out[u].length || inn[u].length > out[u].length) continue;
     let low = Infinity;
-    for (const e of out[u]) if (!back[e] && pin[edges[e][1]] <= 0) low = Math.min(low, rank[edges[e][1]]);
+    for (const e of out[u])
+      if (!back[e] && pin[edges[e][1]] <= 0) low = Math.min(low, rank[edges[e][1]]);
     if (low !== Infinity && low - 1 > rank[u]) rank[u] = low - 1;
   }
   let last = 1;
@@ -36,13 +41,19 @@ export function rankItems(n, edges, pin) {
 function adjacency(n, edges) {
   /** @type {number[][]} */ const out = Array.from({ length: n }, () => []);
   /** @type {number[][]} */ const inn = Array.from({ length: n }, () => []);
-  edges.forEach(([a, b], e) => { out[a].push(e); inn[b].push(e); });
+  edges.forEach(([a, b], e) => {
+    out[a].push(e);
+    inn[b].push(e);
+  });
   return { out, inn };
 }
 
 /**
  * Kahn's order; folding can close a cycle, then the earliest item in the list goes first.
- * @param {number} n @param {[number, number][]} edges @param {number[][]} out @param {number[][]} inn
+ * @param {number} n
+ * @param {[number, number][]} edges
+ * @param {number[][]} out
+ * @param {number[][]} inn
  */
 function topological(n, edges, out, inn) {
   const left = Int32Array.from(inn, (l) => l.length);
@@ -51,10 +62,19 @@ function topological(n, edges, out, inn) {
   const queue = [];
   let stuck = 0;
   const done = new Uint8Array(n);
-  const put = (/** @type {number} */ u) => { if (!done[u]) { done[u] = 1; at[u] = queue.push(u) - 1; } };
+  const put = (/** @type {number} */ u) => {
+    if (!done[u]) {
+      done[u] = 1;
+      at[u] = queue.push(u) - 1;
+    }
+  };
   for (let i = 0; i < n; i++) if (!left[i]) put(i);
   for (let h = 0; queue.length < n || h < queue.length;) {
-    if (h === queue.length) { while (done[stuck]) stuck++; put(stuck); continue; }
+    if (h === queue.length) {
+      while (done[stuck]) stuck++;
+      put(stuck);
+      continue;
+    }
     for (const e of out[queue[h++]]) if (--left[edges[e][1]] === 0) put(edges[e][1]);
   }
   return { queue, at };
@@ -81,11 +101,28 @@ export function placeItems(widths, rank, ranks, wires) {
   const rk = Array.from(rank);
   /** @type {number[][]} flat triples: neighbour, offset, weight */ const up = w.map(() => []);
   /** @type {number[][]} */ const down = w.map(() => []);
-  const join = (/** @type {number} */ u, /** @type {number} */ v, /** @type {number} */ d, /** @type {number} */ weight) => {
-    down[u].push(v, -d, weight);    // u wants x[v] - d
-    up[v].push(u, d, weight);       // v wants x[u] + d
+  const join = (
+    /** @type {number} */ u,
+    /** @type {number} */ v,
+    /** @type {number} */ d,
+    /** @type {number} */ weight,
+  ) => {
+    down[u].push(v, -d, weight); // u wants x[v] - d
+    up[v].push(u, d, weight); // v wants x[u] + d
   };
-  const lanes = makeLanes(wires, rank, n, (r) => { w.push(4); rk.push(r); up.push([]); down.push([]); return w.length - 1; }, join);
+  const lanes = makeLanes(
+    wires,
+    rank,
+    n,
+    (r) => {
+      w.push(4);
+      rk.push(r);
+      up.push([]);
+      down.push([]);
+      return w.length - 1;
+    },
+    join,
+  );
   /** @type {number[][]} */
   const layers = Array.from({ length: ranks }, () => []);
   initialOrder(n, rk, up, down, layers);
@@ -93,9 +130,16 @@ export function placeItems(widths, rank, ranks, wires) {
   orderLayers(layers, up, down, pos);
   const x = assignX(layers, w, up, down, n);
   straighten(lanes, n, { layers, pos, w, x, rk });
-  let x0 = Infinity, x1 = -Infinity;
-  for (let i = 0; i < w.length; i++) { x0 = Math.min(x0, x[i] - w[i] / 2); x1 = Math.max(x1, x[i] + w[i] / 2); }
-  if (!w.length) { x0 = 0; x1 = 0; }
+  let x0 = Infinity,
+    x1 = -Infinity;
+  for (let i = 0; i < w.length; i++) {
+    x0 = Math.min(x0, x[i] - w[i] / 2);
+    x1 = Math.max(x1, x[i] + w[i] / 2);
+  }
+  if (!w.length) {
+    x0 = 0;
+    x1 = 0;
+  }
   for (let i = 0; i < w.length; i++) x[i] = Math.round((x[i] - x0) * 2) / 2;
   const via = lanes.map((lane) => (lane ? Float64Array.from(lane, (v) => x[v]) : null));
   return { x: x.subarray(0, n), via, width: x1 - x0 };
@@ -104,7 +148,8 @@ export function placeItems(widths, rank, ranks, wires) {
 /**
  * Wires that pass ranks run in lanes; wires from the same place share theirs.
  * @param {Wire[]} wires @param {Int32Array} rank @param {number} n
- * @param {(r: number) => number} make @param {(u: number, v: number, d: number, weight: number) => void} join
+ * @param {(r: number) => number} make
+ * @param {(u: number, v: number, d: number, weight: number) => void} join
  */
 function makeLanes(wires, rank, n, make, join) {
   /** @type {Map<string, number[]>} */
@@ -113,7 +158,10 @@ function makeLanes(wires, rank, n, make, join) {
   const lanes = new Array(wires.length).fill(null);
   wires.forEach(({ a, b, oa, ob, late, through }, i) => {
     const first = rank[a] + 1;
-    if (rank[b] <= first) { join(a, b, oa - ob, late ? LATE : 4); return; }
+    if (rank[b] <= first) {
+      join(a, b, oa - ob, late ? LATE : 4);
+      return;
+    }
     const key = late ? `late${i}` : `${a}:${oa}`;
     let chain = shared.get(key);
     if (!chain) shared.set(key, (chain = []));
@@ -130,7 +178,13 @@ function makeLanes(wires, rank, n, make, join) {
   return lanes;
 }
 
-/** @param {number} n @param {number[]} rk @param {number[][]} up @param {number[][]} down @param {number[][]} layers */
+/**
+ * @param {number} n
+ * @param {number[]} rk
+ * @param {number[][]} up
+ * @param {number[][]} down
+ * @param {number[][]} layers
+ */
 function initialOrder(n, rk, up, down, layers) {
   const seen = new Uint8Array(rk.length);
   for (let s = 0; s < rk.length; s++) {
@@ -140,20 +194,30 @@ function initialOrder(n, rk, up, down, layers) {
       if (seen[u]) continue;
       seen[u] = 1;
       layers[rk[u]].push(u);
-      for (let j = down[u].length - 3; j >= 0; j -= 3) if (!seen[down[u][j]]) stack.push(down[u][j]);
+      for (let j = down[u].length - 3; j >= 0; j -= 3)
+        if (!seen[down[u][j]]) stack.push(down[u][j]);
     }
   }
   for (let u = 0; u < rk.length; u++) if (!seen[u]) layers[rk[u]].push(u);
 }
 
-/** @param {number[][]} layers @param {number[][]} up @param {number[][]} down @param {Float64Array} pos */
+/**
+ * @param {number[][]} layers
+ * @param {number[][]} up
+ * @param {number[][]} down
+ * @param {Float64Array} pos
+ */
 function orderLayers(layers, up, down, pos) {
   const key = new Float64Array(pos.length);
-  const number = (/** @type {number[]} */ layer) => layer.forEach((u, i) => { pos[u] = i; });
+  const number = (/** @type {number[]} */ layer) =>
+    layer.forEach((u, i) => {
+      pos[u] = i;
+    });
   const sort = (/** @type {number[]} */ layer, /** @type {number[][]} */ near) => {
     if (layer.length < 2) return;
     for (const u of layer) {
-      let sum = 0, weight = 0;
+      let sum = 0,
+        weight = 0;
       for (let j = 0; j < near[u].length; j += 3) {
         const w = near[u][j + 2] < 1 ? LATE : 1;
         sum += pos[near[u][j]] * w;
@@ -168,95 +232,5 @@ function orderLayers(layers, up, down, pos) {
   for (let s = 0; s < SWEEPS; s++) {
     if (s % 2 === 0) for (let r = 1; r < layers.length; r++) sort(layers[r], up);
     else for (let r = layers.length - 2; r >= 0; r--) sort(layers[r], down);
-  }
-}
-
-/** @param {number[][]} layers @param {number[]} w @param {number[][]} up @param {number[][]} down @param {number} n */
-function assignX(layers, w, up, down, n) {
-  const x = new Float64Array(w.length);
-  for (const layer of layers) {
-    let at = 0;
-    for (const u of layer) { x[u] = at + w[u] / 2; at += w[u] + GAP_X; }
-    for (const u of layer) x[u] -= (at - GAP_X) / 2;
-  }
-  for (let s = 0; s < ROUNDS; s++) {
-    if (s % 2 === 0) for (let r = 1; r < layers.length; r++) pool(layers[r], w, up, x, n);
-    else for (let r = layers.length - 2; r >= 0; r--) pool(layers[r], w, down, x, n);
-  }
-  return x;
-}
-
-/** Where u would like to stand: in line with its most important neighbours. @param {number[]} near @param {Float64Array} x */
-function wish(near, x) {
-  let top = 0;
-  for (let j = 2; j < near.length; j += 3) top = Math.max(top, near[j]);
-  const at = [];
-  for (let j = 0; j < near.length; j += 3) if (near[j + 2] === top) at.push(x[near[j]] + near[j + 1]);
-  if (at.length === 1) return at[0];
-  at.sort((a, b) => a - b);
-  const m = at.length >> 1;
-  return at.length & 1 ? at[m] : (at[m - 1] + at[m]) / 2;
-}
-
-/**
- * Pool adjacent violators: least squared displacement under the separations, O(layer).
- * @param {number[]} layer @param {number[]} w @param {number[][]} near @param {Float64Array} x @param {number} n
- */
-function pool(layer, w, near, x, n) {
-  const sums = [], weights = [], counts = [], offsets = [];
-  let off = 0;
-  for (let i = 0; i < layer.length; i++) {
-    const u = layer[i];
-    if (i) off += (w[layer[i - 1]] + w[u]) / 2 + GAP_X;
-    offsets.push(off);
-    const linked = near[u].length > 0;
-    let want = (linked ? wish(near[u], x) : x[u]) - off;
-    let weight = linked ? (u < n ? 100 : 1) : 0.1;    // lanes make way for boxes
-    let c = 1;
-    while (sums.length && sums[sums.length - 1] >= want) {
-      const pw = /** @type {number} */ (weights.pop());
-      const pv = /** @type {number} */ (sums.pop());
-      c += /** @type {number} */ (counts.pop());
-      want = (want * weight + pv * pw) / (weight + pw);
-      weight += pw;
-    }
-    sums.push(want); weights.push(weight); counts.push(c);
-  }
-  for (let b = 0, i = 0; b < sums.length; b++) for (let k = 0; k < counts[b]; k++, i++) x[layer[i]] = sums[b] + offsets[i];
-}
-
-/**
- * Lanes run straight as far as the boxes beside them leave room for it.
- * @param {(number[] | null)[]} lanes @param {number} n
- * @param {{layers: number[][], pos: Float64Array, w: number[], x: Float64Array, rk: number[]}} at
- */
-function straighten(lanes, n, { layers, pos, w, x, rk }) {
-  const done = new Set();
-  for (const lane of lanes) {
-    /** @type {number[]} */
-    let run = [];
-    let low = -Infinity, high = Infinity;
-    const settle = () => {
-      if (!run.length) return;
-      const want = run.map((v) => x[v]).sort((a, b) => a - b)[run.length >> 1];
-      const to = Math.min(high, Math.max(low, want));
-      for (const v of run) x[v] = to;
-      run = [];
-      low = -Infinity;
-      high = Infinity;
-    };
-    for (const v of lane ?? []) {
-      if (v < n || done.has(v)) { settle(); continue; }
-      done.add(v);
-      const layer = layers[rk[v]];
-      const left = layer[pos[v] - 1], right = layer[pos[v] + 1];
-      const from = left === undefined ? -Infinity : x[left] + (w[left] + w[v]) / 2 + GAP_X / 2;
-      const to = right === undefined ? Infinity : x[right] - (w[right] + w[v]) / 2 - GAP_X / 2;
-      if (Math.max(low, from) > Math.min(high, to)) settle();
-      low = Math.max(low, from);
-      high = Math.min(high, to);
-      run.push(v);
-    }
-    settle();
   }
 }

@@ -1,5 +1,6 @@
 // @ts-check
-// The folded layout of the union: every open group is one level, laid out alone, bottom-up, and then
+// The folded layout of the union: every open group is one level, laid out alone, bottom-up, and
+// then
 // one box in its parent. Gives the sideways places once; heights are found per pane (place.js).
 
 import { INPUT } from "./model.js";
@@ -31,17 +32,24 @@ import { Wiring } from "./wiring.js";
  * @property {(Level | null)[]} inner level of each item that is an open group
  */
 
-const LONG = 12;                   // ranks; a wire many share is a stub beyond this
-const LONGEST = 48;                // ranks; any wire is
+const LONG = 12; // ranks; a wire many share is a stub beyond this
+const LONGEST = 48; // ranks; any wire is
 
 /**
  * @typedef {object} Tag a stub at a consumer instead of a long wire
- * @property {number} pair @property {number} box consumer @property {number} source slot of the producer
+ * @property {number} pair
+ * @property {number} box consumer
+ * @property {number} source slot of the producer
  * @property {string} label @property {number} width
  */
 
 export class Layout {
-  /** @param {Union} union @param {FoldTree} tree @param {Metrics} metrics @param {Uint8Array} hubs */
+  /**
+   * @param {Union} union
+   * @param {FoldTree} tree
+   * @param {Metrics} metrics
+   * @param {Uint8Array} hubs
+   */
   constructor(union, tree, metrics, hubs) {
     this.union = union;
     this.tree = tree;
@@ -63,8 +71,18 @@ export class Layout {
     const key = new Map(boxes.map((b) => [b, this.#listPlace(b)]));
     boxes.sort((a, b) => /** @type {number} */ (key.get(a)) - /** @type {number} */ (key.get(b)));
     return {
-      group: g, items: boxes, local: new Map(boxes.map((b, i) => [b, i])), rank: new Int32Array(0), ranks: 0, rows: [],
-      x: new Float64Array(0), w: new Float64Array(0), width: 0, ports: new Map(), wires: [], gaps: new Float64Array(0),
+      group: g,
+      items: boxes,
+      local: new Map(boxes.map((b, i) => [b, i])),
+      rank: new Int32Array(0),
+      ranks: 0,
+      rows: [],
+      x: new Float64Array(0),
+      w: new Float64Array(0),
+      width: 0,
+      ports: new Map(),
+      wires: [],
+      gaps: new Float64Array(0),
       inner: [],
     };
   }
@@ -93,18 +111,21 @@ export class Layout {
       level.ranks = Math.max(ranks, 2);
       this.#cutLong(level, back);
     }
-    for (const level of this.levels) if (level) level.rank = level.rank.subarray(0, level.items.length);
+    for (const level of this.levels)
+      if (level) level.rank = level.rank.subarray(0, level.items.length);
     wiring.wire(this.levels, true);
   }
 
   /** @param {Level} level @param {Uint8Array} back */
   #cutLong(level, back) {
     const far = new Map();
-    const span = (/** @type {import("./wiring.js").LevelWire} */ w) => level.rank[w.b] - level.rank[w.a];
+    const span = (/** @type {import("./wiring.js").LevelWire} */ w) =>
+      level.rank[w.b] - level.rank[w.a];
     for (const w of level.wires) if (span(w) > LONG) far.set(w.a, (far.get(w.a) ?? 0) + 1);
     level.wires.forEach((w, i) => {
       const s = span(w);
-      if (back[i] || s <= 0 || s > LONGEST || (s > LONG && far.get(w.a) > 2)) for (const p of w.pairs) this.wiring.stub[p] = 1;
+      if (back[i] || s <= 0 || s > LONGEST || (s > LONG && far.get(w.a) > 2))
+        for (const p of w.pairs) this.wiring.stub[p] = 1;
     });
   }
 
@@ -117,7 +138,8 @@ export class Layout {
       const label = tagLabel(union, union.occupants[source][0]);
       const tag = { pair: p, box, source, label, width: metrics.tagWidth(label) };
       const list = this.tags.get(box);
-      if (list) list.push(tag); else this.tags.set(box, [tag]);
+      if (list) list.push(tag);
+      else this.tags.set(box, [tag]);
     }
   }
 
@@ -136,8 +158,13 @@ export class Layout {
     for (const [name, p] of ports) rank[p] = name[0] === "<" ? 0 : level.ranks - 1;
     level.rank = rank;
     const w = new Float64Array(total).fill(6);
-    items.forEach((box, i) => { w[i] = level.inner[i]?.width ?? this.#itemWidth(box); });
-    for (const wire of level.wires) { wire.oa = this.#offset(level, wire.a, wire.pa); wire.ob = this.#offset(level, wire.b, wire.pb); }
+    items.forEach((box, i) => {
+      w[i] = level.inner[i]?.width ?? this.#itemWidth(box);
+    });
+    for (const wire of level.wires) {
+      wire.oa = this.#offset(level, wire.a, wire.pa);
+      wire.ob = this.#offset(level, wire.b, wire.pb);
+    }
     level.rows = Array.from({ length: level.ranks }, () => []);
     for (let i = 0; i < n; i++) level.rows[rank[i]].push(i);
     throughGaps(this, level);
@@ -148,12 +175,19 @@ export class Layout {
     level.x = x.map((v) => v + shift);
     level.w = w;
     level.width = wide;
-    level.wires.forEach((wire, i) => { wire.via = via[i]?.map((v) => v + shift) ?? null; });
+    level.wires.forEach((wire, i) => {
+      wire.via = via[i]?.map((v) => v + shift) ?? null;
+    });
     level.gaps = assignTracks(level, GAP_Y);
     return level;
   }
 
-  /** Where a wire meets an open group, from the middle of its box. @param {Level} level @param {number} item @param {string} port */
+  /**
+   * Where a wire meets an open group, from the middle of its box.
+   * @param {Level} level
+   * @param {number} item
+   * @param {string} port
+   */
   #offset(level, item, port) {
     const inner = port ? level.inner[item] : null;
     if (!inner) return 0;
@@ -162,7 +196,10 @@ export class Layout {
 
   /** @param {number} box */
   #itemWidth(box) {
-    const own = box < this.slots ? this.slotWidth(box) : this.metrics.groupWidth(this.tree.groups[box - this.slots]);
+    const own =
+      box < this.slots
+        ? this.slotWidth(box)
+        : this.metrics.groupWidth(this.tree.groups[box - this.slots]);
     const tags = this.tags.get(box);
     if (!tags) return own;
     const widths = tags.slice(0, 2).map((t) => t.width);
@@ -172,7 +209,8 @@ export class Layout {
   /** @param {number} slot */
   slotWidth(slot) {
     let w = 0;
-    for (const o of this.union.occupants[slot]) w = Math.max(w, this.metrics.nodeWidth(this.union.recs[o]));
+    for (const o of this.union.occupants[slot])
+      w = Math.max(w, this.metrics.nodeWidth(this.union.recs[o]));
     return w;
   }
 }
@@ -200,7 +238,10 @@ export function findHubs(union) {
     const a = union.slotOf[union.from[e]];
     const b = union.slotOf[union.to[e]];
     if (a === b) continue;
-    if (!seen.has(a * n + b)) { seen.add(a * n + b); edges.push([a, b]); }
+    if (!seen.has(a * n + b)) {
+      seen.add(a * n + b);
+      edges.push([a, b]);
+    }
     // Consumers at the same time: those of the source, or those at the end.
     if (union.edgeBorn[e] === 0) early[a].add(b);
     if (union.edgeDied[e] === Infinity) late[a].add(b);

@@ -1,5 +1,6 @@
 // @ts-check
-// For those who do not see the canvas: a spoken line, and a list of what is drawn that can be walked.
+// For those who do not see the canvas: a spoken line, and a list of what is drawn that can be
+// walked.
 
 import { fill, h } from "./dom.js";
 
@@ -11,19 +12,31 @@ export class Live {
     this.viewer = viewer;
     this.line = h("div.pl-hidden", { role: "status", "aria-live": "polite" });
     this.list = h("ul", { "aria-label": "Nodes that are drawn" });
-    this.details = h("details.pl-twin", { ontoggle: () => this.twin() }, h("summary", null, "Nodes as a list"), this.list);
+    this.details = h(
+      "details.pl-twin",
+      { ontoggle: () => this.twin() },
+      h("summary", null, "Nodes as a list"),
+      this.list,
+    );
   }
 
   /** @param {string} text */
-  say(text) { this.line.textContent = text; }
+  say(text) {
+    this.line.textContent = text;
+  }
 
   step() {
     const s = this.viewer.session;
     if (!s) return;
     const step = s.current;
-    if (!step) { this.say(`Source graph, ${s.late.total} nodes.`); return; }
+    if (!step) {
+      this.say(`Source graph, ${s.late.total} nodes.`);
+      return;
+    }
     const pass = s.trace?.passes[step.pass];
-    this.say(`Step ${step.n} of ${s.steps.length}. ${pass?.title ?? step.rule}: ${step.removed.length} removed, ${step.added.length} added. ${s.late.total} nodes.`);
+    this.say(
+      `Step ${step.n} of ${s.steps.length}. ${pass?.title ?? step.rule}: ${step.removed.length} removed, ${step.added.length} added. ${s.late.total} nodes.`,
+    );
     this.twin();
   }
 
@@ -34,7 +47,9 @@ export class Live {
     if (o === undefined) return;
     const rec = s.history.record(o, s.step);
     const out = rec.out?.[0];
-    this.say(`${rec.op} ${rec.name}. ${rec.in?.length ?? 0} inputs. Output ${out?.[2] ?? ""} ${out?.[3] ?? ""}.`);
+    this.say(
+      `${rec.op} ${rec.name}. ${rec.in?.length ?? 0} inputs. Output ${out?.[2] ?? ""} ${out?.[3] ?? ""}.`,
+    );
   }
 
   /** Fill the list, where somebody has it open. */
@@ -42,10 +57,32 @@ export class Live {
     const { session: s } = this.viewer;
     if (!s || !this.details.open) return;
     const { boxes } = s.picture("after");
-    const rows = boxes.slice(0, MOST).map((b) => h("li", null, b.group
-      ? h("button", { type: "button", "aria-expanded": String(b.kind === "open"), onclick: () => this.viewer.nav.toggle(/** @type {any} */ (b.group)) }, `${b.group.name}, group of ${s.counts("after")[b.group.at]} nodes`)
-      : h("button", { type: "button", onclick: () => this.viewer.select(b.rec?.id ?? null, { reveal: true }) }, `${b.rec?.op} ${b.rec?.name}`)));
-    if (boxes.length > MOST) rows.push(h("li", null, `and ${boxes.length - MOST} more: fold groups, or search with /`));
+    const rows = boxes.slice(0, MOST).map((b) =>
+      h(
+        "li",
+        null,
+        b.group
+          ? h(
+              "button",
+              {
+                type: "button",
+                "aria-expanded": String(b.kind === "open"),
+                onclick: () => this.viewer.nav.toggle(/** @type {any} */ (b.group)),
+              },
+              `${b.group.name}, group of ${s.counts("after")[b.group.at]} nodes`,
+            )
+          : h(
+              "button",
+              {
+                type: "button",
+                onclick: () => this.viewer.select(b.rec?.id ?? null, { reveal: true }),
+              },
+              `${b.rec?.op} ${b.rec?.name}`,
+            ),
+      ),
+    );
+    if (boxes.length > MOST)
+      rows.push(h("li", null, `and ${boxes.length - MOST} more: fold groups, or search with /`));
     fill(this.list, ...rows);
   }
 }

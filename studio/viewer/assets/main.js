@@ -27,7 +27,10 @@ export default function passlens(component) {
   let viewer = instances.get(parent);
   if (!viewer) {
     const made = new Viewer(parent, loadStyles);
-    made.cleanup = () => { made.dispose(); instances.delete(parent); };
+    made.cleanup = () => {
+      made.dispose();
+      instances.delete(parent);
+    };
     instances.set(parent, made);
     viewer = made;
   }

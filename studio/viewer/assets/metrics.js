@@ -3,24 +3,29 @@
 
 /** @typedef {import("./types.js").NodeRecord} NodeRecord */
 
-export const CAP = 22;             // coloured cap with the glyph
+export const CAP = 22; // coloured cap with the glyph
 export const NODE_H = 26;
-export const ROW_H = 14;           // quiet second row
+export const ROW_H = 14; // quiet second row
 export const NODE_MAX_W = 180;
 export const NODE_MIN_W = 64;
-export const GROUP_H = 42;         // closed group
-export const TITLE_H = 26;         // title bar of an open group
-export const PAD = 14;             // inside an open group
+export const GROUP_H = 42; // closed group
+export const TITLE_H = 26; // title bar of an open group
+export const PAD = 14; // inside an open group
 export const TAG_H = 15;
-export const TAG_ROW = 24;         // room for stubs above a box
+export const TAG_ROW = 24; // room for stubs above a box
 export const TAG_MAX_W = 92;
 export const GAP_Y = 30;
 
 /** @param {string} family */
 export function fonts(family) {
   return {
-    op: `600 12px ${family}`, brief: `400 11.5px ${family}`, row: `400 10.5px ${family}`,
-    group: `600 12px ${family}`, count: `400 11px ${family}`, tag: `500 10px ${family}`, edge: `400 10px ${family}`,
+    op: `600 12px ${family}`,
+    brief: `400 11.5px ${family}`,
+    row: `400 10.5px ${family}`,
+    group: `600 12px ${family}`,
+    count: `400 11px ${family}`,
+    tag: `500 10px ${family}`,
+    edge: `400 10px ${family}`,
     mark: `700 12px ${family}`,
   };
 }
@@ -38,7 +43,10 @@ export class Metrics {
   width(text, font) {
     const key = `${font}|${text}`;
     let w = this.cache.get(key);
-    if (w === undefined) { w = this.measure.text(text, font); this.cache.set(key, w); }
+    if (w === undefined) {
+      w = this.measure.text(text, font);
+      this.cache.set(key, w);
+    }
     return w;
   }
 
@@ -51,7 +59,9 @@ export class Metrics {
   }
 
   /** @param {NodeRecord} rec */
-  nodeHeight(rec) { return rec.rows?.length ? NODE_H + ROW_H : NODE_H; }
+  nodeHeight(rec) {
+    return rec.rows?.length ? NODE_H + ROW_H : NODE_H;
+  }
 
   /** @param {import("./fold.js").Group} g */
   groupWidth(g) {
@@ -59,20 +69,34 @@ export class Metrics {
     return Math.ceil(Math.min(230, Math.max(132, name)));
   }
 
-  /** Narrowest an open group may be and still show its title. @param {import("./fold.js").Group} g */
-  titleWidth(g) { return Math.ceil(30 + Math.min(190, this.width(shortGroup(g.name), this.fonts.group)) + 92); }
+  /**
+   * Narrowest an open group may be and still show its title.
+   * @param {import("./fold.js").Group} g
+   */
+  titleWidth(g) {
+    return Math.ceil(30 + Math.min(190, this.width(shortGroup(g.name), this.fonts.group)) + 92);
+  }
 
   /** @param {string} label */
-  tagWidth(label) { return Math.ceil(Math.min(TAG_MAX_W, 14 + this.width(label, this.fonts.tag))); }
+  tagWidth(label) {
+    return Math.ceil(Math.min(TAG_MAX_W, 14 + this.width(label, this.fonts.tag)));
+  }
 
-  /** Cut a text with an ellipsis so that it fits. @param {string} text @param {string} font @param {number} room */
+  /**
+   * Cut a text with an ellipsis so that it fits.
+   * @param {string} text
+   * @param {string} font
+   * @param {number} room
+   */
   fit(text, font, room) {
     if (room <= 0) return "";
     if (this.width(text, font) <= room) return text;
-    let low = 0, high = text.length;
+    let low = 0,
+      high = text.length;
     while (low < high) {
       const mid = (low + high + 1) >> 1;
-      if (this.measure.text(`${text.slice(0, mid)}…`, font) <= room) low = mid; else high = mid - 1;
+      if (this.measure.text(`${text.slice(0, mid)}…`, font) <= room) low = mid;
+      else high = mid - 1;
     }
     return low ? `${text.slice(0, low)}…` : "";
   }

@@ -20,25 +20,33 @@ export class Minimap {
     };
     this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
       jump(e);
-      const stop = () => { window.removeEventListener("pointermove", jump); window.removeEventListener("pointerup", stop); };
+      const stop = () => {
+        window.removeEventListener("pointermove", jump);
+        window.removeEventListener("pointerup", stop);
+      };
       window.addEventListener("pointermove", jump);
       window.addEventListener("pointerup", stop);
     });
   }
 
   /**
-   * @param {import("./session.js").Session} s @param {import("./pane.js").Pane} pane @param {import("./camera.js").View} view
-   * @param {Map<number, import("./draw.js").BoxMark>} marks @param {import("./theme.js").Theme} theme
+   * @param {import("./session.js").Session} s
+   * @param {import("./pane.js").Pane} pane
+   * @param {import("./camera.js").View} view
+   * @param {Map<number, import("./draw.js").BoxMark>} marks
+   * @param {import("./theme.js").Theme} theme
    */
   draw(s, pane, view, marks, theme) {
     const p = pane.picture;
     if (!p) return;
-    const seenW = pane.width / view.k, seenH = pane.height / view.k;
+    const seenW = pane.width / view.k,
+      seenH = pane.height / view.k;
     const all = seenW > p.width * 0.98 && seenH > p.height * 0.98;
     this.el.hidden = all || pane.height < 260;
     if (this.el.hidden) return;
     const k = Math.min(MAX_W / p.width, MAX_H / p.height);
-    const w = Math.max(28, p.width * k), tall = Math.max(28, p.height * k);
+    const w = Math.max(28, p.width * k),
+      tall = Math.max(28, p.height * k);
     this.scale = w / p.width;
     this.scaleY = tall / p.height;
     const dpr = window.devicePixelRatio || 1;
@@ -52,19 +60,31 @@ export class Minimap {
     for (const b of p.boxes) {
       if (b.kind === "open") continue;
       c.fillStyle = b.kind === "closed" ? theme.faint : theme.category(b.rec?.cat ?? "").edge;
-      c.fillRect(b.x * this.scale, b.y * this.scaleY, Math.max(1.5, b.w * this.scale), Math.max(1, b.h * this.scaleY));
+      c.fillRect(
+        b.x * this.scale,
+        b.y * this.scaleY,
+        Math.max(1.5, b.w * this.scale),
+        Math.max(1, b.h * this.scaleY),
+      );
     }
     for (const b of p.boxes) {
       const mark = marks.get(b.key);
       const loud = mark?.now;
       if (b.kind === "open" || (!mark?.mark && !mark?.plus && !mark?.minus)) continue;
       c.fillStyle = loud ? theme.match : mark.mark ? markColour(theme, mark.mark) : theme.faint;
-      c.fillRect(w + 3, b.y * this.scaleY - (loud ? 1 : 0), loud ? 9 : 5, Math.max(loud ? 3 : 1, b.h * this.scaleY));
+      c.fillRect(
+        w + 3,
+        b.y * this.scaleY - (loud ? 1 : 0),
+        loud ? 9 : 5,
+        Math.max(loud ? 3 : 1, b.h * this.scaleY),
+      );
     }
     c.strokeStyle = theme.primary;
     c.lineWidth = 1.5;
-    const x0 = Math.max(-2, (view.x - seenW / 2) * this.scale), y0 = Math.max(-2, (view.y - seenH / 2) * this.scaleY);
-    const x1 = Math.min(w + 2, (view.x + seenW / 2) * this.scale), y1 = Math.min(tall + 2, (view.y + seenH / 2) * this.scaleY);
+    const x0 = Math.max(-2, (view.x - seenW / 2) * this.scale),
+      y0 = Math.max(-2, (view.y - seenH / 2) * this.scaleY);
+    const x1 = Math.min(w + 2, (view.x + seenW / 2) * this.scale),
+      y1 = Math.min(tall + 2, (view.y + seenH / 2) * this.scaleY);
     c.strokeRect(x0, y0, Math.max(4, x1 - x0), Math.max(4, y1 - y0));
   }
 }

@@ -50,14 +50,28 @@ export const OUTPUT = 2;
 export function buildUnion(graph, trace) {
   const recs = [];
   const kinds = [];
-  for (const p of graph.inputs) { recs.push(portRecord(p, "Input")); kinds.push(INPUT); }
-  for (const n of graph.nodes) { recs.push(n); kinds.push(NODE); }
-  for (const p of graph.outputs) { recs.push(portRecord(p, "Output")); kinds.push(OUTPUT); }
+  for (const p of graph.inputs) {
+    recs.push(portRecord(p, "Input"));
+    kinds.push(INPUT);
+  }
+  for (const n of graph.nodes) {
+    recs.push(n);
+    kinds.push(NODE);
+  }
+  for (const p of graph.outputs) {
+    recs.push(portRecord(p, "Output"));
+    kinds.push(OUTPUT);
+  }
   const sources = recs.length;
-  for (const n of trace?.nodes ?? []) { recs.push(n); kinds.push(NODE); }
+  for (const n of trace?.nodes ?? []) {
+    recs.push(n);
+    kinds.push(NODE);
+  }
   /** @type {Map<string, number>} */
   const index = new Map();
-  recs.forEach((r, i) => { if (!index.has(r.id)) index.set(r.id, i); });
+  recs.forEach((r, i) => {
+    if (!index.has(r.id)) index.set(r.id, i);
+  });
 
   const table = new EdgeTable(index);
   for (const e of graph.edges) table.put(e);
@@ -65,14 +79,30 @@ export function buildUnion(graph, trace) {
   const deltas = replay(trace, index, recs.length, sources, table);
   const slots = assignSlots(recs, sources, index, deltas);
   return {
-    graph, trace, recs, index, kind: Uint8Array.from(kinds), sources, ...slots,
-    from: Int32Array.from(table.from), to: Int32Array.from(table.to),
-    fromPort: Int32Array.from(table.fromPort), toPort: Int32Array.from(table.toPort),
-    sourceEdges, deltas, ...lifetimes(deltas, recs.length, sources, table.from.length, sourceEdges),
+    graph,
+    trace,
+    recs,
+    index,
+    kind: Uint8Array.from(kinds),
+    sources,
+    ...slots,
+    from: Int32Array.from(table.from),
+    to: Int32Array.from(table.to),
+    fromPort: Int32Array.from(table.fromPort),
+    toPort: Int32Array.from(table.toPort),
+    sourceEdges,
+    deltas,
+    ...lifetimes(deltas, recs.length, sources, table.from.length, sourceEdges),
   };
 }
 
-/** @param {Delta[]} deltas @param {number} total @param {number} sources @param {number} edges @param {number} sourceEdges */
+/**
+ * @param {Delta[]} deltas
+ * @param {number} total
+ * @param {number} sources
+ * @param {number} edges
+ * @param {number} sourceEdges
+ */
 function lifetimes(deltas, total, sources, edges, sourceEdges) {
   const born = new Float64Array(total).fill(Infinity).fill(0, 0, sources);
   const died = new Float64Array(total).fill(Infinity);
@@ -81,7 +111,10 @@ function lifetimes(deltas, total, sources, edges, sourceEdges) {
   deltas.forEach((d, i) => {
     for (const o of d.added) born[o] = Math.min(born[o], i + 1);
     for (const o of d.removed) died[o] = i + 1;
-    for (const e of d.on) { edgeBorn[e] = Math.min(edgeBorn[e], i + 1); edgeDied[e] = Infinity; }
+    for (const e of d.on) {
+      edgeBorn[e] = Math.min(edgeBorn[e], i + 1);
+      edgeDied[e] = Infinity;
+    }
     for (const e of d.off) edgeDied[e] = i + 1;
   });
   return { born, died, edgeBorn, edgeDied };
@@ -92,8 +125,15 @@ function portRecord(p, op) {
   const type = [p.dtype, p.shape].filter(Boolean).join(" ");
   const value = [op === "Input" ? "value" : "value", p.name, p.dtype ?? "", p.shape ?? ""];
   return {
-    id: p.id, op: p.name || op, name: p.name, cat: "io", rows: type ? [type] : [], g: 0, attrs: [],
-    in: op === "Output" ? [value] : [], out: op === "Input" ? [value] : [],
+    id: p.id,
+    op: p.name || op,
+    name: p.name,
+    cat: "io",
+    rows: type ? [type] : [],
+    g: 0,
+    attrs: [],
+    in: op === "Output" ? [value] : [],
+    out: op === "Input" ? [value] : [],
   };
 }
 
@@ -110,7 +150,10 @@ class EdgeTable {
     /** @type {Map<number, number[]>} */ this.touching = new Map();
   }
 
-  /** @param {import("./types.js").EdgeRecord} e @returns {number} the edge, or -1 where an end is unknown */
+  /**
+   * @param {import("./types.js").EdgeRecord} e
+   * @returns {number} the edge, or -1 where an end is unknown
+   */
   put([f, t, fp = 0, tp = 0]) {
     const a = this.index.get(f);
     const b = this.index.get(t);
@@ -120,10 +163,14 @@ class EdgeTable {
     if (known !== undefined) return known;
     const i = this.from.length;
     this.ids.set(key, i);
-    this.from.push(a); this.to.push(b); this.fromPort.push(fp); this.toPort.push(tp);
+    this.from.push(a);
+    this.to.push(b);
+    this.fromPort.push(fp);
+    this.toPort.push(tp);
     for (const end of [a, b]) {
       const list = this.touching.get(end);
-      if (list) list.push(i); else this.touching.set(end, [i]);
+      if (list) list.push(i);
+      else this.touching.set(end, [i]);
     }
     return i;
   }
@@ -163,7 +210,8 @@ function replay(trace, index, total, sources, table) {
     }
     for (const e of step.edges_removed ?? []) turn(table.put(e), false);
     for (const e of step.edges_added ?? []) turn(table.put(e), true);
-    for (const [out, from] of Object.entries(step.outs ?? {})) moveOutput(out, from, table, edgeAlive, turn);
+    for (const [out, from] of Object.entries(step.outs ?? {}))
+      moveOutput(out, from, table, edgeAlive, turn);
     for (const o of d.removed) for (const e of table.touching.get(o) ?? []) turn(e, false);
     deltas.push(d);
   }
@@ -181,21 +229,25 @@ function moveOutput(out, from, table, edgeAlive, turn) {
   let fed = false;
   for (const e of [...(table.touching.get(o) ?? [])]) {
     if (table.to[e] !== o || !edgeAlive[e]) continue;
-    if (table.from[e] === p) fed = true; else turn(e, false);
+    if (table.from[e] === p) fed = true;
+    else turn(e, false);
   }
   if (!fed) turn(table.put([from, out, 0, 0]), true);
 }
 
 /**
- * @param {NodeRecord[]} recs @param {number} sources @param {Map<string, number>} index @param {Delta[]} deltas
+ * @param {NodeRecord[]} recs
+ * @param {number} sources
+ * @param {Map<string, number>} index
+ * @param {Delta[]} deltas
  */
 function assignSlots(recs, sources, index, deltas) {
   const slotOf = new Int32Array(recs.length).fill(-1);
   /** @type {number[][]} */
   const occupants = [];
   /** @type {number[]} */
-  const next = [];                  // linked list: a new slot goes right behind its neighbour
-  const tail = new Map();           // neighbour slot -> last slot put behind it
+  const next = []; // linked list: a new slot goes right behind its neighbour
+  const tail = new Map(); // neighbour slot -> last slot put behind it
   for (let i = 0; i < sources; i++) {
     slotOf[i] = i;
     occupants.push([i]);
@@ -216,7 +268,10 @@ function assignSlots(recs, sources, index, deltas) {
   function chooseSlot(rec, o) {
     const old = rec.slot ? index.get(rec.slot) : undefined;
     const s = old === undefined ? -1 : slotOf[old];
-    if (s >= 0 && taken[s] < 0) { occupants[s].push(o); return s; }
+    if (s >= 0 && taken[s] < 0) {
+      occupants[s].push(o);
+      return s;
+    }
     const nearNode = index.get(rec.near ?? rec.slot ?? "");
     const near = nearNode === undefined || slotOf[nearNode] < 0 ? 0 : slotOf[nearNode];
     const fresh = occupants.length;

@@ -3,7 +3,7 @@
 
 import { MOTION_MS } from "./stage.js";
 
-const SMALL_GROUP = 70;            // slots; a larger group is not opened on its own, it carries a badge
+const SMALL_GROUP = 70; // slots; a larger group is not opened on its own, it carries a badge
 const SETTLE_MS = 220;
 export const SPEEDS = [0.5, 1, 2, 4, 8, 16];
 
@@ -21,9 +21,15 @@ export class Navigator {
     this.lent = new Set();
   }
 
-  get playing() { return this.timer !== 0; }
+  get playing() {
+    return this.timer !== 0;
+  }
 
-  reset() { this.stop(); this.lent.clear(); window.clearTimeout(this.settling); }
+  reset() {
+    this.stop();
+    this.lent.clear();
+    window.clearTimeout(this.settling);
+  }
 
   /** @param {number} step @param {{dragging?: boolean, quiet?: boolean}} [how] */
   goto(step, how = {}) {
@@ -35,7 +41,8 @@ export class Navigator {
     this.touched = true;
     const forward = target === s.step + 1;
     const near = Math.abs(target - s.step) === 1;
-    const ms = viewer.motion && near && !how.dragging && !(this.playing && this.speed > 2) ? MOTION_MS : 0;
+    const ms =
+      viewer.motion && near && !how.dragging && !(this.playing && this.speed > 2) ? MOTION_MS : 0;
     const old = viewer.stage.panes[1].picture;
     s.goto(target);
     const origins = forward && ms && old ? this.#origins(old) : undefined;
@@ -44,27 +51,42 @@ export class Navigator {
     viewer.shell.renderStep();
     viewer.report.touch();
     window.clearTimeout(this.settling);
-    this.settling = window.setTimeout(() => this.#settle(), this.playing ? SETTLE_MS / 2 : SETTLE_MS);
+    this.settling = window.setTimeout(
+      () => this.#settle(),
+      this.playing ? SETTLE_MS / 2 : SETTLE_MS,
+    );
   }
 
-  /** Where new nodes grow from: the middle of what they were made of. @param {import("./place.js").Picture} old */
+  /**
+   * Where new nodes grow from: the middle of what they were made of.
+   * @param {import("./place.js").Picture} old
+   */
   #origins(old) {
     const s = /** @type {import("./session.js").Session} */ (this.viewer.session);
     const origins = new Map();
     for (const id of s.current?.added ?? []) {
       const o = s.union.index.get(id);
       if (o === undefined) continue;
-      let x = 0, y = 0, n = 0;
+      let x = 0,
+        y = 0,
+        n = 0;
       for (const from of s.current?.from?.[id] ?? s.current?.matched ?? []) {
         const b = old.byKey.get(s.boxOf(from));
-        if (b) { x += b.x + b.w / 2; y += b.y + b.h / 2; n++; }
+        if (b) {
+          x += b.x + b.w / 2;
+          y += b.y + b.h / 2;
+          n++;
+        }
       }
       if (n) origins.set(s.tree.boxOf(s.union.slotOf[o]), { x: x / n, y: y / n });
     }
     return origins;
   }
 
-  /** The hand has come to rest: open a small closed group around the change, close the one opened before. */
+  /**
+   * The hand has come to rest: open a small closed group around the change, close the one opened
+   * before.
+   */
   #settle() {
     const { viewer } = this;
     const s = viewer.session;
@@ -77,7 +99,8 @@ export class Navigator {
       for (const o of set) {
         if (!s.early.alive[o] && !s.late.alive[o]) continue;
         for (const g of s.tree.closedAbove(s.union.slotOf[o])) need.add(g);
-        for (let g = /** @type {any} */ (s.tree.groupOf[s.union.slotOf[o]]); g; g = g.parent) keep.add(g.id);
+        for (let g = /** @type {any} */ (s.tree.groupOf[s.union.slotOf[o]]); g; g = g.parent)
+          keep.add(g.id);
       }
     }
     const boxes = [...need].reduce((sum, g) => sum + g.slots.length + g.kids.length, 0);
@@ -85,8 +108,15 @@ export class Navigator {
     const closes = [...this.lent].filter((id) => !keep.has(id));
     if (!opens.length && !closes.length) return;
     const anchor = opens.length ? s.layout.slots + opens[0].at : undefined;
-    for (const id of closes) { const g = s.tree.byId.get(id); if (g) s.tree.set(g, false); this.lent.delete(id); }
-    for (const g of opens) { s.tree.set(g, true); this.lent.add(g.id); }
+    for (const id of closes) {
+      const g = s.tree.byId.get(id);
+      if (g) s.tree.set(g, false);
+      this.lent.delete(id);
+    }
+    for (const g of opens) {
+      s.tree.set(g, true);
+      this.lent.add(g.id);
+    }
     s.relayout();
     viewer.stage.refresh(viewer.motion ? MOTION_MS : 0, { anchor });
     viewer.stage.follow(viewer.motion ? MOTION_MS : 0);
@@ -94,10 +124,15 @@ export class Navigator {
   }
 
   /** @param {number} ms */
-  follow(ms) { this.viewer.stage.follow(ms); }
+  follow(ms) {
+    this.viewer.stage.follow(ms);
+  }
 
   /** @param {number} by */
-  stepBy(by) { const s = this.viewer.session; if (s) this.goto(s.step + by); }
+  stepBy(by) {
+    const s = this.viewer.session;
+    if (s) this.goto(s.step + by);
+  }
 
   /** To the first step of the next run of one pass, or of the previous one. @param {1 | -1} way */
   passBy(way) {
@@ -119,7 +154,10 @@ export class Navigator {
   togglePlay() {
     const s = this.viewer.session;
     if (!s || !s.steps.length) return;
-    if (this.playing) { this.stop(); return; }
+    if (this.playing) {
+      this.stop();
+      return;
+    }
     if (s.step >= s.steps.length) this.goto(0);
     this.#schedule();
   }
@@ -127,7 +165,10 @@ export class Navigator {
   #schedule() {
     this.timer = window.setInterval(() => {
       const s = this.viewer.session;
-      if (!s || s.step >= s.steps.length) { this.stop(); return; }
+      if (!s || s.step >= s.steps.length) {
+        this.stop();
+        return;
+      }
       this.goto(s.step + 1);
     }, 900 / this.speed);
     this.viewer.shell.renderPlay();
@@ -136,7 +177,10 @@ export class Navigator {
   /** @param {number} speed */
   setSpeed(speed) {
     this.speed = speed;
-    if (this.playing) { window.clearInterval(this.timer); this.#schedule(); }
+    if (this.playing) {
+      window.clearInterval(this.timer);
+      this.#schedule();
+    }
   }
 
   stop() {
@@ -166,16 +210,24 @@ export class Navigator {
     const s = viewer.session;
     const o = s?.union.index.get(id);
     if (!s || o === undefined) return;
-    const target = s.late.alive[o] || s.early.alive[o] ? o : s.history.heirs(o, s.late.alive)[0] ?? o;
+    const target =
+      s.late.alive[o] || s.early.alive[o] ? o : (s.history.heirs(o, s.late.alive)[0] ?? o);
     const slot = s.union.slotOf[target];
     const closed = s.tree.closedAbove(slot);
     if (closed.length) {
-      for (const g of closed) { s.tree.set(g, true); this.lent.delete(g.id); }
+      for (const g of closed) {
+        s.tree.set(g, true);
+        this.lent.delete(g.id);
+      }
       s.relayout();
       viewer.stage.refresh(0, { anchor: s.layout.slots + closed[0].at });
       viewer.shell.twinChanged();
     }
-    viewer.stage.centre(slot, viewer.motion ? MOTION_MS : 0, s.late.alive[target] ? "after" : "before");
+    viewer.stage.centre(
+      slot,
+      viewer.motion ? MOTION_MS : 0,
+      s.late.alive[target] ? "after" : "before",
+    );
   }
 
   /** @param {"all" | "none" | "first"} what */
@@ -201,6 +253,7 @@ export class Navigator {
     s.goto(s.step, before);
     viewer.stage.refresh(0);
     if (this.following) viewer.stage.follow(0);
+    viewer.shell.root.focus({ preventScroll: true }); // the pressed button was drawn anew
     viewer.report.touch();
   }
 }

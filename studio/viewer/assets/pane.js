@@ -46,7 +46,8 @@ export class Pane {
     this.width = Math.max(1, Math.floor(cell.clientWidth));
     this.height = Math.max(1, Math.floor(cell.clientHeight - head));
     this.dpr = dpr;
-    const w = Math.round(this.width * dpr), h = Math.round(this.height * dpr);
+    const w = Math.round(this.width * dpr),
+      h = Math.round(this.height * dpr);
     if (this.canvas.width === w && this.canvas.height === h) return false;
     // A canvas stretched by a fraction of a pixel draws blurred text.
     this.canvas.style.width = `${this.width}px`;
@@ -58,13 +59,16 @@ export class Pane {
 
   /**
    * Show another picture. New boxes grow out of `origins`, boxes that go fade where they were.
-   * @param {Picture} picture @param {number} ms 0 = at once @param {Map<number, {x: number, y: number}>} [origins]
+   * @param {Picture} picture
+   * @param {number} ms 0 = at once
+   * @param {Map<number, {x: number, y: number}>} [origins]
    */
   show(picture, ms, origins = new Map()) {
     const old = this.picture;
     this.picture = picture;
     if (old === picture && !this.#moving()) return;
-    const animate = ms > 0 && old !== null && old !== picture && picture.boxes.length < MOST_ANIMATED;
+    const animate =
+      ms > 0 && old !== null && old !== picture && picture.boxes.length < MOST_ANIMATED;
     this.old = animate ? old : null;
     this.origins = origins;
     this.ms = animate ? ms : 0;
@@ -78,25 +82,47 @@ export class Pane {
     }
   }
 
-  #moving() { return this.ms > 0 && performance.now() - this.started < this.ms; }
+  #moving() {
+    return this.ms > 0 && performance.now() - this.started < this.ms;
+  }
 
   /** @param {number} now */
-  progress(now) { return this.ms ? Math.min(1, Math.max(0, (now - this.started) / this.ms)) : 1; }
+  progress(now) {
+    return this.ms ? Math.min(1, Math.max(0, (now - this.started) / this.ms)) : 1;
+  }
 
-  /** @param {Omit<import("./draw.js").Scene, "c" | "width" | "height" | "dpr" | "view" | "picture" | "at" | "progress" | "ghosts" | "hover">} look @param {number} now @returns {boolean} still moving */
+  /**
+   * @param {Omit<import("./draw.js").Scene, "c" | "width" | "height" | "dpr" | "view" | "picture" |
+   * "at" | "progress" | "ghosts" | "hover">} look
+   * @param {number} now
+   * @returns {boolean} still moving
+   */
   draw(look, now) {
     const { picture } = this;
     if (!picture || !this.width) return false;
     const t = this.progress(now);
     const e = ease(t);
-    if (t >= 1) { this.old = null; this.ghosts = []; this.ms = 0; }
+    if (t >= 1) {
+      this.old = null;
+      this.ghosts = [];
+      this.ms = 0;
+    }
     const old = this.old;
     const at = old
       ? (/** @type {Box} */ b) => between(b, old.byKey.get(b.key), this.origins.get(b.key), e)
       : (/** @type {Box} */ b) => ({ x: b.x, y: b.y, w: b.w, h: b.h, alpha: 1 });
     drawPane({
-      ...look, c: this.c, width: this.width, height: this.height, dpr: this.dpr ?? 1, view: this.host.viewOf(this), picture, at,
-      progress: e, ghosts: this.ghosts, hover: this.hover,
+      ...look,
+      c: this.c,
+      width: this.width,
+      height: this.height,
+      dpr: this.dpr ?? 1,
+      view: this.host.viewOf(this),
+      picture,
+      at,
+      progress: e,
+      ghosts: this.ghosts,
+      hover: this.hover,
     });
     return t < 1;
   }
@@ -119,48 +145,105 @@ export class Pane {
     const { canvas, host } = this;
     /** @type {{x: number, y: number, moved: boolean} | null} */
     let drag = null;
-    const place = (/** @type {MouseEvent} */ e) => { const r = canvas.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
-    const under = (/** @type {MouseEvent} */ e) => { const [x, y] = place(e); return this.hit(x, y); };
+    const place = (/** @type {MouseEvent} */ e) => {
+      const r = canvas.getBoundingClientRect();
+      return [e.clientX - r.left, e.clientY - r.top];
+    };
+    const under = (/** @type {MouseEvent} */ e) => {
+      const [x, y] = place(e);
+      return this.hit(x, y);
+    };
     canvas.addEventListener("pointerdown", (e) => {
       drag = { x: e.clientX, y: e.clientY, moved: false };
-      try { canvas.setPointerCapture(e.pointerId); } catch { /* a synthetic pointer cannot be captured */ }
+      try {
+        canvas.setPointerCapture(e.pointerId);
+      } catch {
+        /* a synthetic pointer cannot be captured */
+      }
     });
     canvas.addEventListener("pointermove", (e) => {
       if (!drag) {
         const box = under(e);
         canvas.style.cursor = box ? "pointer" : "grab";
-        if ((box?.key ?? -1) !== this.hover) { this.hover = box?.key ?? -1; host.onHover(this, box, e); }
+        if ((box?.key ?? -1) !== this.hover) {
+          this.hover = box?.key ?? -1;
+          host.onHover(this, box, e);
+        }
         return;
       }
-      const dx = e.clientX - drag.x, dy = e.clientY - drag.y;
+      const dx = e.clientX - drag.x,
+        dy = e.clientY - drag.y;
       if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4) return;
       drag = { x: e.clientX, y: e.clientY, moved: true };
       canvas.style.cursor = "grabbing";
       host.onHover(this, null, null);
       host.onPan(this, dx, dy);
     });
-    canvas.addEventListener("pointerup", (e) => { if (drag && !drag.moved) host.onClick(this, under(e), e); drag = null; });
-    canvas.addEventListener("pointercancel", () => { drag = null; });
-    canvas.addEventListener("pointerleave", () => { if (this.hover >= 0) { this.hover = -1; host.onHover(this, null, null); } });
+    canvas.addEventListener("pointerup", (e) => {
+      if (drag && !drag.moved) host.onClick(this, under(e), e);
+      drag = null;
+    });
+    canvas.addEventListener("pointercancel", () => {
+      drag = null;
+    });
+    canvas.addEventListener("pointerleave", () => {
+      if (this.hover >= 0) {
+        this.hover = -1;
+        host.onHover(this, null, null);
+      }
+    });
     canvas.addEventListener("dblclick", (e) => host.onDouble(this, under(e), e));
-    canvas.addEventListener("wheel", (e) => {
-      e.preventDefault();
-      const [x, y] = place(e);
-      const unit = e.deltaMode === 1 ? 16 : 1;
-      if (e.ctrlKey || e.metaKey) host.onZoom(this, Math.exp(-e.deltaY * unit * 0.0035), x - this.width / 2, y - this.height / 2);
-      else host.onPan(this, e.shiftKey && !e.deltaX ? -e.deltaY * unit : -e.deltaX * unit, e.shiftKey && !e.deltaX ? 0 : -e.deltaY * unit);
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (e) => {
+        e.preventDefault();
+        const [x, y] = place(e);
+        const unit = e.deltaMode === 1 ? 16 : 1;
+        if (e.ctrlKey || e.metaKey)
+          host.onZoom(
+            this,
+            Math.exp(-e.deltaY * unit * 0.0035),
+            x - this.width / 2,
+            y - this.height / 2,
+          );
+        else
+          host.onPan(
+            this,
+            e.shiftKey && !e.deltaX ? -e.deltaY * unit : -e.deltaX * unit,
+            e.shiftKey && !e.deltaX ? 0 : -e.deltaY * unit,
+          );
+      },
+      { passive: false },
+    );
   }
 }
 
-/** @param {Box} b @param {Box | undefined} from @param {{x: number, y: number} | undefined} origin @param {number} t */
+/**
+ * @param {Box} b
+ * @param {Box | undefined} from
+ * @param {{x: number, y: number} | undefined} origin
+ * @param {number} t
+ */
 function between(b, from, origin, t) {
   if (from && from.kind === b.kind && from.occ === b.occ) {
-    return { x: mix(from.x, b.x, t), y: mix(from.y, b.y, t), w: mix(from.w, b.w, t), h: mix(from.h, b.h, t), alpha: 1 };
+    return {
+      x: mix(from.x, b.x, t),
+      y: mix(from.y, b.y, t),
+      w: mix(from.w, b.w, t),
+      h: mix(from.h, b.h, t),
+      alpha: 1,
+    };
   }
   if (origin) {
-    const w = b.w * (0.3 + 0.7 * t), h = b.h * (0.3 + 0.7 * t);
-    return { x: mix(origin.x, b.x + b.w / 2, t) - w / 2, y: mix(origin.y, b.y + b.h / 2, t) - h / 2, w, h, alpha: t };
+    const w = b.w * (0.3 + 0.7 * t),
+      h = b.h * (0.3 + 0.7 * t);
+    return {
+      x: mix(origin.x, b.x + b.w / 2, t) - w / 2,
+      y: mix(origin.y, b.y + b.h / 2, t) - h / 2,
+      w,
+      h,
+      alpha: t,
+    };
   }
   return { x: b.x, y: b.y, w: b.w, h: b.h, alpha: t };
 }

@@ -2,11 +2,7 @@
 // The passes: switch them, see how often they fired, and why they did not.
 
 import { button, fill, h } from "./dom.js";
-
-const EXACTNESS = new Map([
-  ["exact", ["=", "exact: outputs stay bit-identical"]], ["reassociates", ["≈", "reassociates: same mathematics, rounding may differ"]],
-  ["lossy", ["≲", "lossy: gives precision away, within a budget"]],
-]);
+import { about, EXACTNESS } from "./passinfo.js";
 
 export class Passes {
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -22,74 +18,167 @@ export class Passes {
   }
 
   /** @returns {import("./types.js").PassRecord[]} */
-  get list() { return this.viewer.session?.trace?.passes ?? this.viewer.data?.passes ?? []; }
+  get list() {
+    return this.viewer.session?.trace?.passes ?? this.viewer.data?.passes ?? [];
+  }
 
   render() {
     const { data } = this.viewer;
     if (!data || data.mode === "model") return;
     const text = JSON.stringify(data.pipeline ?? null);
-    if (text !== this.pipelineText) { this.pipelineText = text; this.pending.clear(); }
-    const enabled = new Set(data.pipeline?.enabled ?? this.list.filter((p) => p.enabled).map((p) => p.id));
-    for (const [id, want] of this.pending) if (want) enabled.add(id); else enabled.delete(id);
+    if (text !== this.pipelineText) {
+      this.pipelineText = text;
+      this.pending.clear();
+    }
+    const enabled = new Set(
+      data.pipeline?.enabled ?? this.list.filter((p) => p.enabled).map((p) => p.id),
+    );
+    for (const [id, want] of this.pending)
+      if (want) enabled.add(id);
+      else enabled.delete(id);
     /** @type {Map<string, import("./types.js").PassRecord[]>} */
     const families = new Map();
-    for (const p of this.list) { const f = families.get(p.family); if (f) f.push(p); else families.set(p.family, [p]); }
+    for (const p of this.list) {
+      const f = families.get(p.family);
+      if (f) f.push(p);
+      else families.set(p.family, [p]);
+    }
     if (this.firstFold && this.viewer.session?.trace) {
       this.firstFold = false;
-      if (this.list.length > 14) for (const [f, ps] of families) if (!ps.some((p) => p.fired)) this.folded.add(f);
+      if (this.list.length > 14)
+        for (const [f, ps] of families) if (!ps.some((p) => p.fired)) this.folded.add(f);
     }
     this.rows.clear();
     const focus = /** @type {any} */ (this.el.getRootNode())?.activeElement?.dataset?.focus;
-    fill(this.el, this.#head(), ...[...families].flatMap(([name, list]) => this.#family(name, list, enabled)), this.#vetoed());
-    if (!families.size) this.el.append(h("p.pl-empty", null, "The passes of the pipeline will be listed here."));
+    fill(
+      this.el,
+      this.#head(),
+      ...[...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
+      this.#vetoed(),
+    );
+    if (!families.size)
+      this.el.append(h("p.pl-empty", null, "The passes of the pipeline will be listed here."));
     if (focus) this.el.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
     this.mark();
   }
 
   #head() {
     const pipeline = this.viewer.data?.pipeline;
-    const select = h("select", { "aria-label": "Preset", onchange: (/** @type {Event} */ e) => this.#send({ preset: /** @type {HTMLSelectElement} */ (e.target).value }) },
-      ...(pipeline?.presets ?? []).map((p) => h("option", { value: p, selected: p === pipeline?.preset }, p)));
-    if (pipeline && !pipeline.presets.includes(pipeline.preset)) select.prepend(h("option", { value: pipeline.preset, selected: true }, pipeline.preset));
-    return h("header", null, h("h2", null, "Pipeline"), select, button("Back to the preset", "↺", () => this.#send({ reset: true }), "pl-icon"));
+    const select = h(
+      "select",
+      {
+        "aria-label": "Preset",
+        onchange: (/** @type {Event} */ e) =>
+          this.#send({ preset: /** @type {HTMLSelectElement} */ (e.target).value }),
+      },
+      ...(pipeline?.presets ?? []).map((p) =>
+        h("option", { value: p, selected: p === pipeline?.preset }, p),
+      ),
+    );
+    if (pipeline && !pipeline.presets.includes(pipeline.preset))
+      select.prepend(h("option", { value: pipeline.preset, selected: true }, pipeline.preset));
+    return h(
+      "header",
+      null,
+      h("h2", null, "Pipeline"),
+      select,
+      button("Back to the preset", "↺", () => this.#send({ reset: true }), "pl-icon"),
+    );
   }
 
-  /** @param {string} name @param {import("./types.js").PassRecord[]} list @param {Set<string>} enabled @returns {Node[]} */
+  /**
+   * @param {string} name
+   * @param {import("./types.js").PassRecord[]} list
+   * @param {Set<string>} enabled
+   * @returns {Node[]}
+   */
   #family(name, list, enabled) {
     const fired = list.reduce((sum, p) => sum + (p.fired ?? 0), 0);
     const on = list.filter((p) => enabled.has(p.id)).length;
     const shut = this.folded.has(name);
-    const box = h("input", { type: "checkbox", "aria-label": `All passes of family ${name}`, "data-focus": `f:${name}`, onchange: (/** @type {any} */ e) => {
-      for (const p of list) this.pending.set(p.id, e.target.checked);
-      this.#send({ family: [name, e.target.checked] });
-      this.render();
-    } });
+    const box = h("input", {
+      type: "checkbox",
+      "aria-label": `All passes of family ${name}`,
+      "data-focus": `f:${name}`,
+      onchange: (/** @type {any} */ e) => {
+        for (const p of list) this.pending.set(p.id, e.target.checked);
+        this.#send({ family: [name, e.target.checked] });
+        this.render();
+      },
+    });
     box.checked = on > 0;
     box.indeterminate = on > 0 && on < list.length;
     const swatch = h("i.pl-swatch");
     swatch.style.background = this.viewer.theme?.family(name) ?? "";
-    const title = h("button.pl-fam", { type: "button", "aria-expanded": String(!shut), "data-focus": `t:${name}`, onclick: () => { if (shut) this.folded.delete(name); else this.folded.add(name); this.render(); } },
-      h("span.pl-tri", null, shut ? "▸" : "▾"), swatch, name.charAt(0).toUpperCase() + name.slice(1));
-    const head = h("div.pl-family", null, title, h("span.pl-num", null, this.viewer.session?.trace ? (fired ? String(fired) : "–") : ""), box);
-    return shut ? [head] : [head, h("ul", null, ...list.map((p) => this.#row(p, enabled.has(p.id))))];
+    const title = h(
+      "button.pl-fam",
+      {
+        type: "button",
+        "aria-expanded": String(!shut),
+        "data-focus": `t:${name}`,
+        onclick: () => {
+          if (shut) this.folded.delete(name);
+          else this.folded.add(name);
+          this.render();
+        },
+      },
+      h("span.pl-tri", null, shut ? "▸" : "▾"),
+      swatch,
+      name.charAt(0).toUpperCase() + name.slice(1),
+    );
+    const head = h(
+      "div.pl-family",
+      null,
+      title,
+      h("span.pl-num", null, this.viewer.session?.trace ? (fired ? String(fired) : "–") : ""),
+      box,
+    );
+    return shut
+      ? [head]
+      : [head, h("ul", null, ...list.map((p) => this.#row(p, enabled.has(p.id))))];
   }
 
   /** @param {import("./types.js").PassRecord} p @param {boolean} on */
   #row(p, on) {
     const known = this.viewer.session?.trace !== null && this.viewer.session?.trace !== undefined;
-    const box = h("input", { type: "checkbox", "data-pass": p.id, "data-focus": `p:${p.id}`, onchange: (/** @type {any} */ e) => {
-      this.pending.set(p.id, e.target.checked);
-      row.classList.add("pl-pending");
-      this.#send({ toggle: [p.id, e.target.checked] });
-    } });
+    const box = h("input", {
+      type: "checkbox",
+      "data-pass": p.id,
+      "data-focus": `p:${p.id}`,
+      onchange: (/** @type {any} */ e) => {
+        this.pending.set(p.id, e.target.checked);
+        row.classList.add("pl-pending");
+        this.#send({ toggle: [p.id, e.target.checked] });
+      },
+    });
     box.checked = on;
     const [sign, meaning] = EXACTNESS.get(p.exactness) ?? ["", p.exactness];
-    const first = (this.viewer.session?.steps ?? []).findIndex((s) => this.list[s.pass]?.id === p.id) + 1;
-    const count = p.fired && first ? button(`Go to its first rewrite, step ${first}`, String(p.fired), () => this.viewer.nav.goto(first), "pl-count") : h("span.pl-count", null, known && on ? "0" : "");
-    const row = h(`li.pl-pass${on ? "" : ".pl-off"}${p.fired ? "" : ".pl-idle"}`, null,
-      h("label", null, box, h("span.pl-name", null, p.title)), h("span.pl-dot", { title: "owns the current step" }),
-      h("span.pl-exact", { title: meaning, "aria-label": meaning }, sign), count);
-    row.addEventListener("pointerenter", (/** @type {PointerEvent} */ e) => this.viewer.shell.tip.show(about(p, meaning), { clientX: row.getBoundingClientRect().right - 24, clientY: e.clientY - 30 }, 450));
+    const first =
+      (this.viewer.session?.steps ?? []).findIndex((s) => this.list[s.pass]?.id === p.id) + 1;
+    const count =
+      p.fired && first
+        ? button(
+            `Go to its first rewrite, step ${first}`,
+            String(p.fired),
+            () => this.viewer.nav.goto(first),
+            "pl-count",
+          )
+        : h("span.pl-count", null, known && on ? "0" : "");
+    const row = h(
+      `li.pl-pass${on ? "" : ".pl-off"}${p.fired ? "" : ".pl-idle"}`,
+      null,
+      h("label", null, box, h("span.pl-name", null, p.title)),
+      h("span.pl-dot", { title: "owns the current step" }),
+      h("span.pl-exact", { title: meaning, "aria-label": meaning }, sign),
+      count,
+    );
+    row.addEventListener("pointerenter", (/** @type {PointerEvent} */ e) =>
+      this.viewer.shell.tip.show(
+        about(p, meaning),
+        { clientX: row.getBoundingClientRect().right - 24, clientY: e.clientY - 30 },
+        450,
+      ),
+    );
     row.addEventListener("pointerleave", () => this.viewer.shell.tip.hide());
     if (this.pending.has(p.id)) row.classList.add("pl-pending");
     this.rows.set(p.id, row);
@@ -100,11 +189,40 @@ export class Passes {
   /** @param {import("./types.js").PassRecord} p */
   #declined(p) {
     const open = this.reasons.has(p.id);
-    const toggle = h("button.pl-declined", { type: "button", "aria-expanded": String(open), "data-focus": `d:${p.id}`, onclick: () => { if (open) this.reasons.delete(p.id); else this.reasons.add(p.id); this.render(); } },
-      `declined ${p.declined} ${open ? "▾" : "▸"}`);
+    const toggle = h(
+      "button.pl-declined",
+      {
+        type: "button",
+        "aria-expanded": String(open),
+        "data-focus": `d:${p.id}`,
+        onclick: () => {
+          if (open) this.reasons.delete(p.id);
+          else this.reasons.add(p.id);
+          this.render();
+        },
+      },
+      `declined ${p.declined} ${open ? "▾" : "▸"}`,
+    );
     if (!open) return toggle;
-    const mine = (this.viewer.session?.trace?.declined ?? []).filter((d) => this.list[d.pass]?.id === p.id);
-    const shown = mine.slice(0, 40).map((d) => h("li", null, h("button", { type: "button", title: "Show this node", onclick: () => this.viewer.select(d.node, { reveal: true }) }, this.#nodeName(d.node)), h("span", null, d.reason)));
+    const mine = (this.viewer.session?.trace?.declined ?? []).filter(
+      (d) => this.list[d.pass]?.id === p.id,
+    );
+    const shown = mine.slice(0, 40).map((d) =>
+      h(
+        "li",
+        null,
+        h(
+          "button",
+          {
+            type: "button",
+            title: "Show this node",
+            onclick: () => this.viewer.select(d.node, { reveal: true }),
+          },
+          this.#nodeName(d.node),
+        ),
+        h("span", null, d.reason),
+      ),
+    );
     if (mine.length > 40) shown.push(h("li", null, `and ${mine.length - 40} more`));
     return h("div.pl-reasons", null, toggle, h("ul", null, ...shown));
   }
@@ -121,9 +239,36 @@ export class Passes {
   #vetoed() {
     const list = this.viewer.data?.pipeline?.vetoed ?? [];
     if (!list.length) return null;
-    return h("section.pl-vetoed", null, h("h3", null, `Vetoed ${list.length}`), h("ul", null, ...list.map((v) =>
-      h("li", null, h("button", { type: "button", disabled: !v.root, onclick: () => this.viewer.select(v.root, { reveal: true }) }, v.root ? `${v.rule ?? "rewrite"} at ${this.#nodeName(v.root)}` : `rewrite ${v.match}`),
-        button("Let this rewrite happen again", "restore", () => this.viewer.trigger("unveto", v.match), "pl-link")))));
+    return h(
+      "section.pl-vetoed",
+      null,
+      h("h3", null, `Vetoed ${list.length}`),
+      h(
+        "ul",
+        null,
+        ...list.map((v) =>
+          h(
+            "li",
+            null,
+            h(
+              "button",
+              {
+                type: "button",
+                disabled: !v.root,
+                onclick: () => this.viewer.select(v.root, { reveal: true }),
+              },
+              v.root ? `${v.rule ?? "rewrite"} at ${this.#nodeName(v.root)}` : `rewrite ${v.match}`,
+            ),
+            button(
+              "Let this rewrite happen again",
+              "restore",
+              () => this.viewer.trigger("unveto", v.match),
+              "pl-link",
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   /** The dot beside the pass that owns the current step. */
@@ -134,14 +279,7 @@ export class Passes {
   }
 
   /** @param {any} value */
-  #send(value) { this.viewer.trigger("pipeline", value); }
-}
-
-/** @param {import("./types.js").PassRecord} p @param {string} exactness */
-function about(p, exactness) {
-  const parts = [h("b", null, p.title)];
-  if (p.summary) parts.push(h("div", null, p.summary));
-  if (p.before || p.after) parts.push(h("div.pl-beforeafter", null, h("code", null, p.before ?? ""), h("span", null, "→"), h("code", null, p.after ?? "")));
-  parts.push(h("div.pl-dim", null, exactness));
-  return parts;
+  #send(value) {
+    this.viewer.trigger("pipeline", value);
+  }
 }

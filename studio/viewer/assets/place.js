@@ -3,6 +3,7 @@
 // Ranks in which nothing shows take no height; sideways places come from the layout unchanged.
 
 import { GROUP_H, PAD, TAG_ROW, TITLE_H } from "./metrics.js";
+import { emitWire } from "./routes.js";
 
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {import("./layout.js").Level} Level */
@@ -37,7 +38,10 @@ import { GROUP_H, PAD, TAG_ROW, TITLE_H } from "./metrics.js";
  * @property {number} x0 @property {number} y0 @property {number} x1 @property {number} y1 bounds
  */
 
-/** @typedef {{tag: import("./layout.js").Tag | null, more: number, label: string, x: number, y: number, w: number, state: number, box: number}} DrawnTag */
+/**
+ * @typedef {{tag: import("./layout.js").Tag | null, more: number, label: string, x: number, y:
+ * number, w: number, state: number, box: number}} DrawnTag
+ */
 
 /**
  * @typedef {object} Picture
@@ -50,7 +54,10 @@ import { GROUP_H, PAD, TAG_ROW, TITLE_H } from "./metrics.js";
  * @property {number} nodes boxes that are not open groups
  */
 
-/** @typedef {{top: Float64Array, height: Float64Array, item: Float64Array, h: number, inner: (Scratch | null)[]}} Scratch */
+/**
+ * @typedef {{top: Float64Array, height: Float64Array, item: Float64Array, h: number, inner:
+ * (Scratch | null)[]}} Scratch
+ */
 
 /** @param {Layout} layout @param {PaneState} state @returns {Picture} */
 export function placePane(layout, state) {
@@ -60,15 +67,30 @@ export function placePane(layout, state) {
   for (let e = 0; e < pairOf.length; e++) {
     if (pairOf[e] < 0) continue;
     const s = state.edge(e);
-    if (s) { pairState[pairOf[e]] |= s; pairEdge[pairOf[e]] = e; }
+    if (s) {
+      pairState[pairOf[e]] |= s;
+      pairEdge[pairOf[e]] = e;
+    }
   }
   const scratch = measure(layout, layout.root, state);
   /** @type {Picture} */
-  const picture = { boxes: [], byKey: new Map(), wires: [], tags: [], stubs: [], width: layout.root.width, height: scratch.h, nodes: 0 };
+  const picture = {
+    boxes: [],
+    byKey: new Map(),
+    wires: [],
+    tags: [],
+    stubs: [],
+    width: layout.root.width,
+    height: scratch.h,
+    nodes: 0,
+  };
   const pen = { layout, state, picture, pairState, pairEdge };
   emit(pen, layout.root, scratch, 0, 0);
   emitStubs(pen);
-  for (const b of picture.boxes) { picture.byKey.set(b.key, b); if (b.kind !== "open") picture.nodes++; }
+  for (const b of picture.boxes) {
+    picture.byKey.set(b.key, b);
+    if (b.kind !== "open") picture.nodes++;
+  }
   return picture;
 }
 
@@ -83,7 +105,10 @@ function measure(layout, level, state) {
     const child = level.inner[i];
     let h = 0;
     if (child) {
-      if (state.groupCount[child.group.at] > 0) { inner[i] = measure(layout, child, state); h = /** @type {Scratch} */ (inner[i]).h; }
+      if (state.groupCount[child.group.at] > 0) {
+        inner[i] = measure(layout, child, state);
+        h = /** @type {Scratch} */ (inner[i]).h;
+      }
     } else h = itemHeight(layout, items[i], state);
     item[i] = h;
     if (h > height[level.rank[i]]) height[level.rank[i]] = h;
@@ -93,7 +118,10 @@ function measure(layout, level, state) {
   let y = grouped ? TITLE_H + (level.ports.size ? 12 : 6) : 0;
   let last = -1;
   for (let r = 0; r < ranks; r++) {
-    if (!height[r]) { top[r] = y; continue; }
+    if (!height[r]) {
+      top[r] = y;
+      continue;
+    }
     if (last >= 0) y += Math.max(level.gaps[last], level.gaps[r - 1]);
     top[r] = y;
     y += height[r];
@@ -110,9 +138,18 @@ function itemHeight(layout, box, state) {
   return o < 0 ? 0 : layout.metrics.nodeHeight(state.record(o)) + tags;
 }
 
-/** @typedef {{layout: Layout, state: PaneState, picture: Picture, pairState: Uint8Array, pairEdge: Int32Array}} Pen */
+/**
+ * @typedef {{layout: Layout, state: PaneState, picture: Picture, pairState: Uint8Array, pairEdge:
+ * Int32Array}} Pen
+ */
 
-/** @param {Pen} pen @param {Level} level @param {Scratch} s @param {number} ox @param {number} oy */
+/**
+ * @param {Pen} pen
+ * @param {Level} level
+ * @param {Scratch} s
+ * @param {number} ox
+ * @param {number} oy
+ */
 function emit(pen, level, s, ox, oy) {
   const { layout, picture } = pen;
   for (let i = 0; i < level.items.length; i++) {
@@ -124,7 +161,17 @@ function emit(pen, level, s, ox, oy) {
     if (inner) {
       const child = /** @type {Level} */ (level.inner[i]);
       const x = mid - child.width / 2;
-      picture.boxes.push({ key: box, kind: "open", occ: -1, rec: null, group: child.group, x, y, w: child.width, h: inner.h });
+      picture.boxes.push({
+        key: box,
+        kind: "open",
+        occ: -1,
+        rec: null,
+        group: child.group,
+        x,
+        y,
+        w: child.width,
+        h: inner.h,
+      });
       emit(pen, child, inner, x, y);
       continue;
     }
@@ -135,7 +182,14 @@ function emit(pen, level, s, ox, oy) {
   for (let i = 0; i < level.wires.length; i++) emitWire(pen, level, s, { i, ox, oy });
 }
 
-/** @param {Pen} pen @param {number} box @param {number} mid @param {number} y @param {number} h @returns {Box} */
+/**
+ * @param {Pen} pen
+ * @param {number} box
+ * @param {number} mid
+ * @param {number} y
+ * @param {number} h
+ * @returns {Box}
+ */
 function makeBox(pen, box, mid, y, h) {
   const { layout, state } = pen;
   if (box >= layout.slots) {
@@ -149,14 +203,29 @@ function makeBox(pen, box, mid, y, h) {
   return { key: box, kind: "node", occ, rec, group: null, x: mid - w / 2, y, w, h };
 }
 
-/** Stubs left and right of the middle, where wires come in; what does not fit is counted. @param {Pen} pen @param {number} box @param {number} mid @param {number} y */
+/**
+ * Stubs left and right of the middle, where wires come in; what does not fit is counted.
+ * @param {Pen} pen
+ * @param {number} box
+ * @param {number} mid
+ * @param {number} y
+ */
 function emitTags(pen, box, mid, y) {
   const alive = (pen.layout.tags.get(box) ?? []).filter((t) => pen.pairState[t.pair]);
   alive.slice(0, 2).forEach((tag, k) => {
     const more = k === 1 ? alive.length - 2 : 0;
     const w = tag.width;
     const x = k === 0 ? mid - 8 - w : mid + 8;
-    pen.picture.tags.push({ tag, more, label: tag.label, x, y, w, state: pen.pairState[tag.pair], box });
+    pen.picture.tags.push({
+      tag,
+      more,
+      label: tag.label,
+      x,
+      y,
+      w,
+      state: pen.pairState[tag.pair],
+      box,
+    });
   });
 }
 
@@ -165,61 +234,11 @@ function emitStubs({ layout, picture, pairState }) {
   const { wiring } = layout;
   /** @type {Map<number, number>} */
   const uses = new Map();
-  for (let p = 0; p < wiring.count; p++) if (wiring.stub[p] && pairState[p]) uses.set(wiring.source[p], (uses.get(wiring.source[p]) ?? 0) + 1);
+  for (let p = 0; p < wiring.count; p++)
+    if (wiring.stub[p] && pairState[p])
+      uses.set(wiring.source[p], (uses.get(wiring.source[p]) ?? 0) + 1);
   for (const b of picture.boxes) {
     const n = uses.get(b.key);
     if (n) picture.stubs.push({ x: b.x + b.w / 2, y: b.y + b.h, label: `→ ${n}`, box: b.key });
   }
-}
-
-/** @param {Pen} pen @param {Level} level @param {Scratch} s @param {{i: number, ox: number, oy: number}} at */
-function emitWire(pen, level, s, { i, ox, oy }) {
-  const wire = level.wires[i];
-  let state = 0;
-  let edge = -1;
-  for (const p of wire.pairs) if (pen.pairState[p]) { state |= pen.pairState[p]; edge = pen.pairEdge[p]; }
-  if (!state) return;
-  const n = level.items.length;
-  const { rank, x } = level;
-  const fromPort = wire.a >= n;
-  const toPort = wire.b >= n;
-  if ((!fromPort && !s.item[wire.a]) || (!toPort && !s.item[wire.b])) return;
-  const tag = toPort ? 0 : pen.layout.tags.has(level.items[wire.b]) && !level.inner[wire.b] ? TAG_ROW : 0;
-  let cx = ox + x[wire.a] + wire.oa;
-  const start = fromPort ? oy : oy + s.top[rank[wire.a]] + s.item[wire.a];
-  const end = toPort ? oy + s.h : oy + s.top[rank[wire.b]] + tag;
-  const points = [cx, start];
-  let below = fromPort ? oy + (level.group.parent ? TITLE_H : 0) : oy + s.top[rank[wire.a]] + s.height[rank[wire.a]];
-  const via = wire.via;
-  const tracks = /** @type {Float32Array} */ (wire.tracks);
-  let gap = 0;
-  const turn = (/** @type {number} */ nx, /** @type {number} */ until) => {
-    if (Math.abs(nx - cx) < 2.5) return;    // too little to bend for
-    const ym = below + (until - below) * tracks[gap];
-    points.push(cx, ym, nx, ym);
-    cx = nx;
-  };
-  for (let j = 0; via && j < via.length; j++) {
-    const r = rank[wire.a] + 1 + j;
-    if (!s.height[r]) continue;
-    turn(ox + via[j], oy + s.top[r]);
-    below = oy + s.top[r] + s.height[r];
-    gap = j + 1;
-  }
-  turn(ox + x[wire.b] + wire.ob, toPort ? end : oy + s.top[rank[wire.b]]);
-  points.push(cx, end);
-  pen.picture.wires.push(finish({
-    id: level.group.at * 65536 + i, points, arrow: !toPort && !wire.pb, state, pairs: wire.pairs, edge: fromPort || wire.pa ? -1 : edge,
-    x0: 0, y0: 0, x1: 0, y1: 0,
-  }));
-}
-
-/** @param {DrawnWire} wire */
-function finish(wire) {
-  const { points } = wire;
-  wire.x0 = wire.x1 = points[0];
-  wire.y0 = points[1];
-  wire.y1 = points[points.length - 1];
-  for (let k = 2; k < points.length; k += 2) { wire.x0 = Math.min(wire.x0, points[k]); wire.x1 = Math.max(wire.x1, points[k]); }
-  return wire;
 }

@@ -1,5 +1,6 @@
 // @ts-check
-// What the outside hears: the view, once the user has rested a second; and a truthful status for tests.
+// What the outside hears: the view, once the user has rested a second; and a truthful status for
+// tests.
 
 const IDLE_MS = 1000;
 
@@ -24,46 +25,76 @@ export class Report {
   #send() {
     const { session: s, data, component, selected, nav } = this.viewer;
     if (!s || !data || !component) return;
-    if (nav.playing) { this.touch(); return; }
+    if (nav.playing) {
+      this.touch();
+      return;
+    }
     component.setStateValue("view", {
-      seq: data.seq, step: s.step, before: s.before, select: selected === null ? [] : [selected],
+      seq: data.seq,
+      step: s.step,
+      before: s.before,
+      select: selected === null ? [] : [selected],
       open: s.tree.openChanges()?.filter((id) => !nav.lent.has(id.slice(1))) ?? null,
     });
   }
 
   /** @param {number} ms */
-  ready(ms) { this.loaded = true; this.loadMs = ms; this.viewer.stage.draw(); }
+  ready(ms) {
+    this.loaded = true;
+    this.loadMs = ms;
+    this.viewer.stage.draw();
+  }
 
   /** @param {string} text */
-  error(text) { this.errors.push(text); this.publish(); }
+  error(text) {
+    this.errors.push(text);
+    this.publish();
+  }
 
   publish() {
     const { session: s, stage, loaded, data } = this.viewer;
     const picture = stage.panes[1].picture;
     const current = `${data?.graph?.key ?? ""}|${data?.steps?.key ?? ""}` === loaded;
     /** @type {any} */ (window).__passlens = {
-      ready: this.loaded && current && picture !== null && stage.panes[1].width > 0, version: this.version,
-      step: s?.step ?? 0, visible: picture?.nodes ?? 0, total: s?.late.total ?? 0, errors: [...this.errors],
-      loadMs: this.loadMs, toggleMs: this.toggleMs,
+      ready: this.loaded && current && picture !== null && stage.panes[1].width > 0,
+      version: this.version,
+      step: s?.step ?? 0,
+      visible: picture?.nodes ?? 0,
+      total: s?.late.total ?? 0,
+      errors: [...this.errors],
+      loadMs: this.loadMs,
+      toggleMs: this.toggleMs,
     };
-    /** @type {any} */ (window).__passlensWhere = (/** @type {string} */ id, /** @type {number} */ pane) => this.where(id, pane);
+    /** @type {any} */ (window).__passlensWhere = (
+      /** @type {string} */ id,
+      /** @type {number} */ pane,
+    ) => this.where(id, pane);
   }
 
-  /** Where a node or a group is drawn in a pane, in the page's pixels; for tests that use the mouse. @param {string} id @param {number} [pane] */
+  /**
+   * Where a node or a group is drawn in a pane, in the page's pixels; for tests that use the mouse.
+   * @param {string} id
+   * @param {number} [pane]
+   */
   where(id, pane = 1) {
     const { session: s, stage } = this.viewer;
     const group = s?.tree.byId.get(id);
-    const key = s && group ? s.layout.slots + group.at : s?.boxOf(id) ?? -1;
+    const key = s && group ? s.layout.slots + group.at : (s?.boxOf(id) ?? -1);
     const p = stage.panes[pane];
     const box = p.picture?.byKey.get(key);
     if (!box) return null;
     const r = p.canvas.getBoundingClientRect();
     const v = stage.camera.view(pane);
     return {
-      x: r.x + r.width / 2 + (box.x - v.x) * v.k, y: r.y + r.height / 2 + (box.y - v.y) * v.k, width: box.w * v.k, height: box.h * v.k,
+      x: r.x + r.width / 2 + (box.x - v.x) * v.k,
+      y: r.y + r.height / 2 + (box.y - v.y) * v.k,
+      width: box.w * v.k,
+      height: box.h * v.k,
       kind: box.kind,
     };
   }
 
-  dispose() { window.clearTimeout(this.timer); }
+  dispose() {
+    window.clearTimeout(this.timer);
+  }
 }

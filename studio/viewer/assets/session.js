@@ -14,7 +14,8 @@ import { Cursor, History } from "./trace.js";
 
 export class Session {
   /**
-   * @param {import("./types.js").GraphJson} graph @param {import("./types.js").StepsJson | null} trace
+   * @param {import("./types.js").GraphJson} graph
+   * @param {import("./types.js").StepsJson | null} trace
    * @param {import("./metrics.js").Metrics} metrics
    */
   constructor(graph, trace, metrics) {
@@ -35,12 +36,20 @@ export class Session {
     this.folds = 0;
   }
 
-  #newLayout() { return new Layout(this.union, this.tree, this.metrics, this.hubs); }
+  #newLayout() {
+    return new Layout(this.union, this.tree, this.metrics, this.hubs);
+  }
 
-  get step() { return this.late.step; }
-  get steps() { return this.trace?.steps ?? []; }
+  get step() {
+    return this.late.step;
+  }
+  get steps() {
+    return this.trace?.steps ?? [];
+  }
   /** The rewrite that led to this step. */
-  get current() { return this.step > 0 ? this.steps[this.step - 1] : null; }
+  get current() {
+    return this.step > 0 ? this.steps[this.step - 1] : null;
+  }
 
   /** @param {number} step @param {"source" | "previous"} [before] */
   goto(step, before = this.before) {
@@ -72,7 +81,9 @@ export class Session {
     return picture;
   }
 
-  heightMap() { return new HeightMap(this.picture("before"), this.picture("after")); }
+  heightMap() {
+    return new HeightMap(this.picture("before"), this.picture("after"));
+  }
 
   /** @param {Which} which @returns {import("./place.js").PaneState} */
   #state(which) {
@@ -81,22 +92,34 @@ export class Session {
     const counts = this.counts(which);
     const at = cursor.step;
     if (which !== "overlay") {
-      return { occupant: (s) => cursor.occupant[s], record: (o) => history.record(o, at), groupCount: counts, edge: (e) => cursor.edgeAlive[e] * 3 };
+      return {
+        occupant: (s) => cursor.occupant[s],
+        record: (o) => history.record(o, at),
+        groupCount: counts,
+        edge: (e) => cursor.edgeAlive[e] * 3,
+      };
     }
     return {
       occupant: (s) => (late.occupant[s] >= 0 ? late.occupant[s] : early.occupant[s]),
-      record: (o) => history.record(o, at), groupCount: counts,
+      record: (o) => history.record(o, at),
+      groupCount: counts,
       edge: (e) => early.edgeAlive[e] | (late.edgeAlive[e] << 1),
     };
   }
 
   /** Nodes below each group. @param {Which} which @returns {Int32Array} */
-  counts(which) { return this.#tally()[which]; }
+  counts(which) {
+    return this.#tally()[which];
+  }
 
   /** @returns {Int32Array} nodes new since "before", by group */
-  get plus() { return this.#tally().plus; }
+  get plus() {
+    return this.#tally().plus;
+  }
   /** @returns {Int32Array} nodes gone since "before", by group */
-  get minus() { return this.#tally().minus; }
+  get minus() {
+    return this.#tally().minus;
+  }
 
   /** One scan over all occupants, then up the tree. */
   #tally() {
@@ -104,10 +127,15 @@ export class Session {
     const { union, tree, early, late } = this;
     const n = tree.groups.length;
     const t = {
-      before: new Int32Array(n), after: new Int32Array(n), overlay: new Int32Array(n), plus: new Int32Array(n), minus: new Int32Array(n),
+      before: new Int32Array(n),
+      after: new Int32Array(n),
+      overlay: new Int32Array(n),
+      plus: new Int32Array(n),
+      minus: new Int32Array(n),
     };
     for (let o = 0; o < union.recs.length; o++) {
-      const a = early.alive[o], b = late.alive[o];
+      const a = early.alive[o],
+        b = late.alive[o];
       if (!(a | b)) continue;
       const g = tree.groupOf[union.slotOf[o]].at;
       t.before[g] += a;
@@ -128,22 +156,31 @@ export class Session {
   touched() {
     const step = this.current;
     const { index, sources } = this.union;
-    const find = (/** @type {string[]} */ ids) => ids.map((id) => index.get(id)).filter((o) => o !== undefined);
+    const find = (/** @type {string[]} */ ids) =>
+      ids.map((id) => index.get(id)).filter((o) => o !== undefined);
     if (!step) return { matched: new Set(), added: new Set(), changed: new Set() };
     const matched = new Set(find(step.matched));
-    if (this.before === "source") for (const o of [...matched]) if (o >= sources) for (const a of this.history.ancestors(o)) matched.add(a);
-    return { matched, added: new Set(find(step.added)), changed: new Set(find(Object.keys(step.changed ?? {}))) };
+    if (this.before === "source")
+      for (const o of [...matched])
+        if (o >= sources) for (const a of this.history.ancestors(o)) matched.add(a);
+    return {
+      matched,
+      added: new Set(find(step.added)),
+      changed: new Set(find(Object.keys(step.changed ?? {}))),
+    };
   }
 
   /** @param {Which} which @returns {Map<number, BoxMark>} */
   marks(which) {
     const touched = this.touched();
     const now = new Set();
-    for (const set of Object.values(touched)) for (const o of set) this.#around(this.union.slotOf[o], now);
+    for (const set of Object.values(touched))
+      for (const o of set) this.#around(this.union.slotOf[o], now);
     /** @type {Map<number, BoxMark>} */
     const marks = new Map();
     for (const b of this.picture(which).boxes) {
-      const mark = b.kind === "node" ? this.#nodeMark(b.occ, which, touched) : this.#groupMark(b, now);
+      const mark =
+        b.kind === "node" ? this.#nodeMark(b.occ, which, touched) : this.#groupMark(b, now);
       if (mark) marks.set(b.key, mark);
     }
     return marks;
@@ -151,29 +188,50 @@ export class Session {
 
   /** @param {number} slot @param {Set<number>} into */
   #around(slot, into) {
-    for (let g = /** @type {import("./fold.js").Group | null} */ (this.tree.groupOf[slot]); g; g = g.parent) into.add(this.layout.slots + g.at);
+    for (
+      let g = /** @type {import("./fold.js").Group | null} */ (this.tree.groupOf[slot]);
+      g;
+      g = g.parent
+    )
+      into.add(this.layout.slots + g.at);
   }
 
   /** @param {import("./place.js").Box} b @param {Set<number>} now @returns {BoxMark | null} */
   #groupMark(b, now) {
     const g = b.key - this.layout.slots;
-    const plus = this.plus[g], minus = this.minus[g];
+    const plus = this.plus[g],
+      minus = this.minus[g];
     const here = now.has(b.key);
     if (!plus && !minus && !here) return null;
-    return { mark: here && b.kind === "closed" ? "matched" : null, now: here && b.kind === "closed", faded: false, plus, minus };
+    return {
+      mark: here && b.kind === "closed" ? "matched" : null,
+      now: here && b.kind === "closed",
+      faded: false,
+      plus,
+      minus,
+    };
   }
 
-  /** @param {number} o @param {Which} which @param {{matched: Set<number>, added: Set<number>, changed: Set<number>}} touched @returns {BoxMark | null} */
+  /**
+   * @param {number} o
+   * @param {Which} which
+   * @param {{matched: Set<number>, added: Set<number>, changed: Set<number>}} touched
+   * @returns {BoxMark | null}
+   */
   #nodeMark(o, which, touched) {
-    const a = this.early.alive[o], b = this.late.alive[o];
+    const a = this.early.alive[o],
+      b = this.late.alive[o];
     const plain = { faded: false, plus: 0, minus: 0 };
     if (which !== "before" && touched.added.has(o)) return { mark: "added", now: true, ...plain };
     if (touched.changed.has(o)) return { mark: "changed", now: true, ...plain };
-    if (which !== "after" && touched.matched.has(o) && a) return { mark: b ? "matched" : "removed", now: true, ...plain };
-    if (which === "after" && touched.matched.has(o) && b) return { mark: "matched", now: true, ...plain };
+    if (which !== "after" && touched.matched.has(o) && a)
+      return { mark: b ? "matched" : "removed", now: true, ...plain };
+    if (which === "after" && touched.matched.has(o) && b)
+      return { mark: "matched", now: true, ...plain };
     if (a && !b) return { mark: "removed", now: false, ...plain, faded: true };
     if (b && !a) return { mark: "added", now: false, ...plain };
-    if (this.history.changedBetween(o, this.early.step, this.step)) return { mark: "changed", now: false, ...plain };
+    if (this.history.changedBetween(o, this.early.step, this.step))
+      return { mark: "changed", now: false, ...plain };
     return null;
   }
 
@@ -186,16 +244,25 @@ export class Session {
       const b = byKey.get(this.tree.boxOf(this.union.slotOf[o]));
       if (!b) continue;
       box = box
-        ? { x0: Math.min(box.x0, b.x), y0: Math.min(box.y0, b.y), x1: Math.max(box.x1, b.x + b.w), y1: Math.max(box.y1, b.y + b.h) }
+        ? {
+            x0: Math.min(box.x0, b.x),
+            y0: Math.min(box.y0, b.y),
+            x1: Math.max(box.x1, b.x + b.w),
+            y1: Math.max(box.y1, b.y + b.h),
+          }
         : { x0: b.x, y0: b.y, x1: b.x + b.w, y1: b.y + b.h };
     }
     return box;
   }
 
-  /** Pairs of boxes that an edge of the given boxes joins, and the boxes at their other ends. @param {Set<number>} keys */
+  /**
+   * Pairs of boxes that an edge of the given boxes joins, and the boxes at their other ends.
+   * @param {Set<number>} keys
+   */
   neighbourhood(keys) {
     const { wiring, slots } = this.layout;
-    const lit = new Set(), near = new Set();
+    const lit = new Set(),
+      near = new Set();
     const hubKeys = new Set([...keys].filter((k) => k < slots));
     for (let p = 0; p < wiring.count; p++) {
       const from = keys.has(wiring.source[p]) || hubKeys.has(wiring.sourceSlot[p]);

@@ -3,22 +3,16 @@
 
 import { Card } from "./card.js";
 import { Details } from "./details.js";
-import { button, fill, h, icon } from "./dom.js";
+import { button, fill, h } from "./dom.js";
 import { HELP } from "./keys.js";
 import { Passes } from "./passes.js";
 import { Scrubber } from "./scrubber.js";
 import { Search } from "./search.js";
 import { Stage } from "./stage.js";
+import { makeTools } from "./tools.js";
 import { Tooltip } from "./tooltip.js";
 
 const NARROW = 1150;
-const ICONS = {
-  search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3 14 14", fit: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
-  follow: "M8 1v3M8 12v3M1 8h3M12 8h3M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6z", plus: "M8 3v10M3 8h10", minus: "M3 8h10",
-  both: "M1.5 3h13v10h-13zM8 3v10", over: "M2 2h8v8H2zM6 6h8v8H6z", after: "M1.5 3h13v10h-13z", left: "M1.5 3h13v10h-13zM6 3v10",
-  right: "M1.5 3h13v10h-13zM10 3v10", fold: "M3 6l5 4 5-4",
-};
-
 export class Shell {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -26,8 +20,15 @@ export class Shell {
     this.mode = "rewrite";
     /** @type {boolean | null} null = by width */ this.leftWanted = null;
     /** @type {boolean | null} */ this.rightWanted = null;
-    const context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-    this.measure = { text: (/** @type {string} */ text, /** @type {string} */ font) => { context.font = font; return context.measureText(text).width; } };
+    const context = /** @type {CanvasRenderingContext2D} */ (
+      document.createElement("canvas").getContext("2d")
+    );
+    this.measure = {
+      text: (/** @type {string} */ text, /** @type {string} */ font) => {
+        context.font = font;
+        return context.measureText(text).width;
+      },
+    };
     this.tip = new Tooltip();
     this.stage = new Stage(this.#stageHost());
     this.passes = new Passes(viewer);
@@ -37,17 +38,43 @@ export class Shell {
     this.search = new Search(viewer);
     this.note = h("div.pl-note", { hidden: true });
     this.help = this.#help();
-    this.tools = this.#tools();
-    this.middle = h("section.pl-middle", { "aria-label": "Graph" }, this.stage.el, this.search.el, this.tools, this.note);
+    this.tools = makeTools(viewer, this);
+    this.middle = h(
+      "section.pl-middle",
+      { "aria-label": "Graph" },
+      this.stage.el,
+      this.search.el,
+      this.tools.el,
+      this.note,
+    );
     this.left = h("aside.pl-left", { "aria-label": "Passes" }, this.passes.el);
-    this.right = h("aside.pl-right", { "aria-label": "Details" }, this.card.el, this.details.el, viewer.live.details);
+    this.right = h(
+      "aside.pl-right",
+      { "aria-label": "Details" },
+      this.card.el,
+      this.details.el,
+      viewer.live.details,
+    );
     this.body = h("div.pl-body", null, this.left, this.middle, this.right);
-    this.root = h("div.pl-root", { tabindex: 0, role: "region", "aria-label": "Graph viewer, press question mark for keys" },
-      this.body, this.scrubber.el, viewer.live.line, this.help, this.tip.el, h("div.pl-ring"));
+    this.root = h(
+      "div.pl-root",
+      { tabindex: 0, role: "region", "aria-label": "Graph viewer, press question mark for keys" },
+      this.body,
+      this.scrubber.el,
+      viewer.live.line,
+      this.help,
+      this.tip.el,
+      h("div.pl-ring"),
+    );
     this.onResize = () => this.fillWindow();
     window.addEventListener("resize", this.onResize);
     this.widthSeen = 0;
-    this.watch = new ResizeObserver(() => { if (Math.abs(this.root.clientWidth - this.widthSeen) > 1) { this.widthSeen = this.root.clientWidth; this.fillWindow(); } });
+    this.watch = new ResizeObserver(() => {
+      if (Math.abs(this.root.clientWidth - this.widthSeen) > 1) {
+        this.widthSeen = this.root.clientWidth;
+        this.fillWindow();
+      }
+    });
     this.watch.observe(this.root);
     this.root.addEventListener("pointerdown", (/** @type {Event} */ e) => {
       const on = /** @type {HTMLElement} */ (e.composedPath()[0]);
@@ -60,7 +87,9 @@ export class Shell {
     const { viewer } = this;
     return {
       pick: (box) => viewer.select(box?.rec?.id ?? null),
-      toggle: (box) => { if (box.group) viewer.nav.toggle(box.group); },
+      toggle: (box) => {
+        if (box.group) viewer.nav.toggle(box.group);
+      },
       hover: (box, event, which) => this.tip.node(viewer.session, box, event, which),
       setBefore: (before) => viewer.nav.setBefore(before),
       moved: () => this.tip.hide(),
@@ -69,27 +98,20 @@ export class Shell {
     };
   }
 
-  #tools() {
-    const { viewer } = this;
-    const tool = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ act) =>
-      h("button", { type: "button", title: label, "aria-label": label, onclick: () => { act(); this.root.focus({ preventScroll: true }); } }, icon(/** @type {any} */ (ICONS)[name]));
-    const zoom = (/** @type {number} */ f) => { const { camera } = this.stage; camera.zoom(camera.lead, f); this.stage.invalidate(); };
-    this.paneTools = [1, 2, 3].map((n) => tool(["both", "over", "after"][n - 1], ["Both panes (1)", "Overlay (2)", "After only (3)"][n - 1], () => this.setPanes(/** @type {1 | 2 | 3} */ (n))));
-    this.followTool = tool("follow", "Follow the change while stepping", () => { viewer.nav.following = !viewer.nav.following; if (viewer.nav.following) viewer.nav.follow(200); this.renderPlay(); });
-    this.leftTool = tool("left", "Passes panel (p)", () => this.toggleLeft());
-    this.rightTool = tool("right", "Details panel (d)", () => this.toggleRight());
-    return h("div.pl-tools", { role: "toolbar", "aria-label": "View", "aria-orientation": "vertical" }, this.leftTool, this.rightTool,
-      h("span.pl-group", { role: "group", "aria-label": "Panes" }, ...this.paneTools), this.followTool,
-      tool("search", "Find a node (/)", () => this.search.open()), tool("minus", "Zoom out (−)", () => zoom(0.8)), tool("plus", "Zoom in (+)", () => zoom(1.25)),
-      tool("fit", "Fit the graph (f)", () => this.stage.fit(viewer.motion ? 200 : 0)));
-  }
-
   #help() {
-    const rows = HELP.map(([key, text]) => h("div", null, h("kbd", null, key), h("span", null, text)));
-    return h("div.pl-help", { role: "dialog", "aria-label": "Keys", hidden: true, onclick: () => this.toggleHelp() }, h("div.pl-sheet", null, h("h2", null, "Keys"), ...rows));
+    const rows = HELP.map(([key, text]) =>
+      h("div", null, h("kbd", null, key), h("span", null, text)),
+    );
+    return h(
+      "div.pl-help",
+      { role: "dialog", "aria-label": "Keys", hidden: true, onclick: () => this.toggleHelp() },
+      h("div.pl-sheet", null, h("h2", null, "Keys"), ...rows),
+    );
   }
 
-  toggleHelp() { this.help.hidden = !this.help.hidden; }
+  toggleHelp() {
+    this.help.hidden = !this.help.hidden;
+  }
 
   /** Take the height that the window has left, so that the page itself never scrolls. */
   fillWindow() {
@@ -107,8 +129,11 @@ export class Shell {
     this.root.classList.toggle("pl-model", single);
     this.scrubber.el.hidden = single;
     this.card.el.hidden = single;
-    for (const t of [...(this.paneTools ?? []), this.followTool, this.leftTool]) t.hidden = single;
-    if (changed || this.stage.single !== single) { this.stage.single = single; this.stage.applySplit(); }
+    for (const t of [...this.tools.panes, this.tools.follow, this.tools.left]) t.hidden = single;
+    if (changed || this.stage.single !== single) {
+      this.stage.single = single;
+      this.stage.applySplit();
+    }
     this.applyPanels();
   }
 
@@ -116,23 +141,39 @@ export class Shell {
     const width = this.root.clientWidth || window.innerWidth;
     const wide = width >= NARROW;
     const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
-    const right = this.rightWanted ?? (this.viewer.selected !== null || (this.mode === "rewrite" && width >= 760));
+    const right =
+      this.rightWanted ??
+      (this.viewer.selected !== null || (this.mode === "rewrite" && width >= 760));
     this.left.hidden = !left;
     this.right.hidden = !right;
     this.body.style.gridTemplateColumns = `${left ? "280px " : ""}minmax(0, 1fr)${right ? (wide ? " 320px" : " 288px") : ""}`;
-    this.leftTool.setAttribute("aria-pressed", String(left));
-    this.rightTool.setAttribute("aria-pressed", String(right));
+    this.tools.left.setAttribute("aria-pressed", String(left));
+    this.tools.right.setAttribute("aria-pressed", String(right));
   }
 
-  toggleLeft() { this.leftWanted = this.left.hidden; this.applyPanels(); }
-  toggleRight() { this.rightWanted = this.right.hidden; this.applyPanels(); }
-  layoutRight() { this.card.el.classList.toggle("pl-short", this.viewer.selected !== null); this.applyPanels(); }
+  toggleLeft() {
+    this.leftWanted = this.left.hidden;
+    this.applyPanels();
+  }
+  toggleRight() {
+    this.rightWanted = this.right.hidden;
+    this.applyPanels();
+  }
+  layoutRight() {
+    this.card.el.classList.toggle("pl-short", this.viewer.selected !== null);
+    this.applyPanels();
+  }
 
   /** @param {1 | 2 | 3} n */
-  setPanes(n) { this.stage.setMode(n); this.renderPlay(); }
+  setPanes(n) {
+    this.stage.setMode(n);
+    this.renderPlay();
+  }
 
   /** @param {import("./theme.js").Theme | undefined} theme */
-  restyleMeasure(theme) { if (theme) this.root.style.setProperty("--pl-match", theme.match); }
+  restyleMeasure(theme) {
+    if (theme) this.root.style.setProperty("--pl-match", theme.match);
+  }
 
   /** @param {import("./types.js").Descriptor} data */
   notice(data) {
@@ -143,10 +184,26 @@ export class Shell {
     if (busy) {
       const known = busy.fraction !== null && busy.fraction !== undefined;
       const bar = h("progress", known ? { max: 1, value: busy.fraction } : {});
-      fill(this.note, h("span", null, busy.text), bar, known ? h("span.pl-num", null, `${Math.round((busy.fraction ?? 0) * 100)} %`) : null,
-        busy.cancel ? button("Cancel", "Cancel", () => this.viewer.trigger("cancel", true)) : null);
+      fill(
+        this.note,
+        h("span", null, busy.text),
+        bar,
+        known ? h("span.pl-num", null, `${Math.round((busy.fraction ?? 0) * 100)} %`) : null,
+        busy.cancel ? button("Cancel", "Cancel", () => this.viewer.trigger("cancel", true)) : null,
+      );
     } else if (message) {
-      fill(this.note, h("span", null, message.text), button("Close this note", "×", () => { this.note.hidden = true; }, "pl-x"));
+      fill(
+        this.note,
+        h("span", null, message.text),
+        button(
+          "Close this note",
+          "×",
+          () => {
+            this.note.hidden = true;
+          },
+          "pl-x",
+        ),
+      );
     }
   }
 
@@ -162,8 +219,22 @@ export class Shell {
     const { viewer } = this;
     if (viewer.theme) {
       const t = viewer.theme;
-      const vars = { bg: t.bg, panel: t.panel, text: t.text, muted: t.muted, faint: t.faint, border: t.border, primary: t.primary, add: t.add, remove: t.remove, change: t.change, match: t.match, font: t.font };
-      for (const [name, value] of Object.entries(vars)) this.root.style.setProperty(`--pl-${name}`, value);
+      const vars = {
+        bg: t.bg,
+        panel: t.panel,
+        text: t.text,
+        muted: t.muted,
+        faint: t.faint,
+        border: t.border,
+        primary: t.primary,
+        add: t.add,
+        remove: t.remove,
+        change: t.change,
+        match: t.match,
+        font: t.font,
+      };
+      for (const [name, value] of Object.entries(vars))
+        this.root.style.setProperty(`--pl-${name}`, value);
       this.root.classList.toggle("pl-dark", t.dark);
     }
     this.passes.render();
@@ -185,11 +256,19 @@ export class Shell {
 
   renderPlay() {
     this.scrubber?.renderPlay();
-    this.paneTools?.forEach((t, i) => t.setAttribute("aria-pressed", String(this.stage.mode === i + 1)));
-    this.followTool?.setAttribute("aria-pressed", String(this.viewer.nav.following));
+    this.tools?.panes.forEach((t, i) =>
+      t.setAttribute("aria-pressed", String(this.stage.mode === i + 1)),
+    );
+    this.tools?.follow.setAttribute("aria-pressed", String(this.viewer.nav.following));
   }
 
-  twinChanged() { this.viewer.live.twin(); }
+  twinChanged() {
+    this.viewer.live.twin();
+  }
 
-  dispose() { this.watch.disconnect(); window.removeEventListener("resize", this.onResize); this.scrubber.dispose(); }
+  dispose() {
+    this.watch.disconnect();
+    window.removeEventListener("resize", this.onResize);
+    this.scrubber.dispose();
+  }
 }

@@ -6,6 +6,9 @@ import { h, fill } from "./dom.js";
 import { Minimap } from "./minimap.js";
 import { Pane } from "./pane.js";
 import { paneHeader } from "./header.js";
+import { makeDraggable } from "./splitter.js";
+import { showAll, showBox, showChange, showTop } from "./sights.js";
+import { edgeLabel, nearest } from "./look.js";
 
 /** @typedef {import("./session.js").Session} Session */
 /** @typedef {import("./session.js").Which} Which */
@@ -35,43 +38,94 @@ export class Stage {
     this.single = false;
     this.split = 0.5;
     this.frame = 0;
-    /** @type {Map<Which, {stamp: string, marks: Map<number, import("./draw.js").BoxMark>, session: Session}>} */
+    /**
+     * @type {Map<Which, {stamp: string, marks: Map<number, import("./draw.js").BoxMark>, session:
+     * Session}>}
+     */
     this.markCache = new Map();
-    this.canvases = [0, 1].map((i) => h("canvas", { role: "img", "aria-label": i ? "Graph after" : "Graph before", tabindex: -1 }));
+    this.canvases = [0, 1].map((i) =>
+      h("canvas", { role: "img", "aria-label": i ? "Graph after" : "Graph before", tabindex: -1 }),
+    );
     /** @type {Pane[]} */
     this.panes = this.canvases.map((canvas) => new Pane(canvas, this.#paneHost()));
-    this.minimap = new Minimap((x, y) => { this.camera.follow(1); this.camera.flyTo({ x, y }, 0); host.moved(); this.invalidate(); });
+    this.minimap = new Minimap((x, y) => {
+      this.camera.follow(1);
+      this.camera.flyTo({ x, y }, 0);
+      host.moved();
+      this.invalidate();
+    });
     this.heads = [h("div.pl-head"), h("div.pl-head")];
     this.cells = [0, 1].map((i) => h("div.pl-pane", null, this.heads[i], this.canvases[i]));
-    this.gutter = h("div.pl-gutter", { role: "separator", "aria-orientation": "vertical", "aria-label": "Move the split", tabindex: 0 });
+    this.gutter = h("div.pl-gutter", {
+      role: "separator",
+      "aria-orientation": "vertical",
+      "aria-label": "Move the split",
+      tabindex: 0,
+    });
     this.cells[1].append(this.minimap.el);
     this.el = h("div.pl-stage", null, this.cells[0], this.gutter, this.cells[1]);
-    this.#splitter();
-    this.observer = new ResizeObserver(() => { this.resized(); });
+    makeDraggable(this);
+    this.observer = new ResizeObserver(() => {
+      this.resized();
+    });
     this.observer.observe(this.el);
   }
 
-  dispose() { this.observer.disconnect(); cancelAnimationFrame(this.frame); this.frame = 0; this.session = null; }
+  dispose() {
+    this.observer.disconnect();
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.session = null;
+  }
 
   /** @param {Pane} pane @returns {Which} */
-  which(pane) { return pane === this.panes[0] ? "before" : this.mode === 2 && !this.single ? "overlay" : "after"; }
+  which(pane) {
+    return pane === this.panes[0]
+      ? "before"
+      : this.mode === 2 && !this.single
+        ? "overlay"
+        : "after";
+  }
 
   /** @returns {Pane[]} */
-  get shown() { return this.mode === 1 && !this.single ? this.panes : [this.panes[1]]; }
+  get shown() {
+    return this.mode === 1 && !this.single ? this.panes : [this.panes[1]];
+  }
 
   #paneHost() {
     const index = (/** @type {Pane} */ p) => (p === this.panes[0] ? 0 : 1);
     const click = (/** @type {Pane} */ pane, /** @type {Box | null} */ box) => {
       this.camera.follow(index(pane));
       this.host.hover(null, null, this.which(pane));
-      if (box && box.kind !== "node") this.host.toggle(box, this.which(pane)); else this.host.pick(box, this.which(pane));
+      if (box && box.kind !== "node") this.host.toggle(box, this.which(pane));
+      else this.host.pick(box, this.which(pane));
     };
     return {
-      onPan: (/** @type {Pane} */ p, /** @type {number} */ dx, /** @type {number} */ dy) => { this.camera.pan(index(p), dx, dy); this.host.moved(); this.invalidate(); },
-      onZoom: (/** @type {Pane} */ p, /** @type {number} */ f, /** @type {number} */ x, /** @type {number} */ y) => { this.camera.zoom(index(p), f, x, y); this.host.moved(); this.invalidate(); },
+      onPan: (/** @type {Pane} */ p, /** @type {number} */ dx, /** @type {number} */ dy) => {
+        this.camera.pan(index(p), dx, dy);
+        this.host.moved();
+        this.invalidate();
+      },
+      onZoom: (
+        /** @type {Pane} */ p,
+        /** @type {number} */ f,
+        /** @type {number} */ x,
+        /** @type {number} */ y,
+      ) => {
+        this.camera.zoom(index(p), f, x, y);
+        this.host.moved();
+        this.invalidate();
+      },
       onClick: click,
       onDouble: () => {},
-      onHover: (/** @type {Pane} */ p, /** @type {Box | null} */ b, /** @type {MouseEvent | null} */ e) => { this.host.hover(b, e, this.which(p)); this.invalidate(); },
+      onHover: (
+        /** @type {Pane} */ p,
+        /** @type {Box | null} */ b,
+        /** @type {MouseEvent | null} */ e,
+      ) => {
+        this.host.hover(b, e, this.which(p));
+        this.invalidate();
+      },
       viewOf: (/** @type {Pane} */ p) => this.camera.view(index(p)),
     };
   }
@@ -94,40 +148,23 @@ export class Stage {
 
   resized() {
     const two = this.mode === 1 && !this.single;
-    this.el.style.gridTemplateColumns = two ? `${Math.round(this.split * (this.el.clientWidth - 5))}px 5px minmax(0, 1fr)` : "minmax(0, 1fr)";
+    this.el.style.gridTemplateColumns = two
+      ? `${Math.round(this.split * (this.el.clientWidth - 5))}px 5px minmax(0, 1fr)`
+      : "minmax(0, 1fr)";
     for (const p of this.shown) p.resize();
     this.draw();
   }
 
-  #splitter() {
-    const move = (/** @type {number} */ x) => {
-      const r = this.el.getBoundingClientRect();
-      this.split = Math.min(0.8, Math.max(0.2, (x - r.left) / r.width));
-      this.applySplit();
-    };
-    this.gutter.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
-      e.preventDefault();
-      const drag = (/** @type {PointerEvent} */ ev) => move(ev.clientX);
-      const stop = () => { window.removeEventListener("pointermove", drag); window.removeEventListener("pointerup", stop); };
-      window.addEventListener("pointermove", drag);
-      window.addEventListener("pointerup", stop);
-    });
-    this.gutter.addEventListener("dblclick", () => { this.split = 0.5; this.applySplit(); });
-    this.gutter.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-      if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
-      e.stopPropagation();
-      e.preventDefault();
-      this.split = Math.min(0.8, Math.max(0.2, this.split + (e.key === "ArrowLeft" ? -0.04 : 0.04)));
-      this.applySplit();
-    });
-  }
-
   /** @param {Session} session */
-  setSession(session) { this.session = session; for (const p of this.panes) p.picture = null; }
+  setSession(session) {
+    this.session = session;
+    for (const p of this.panes) p.picture = null;
+  }
 
   /**
    * Take the session's pictures; what the middle of the view showed stays where it was.
-   * @param {number} ms @param {{anchor?: number, anchorPane?: number, origins?: Map<number, {x: number, y: number}>}} [how]
+   * @param {number} ms
+   * @param {{anchor?: number, anchorPane?: number, origins?: Map<number, {x: number, y: number}>}} [how]
    */
   refresh(ms, how = {}) {
     const s = this.session;
@@ -135,9 +172,11 @@ export class Stage {
     const lead = this.camera.lead;
     const leader = this.panes[lead];
     const old = leader.picture;
-    const key = how.anchor ?? (old ? nearest(old, this.camera.y, s.picture(this.which(leader))) : -1);
+    const key =
+      how.anchor ?? (old ? nearest(old, this.camera.y, s.picture(this.which(leader))) : -1);
     const was = old?.byKey.get(key);
-    for (const p of this.shown) p.show(s.picture(this.which(p)), ms, p === this.panes[1] ? how.origins : undefined);
+    for (const p of this.shown)
+      p.show(s.picture(this.which(p)), ms, p === this.panes[1] ? how.origins : undefined);
     this.camera.map = this.shown.length === 2 ? s.heightMap() : null;
     const is = was && leader.picture?.byKey.get(key);
     if (was && is && leader.picture !== old) {
@@ -145,7 +184,11 @@ export class Stage {
       const dy = is.y - was.y;
       if (Math.abs(dx) + Math.abs(dy) > 0.01) {
         const to = { x: this.camera.x + dx, y: this.camera.y + dy };
-        if (leader.ms > 0) this.camera.flyTo(to, ms); else { this.camera.x = to.x; this.camera.y = to.y; }
+        if (leader.ms > 0) this.camera.flyTo(to, ms);
+        else {
+          this.camera.x = to.x;
+          this.camera.y = to.y;
+        }
       }
     }
     this.headers();
@@ -154,73 +197,22 @@ export class Stage {
 
   /** The top of the graph, readable. */
   home() {
-    const s = this.session;
-    if (!s) return;
-    const pane = this.panes[1];
-    const p = s.picture(this.which(pane));
-    const w = pane.width || 600, tall = pane.height || 500;
-    const whole = Math.min((w - 48) / Math.max(1, p.width), (tall - 48) / Math.max(1, p.height));
-    const k = Math.min(1, Math.max(0.7, whole > 0.7 ? whole : (w - 48) / Math.max(1, p.width)));
-    this.camera.lead = 1;
-    // Wider than the pane: over the middle of what the first screen holds, the topmost box in sight.
-    const first = p.boxes.filter((b) => b.kind !== "open" && b.y < tall / k);
-    let mid = p.width / 2;
-    if (first.length && p.width * k > w - 24) {
-      mid = first.reduce((sum, b) => sum + b.x + b.w / 2, 0) / first.length;
-      const top = first.reduce((a, b) => (b.y < a.y ? b : a));
-      const reach = w / 2 / k - top.w;
-      mid = Math.min(top.x + top.w / 2 + reach, Math.max(top.x + top.w / 2 - reach, mid));
-    }
-    const y = p.height * k < tall - 48 ? p.height / 2 : tall / 2 / k - 28;
-    this.camera.flyTo({ k, x: mid, y }, 0);
-    this.invalidate();
+    showTop(this);
   }
 
   /** @param {number} ms */
   fit(ms) {
-    const s = this.session;
-    if (!s) return;
-    const pane = this.panes[1];
-    const p = s.picture(this.which(pane));
-    this.camera.follow(1);
-    const k = Math.min(1.25, (pane.width - 40) / Math.max(1, p.width), (pane.height - 40) / Math.max(1, p.height));
-    this.camera.flyTo({ k: Math.max(0.02, k), x: p.width / 2, y: p.height / 2 }, ms);
-    this.invalidate();
+    showAll(this, ms);
   }
 
   /** Bring a box to the middle. @param {number} key @param {number} ms @param {Which} [prefer] */
   centre(key, ms, prefer) {
-    const s = this.session;
-    if (!s) return;
-    const order = prefer === "before" ? this.shown : [...this.shown].reverse();
-    for (const pane of order) {
-      const b = s.picture(this.which(pane)).byKey.get(key);
-      if (!b) continue;
-      this.camera.follow(pane === this.panes[0] ? 0 : 1);
-      this.camera.flyTo({ x: b.x + b.w / 2, y: b.y + Math.min(b.h, 200) / 2, k: Math.max(this.camera.k, 0.7) }, ms);
-      this.invalidate();
-      return;
-    }
+    showBox(this, key, ms, prefer);
   }
 
-  /** Bring what the current rewrite touched to the middle, unless it is well in sight. @param {number} ms */
+  /** Bring what the current rewrite touched to the middle. @param {number} ms */
   follow(ms) {
-    const s = this.session;
-    if (!s || !s.current) return;
-    const pane = this.shown[0];
-    let bounds = s.changeBounds(this.which(pane));
-    let lead = pane;
-    if (!bounds) { lead = this.panes[1]; bounds = s.changeBounds(this.which(lead)); }
-    if (!bounds) return;
-    const index = lead === this.panes[0] ? 0 : 1;
-    this.camera.follow(index);
-    const view = this.camera.flight ? { ...this.camera.flight.to } : this.camera.view(index);
-    const x = (bounds.x0 + bounds.x1) / 2;
-    const y = (bounds.y0 + bounds.y1) / 2;
-    const hx = lead.width / 2 / this.camera.k - 30;
-    const dx = bounds.x0 < view.x - hx || bounds.x1 > view.x + hx ? x : view.x;
-    this.camera.flyTo({ x: dx, y }, ms);
-    this.invalidate();
+    showChange(this, ms);
   }
 
   headers() {
@@ -230,7 +222,13 @@ export class Stage {
     fill(this.heads[1], ...paneHeader(s, this.which(this.panes[1]), this));
   }
 
-  invalidate() { if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); }); }
+  invalidate() {
+    if (!this.frame)
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0;
+        this.draw();
+      });
+  }
 
   draw() {
     const { session: s, theme } = this;
@@ -238,17 +236,32 @@ export class Stage {
     const now = performance.now();
     let moving = this.camera.tick(now);
     const selected = this.host.selectedBoxes();
-    const { lit, near } = selected.size ? s.neighbourhood(selected) : { lit: null, near: new Set() };
+    const { lit, near } = selected.size
+      ? s.neighbourhood(selected)
+      : { lit: null, near: new Set() };
     for (const pane of this.shown) {
       const which = this.which(pane);
       if (!pane.picture) pane.show(s.picture(which), 0);
       const look = {
-        theme, metrics: s.metrics, marks: this.#marks(which), selected, lit, near, overlay: which === "overlay",
-        counts: s.counts(which), edgeLabel: (/** @type {number} */ e) => edgeLabel(s, e),
+        theme,
+        metrics: s.metrics,
+        marks: this.#marks(which),
+        selected,
+        lit,
+        near,
+        overlay: which === "overlay",
+        counts: s.counts(which),
+        edgeLabel: (/** @type {number} */ e) => edgeLabel(s, e),
       };
       moving = pane.draw(look, now) || moving;
     }
-    this.minimap.draw(s, this.panes[1], this.camera.view(1), this.#marks(this.which(this.panes[1])), theme);
+    this.minimap.draw(
+      s,
+      this.panes[1],
+      this.camera.view(1),
+      this.#marks(this.which(this.panes[1])),
+      theme,
+    );
     this.host.drawn();
     if (moving) this.invalidate();
   }
@@ -263,21 +276,4 @@ export class Stage {
     this.markCache.set(which, { stamp, marks, session: s });
     return marks;
   }
-}
-
-/** @param {import("./place.js").Picture} old @param {number} y @param {import("./place.js").Picture} next */
-function nearest(old, y, next) {
-  let key = -1, best = Infinity;
-  for (const b of old.boxes) {
-    if (b.kind === "open" || !next.byKey.has(b.key)) continue;
-    const d = Math.abs(b.y + b.h / 2 - y);
-    if (d < best) { best = d; key = b.key; }
-  }
-  return key;
-}
-
-/** @param {Session} s @param {number} e */
-function edgeLabel(s, e) {
-  const rec = s.history.record(s.union.from[e], s.step);
-  return rec.out?.[s.union.fromPort[e]]?.[3] ?? "";
 }

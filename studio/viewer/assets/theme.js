@@ -1,17 +1,35 @@
 // @ts-check
-// Colours from Streamlit's custom properties, read anew on every call: light and dark are its choice.
+// Colours from Streamlit's custom properties, read anew on every call: light and dark are its
+// choice.
 
 /** @typedef {[number, number, number]} Rgb */
 
-/** Muted, alike in lightness, told apart by the colour-blind; every category has a glyph as well. */
+/**
+ * Muted, alike in lightness, told apart by the colour-blind; every category has a glyph as well.
+ */
 const CATEGORIES = {
-  conv: "#3f78b5", norm: "#1c8c86", act: "#c9603c", pool: "#7d8436", shape: "#737d89", elem: "#a98545",
-  attn: "#8362b8", control: "#bb5c8c", quant: "#8d6346", io: "#6b7480", unknown: "#5d6570",
+  conv: "#3f78b5",
+  norm: "#1c8c86",
+  act: "#c9603c",
+  pool: "#7d8436",
+  shape: "#737d89",
+  elem: "#a98545",
+  attn: "#8362b8",
+  control: "#bb5c8c",
+  quant: "#8d6346",
+  io: "#6b7480",
+  unknown: "#5d6570",
 };
 
 const FAMILIES = {
-  node: "#5b8fc9", block: "#d07f3e", dataflow: "#3a9d8f", layout: "#a06cc4", precision: "#c25b7e", structure: "#8a8f3c",
-  imported: "#7d8894", quantization: "#8d6346",
+  node: "#5b8fc9",
+  block: "#d07f3e",
+  dataflow: "#3a9d8f",
+  layout: "#a06cc4",
+  precision: "#c25b7e",
+  structure: "#8a8f3c",
+  imported: "#7d8894",
+  quantization: "#8d6346",
 };
 
 const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c", "#7d8894"];
@@ -21,10 +39,16 @@ const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c",
  * @property {boolean} dark
  * @property {string} font
  * @property {string} bg @property {string} panel @property {string} text @property {string} muted
- * @property {string} faint @property {string} border @property {string} primary @property {string} wire
+ * @property {string} faint
+ * @property {string} border
+ * @property {string} primary
+ * @property {string} wire
  * @property {[string, string]} nest fills of open groups, by depth
  * @property {string} patch behind a title
- * @property {string} add @property {string} remove @property {string} change @property {string} match
+ * @property {string} add
+ * @property {string} remove
+ * @property {string} change
+ * @property {string} match
  * @property {(cat: string) => {solid: string, tint: string, edge: string}} category
  * @property {(family: string) => string} family
  */
@@ -32,7 +56,8 @@ const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c",
 /** @param {Element} host @returns {Theme} */
 export function readTheme(host) {
   const style = getComputedStyle(host);
-  const get = (/** @type {string} */ name, /** @type {string} */ fallback) => style.getPropertyValue(`--st-${name}`).trim() || fallback;
+  const get = (/** @type {string} */ name, /** @type {string} */ fallback) =>
+    style.getPropertyValue(`--st-${name}`).trim() || fallback;
   const bg = parse(get("background-color", "#ffffff"), [255, 255, 255]);
   const text = parse(get("text-color", "#1f2430"), [31, 36, 48]);
   const dark = luminance(bg) < 0.4;
@@ -43,15 +68,30 @@ export function readTheme(host) {
   for (const [name, hex] of Object.entries(CATEGORIES)) {
     const c = parse(hex, text);
     const solid = dark ? mix(c, [255, 255, 255], 0.12) : c;
-    cats.set(name, { solid: css(solid), tint: css(mix(bg, solid, dark ? 0.24 : 0.13)), edge: css(mix(bg, solid, dark ? 0.7 : 0.6)) });
+    cats.set(name, {
+      solid: css(solid),
+      tint: css(mix(bg, solid, dark ? 0.24 : 0.13)),
+      edge: css(mix(bg, solid, dark ? 0.7 : 0.6)),
+    });
   }
   const unknown = /** @type {{solid: string, tint: string, edge: string}} */ (cats.get("unknown"));
   const families = new Map(Object.entries(FAMILIES));
   return {
-    dark, font: get("font", "system-ui, sans-serif").replace(/"/g, "'"),
-    nest: [css(mix(bg, text, dark ? 0.055 : 0.04)), css(mix(bg, text, dark ? 0.02 : 0.012))], patch: css(mix(bg, text, dark ? 0.04 : 0.026)), bg: css(bg), panel: css(panel), text: css(text), muted: css(mix(bg, text, 0.64)), faint: css(mix(bg, text, 0.38)),
-    border: css(parse(get("border-color", ""), mix(bg, text, 0.16))), primary: css(primary), wire: css(mix(bg, text, dark ? 0.5 : 0.42)),
-    add: dark ? "#4cc38a" : "#178a55", remove: dark ? "#f0766b" : "#c5443b", change: dark ? "#e0b04a" : "#a87400",
+    dark,
+    font: get("font", "system-ui, sans-serif").replace(/"/g, "'"),
+    nest: [css(mix(bg, text, dark ? 0.055 : 0.04)), css(mix(bg, text, dark ? 0.02 : 0.012))],
+    patch: css(mix(bg, text, dark ? 0.04 : 0.026)),
+    bg: css(bg),
+    panel: css(panel),
+    text: css(text),
+    muted: css(mix(bg, text, 0.64)),
+    faint: css(mix(bg, text, 0.38)),
+    border: css(parse(get("border-color", ""), mix(bg, text, 0.16))),
+    primary: css(primary),
+    wire: css(mix(bg, text, dark ? 0.5 : 0.42)),
+    add: dark ? "#4cc38a" : "#178a55",
+    remove: dark ? "#f0766b" : "#c5443b",
+    change: dark ? "#e0b04a" : "#a87400",
     match: dark ? "#f2c14e" : "#e0a100",
     category: (cat) => cats.get(cat) ?? unknown,
     family: (family) => families.get(family.toLowerCase()) ?? SPARE[hash(family) % SPARE.length],
@@ -67,12 +107,19 @@ function parse(text, fallback) {
   }
   const rgb = text.match(/rgba?\(([^)]+)\)/);
   if (!rgb) return fallback;
-  const parts = rgb[1].split(/[\s,/]+/).filter(Boolean).map(Number);
-  return parts.length >= 4 && parts[3] < 1 ? mix(fallback, [parts[0], parts[1], parts[2]], Math.max(parts[3], 0.4)) : [parts[0], parts[1], parts[2]];
+  const parts = rgb[1]
+    .split(/[\s,/]+/)
+    .filter(Boolean)
+    .map(Number);
+  return parts.length >= 4 && parts[3] < 1
+    ? mix(fallback, [parts[0], parts[1], parts[2]], Math.max(parts[3], 0.4))
+    : [parts[0], parts[1], parts[2]];
 }
 
 /** @param {Rgb} a @param {Rgb} b @param {number} t @returns {Rgb} */
-function mix(a, b, t) { return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t]; }
+function mix(a, b, t) {
+  return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t];
+}
 
 /** @param {Rgb} c */
 const css = (c) => `rgb(${c.map((v) => Math.round(v)).join(" ")})`;

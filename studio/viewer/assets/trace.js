@@ -78,8 +78,14 @@ export class History {
   /** @param {import("./types.js").StepRecord} step */
   #read(step) {
     const { index } = this.union;
-    for (const id of step.added) { const o = index.get(id); if (o !== undefined) this.born[o] = step.n; }
-    for (const id of step.removed) { const o = index.get(id); if (o !== undefined) this.died[o] = step.n; }
+    for (const id of step.added) {
+      const o = index.get(id);
+      if (o !== undefined) this.born[o] = step.n;
+    }
+    for (const id of step.removed) {
+      const o = index.get(id);
+      if (o !== undefined) this.died[o] = step.n;
+    }
     for (const [id, rec] of Object.entries(step.changed ?? {})) {
       const o = index.get(id);
       if (o !== undefined) push(this.changes, o, { n: step.n, rec });
@@ -99,30 +105,58 @@ export class History {
   /** @param {number} o @param {number} step @returns {NodeRecord} */
   record(o, step) {
     let rec = this.union.recs[o];
-    for (const c of this.changes.get(o) ?? []) { if (c.n > step) break; rec = c.rec; }
+    for (const c of this.changes.get(o) ?? []) {
+      if (c.n > step) break;
+      rec = c.rec;
+    }
     return rec;
   }
 
-  /** Was it changed in place after `from` and up to `to`? @param {number} o @param {number} from @param {number} to */
+  /**
+   * Was it changed in place after `from` and up to `to`?
+   * @param {number} o
+   * @param {number} from
+   * @param {number} to
+   */
   changedBetween(o, from, to) {
     return (this.changes.get(o) ?? []).some((c) => c.n > from && c.n <= to);
   }
 
   /** Source nodes that an occupant was made from. @param {number} o @returns {number[]} */
-  ancestors(o) { return this.#closure(o, this.parents, (x) => x < this.union.sources); }
+  ancestors(o) {
+    return this.#closure(o, this.parents, (x) => x < this.union.sources);
+  }
 
-  /** What stands for a node at a step. @param {number} o @param {Uint8Array} alive @returns {number[]} */
-  heirs(o, alive) { return alive[o] ? [o] : this.#closure(o, this.children, (x) => !!alive[x]); }
+  /**
+   * What stands for a node at a step.
+   * @param {number} o
+   * @param {Uint8Array} alive
+   * @returns {number[]}
+   */
+  heirs(o, alive) {
+    return alive[o] ? [o] : this.#closure(o, this.children, (x) => !!alive[x]);
+  }
 
-  /** @param {number} start @param {Map<number, number[]>} next @param {(o: number) => boolean} keep */
+  /**
+   * @param {number} start
+   * @param {Map<number, number[]>} next
+   * @param {(o: number) => boolean} keep
+   */
   #closure(start, next, keep) {
     const seen = new Set([start]);
     const queue = [start];
     const found = [];
     while (queue.length) {
       const o = /** @type {number} */ (queue.pop());
-      if (keep(o)) { found.push(o); continue; }
-      for (const p of next.get(o) ?? []) if (!seen.has(p)) { seen.add(p); queue.push(p); }
+      if (keep(o)) {
+        found.push(o);
+        continue;
+      }
+      for (const p of next.get(o) ?? [])
+        if (!seen.has(p)) {
+          seen.add(p);
+          queue.push(p);
+        }
     }
     return found;
   }
@@ -131,5 +165,6 @@ export class History {
 /** @template T @param {Map<number, T[]>} map @param {number} key @param {T} value */
 function push(map, key, value) {
   const list = map.get(key);
-  if (list) list.push(value); else map.set(key, [value]);
+  if (list) list.push(value);
+  else map.set(key, [value]);
 }

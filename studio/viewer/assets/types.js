@@ -73,7 +73,10 @@
  * @property {number[]} [depends]
  */
 
-/** @typedef {{pass: number, rule: string, node: string, nodes?: string[], reason: string}} DeclinedRecord */
+/**
+ * @typedef {{pass: number, rule: string, node: string, nodes?: string[], reason: string}}
+ * DeclinedRecord
+ */
 
 /**
  * @typedef {object} StepsJson `passlens.steps/1`

@@ -22,10 +22,14 @@ async function fetchJson(url) {
   const known = fetched.get(url);
   if (known) return known;
   const response = await fetch(new URL(url, document.baseURI));
-  if (!response.ok) throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
+  if (!response.ok)
+    throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
   const json = await response.json();
   fetched.set(url, json);
-  for (const old of fetched.keys()) { if (fetched.size <= KEEP) break; fetched.delete(old); }
+  for (const old of fetched.keys()) {
+    if (fetched.size <= KEEP) break;
+    fetched.delete(old);
+  }
   return json;
 }
 
@@ -55,15 +59,20 @@ export class Viewer {
   /** @param {CSSStyleSheet | null} sheet */
   #styled(sheet) {
     const scope = this.parent.getRootNode?.() ?? document;
-    if (sheet && scope.adoptedStyleSheets && !scope.adoptedStyleSheets.includes(sheet)) scope.adoptedStyleSheets = [...scope.adoptedStyleSheets, sheet];
+    if (sheet && scope.adoptedStyleSheets && !scope.adoptedStyleSheets.includes(sheet))
+      scope.adoptedStyleSheets = [...scope.adoptedStyleSheets, sheet];
     this.shell.root.style.visibility = "";
     this.shell.fillWindow();
   }
 
-  get stage() { return this.shell.stage; }
+  get stage() {
+    return this.shell.stage;
+  }
 
   /** Everything that moves asks here first. */
-  get motion() { return !window.matchMedia("(prefers-reduced-motion: reduce)").matches; }
+  get motion() {
+    return !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
 
   /** @param {import("./types.js").Component} component */
   update(component) {
@@ -83,22 +92,47 @@ export class Viewer {
     const want = `${data.graph?.key ?? ""}|${data.steps?.key ?? ""}`;
     // While a new trace is computed the old one stays: nothing jumps.
     const waiting = data.busy && !data.steps && this.session?.graph.key === data.graph?.key;
-    if (!data.graph || want === this.loaded || waiting) { await this.styled; this.#impose(data); this.shell.renderAll(); return; }
-    const [graph, trace] = await Promise.all([fetchJson(data.graph.url), data.steps ? fetchJson(data.steps.url) : null, this.styled]);
-    if (!this.alive || this.data !== data && `${this.data?.graph?.key ?? ""}|${this.data?.steps?.key ?? ""}` !== want) return;
+    if (!data.graph || want === this.loaded || waiting) {
+      await this.styled;
+      this.#impose(data);
+      this.shell.renderAll();
+      return;
+    }
+    const [graph, trace] = await Promise.all([
+      fetchJson(data.graph.url),
+      data.steps ? fetchJson(data.steps.url) : null,
+      this.styled,
+    ]);
+    if (
+      !this.alive ||
+      (this.data !== data &&
+        `${this.data?.graph?.key ?? ""}|${this.data?.steps?.key ?? ""}` !== want)
+    )
+      return;
     const started = performance.now();
     const same = this.session?.graph === graph;
     const old = same ? this.session : null;
     const open = old?.tree.openIds() ?? null;
-    const traced = old?.trace ? old : null;    // a first trace is met like a first visit
+    const traced = old?.trace ? old : null; // a first trace is met like a first visit
     this.loaded = want;
     this.shell.restyleMeasure(this.theme);
-    const session = new Session(graph, trace, new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif"));
+    const session = new Session(
+      graph,
+      trace,
+      new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif"),
+    );
     this.session = session;
     this.nav.reset();
-    if (open) { session.tree.openExactly(open); session.relayout(); }
+    if (open) {
+      session.tree.openExactly(open);
+      session.relayout();
+    }
     const last = session.steps.length;
-    const step = !traced ? data.step ?? last : traced.step === traced.steps.length ? last : Math.min(traced.step, last);
+    const step = !traced
+      ? (data.step ?? last)
+      : traced.step === traced.steps.length
+        ? last
+        : Math.min(traced.step, last);
     session.goto(step, traced?.before ?? data.before ?? session.before);
     this.stage.setSession(session);
     this.stage.applySplit();
@@ -113,13 +147,21 @@ export class Viewer {
     this.report.ready(performance.now() - started);
   }
 
-  /** What the server sets, once for each `seq`: step, comparison, selection, open groups. @param {Descriptor} data @param {boolean} [fresh] */
+  /**
+   * What the server sets, once for each `seq`: step, comparison, selection, open groups.
+   * @param {Descriptor} data
+   * @param {boolean} [fresh]
+   */
   #impose(data, fresh = false) {
     const s = this.session;
     if (!s || data.seq === this.seq) return;
     this.seq = data.seq;
-    if (data.open) { s.tree.openAs(data.open); s.relayout(); }
-    if (data.select?.length) this.selected = s.union.index.has(data.select[0]) ? data.select[0] : null;
+    if (data.open) {
+      s.tree.openAs(data.open);
+      s.relayout();
+    }
+    if (data.select?.length)
+      this.selected = s.union.index.has(data.select[0]) ? data.select[0] : null;
     const step = data.step ?? (fresh ? s.step : null);
     if (step !== null && step !== undefined) s.goto(step, data.before ?? s.before);
     this.stage.refresh(0);
@@ -142,7 +184,8 @@ export class Viewer {
     const { slotOf } = s.union;
     keys.add(s.tree.boxOf(slotOf[o]));
     for (const heir of s.history.heirs(o, s.late.alive)) keys.add(s.tree.boxOf(slotOf[heir]));
-    if (s.before === "source") for (const a of s.history.ancestors(o)) keys.add(s.tree.boxOf(slotOf[a]));
+    if (s.before === "source")
+      for (const a of s.history.ancestors(o)) keys.add(s.tree.boxOf(slotOf[a]));
     return keys;
   }
 
@@ -158,7 +201,9 @@ export class Viewer {
   }
 
   /** @param {string} name @param {any} value */
-  trigger(name, value) { this.component?.setTriggerValue(name, value); }
+  trigger(name, value) {
+    this.component?.setTriggerValue(name, value);
+  }
 
   dispose() {
     this.alive = false;
@@ -170,4 +215,3 @@ export class Viewer {
     this.shell.root.remove();
   }
 }
-

@@ -17,11 +17,13 @@ import { INPUT } from "./model.js";
  * @property {Float32Array | null} tracks where in each gap it runs sideways, 0 to 1
  */
 
-const NEAR = 4;                    // ranks; a hub's close consumers keep their wire
+const NEAR = 4; // ranks; a hub's close consumers keep their wire
 
 export class Wiring {
   /**
-   * @param {import("./model.js").Union} union @param {import("./fold.js").FoldTree} tree @param {Uint8Array} hubs
+   * @param {import("./model.js").Union} union
+   * @param {import("./fold.js").FoldTree} tree
+   * @param {Uint8Array} hubs
    */
   constructor(union, tree, hubs) {
     this.union = union;
@@ -56,14 +58,18 @@ export class Wiring {
       const u = boxes[s];
       const v = boxes[t];
       if (u === v) continue;
-      const near = union.kind[union.from[e]] !== INPUT && Math.abs(union.order[t] - union.order[s]) <= NEAR;
+      const near =
+        union.kind[union.from[e]] !== INPUT && Math.abs(union.order[t] - union.order[s]) <= NEAR;
       const hub = hubs[s] === 1 && !near;
       const key = (hub ? span + s : u) * 16777216 + v;
       let p = ids.get(key);
       if (p === undefined) {
         p = this.source.length;
         ids.set(key, p);
-        this.source.push(u); this.target.push(v); this.sourceSlot.push(s); this.stub.push(hub ? 1 : 0);
+        this.source.push(u);
+        this.target.push(v);
+        this.sourceSlot.push(s);
+        this.stub.push(hub ? 1 : 0);
       }
       this.pairOf[e] = p;
       this.born[p] = Math.min(this.born[p] ?? Infinity, union.edgeBorn[e]);
@@ -76,7 +82,11 @@ export class Wiring {
     this.wiresOf = this.source.map(() => []);
     /** @type {Map<string, number>[]} */
     const known = levels.map(() => new Map());
-    for (const level of levels) if (level) { level.ports = new Map(); level.wires = []; }
+    for (const level of levels)
+      if (level) {
+        level.ports = new Map();
+        level.wires = [];
+      }
     for (let p = 0; p < this.count; p++) {
       if (this.stub[p] && final) continue;
       if (!this.stub[p]) this.#route(p, levels, known);
@@ -85,13 +95,16 @@ export class Wiring {
 
   /** @param {number} box */
   #home(box) {
-    return box < this.slots ? this.tree.groupOf[box] : /** @type {import("./fold.js").Group} */ (this.tree.groups[box - this.slots].parent);
+    return box < this.slots
+      ? this.tree.groupOf[box]
+      : /** @type {import("./fold.js").Group} */ (this.tree.groups[box - this.slots].parent);
   }
 
   /** Groups around a box, outermost first. @param {number} box */
   #around(box) {
     const list = [];
-    for (let g = /** @type {import("./fold.js").Group | null} */ (this.#home(box)); g; g = g.parent) list.push(g);
+    for (let g = /** @type {import("./fold.js").Group | null} */ (this.#home(box)); g; g = g.parent)
+      list.push(g);
     return list.reverse();
   }
 
@@ -106,7 +119,10 @@ export class Wiring {
     const at = (/** @type {number} */ g) => /** @type {Level} */ (levels[g]);
     const port = (/** @type {Level} */ level, /** @type {string} */ name) => {
       let i = level.ports.get(name);
-      if (i === undefined) { i = level.items.length + level.ports.size; level.ports.set(name, i); }
+      if (i === undefined) {
+        i = level.items.length + level.ports.size;
+        level.ports.set(name, i);
+      }
       return i;
     };
     let box = u;
@@ -114,7 +130,12 @@ export class Wiring {
     for (let i = up.length - 1; i >= common; i--) {
       const level = at(up[i].at);
       const name = `>${u}`;
-      this.#add(level, known, p, [/** @type {number} */ (level.local.get(box)), port(level, name), leaving, ""]);
+      this.#add(level, known, p, [
+        /** @type {number} */ (level.local.get(box)),
+        port(level, name),
+        leaving,
+        "",
+      ]);
       leaving = name;
       box = this.slots + up[i].at;
     }
@@ -122,16 +143,31 @@ export class Wiring {
     const entry = `<${u}`;
     const inside = down.length > common;
     const end = inside ? this.slots + down[common].at : v;
-    this.#add(meet, known, p, [/** @type {number} */ (meet.local.get(box)), /** @type {number} */ (meet.local.get(end)), leaving, inside ? entry : ""]);
+    this.#add(meet, known, p, [
+      /** @type {number} */ (meet.local.get(box)),
+      /** @type {number} */ (meet.local.get(end)),
+      leaving,
+      inside ? entry : "",
+    ]);
     for (let i = common; i < down.length; i++) {
       const level = at(down[i].at);
       const deeper = i + 1 < down.length;
       const next = deeper ? this.slots + down[i + 1].at : v;
-      this.#add(level, known, p, [port(level, entry), /** @type {number} */ (level.local.get(next)), "", deeper ? entry : ""]);
+      this.#add(level, known, p, [
+        port(level, entry),
+        /** @type {number} */ (level.local.get(next)),
+        "",
+        deeper ? entry : "",
+      ]);
     }
   }
 
-  /** @param {Level} level @param {Map<string, number>[]} known @param {number} p @param {[number, number, string, string]} ends */
+  /**
+   * @param {Level} level
+   * @param {Map<string, number>[]} known
+   * @param {number} p
+   * @param {[number, number, string, string]} ends
+   */
   #add(level, known, p, [a, b, pa, pb]) {
     const key = `${a},${b},${pa},${pb}`;
     const map = known[level.group.at];
@@ -139,18 +175,37 @@ export class Wiring {
     if (i === undefined) {
       i = level.wires.length;
       map.set(key, i);
-      level.wires.push({ a, b, pa, pb, oa: 0, ob: 0, late: false, through: null, pairs: [], via: null, tracks: null });
+      level.wires.push({
+        a,
+        b,
+        pa,
+        pb,
+        oa: 0,
+        ob: 0,
+        late: false,
+        through: null,
+        pairs: [],
+        via: null,
+        tracks: null,
+      });
     }
     level.wires[i].pairs.push(p);
     this.wiresOf[p].push({ level: level.group.at, wire: i });
   }
 
-  /** Wires first, so that their places match; then what only constrains ranks. @param {Level} level @returns {[number, number][]} */
+  /**
+   * Wires first, so that their places match; then what only constrains ranks.
+   * @param {Level} level
+   * @returns {[number, number][]}
+   */
   rankEdges(level) {
     /** @type {[number, number][]} */
     const edges = level.wires.map((w) => [w.a, w.b]);
     for (const [a, b] of this.#hubEdges().get(level.group.at) ?? []) {
-      edges.push([/** @type {number} */ (level.local.get(a)), /** @type {number} */ (level.local.get(b))]);
+      edges.push([
+        /** @type {number} */ (level.local.get(a)),
+        /** @type {number} */ (level.local.get(b)),
+      ]);
     }
     return edges;
   }
@@ -169,7 +224,8 @@ export class Wiring {
       const level = up[i - 1] - this.slots;
       const list = this.hubEdges.get(level);
       const edge = /** @type {[number, number]} */ ([up[i], down[i]]);
-      if (list) list.push(edge); else this.hubEdges.set(level, [edge]);
+      if (list) list.push(edge);
+      else this.hubEdges.set(level, [edge]);
     }
     return this.hubEdges;
   }

@@ -1,0 +1,159 @@
+// @ts-check
+// How a closed and an open group look.
+
+import { focusRing, halo, RADIUS, ring } from "./drawbox.js";
+import { markColour, TEXT_LOD } from "./draw.js";
+import { shortGroup, TITLE_H } from "./metrics.js";
+
+/** @typedef {import("./draw.js").Scene} Scene */
+/** @typedef {import("./draw.js").BoxMark} BoxMark */
+/** @typedef {import("./place.js").Box} Box */
+/** @typedef {import("./drawbox.js").Place} Place */
+
+/**
+ * A closed group: a small stack with its name, how many nodes, and what changed inside.
+ * @param {Scene} s
+ * @param {Box} b
+ * @param {Place} p
+ */
+export function drawClosed(s, b, p) {
+  const { c, theme, metrics } = s;
+  const g = /** @type {import("./fold.js").Group} */ (b.group);
+  const mark = s.marks.get(b.key);
+  if (mark?.now) halo(s, p, markColour(theme, mark.mark));
+  for (const d of [5, 2.5, 0]) {
+    c.beginPath();
+    c.roundRect(p.x + d, p.y - d, p.w - (d ? 2 * d : 0), p.h, RADIUS);
+    c.fillStyle = theme.panel;
+    c.fill();
+    c.strokeStyle = theme.faint;
+    c.lineWidth = 1;
+    c.stroke();
+  }
+  if (s.view.k >= TEXT_LOD) {
+    c.textAlign = "left";
+    c.textBaseline = "middle";
+    c.fillStyle = theme.muted;
+    chevron(c, p.x + 13, p.y + 14, false);
+    c.font = metrics.fonts.group;
+    c.fillStyle = theme.text;
+    const badge = badgeWidth(s, mark);
+    c.fillText(
+      metrics.fit(shortGroup(g.name), metrics.fonts.group, p.w - 34 - badge),
+      p.x + 24,
+      p.y + 14,
+    );
+    c.font = metrics.fonts.count;
+    c.fillStyle = theme.muted;
+    c.fillText(`${countText(s, b)}${g.repeat ? `   ×${g.repeat}` : ""}`, p.x + 24, p.y + 30);
+    if (badge) drawBadge(s, mark, p.x + p.w - 8, p.y + 14);
+  }
+  if (mark?.mark && mark.now) ring(s, p, { ...mark, mark: mark.mark });
+  if (s.selected.has(b.key) || s.hover === b.key) focusRing(s, p, s.selected.has(b.key));
+}
+
+/** @param {Scene} s @param {Box} b */
+function countText(s, b) {
+  const n = s.counts[/** @type {import("./fold.js").Group} */ (b.group).at];
+  return `${n} ${n === 1 ? "node" : "nodes"}`;
+}
+
+/** @param {CanvasRenderingContext2D} c @param {number} x @param {number} y @param {boolean} open */
+function chevron(c, x, y, open) {
+  c.beginPath();
+  if (open) {
+    c.moveTo(x - 4, y - 2);
+    c.lineTo(x + 4, y - 2);
+    c.lineTo(x, y + 3);
+  } else {
+    c.moveTo(x - 2, y - 4);
+    c.lineTo(x - 2, y + 4);
+    c.lineTo(x + 3, y);
+  }
+  c.fill();
+}
+
+/** @param {BoxMark | undefined} mark */
+function badgeText(mark) {
+  const parts = [];
+  if (mark?.plus) parts.push(`+${mark.plus}`);
+  if (mark?.minus) parts.push(`−${mark.minus}`);
+  return parts;
+}
+
+/** @param {Scene} s @param {BoxMark | undefined} mark */
+function badgeWidth(s, mark) {
+  const parts = badgeText(mark);
+  return parts.length
+    ? parts.reduce((w, t) => w + s.metrics.width(t, s.metrics.fonts.tag) + 5, 12)
+    : 0;
+}
+
+/** @param {Scene} s @param {BoxMark | undefined} mark @param {number} right @param {number} y */
+function drawBadge(s, mark, right, y) {
+  const { c, theme, metrics } = s;
+  c.font = metrics.fonts.tag;
+  c.textAlign = "right";
+  c.textBaseline = "middle";
+  let x = right;
+  for (const text of badgeText(mark).reverse()) {
+    c.fillStyle = text[0] === "+" ? theme.add : theme.remove;
+    c.fillText(text, x, y);
+    x -= metrics.width(text, metrics.fonts.tag) + 5;
+  }
+}
+
+/** @param {Box} b */
+function depth(b) {
+  let n = -1;
+  for (let g = b.group; g; g = g.parent) n++;
+  return n + 1;
+}
+
+/** @param {Scene} s @param {Box} b @param {Place} p */
+export function drawOpen(s, b, p) {
+  const { c, theme } = s;
+  c.globalAlpha = p.alpha;
+  c.beginPath();
+  c.roundRect(p.x, p.y, p.w, p.h, 8);
+  c.fillStyle = theme.nest[depth(b) % 2];
+  c.fill();
+  c.strokeStyle = s.hover === b.key || s.selected.has(b.key) ? theme.primary : theme.border;
+  c.lineWidth = 1;
+  c.stroke();
+  c.globalAlpha = 1;
+}
+
+/** Over the wires, with a patch behind it. @param {Scene} s @param {Box} b @param {Place} p */
+export function drawTitle(s, b, p) {
+  const { c, theme, metrics } = s;
+  const g = /** @type {import("./fold.js").Group} */ (b.group);
+  const y = p.y + TITLE_H / 2 + 1;
+  const mark = s.marks.get(b.key);
+  const badge = badgeWidth(s, mark);
+  const name = metrics.fit(shortGroup(g.name), metrics.fonts.group, p.w - 34 - badge);
+  const used = metrics.width(name, metrics.fonts.group);
+  const count = `${countText(s, b)}${g.repeat ? ` ×${g.repeat}` : ""}`;
+  const wide = metrics.width(count, metrics.fonts.count);
+  const counted = 23 + used + 8 + wide + badge + 8 < p.w;
+  c.globalAlpha = p.alpha;
+  c.fillStyle = theme.nest[depth(b) % 2];
+  c.beginPath();
+  c.roundRect(p.x + 5, y - 9, 20 + used + (counted ? wide + 10 : 2), 18, 4);
+  c.fill();
+  c.globalAlpha = p.alpha * (s.lit ? 0.6 : 1);
+  c.fillStyle = theme.muted;
+  chevron(c, p.x + 13, y, true);
+  c.font = metrics.fonts.group;
+  c.textAlign = "left";
+  c.textBaseline = "middle";
+  c.fillStyle = theme.text;
+  c.fillText(name, p.x + 23, y);
+  if (counted) {
+    c.font = metrics.fonts.count;
+    c.fillStyle = theme.muted;
+    c.fillText(count, p.x + 23 + used + 8, y);
+  }
+  if (badge) drawBadge(s, mark, p.x + p.w - 8, y);
+  c.globalAlpha = 1;
+}

@@ -1,0 +1,34 @@
+// @ts-check
+// The bar between the panes: drag it, move it with the arrow keys, double click for the middle.
+
+const LEAST = 0.2;
+const KEY_STEP = 0.04;
+
+/** @param {import("./stage.js").Stage} stage */
+export function makeDraggable(stage) {
+  const { gutter } = stage;
+  const set = (/** @type {number} */ split) => {
+    stage.split = Math.min(1 - LEAST, Math.max(LEAST, split));
+    stage.applySplit();
+  };
+  gutter.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
+    e.preventDefault();
+    const drag = (/** @type {PointerEvent} */ ev) => {
+      const r = stage.el.getBoundingClientRect();
+      set((ev.clientX - r.left) / r.width);
+    };
+    const stop = () => {
+      window.removeEventListener("pointermove", drag);
+      window.removeEventListener("pointerup", stop);
+    };
+    window.addEventListener("pointermove", drag);
+    window.addEventListener("pointerup", stop);
+  });
+  gutter.addEventListener("dblclick", () => set(0.5));
+  gutter.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+    if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
+    e.stopPropagation();
+    e.preventDefault();
+    set(stage.split + (e.key === "ArrowLeft" ? -KEY_STEP : KEY_STEP));
+  });
+}
