@@ -131,9 +131,9 @@ def test_a_golden_case_computes_the_same_afterwards(case: golden.Case) -> None:
     declared = next(p for p in passes() if p.id == case.pass_id)
     pipeline = Pipeline((declared(),))
     done = optimized(onnx.parser.parse_model(case.before), pipeline)
-    onnx.checker.check_model(done.after)
     if not done.trace.rewrites:
         return
+    onnx.checker.check_model(done.after)
     feeds = {**feeds_for(done.before), **case.feeds(done.before)}
     try:
         assert_equivalent(done, feeds, exact=is_exact(pipeline))
