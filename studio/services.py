@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
-from profiling.workers import default_pool
+from optimizer.model.findings import Status
+from profiling.availability import availability
+from profiling.option import Group
+from profiling.workers import WorkerPool, default_pool
 from studio.store import Store
 from studio.tasks import Tasks
 
@@ -13,6 +17,18 @@ from studio.tasks import Tasks
 def store() -> Store:
     """The store of opened models and runs."""
     return Store(default_pool())
+
+
+@lru_cache(maxsize=1)
+def pool() -> WorkerPool:
+    """The worker processes."""
+    return default_pool()
+
+
+@lru_cache(maxsize=1)
+def machine_groups() -> Mapping[Group, Status]:
+    """Which run-time options count on this machine; found out once."""
+    return availability(default_pool())
 
 
 @lru_cache(maxsize=1)

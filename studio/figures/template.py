@@ -20,3 +20,17 @@ TEMPLATE = go.layout.Template(
         "separators": ".\u2009",
     }
 )
+
+
+def color_of(index: int) -> str:
+    """The colour of a variant: the baseline grey, the first challenger in the accent colour."""
+    return (BEFORE_COLOR, AFTER_COLOR, "#10857f", "#c9512b", "#7a4fc0")[index % 5]
+
+
+def three_digits(number: float) -> str:
+    """Three significant digits without an exponent: 0.0123, 4.56, 2,820."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "right", "x": 1.0}
+"""A legend in the line of the title."""
