@@ -118,6 +118,16 @@ class Race:
             return None
         return contrast(left.blocks_ms, right.blocks_ms)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader of the numbers should know; empty if conditions were good."""
+        if self.machine.load <= self.machine.cores / 2:
+            return ()
+        return (
+            f"The machine was busy (load {self.machine.load:.1f} on {self.machine.cores} cores): "
+            "latencies are higher and intervals wider than on a quiet one.",
+        )
+
     def verdict(self, label: str) -> str:
         """One sentence on `label` against the baseline."""
         timing = next(timing for timing in self.timings if timing.label == label)

@@ -60,6 +60,8 @@ def bisect(
     tolerance = Tolerance(rtol, atol, exact)
     request = Request(seeds, dict(bindings or {}), None if feeds is None else tuple(feeds))
     stage = Stage(progress)
+    parts = steps.bit_length() + 2  # the source, the last step, and a halving each
+    stage.enter("source, ", done=0.0, share=1 / parts)
     try:
         reference = isolate(
             jobs.run_reference, materialize(0), request,
@@ -70,7 +72,8 @@ def bisect(
     except RunError as error:
         return Bisection(None, None, None, {}, failed(error, stage, tolerance).reason)
 
-    def check(step: int) -> Verification:
+    def check(step: int, number: int) -> Verification:
+        stage.enter(f"step {step}, ", done=min(1.0, (number + 1) / parts), share=1 / parts)
         return _check(
             materialize(step), reference, tolerance,
             isolate=isolate, limits=limits, stage=stage, cancelled=cancelled,
@@ -79,12 +82,12 @@ def bisect(
     return _search(check, steps)
 
 
-def _search(check: Callable[[int], Verification], steps: int) -> Bisection:
+def _search(check: Callable[[int, int], Verification], steps: int) -> Bisection:
     checks: dict[int, Verification] = {}
     low, high = 0, steps  # the source is equal to itself; every probe narrows (low, high]
     probe = steps
     while low < high:
-        found = checks[probe] = check(probe)
+        found = checks[probe] = check(probe, len(checks))
         if found.verdict == "not_run":
             reason = f"Step {probe} cannot be judged: {found.reason}"
             return Bisection(None, checks.get(low), None, checks, reason)

@@ -119,12 +119,19 @@ class Stage:
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
         self._text = REFERENCE
+        self._prefix = ""
+        self._done = 0.0
+        self._share = 1.0
+
+    def enter(self, prefix: str, *, done: float, share: float) -> None:
+        """Progress from here on is that of one part of the work, which begins at `done`."""
+        self._prefix, self._done, self._share = prefix, done, share
 
     def __call__(self, text: str, fraction: float) -> None:
         """Progress of the job."""
         self._text = text
         if self._progress is not None:
-            self._progress(text, fraction)
+            self._progress(f"{self._prefix}{text}", self._done + self._share * fraction)
 
     @property
     def in_candidate(self) -> bool:

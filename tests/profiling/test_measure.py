@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,10 @@ def test_variants_are_measured_in_interleaved_rounds_with_separate_phases(
     assert "95 % interval" in race.verdict("optimized by the runtime")
     assert race.feeds[0].name == "x"
     assert race.machine.cores > 0
+    quiet = replace(race, machine=replace(race.machine, cores=4, load=0.5))
+    busy = replace(race, machine=replace(race.machine, cores=4, load=9.25))
+    assert quiet.remarks == ()
+    assert "load 9.2 on 4 cores" in busy.remarks[0]
 
 
 def test_a_variant_that_computes_something_else_is_not_believed(shared_pool: WorkerPool) -> None:

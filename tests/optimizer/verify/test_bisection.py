@@ -40,3 +40,19 @@ def test_a_source_that_does_not_run_ends_the_search_with_the_reason(isolate: Wor
     found = bisect(lambda _: model(DIVISION), 4, isolate=isolate, seeds=1)
     assert found.step is None
     assert "SIGFPE" in found.reason
+
+
+def test_progress_names_the_step_and_never_goes_back(isolate: WorkerPool) -> None:
+    seen: list[tuple[str, float]] = []
+    bisect(
+        lambda step: scaled(2 if step < 3 else 3),
+        8,
+        isolate=isolate,
+        seeds=1,
+        progress=lambda text, fraction: seen.append((text, fraction)),
+    )
+    fractions = [fraction for _, fraction in seen]
+    assert fractions == sorted(fractions)
+    assert max(fractions) <= 1
+    assert seen[0][0].startswith("source, ")
+    assert any(text.startswith("step 8, ") for text, _ in seen)
