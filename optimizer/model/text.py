@@ -78,13 +78,15 @@ class _Repair:
         for tensor in graph.initializer:
             self.tensor(tensor)
         for sparse in graph.sparse_initializer:
-            self.message(sparse.values, ("name",))
+            self.tensor(sparse.values)
+            self.tensor(sparse.indices)
         for annotation in graph.quantization_annotation:
             self.message(annotation, ("tensor_name",))
             self.properties(annotation.quant_parameter_tensor_names)
 
     def tensor(self, tensor: TensorProto) -> None:
         self.message(tensor, ("name", "doc_string"))
+        self.properties(tensor.metadata_props)
         if tensor.data_type == TensorProto.STRING:
             try:
                 for text in tensor.string_data:
@@ -119,6 +121,9 @@ class _Repair:
                     self.graph(graph)
             elif kind == AttributeProto.TENSOR:
                 self.tensor(attribute.t)
+            elif kind == AttributeProto.SPARSE_TENSOR:
+                self.tensor(attribute.sparse_tensor.values)
+                self.tensor(attribute.sparse_tensor.indices)
 
     def _string_attribute(self, attribute: AttributeProto) -> None:
         try:
