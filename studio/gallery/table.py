@@ -113,8 +113,8 @@ MODELS = (
         id="swin",
         title="Swin",
         story=(
-            "Shifted windows exported as thousands of operators, most of which only compute indices "
-            "and shapes; one in eight is left."
+            "Shifted windows exported as thousands of operators, most of which compute only "
+            "indices and shapes; one in eight is left."
         ),
         file="swin.onnx.xz",
         nodes=6719,
