@@ -4,6 +4,7 @@
 import { ease } from "./camera.js";
 import { drawPane } from "./draw.js";
 import { TITLE_H } from "./metrics.js";
+import { boxBetween, wiresBetween } from "./motion.js";
 
 /** @typedef {import("./place.js").Box} Box */
 /** @typedef {import("./place.js").Picture} Picture */
@@ -93,7 +94,7 @@ export class Pane {
 
   /**
    * @param {Omit<import("./draw.js").Scene, "c" | "width" | "height" | "dpr" | "view" | "picture" |
-   * "at" | "progress" | "ghosts" | "hover">} look
+   * "wires" | "at" | "progress" | "ghosts" | "hover">} look
    * @param {number} now
    * @returns {boolean} still moving
    */
@@ -109,7 +110,7 @@ export class Pane {
     }
     const old = this.old;
     const at = old
-      ? (/** @type {Box} */ b) => between(b, old.byKey.get(b.key), this.origins.get(b.key), e)
+      ? (/** @type {Box} */ b) => boxBetween(b, old.byKey.get(b.key), this.origins.get(b.key), e)
       : (/** @type {Box} */ b) => ({ x: b.x, y: b.y, w: b.w, h: b.h, alpha: 1 });
     drawPane({
       ...look,
@@ -119,6 +120,7 @@ export class Pane {
       dpr: this.dpr ?? 1,
       view: this.host.viewOf(this),
       picture,
+      wires: old ? wiresBetween(old, picture, e) : picture.wires,
       at,
       progress: e,
       ghosts: this.ghosts,
@@ -217,36 +219,3 @@ export class Pane {
     );
   }
 }
-
-/**
- * @param {Box} b
- * @param {Box | undefined} from
- * @param {{x: number, y: number} | undefined} origin
- * @param {number} t
- */
-function between(b, from, origin, t) {
-  if (from && from.kind === b.kind && from.occ === b.occ) {
-    return {
-      x: mix(from.x, b.x, t),
-      y: mix(from.y, b.y, t),
-      w: mix(from.w, b.w, t),
-      h: mix(from.h, b.h, t),
-      alpha: 1,
-    };
-  }
-  if (origin) {
-    const w = b.w * (0.3 + 0.7 * t),
-      h = b.h * (0.3 + 0.7 * t);
-    return {
-      x: mix(origin.x, b.x + b.w / 2, t) - w / 2,
-      y: mix(origin.y, b.y + b.h / 2, t) - h / 2,
-      w,
-      h,
-      alpha: t,
-    };
-  }
-  return { x: b.x, y: b.y, w: b.w, h: b.h, alpha: t };
-}
-
-/** @param {number} a @param {number} b @param {number} t */
-const mix = (a, b, t) => a + (b - a) * t;

@@ -34,6 +34,7 @@ import { emitWire } from "./routes.js";
  * @property {boolean} arrow
  * @property {number} state as PaneState.edge
  * @property {number[]} pairs
+ * @property {number} [alpha] while it fades in
  * @property {number} edge an edge it stands for, for its label, or -1
  * @property {number} x0 @property {number} y0 @property {number} x1 @property {number} y1 bounds
  */
@@ -45,6 +46,7 @@ import { emitWire } from "./routes.js";
 
 /**
  * @typedef {object} Picture
+ * @property {Layout} layout
  * @property {Box[]} boxes parents before children
  * @property {Map<number, Box>} byKey
  * @property {DrawnWire[]} wires
@@ -75,6 +77,7 @@ export function placePane(layout, state) {
   const scratch = measure(layout, layout.root, state);
   /** @type {Picture} */
   const picture = {
+    layout,
     boxes: [],
     byKey: new Map(),
     wires: [],

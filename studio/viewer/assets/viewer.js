@@ -16,6 +16,7 @@ import { readTheme } from "./theme.js";
 /** @type {Map<string, any>} what was fetched, by address; addresses carry a content hash */
 const fetched = new Map();
 const KEEP = 6;
+const FONT_PATIENCE_MS = 400;
 
 /** @param {string} url */
 async function fetchJson(url) {
@@ -31,6 +32,15 @@ async function fetchJson(url) {
     fetched.delete(old);
   }
   return json;
+}
+
+/** Widths follow the text, so its font must be there; but not for long. @param {string} [family] */
+function fontReady(family) {
+  const late = new Promise((done) => window.setTimeout(done, FONT_PATIENCE_MS));
+  const fonts = ["400", "600"].map((weight) =>
+    document.fonts.load(`${weight} 12px ${family ?? "sans-serif"}`),
+  );
+  return Promise.race([Promise.allSettled(fonts), late]);
 }
 
 export class Viewer {
@@ -102,6 +112,7 @@ export class Viewer {
       fetchJson(data.graph.url),
       data.steps ? fetchJson(data.steps.url) : null,
       this.styled,
+      fontReady(this.theme?.font),
     ]);
     if (
       !this.alive ||
