@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 
 from optimizer.errors import quoted
@@ -29,7 +31,9 @@ def shared(value: ir.Value, consumer: ir.Node) -> Declined | None:
         reason = f"{producer.op_type} output has a second consumer: {described(others[0])}"
         return Declined(reason, (producer, others[0]))
     if len(value.uses()) > 1:
-        return Declined(f"{consumer.op_type} reads the {producer.op_type} output twice", (producer,))
+        return Declined(
+            f"{consumer.op_type} reads the {producer.op_type} output twice", (producer,)
+        )
     return None
 
 
@@ -50,3 +54,24 @@ def variable(value: ir.Value | None, role: str, context: Context) -> str | None:
     if producer is None:
         return f"The {role} {quoted(value.name or '')} is not known beforehand"
     return f"The {role} is computed by {described(producer)}"
+
+
+def escaping(nodes: Sequence[ir.Node], root: ir.Node) -> Declined | None:
+    """Why some value inside a pattern would still be needed once its nodes are gone.
+
+    Args:
+        nodes: the pattern.
+        root: its last node, whose outputs are replaced.
+    """
+    inside = set(nodes)
+    for node in nodes:
+        if node is root:
+            continue
+        for value in node.outputs:
+            if value.is_graph_output():
+                return Declined(f"{node.op_type} output is a graph output", (node,))
+            other = next((use.node for use in value.uses() if use.node not in inside), None)
+            if other is not None:
+                reason = f"{node.op_type} output has another consumer: {described(other)}"
+                return Declined(reason, (node, other))
+    return None

@@ -41,7 +41,7 @@ def digest(tensor: ir.TensorProtocol) -> bytes:
     """sha256 of all bytes; computed once."""
     known = tensor.meta.get(_DIGEST)
     if known is None:
-        known = tensor.meta[_DIGEST] = hashlib.sha256(_bytes(tensor)).digest()
+        known = tensor.meta[_DIGEST] = hashlib.sha256(_bytes(tensor).data).digest()
     return known
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import onnx_ir as ir
 
@@ -81,7 +82,8 @@ class EliminateCommonSubexpressions(Pass):
 def _merged(node: ir.Node, twin: ir.Node) -> Replacement:
     pairs = zip(node.outputs, twin.outputs, strict=True)
     values = {old: new for old, new in pairs if old.uses() or old.is_graph_output()}
-    return Replacement([twin, node], values, f"{described(twin)} already computes this.")
+    matched = [twin, node] if twin.graph is node.graph else [node]
+    return Replacement(matched, values, f"{described(twin)} already computes this.")
 
 
 def _both_outputs(node: ir.Node, twin: ir.Node) -> bool:
@@ -93,7 +95,7 @@ def _lookalikes(node: ir.Node, context: Context) -> Iterator[ir.Node]:
     """Nodes that may be twins and stand earlier."""
     pivot = _pivot(node, context)
     if pivot is None:  # constants only: their twins may read equal constants elsewhere
-        others = _registered(node, context.memory.setdefault(None, {}), context)
+        others = _registered(node, cast(_Table, context.memory.setdefault(None, {})), context)
     else:
         if _uses(pivot) < 2:
             return
@@ -102,9 +104,10 @@ def _lookalikes(node: ir.Node, context: Context) -> Iterator[ir.Node]:
         else:
             others = _registered(node, _table(pivot, context), context)
     for other in others:
-        if other is not node and other.op_type == node.op_type and other.graph is not None:
-            if context.precedes(other, node):
-                yield other
+        if other is node or other.op_type != node.op_type or other.graph is None:
+            continue
+        if context.precedes(other, node):
+            yield other
 
 
 def _pivot(node: ir.Node, context: Context) -> ir.Value | None:
@@ -119,10 +122,10 @@ def _pivot(node: ir.Node, context: Context) -> ir.Value | None:
 
 
 def _uses(value: ir.Value) -> int:
-    return len(value._uses)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - `uses()` copies all of them
+    return len(value._uses)  # pyright: ignore[reportPrivateUsage] - `uses()` copies all of them
 
 
-def _table(pivot: ir.Value, context: Context) -> object:
+def _table(pivot: ir.Value, context: Context) -> _Table:
     """The consumers of a value by what they compute; made once a round, kept up by visits."""
     table = context.memory.get(pivot)
     if table is None:
@@ -130,13 +133,12 @@ def _table(pivot: ir.Value, context: Context) -> object:
         for use in pivot.uses():
             made.setdefault(_key(use.node, context), {})[use.node] = None
         table = context.memory[pivot] = made
-    return table
+    return cast(_Table, table)
 
 
-def _registered(node: ir.Node, table: object, context: Context) -> list[ir.Node]:
-    assert isinstance(table, dict)
-    known: _Table = table
-    alike = known.setdefault(_key(node, context), {})
+def _registered(node: ir.Node, table: _Table, context: Context) -> list[ir.Node]:
+    """The nodes with the same key, this one from now on among them."""
+    alike = table.setdefault(_key(node, context), {})
     alike[node] = None
     return list(alike)
 
@@ -180,7 +182,7 @@ def _same(node: ir.Node, twin: ir.Node, context: Context) -> bool:
 
 
 def _same_operands(
-    mine: tuple[ir.Value | None, ...], other: tuple[ir.Value | None, ...], context: Context
+    mine: Sequence[ir.Value | None], other: Sequence[ir.Value | None], context: Context
 ) -> bool:
     return all(_same_value(a, b, context) for a, b in zip(mine, other, strict=True))
 

@@ -1,0 +1,28 @@
+"""Activation functions as ONNX Runtime's fused operators take them."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.rewrite.context import Context
+
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def clip_bounds(clip: ir.Node, context: Context) -> tuple[float, float] | str:
+    """The bounds of a Clip, the largest numbers where there are none; or why they are unknown."""
+    if context.opset() < 11:
+        given = [context.attribute(clip, "min"), context.attribute(clip, "max")]
+        bounds = [value if isinstance(value, float) else None for value in given]
+    else:
+        bounds: list[float | None] = []
+        for index in (1, 2):
+            value = clip.inputs[index] if len(clip.inputs) > index else None
+            bound = None if value is None else context.scalar(value)
+            if value is not None and bound is None:
+                return "The bounds of Clip are not constant"
+            bounds.append(None if bound is None else float(bound))
+    low = -LARGEST if bounds[0] is None else bounds[0]
+    high = LARGEST if bounds[1] is None else bounds[1]
+    return (low, high) if low <= high else "The bounds of Clip are the wrong way round"

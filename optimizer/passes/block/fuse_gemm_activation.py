@@ -1,0 +1,73 @@
+"""Activation after a matrix product, in ONNX Runtime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.passes.block.attributes import number
+from optimizer.passes.block.channels import linear_before
+from optimizer.passes.wording import shared
+from optimizer.registry import Pass, register, rule
+from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Declined, NewNode, Outcome, Replacement
+
+_PARAMETERS = {
+    "Elu": ("alpha",),
+    "HardSigmoid": ("alpha", "beta"),
+    "LeakyRelu": ("alpha",),
+    "Relu": (),
+    "Selu": ("alpha", "gamma"),
+    "Sigmoid": (),
+    "Softplus": (),
+    "Softsign": (),
+    "Tanh": (),
+    "ThresholdedRelu": ("alpha",),
+}
+
+
+@register
+@dataclass(frozen=True)
+class FuseGemmActivation(Pass):
+    """Fuse an activation into Gemm.
+
+    What it does:
+        Gemm and the activation after it become ONNX Runtime's FusedGemm. With MatMul and Add
+        fused into Gemm before, MatMul → Add → Relu is one node.
+    Before:
+        Gemm → Relu
+    After:
+        com.microsoft.FusedGemm(Relu)
+    When it is safe:
+        The model is to run in ONNX Runtime on its CPU provider, with float32. Nothing else reads
+        the Gemm output.
+    Numerics:
+        The same mathematics; Sigmoid and Tanh may be computed by another approximation.
+    Source:
+        ONNX Runtime contrib operators, FusedGemm; GemmActivationFusion.
+    """
+
+    id = "fuse-gemm-activation"
+    family = "block"
+    exactness = "reassociates"
+    presets = ("runtime",)
+    order = 91
+
+    @rule(*_PARAMETERS, name="GemmActivation")
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """Gemm, then the activation."""
+        gemm = linear_before(node.inputs[0], ("Gemm",))
+        if gemm is None or context.opset() < 7:
+            return None
+        if gemm.outputs[0].dtype != ir.DataType.FLOAT:
+            return Declined("FusedGemm computes in float32 only", (gemm,))
+        blocked = shared(gemm.outputs[0], node)
+        if blocked is not None:
+            return blocked
+        attributes: dict[str, object] = {**gemm.attributes, "activation": node.op_type}
+        for name in _PARAMETERS[node.op_type]:
+            attributes[f"activation_{name}"] = number(node, name, context)
+        made = NewNode("FusedGemm", gemm.inputs, attributes, domain="com.microsoft", name=gemm.name)
+        reason = f"ONNX Runtime's FusedGemm applies {node.op_type} to its own output."
+        return Replacement([gemm, node], {node.outputs[0]: made.output()}, reason, [made])
