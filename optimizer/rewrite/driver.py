@@ -22,7 +22,7 @@ from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline
 from optimizer.registry import ANY, Pass, Rule
 from optimizer.rewrite.context import Context, FoldBudget
-from optimizer.rewrite.edits import Retype
+from optimizer.rewrite.edits import Retype, SetAttributes, SetInput
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.replacement import Declined, Replacement
 from optimizer.rewrite.rewriter import Applied, Rewriter
@@ -32,6 +32,10 @@ from optimizer.versions import versions
 MAX_ROUNDS = 50
 MAX_DERIVATIONS = 200
 """Nodes derived from one source node before we call it going round in circles."""
+
+FEW_USES = 8
+"""Consumers of a value up to which each looks again when another consumer comes or goes. That
+matters to a rule only where few are left; a constant may have hundreds."""
 
 _REPEATS = "Rules undid each other; stopped after {} rewrites at one place."
 
@@ -265,15 +269,23 @@ class _Run:
         """Have every pass look again wherever the change may matter to it."""
         near: dict[ir.Node, None] = dict.fromkeys(applied.added)
         near[root] = None
+        nodes, values = self.rewriter.state.nodes, self.rewriter.state.values
+        for edit in applied.edits:
+            if isinstance(edit, SetInput | SetAttributes):
+                near[nodes[edit.node]] = None
+            elif isinstance(edit, Retype):
+                near.update(dict.fromkeys(use.node for use in values[edit.value].uses()))
         for value in applied.changed:
             producer = value.producer()
-            if producer is not None:
-                near[producer] = None
-            near.update(dict.fromkeys(use.node for use in value.uses()))
-        for node in near:
-            if node.graph is not None:
-                self._push(node, 1)
-        self._wake_downstream(list(near))
+            if producer is not None and producer.graph is not None:
+                self._push(producer, 1)  # it may care who reads its output
+            uses = value.uses()
+            if len(uses) <= FEW_USES:
+                near.update(dict.fromkeys(use.node for use in uses))
+        front = [node for node in near if node.graph is not None]
+        for node in front:
+            self._push(node, 1)
+        self._wake_downstream(front)
 
     def _wake_downstream(self, front: list[ir.Node]) -> None:
         """Patterns reach upstream from their root, so roots further down must look again."""
