@@ -51,6 +51,11 @@ def identity(sketch: Sketch, x: Wire) -> Wire:
 
 
 @on(_float)
+def of_one(sketch: Sketch, x: Wire) -> Wire:
+    return sketch.node(sketch.pick(["Sum", "Mean", "Max", "Min"]), [x], x.shape)
+
+
+@on(_float)
 def twice(sketch: Sketch, x: Wire) -> Wire:
     """The same thing computed twice, and an operator that is its own repetition."""
     op_type = sketch.pick(["Relu", "Abs", "Tanh", "Identity"])
@@ -148,6 +153,6 @@ def _body(sketch: Sketch, name: str, chain: list[tuple[str, str]], x: Wire) -> o
 
 
 ELEMENTWISE: tuple[Pattern, ...] = (
-    *(unary, identity, twice, arithmetic, division, of_two, widening, dropout, branch),
+    *(unary, identity, of_one, twice, arithmetic, division, of_two, widening, dropout, branch),
 )
 ROUGH: tuple[Pattern, ...] = (narrowing, rounding)

@@ -33,7 +33,7 @@ ALONE = settings(
 TOGETHER = settings(ALONE, max_examples=100)
 
 
-class Unrunnable(Exception):  # noqa: N818 - about the graph, not about the test
+class Unrunnable(Exception):
     """The source does not run."""
 
 
