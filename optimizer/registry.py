@@ -109,7 +109,7 @@ def rule(*roots: str, name: str, reach: int = 1) -> Callable[[Method], Method]:
     """Mark a method of a pass as a rule rooted at these operator types."""
 
     def mark(method: Method) -> Method:
-        method._rule = _Declared(name, roots, reach)  # noqa: SLF001  # pyright: ignore[reportFunctionMemberAccess] - a mark for `Pass.rules`
+        method._rule = _Declared(name, roots, reach)  # pyright: ignore[reportFunctionMemberAccess] - a mark for `Pass.rules`
         return method
 
     return mark

@@ -50,9 +50,7 @@ def open_upload(
     )
 
 
-def complete(
-    model: Model, *, isolate: Isolate, bind: Mapping[str, int] | None = None
-) -> Model:
+def complete(model: Model, *, isolate: Isolate, bind: Mapping[str, int] | None = None) -> Model:
     """Bind dimensions and infer shapes of a model just loaded."""
     if not model.statuses.optimizable.ok:
         return model

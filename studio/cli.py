@@ -9,8 +9,18 @@ import uuid
 from collections.abc import Sequence
 
 from optimizer.errors import StudioError
-from studio.commands import BAD_INPUT, OUR_BUG
-from studio.commands import bench, bisect, inspect, optimize, passes, replay, studio, verify
+from studio.commands import (
+    BAD_INPUT,
+    OUR_BUG,
+    bench,
+    bisect,
+    inspect,
+    optimize,
+    passes,
+    replay,
+    studio,
+    verify,
+)
 from studio.commands.output import plain, say
 
 COMMANDS = (studio, inspect, passes, optimize, replay, verify, bisect, bench)

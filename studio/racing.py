@@ -104,4 +104,3 @@ def race_key(model: OpenedModel, run: OpenedRun, request: RaceRequest) -> tuple[
     """Equal races have equal keys: a reload finds its race again."""
     changed = tuple(sorted(request.config.changed().items()))
     return ("race", model.key, run.key, request.steps, changed, request.runs, request.seconds)
-

@@ -207,7 +207,7 @@ class Store:
                     jobs.open_model, again, target, progress=progress, cancelled=cancelled
                 )
         opened = self.model(request.key)
-        assert opened is not None  # noqa: S101 - it was made just now
+        assert opened is not None
         return opened
 
 

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
 
@@ -146,4 +145,3 @@ def _listed(text: str) -> list[str]:
 
 def _known_passes(text: str) -> frozenset[str]:
     return frozenset(part for part in _listed(text) if find(part) is not None)
-

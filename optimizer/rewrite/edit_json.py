@@ -160,9 +160,7 @@ def _attribute_to_json(attribute: ir.Attr) -> Json | str:
 
 def _attribute_from_json(data: Json | str) -> ir.Attr:
     if isinstance(data, str):
-        return serde.deserialize_attribute(
-            onnx.AttributeProto.FromString(base64.b64decode(data))
-        )
+        return serde.deserialize_attribute(onnx.AttributeProto.FromString(base64.b64decode(data)))
     return ir.Attr(data["name"], ir.AttributeType[data["type"]], data["value"])
 
 

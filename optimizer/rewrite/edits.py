@@ -292,9 +292,7 @@ class GraphState:
             self._remember([value])
         self.graphs[edit.graph].initializers[edit.name] = value
 
-    def _retype(
-        self, identity: str, known: tuple[ir.TypeProtocol | None, ir.Shape | None]
-    ) -> None:
+    def _retype(self, identity: str, known: tuple[ir.TypeProtocol | None, ir.Shape | None]) -> None:
         value = self.values[identity]
         value.type, value.shape = known
 

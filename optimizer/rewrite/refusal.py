@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from optimizer.rewrite.rewriter import Rewriter
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not an error
+class Refused(Exception):
     """The replacement may not be applied here; the text says why, in words a user can act on."""
 
 
@@ -57,9 +57,7 @@ def _check_order(rewriter: Rewriter, root: ir.Node, operand: Operand | None) -> 
         raise Refused("an input of the replacement is computed later")
 
 
-def _check_consumers(
-    rewriter: Rewriter, root: ir.Node, old: ir.Value, operand: Operand
-) -> None:
+def _check_consumers(rewriter: Rewriter, root: ir.Node, old: ir.Value, operand: Operand) -> None:
     """Whatever takes the place of a value is there before the value's first consumer."""
     anchor = operand.producer() if isinstance(operand, ir.Value) else root
     if isinstance(operand, ir.Value):

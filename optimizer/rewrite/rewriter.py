@@ -152,7 +152,7 @@ class Rewriter:
 
 def neighbour(graph: ir.Graph, node: ir.Node, *, forward: bool) -> ir.Node | None:
     """The node after (or before) `node` in the list, in constant time."""
-    boxes = graph._nodes._value_ids_to_boxes  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - onnx_ir offers only O(n) ways
+    boxes = graph._nodes._value_ids_to_boxes  # pyright: ignore[reportPrivateUsage] - onnx_ir offers only O(n) ways
     box = boxes[id(node)]
     return box.next.value if forward else box.prev.value
 

@@ -19,8 +19,8 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.errors import StudioError, TraceError
-from optimizer.model.loader import load_bytes
 from optimizer.model.limits import Limits
+from optimizer.model.loader import load_bytes
 from optimizer.rewrite.edit_json import edit_from_json, edit_to_json
 from optimizer.rewrite.edits import GraphState
 from optimizer.rewrite.replay import Cursor

@@ -122,9 +122,7 @@ def _timing_json(race: Race, timing: Timing) -> dict[str, Any]:
         "verdict": race.verdict(timing.label),
         "phases": None if phases is None else asdict(phases),
         "summary": None if summary is None else asdict(summary),
-        "contrast": None
-        if contrast is None or contrast.rounds == 0
-        else asdict(contrast),
+        "contrast": None if contrast is None or contrast.rounds == 0 else asdict(contrast),
         "latencies_ms": list(timing.latencies_ms),
         "peak_bytes": timing.peak_bytes,
         "providers": list(timing.providers),

@@ -46,7 +46,10 @@ def _text(summary: dict[str, Any]) -> str:
         ["producer", plain(summary["producer"]) or "unknown"],
         ["opsets", f"{opsets} (IR {summary['ir_version']})"],
         ["nodes", f"{summary['nodes']}" + (f" and {constants} constants" if constants else "")],
-        ["weights", f"{count_text(summary['parameters'])} in {bytes_text(summary['weight_bytes'])}"],
+        [
+            "weights",
+            f"{count_text(summary['parameters'])} in {bytes_text(summary['weight_bytes'])}",
+        ],
         ["work", f"{count_text(cost['flops'])} FLOP a run"],
         *[["input", _port(port)] for port in summary["inputs"]],
         *[["output", _port(port)] for port in summary["outputs"]],

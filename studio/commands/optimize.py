@@ -82,8 +82,9 @@ def _figures(model: Model) -> dict[str, Any]:
 def _verify(source: Path, output: Path, trace: Trace, bound: dict[str, int]) -> Verification:
     """Compare with the file as it came; exact passes must not change a bit."""
     fired = {rewrite.pass_id for rewrite in trace.rewrites}
-    exact = all(p.exactness == "exact" for p in Pipeline.from_json(trace.pipeline).passes
-                if p.id in fired)
+    exact = all(
+        p.exactness == "exact" for p in Pipeline.from_json(trace.pipeline).passes if p.id in fired
+    )
     return verify(source, output, isolate=default_pool(), exact=exact, bindings=bound)
 
 
@@ -117,4 +118,3 @@ def _say(
         say(trace.stopped)
     if checked is not None:
         say(verdict_text(checked))
-

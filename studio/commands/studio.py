@@ -40,14 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
     address = f"http://127.0.0.1:{arguments.port}/{_query(arguments.model)}"
     say(f"Passlens at {address} - stop with Ctrl+C")
     if not arguments.no_browser:
-        threading.Thread(
-            target=_open_when_up, args=(arguments.port, address), daemon=True
-        ).start()
+        threading.Thread(target=_open_when_up, args=(arguments.port, address), daemon=True).start()
     return _serve(arguments.port)
 
 
 def _serve(port: int) -> int:
-    from streamlit.web import cli  # noqa: PLC0415 - a second of imports only this command needs
+    from streamlit.web import cli
 
     os.chdir(APP.parent)  # where .streamlit/config.toml is
     sys.argv = ["streamlit", "run", str(APP), "--server.port", str(port)]

@@ -108,8 +108,15 @@ class _Drawing:
         """The DOT text."""
         drawing = graphviz.Digraph("model")
         drawing.attr(rankdir="TB", nodesep="0.25", ranksep="0.35", fontname="Helvetica")
-        drawing.attr("node", shape="box", style="rounded,filled", fontname="Helvetica",
-                     fontsize="11", color="#8b93a3", height="0.3")
+        drawing.attr(
+            "node",
+            shape="box",
+            style="rounded,filled",
+            fontname="Helvetica",
+            fontsize="11",
+            color="#8b93a3",
+            height="0.3",
+        )
         drawing.attr("edge", color="#6c7686", arrowsize="0.6")
         for port in [*self.graph["inputs"], *self.graph["outputs"]]:
             text = label(f"{port['name']}\n{port['dtype']} {port['shape']}".replace("\n", "  "))
@@ -133,7 +140,9 @@ class _Drawing:
                     self._fill(cluster, child)
             elif total := self._total(child):
                 text = f"{name}\\n{total} nodes"
-                drawing.node(self._name(("group", child)), text, fillcolor="#f1f3f8", peripheries="2")
+                drawing.node(
+                    self._name(("group", child)), text, fillcolor="#f1f3f8", peripheries="2"
+                )
 
     def _total(self, group: int) -> int:
         inner = sum(self._total(child) for child in self.children.get(group, ()))

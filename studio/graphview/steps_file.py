@@ -14,7 +14,6 @@ from optimizer.cost import Cost, node_cost
 from optimizer.model.graph import is_constant_node, node_id
 from optimizer.rewrite.edits import (
     InsertNode,
-
     Retype,
     SetAttributes,
     SetGraphOutput,
@@ -208,8 +207,10 @@ class _Steps:
 
     def _slot(self, identity: str, free: list[str], edges: Iterable[Edge]) -> str | None:
         """A removed node whose place in the order lies between producers and consumers."""
-        low = max((self.order[a] for a, b, *_ in edges if b == identity and a in self.order),
-                  default=(-1.0,))
+        low = max(
+            (self.order[a] for a, b, *_ in edges if b == identity and a in self.order),
+            default=(-1.0,),
+        )
         for candidate in free:
             if self.order[candidate] > low:
                 return candidate

@@ -24,7 +24,9 @@ def summary_json(model: Model) -> dict[str, Any]:
         "schema": SCHEMA,
         "name": cut(model.name),
         "digest": model.digest,
-        "producer": cut(f"{model.ir.producer_name or ''} {model.ir.producer_version or ''}".strip()),
+        "producer": cut(
+            f"{model.ir.producer_name or ''} {model.ir.producer_version or ''}".strip()
+        ),
         "ir_version": model.ir.ir_version,
         "opsets": {cut(d or "ai.onnx", 60): v for d, v in graph.opset_imports.items()},
         "nodes": count_nodes(graph),

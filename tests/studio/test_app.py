@@ -133,7 +133,9 @@ def test_hostile_names_stay_text(page: Page, app_url: str, tmp_path: Path) -> No
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
     )
     model = tmp_path / "hostile.onnx"
-    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), model)
+    onnx.save(
+        helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), model
+    )
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     opened(page, f"{app_url}/model?model=tour")

@@ -85,7 +85,7 @@ def test_a_closed_group_is_one_box() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['<b>x</b>', 'a"b', "a\nb\0c", "\\N", "x" * 5000, "\u202eabc", "a:b", "{a|b}"]
+    "text", ["<b>x</b>", 'a"b', "a\nb\0c", "\\N", "x" * 5000, "\u202eabc", "a:b", "{a|b}"]
 )
 def test_a_label_is_harmless(text: str) -> None:
     import graphviz
