@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-import streamlit as st
+from streamlit.components.v2 import component
 
 from studio.viewer.assets_route import asset_routes, asset_version
 from studio.viewer.descriptor import ViewerData, ViewState
@@ -75,7 +75,7 @@ def _component() -> Callable[..., Mapping[str, Any]]:
     js = _STUB.replace("VERSION", asset_version())
     return cast(
         "Callable[..., Mapping[str, Any]]",
-        st.components.v2.component("passlens_viewer", html=_HTML, js=js),
+        component("passlens_viewer", html=_HTML, js=js),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -16,21 +16,26 @@ from playwright.sync_api import Browser, Page  # noqa: E402 - after the skip
 from viewer_server import serving  # noqa: E402 - lies beside this file
 
 CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[str]:
+def address() -> Generator[str]:
     """Where the harness answers."""
     with serving() as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> Generator[Browser]:
     """One Chromium for all tests."""
     if not CHROMIUM.exists():
         pytest.skip("Chromium is not installed")
@@ -41,7 +46,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
+def opened(browser: Browser, address: str) -> Generator[Callable[..., Page]]:
     """Open the viewer on a fixture and wait for its picture; console errors fail the test."""
     pages: list[Page] = []
     problems: list[str] = []

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+pytestmark = pytest.mark.browser
+
 SESSION = """async (name) => {
   const at = (file) => import(`/viewer/test/${file}.js`);
   const [{ Session }, { Metrics }] = await Promise.all([at("session"), at("metrics")]);
   const get = async (url) => (await fetch(url)).json();
-  const [graph, steps] = await Promise.all([get(`/graph/${name}.json`), get(`/steps/${name}.json`)]);
+  const graph = await get(`/graph/${name}.json`), steps = await get(`/steps/${name}.json`);
   const s = new Session(graph, steps, new Metrics({ text: (t) => t.length * 6.5 }, "sans-serif"));
   s.goto(0);
   window.session = s;
@@ -31,7 +33,8 @@ SIDEWAYS = """() => {
       for (const b of s.picture(which).boxes) {
         if (b.kind === "open") continue;
         const mid = b.x + b.w / 2, was = seen.get(b.key);
-        if (was === undefined) seen.set(b.key, mid); else worst = Math.max(worst, Math.abs(mid - was));
+        if (was === undefined) seen.set(b.key, mid);
+        else worst = Math.max(worst, Math.abs(mid - was));
       }
     steps++;
   }
@@ -42,25 +45,28 @@ OVERLAPS = """() => {
   for (let k = 0; k <= s.steps.length; k += 7) {
     s.goto(k);
     for (const which of ["before", "after", "overlay"]) {
-      const boxes = s.picture(which).boxes.filter((b) => b.kind !== "open").sort((a, b) => a.y - b.y);
+      const boxes = s.picture(which).boxes.filter((b) => b.kind !== "open");
+      boxes.sort((a, b) => a.y - b.y);
       for (let i = 0; i < boxes.length; i++)
         for (let j = i + 1; j < boxes.length && boxes[j].y < boxes[i].y + boxes[i].h; j++)
           if (boxes[i].x < boxes[j].x + boxes[j].w && boxes[j].x < boxes[i].x + boxes[i].w)
-            bad.push([k, which, boxes[i].rec?.name ?? boxes[i].group.name, boxes[j].rec?.name ?? ""]);
+            bad.push([k, which, boxes[i].rec?.name ?? boxes[i].group.name, boxes[j].key]);
     }
   }
   return bad.slice(0, 5);
 }"""
 UNDONE = """() => {
   const s = session;
-  const state = () => [[...s.late.alive].join(""), [...s.late.edgeAlive].join(""), s.late.total].join("|");
+  const digits = (list) => [...list].join("");
+  const state = () => [digits(s.late.alive), digits(s.late.edgeAlive), s.late.total].join("|");
   s.goto(0);
   const first = state();
   const forward = [];
   for (let k = 0; k <= s.steps.length; k++) { s.goto(k); forward.push(state()); }
   let same = true;
   for (let k = s.steps.length; k >= 0; k--) { s.goto(k); same &&= state() === forward[k]; }
-  return { same, back: state() === first, end: forward.at(-1).split("|")[2], want: s.trace.totals.nodes[1] };
+  const end = forward.at(-1).split("|")[2];
+  return { same, back: state() === first, end, want: s.trace.totals.nodes[1] };
 }"""
 
 NAMES = ["cnn8", "transformer2", "transformer12"]

@@ -1,11 +1,14 @@
-"""The workbench in a real browser: keys, mouse, what it tells the server, what it refuses to run."""
+"""The workbench in a real browser: keys, mouse, what it tells the server, what it will not run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
 
 Opened = Callable[..., Page]
 
@@ -94,8 +97,9 @@ def test_a_selected_node_is_lit_in_both_panes_with_its_details(opened: Opened) -
     reds = page.evaluate("""() => [...shadow.querySelectorAll(".pl-pane > canvas")].map((c) => {
       const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
       let n = 0;
-      for (let i = 0; i < d.length; i += 4) if (Math.abs(d[i] - 47) < 6 && Math.abs(d[i + 1] - 98) < 6 && Math.abs(d[i + 2] - 208) < 6)
-          n++;
+      const near = (i, [r, g, b]) =>
+        Math.abs(d[i] - r) < 6 && Math.abs(d[i + 1] - g) < 6 && Math.abs(d[i + 2] - b) < 6;
+      for (let i = 0; i < d.length; i += 4) if (near(i, [47, 98, 208])) n++;
       return n;
     })""")
     assert all(count > 100 for count in reds)
@@ -188,7 +192,8 @@ def test_with_reduced_motion_nothing_is_animated(opened: Opened) -> None:
     frames = page.evaluate("""async () => {
       const pane = [...shadow.querySelectorAll(".pl-pane > canvas")].at(-1);
       const shot = () => pane.toDataURL();
-      const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const next = () => new Promise((done) => requestAnimationFrame(done));
+      const frame = async () => { await next(); await next(); };
       shadow.querySelector(".pl-root").dispatchEvent(
         new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, composed: true }));
       await frame();

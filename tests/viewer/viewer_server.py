@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from viewer_fixtures import cnn, hostile, pass_records, transformer
+from viewer_fixtures import cnn, hostile, transformer
+from viewer_maker import pass_records
 
 HERE = Path(__file__).parent
 ASSETS = HERE.parents[1] / "studio" / "viewer" / "assets"
@@ -46,11 +47,24 @@ def descriptor(name: str) -> Json:
     graph, steps = fixture(name)
     enabled = [p["id"] for p in pass_records() if p["enabled"]]
     return {
-        "seq": 1, "mode": "rewrite", "step": 0, "before": "source", "select": [], "open": None, "busy": None,
-        "graph": {"key": graph["key"], "url": f"/graph/{name}.json"}, "message": None,
-        "steps": {"key": steps["key"], "url": f"/steps/{name}.json"}, "passes": steps["passes"],
-        "pipeline": {"preset": "default", "presets": ["default", "runtime", "none"], "enabled": enabled, "vetoed": []},
-    }  # fmt: skip
+        "seq": 1,
+        "mode": "rewrite",
+        "step": 0,
+        "before": "source",
+        "select": [],
+        "open": None,
+        "busy": None,
+        "graph": {"key": graph["key"], "url": f"/graph/{name}.json"},
+        "message": None,
+        "steps": {"key": steps["key"], "url": f"/steps/{name}.json"},
+        "passes": steps["passes"],
+        "pipeline": {
+            "preset": "default",
+            "presets": ["default", "runtime", "none"],
+            "enabled": enabled,
+            "vetoed": [],
+        },
+    }
 
 
 def body(path: str) -> tuple[str, bytes] | None:
@@ -89,7 +103,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving() -> Iterator[str]:
+def serving() -> Generator[str]:
     """Run the server on a free port; gives its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
