@@ -187,7 +187,7 @@ def _slice_length(dim: Dimension, bounds: tuple[Dim, Dim, Dim], *, fits: bool) -
         return len(range(*slice(start, _end(end, step), step).indices(dim)))
     if step == -1 and start == -1 and isinstance(end, int) and end <= -_FAR:
         return dim  # reversed
-    if step < 0:
+    if step < 0 or dim in (0, 1):  # a size that broadcasts: a symbolic bound may well lie beyond
         return None
     low, high = _bound(dim, start, fits=fits), _bound(dim, end, fits=fits)
     if low is None or high is None or not at_least(high, low):

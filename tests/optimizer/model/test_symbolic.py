@@ -325,6 +325,19 @@ def test_a_table_sliced_by_sizes_is_as_long_as_the_slice() -> None:
     assert strict.shape(model.graph.outputs[0]) != (symbol("seq"),)
 
 
+def test_a_slice_of_a_broadcast_axis_is_not_believed_to_grow_with_its_bound() -> None:
+    body = """
+    g (float["seq", 4] x, float[1] k) => (float[a] y) <int64[1] zero = {0}, int64[1] one = {1}>
+    {
+      s = Shape(x)
+      end = Slice(s, zero, one)
+      y = Slice(k, zero, end)
+    }
+    """
+    model = model_of(body)
+    assert SymbolicValues(model).shape(model.graph.outputs[0]) != (symbol("seq"),)
+
+
 def test_the_library_of_rules_does_not_touch_files(tmp_path: Path) -> None:
     tensor = ir.ExternalTensor(
         "missing.bin", 0, 8 * 10**6, ir.DataType.INT64, shape=ir.Shape([10**6]), name="w",
