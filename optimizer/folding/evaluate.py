@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,11 +27,26 @@ class Blocked(Exception):
 
     Attributes:
         node: which.
+        others: nodes for which the same holds.
     """
 
-    def __init__(self, node: ir.Node, reason: str) -> None:
+    def __init__(self, node: ir.Node, reason: str, *, others: Sequence[ir.Node] = ()) -> None:
         super().__init__(reason)
         self.node = node
+        self.others = others
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What came out.
+
+    Attributes:
+        values: the wanted results.
+        sizes: bytes that each node's results take.
+    """
+
+    values: dict[ir.Value, Array]
+    sizes: dict[ir.Node, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +65,41 @@ class Evaluator:
     opset: int
     largest_bytes: int
 
-    def run(self, nodes: Iterable[ir.Node]) -> dict[ir.Value, Array]:
-        """Compute nodes in the given, topological, order.
+    def run(self, nodes: Sequence[ir.Node], wanted: Collection[ir.Node]) -> Evaluation:
+        """Compute nodes in the given, topological, order; what is used up is let go.
 
-        Returns: every value they make.
+        Args:
+            nodes: the whole expression.
+            wanted: the nodes whose results are kept.
 
         Raises:
             Blocked: one of them cannot be computed, or its result would be too large.
         """
+        last_use = {v: node for node in nodes for v in data_inputs(node) if v is not None}
         known: dict[ir.Value, Array] = {}
+        sizes: dict[ir.Node, int] = {}
         for node in nodes:
-            try:
-                with np.errstate(all="ignore"):
-                    outputs = self._compute(node, known)
-            except NotFoldable as error:
-                raise Blocked(node, f"{node.op_type} was left unfolded: {error}.") from error
-            except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError) as error:
-                text = str(error)[:80]
-                raise Blocked(node, f"{node.op_type} was left unfolded: {text}.") from error
+            outputs = self._guarded(node, known)
+            sizes[node] = sum(array.nbytes for array in outputs)
             for value, array in zip(node.outputs, outputs, strict=False):
                 _check_type(node, value, array)
                 known[value] = array
-        return known
+            for value in data_inputs(node):
+                if value is None or last_use[value] is not node:
+                    continue
+                if value.producer() not in wanted:
+                    known.pop(value, None)
+        return Evaluation(known, sizes)
+
+    def _guarded(self, node: ir.Node, known: dict[ir.Value, Array]) -> tuple[Array, ...]:
+        try:
+            with np.errstate(all="ignore"):
+                return self._compute(node, known)
+        except NotFoldable as error:
+            raise Blocked(node, f"{node.op_type} was left unfolded: {error}.") from error
+        except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError) as error:
+            text = str(error)[:80]
+            raise Blocked(node, f"{node.op_type} was left unfolded: {text}.") from error
 
     def _compute(self, node: ir.Node, known: dict[ir.Value, Array]) -> tuple[Array, ...]:
         inputs = [None if v is None else self._input(v, known) for v in data_inputs(node)]

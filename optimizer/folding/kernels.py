@@ -258,8 +258,11 @@ def pad(call: Application) -> tuple[Array, ...]:
     widths = [(0, 0)] * data.ndim
     for position, axis in enumerate(axes or []):
         widths[axis] = (pads[position], pads[position + len(axes or [])])
-    padded: Array = np.pad(data, widths, constant_values=fill)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType] - a number
-    return (padded.astype(data.dtype),)
+    padded = np.full([size + sum(w) for size, w in zip(data.shape, widths, strict=True)], fill)
+    inner = tuple(slice(w[0], w[0] + size) for size, w in zip(data.shape, widths, strict=True))
+    padded = padded.astype(data.dtype)
+    padded[inner] = data
+    return (padded,)
 
 
 def split(call: Application) -> tuple[Array, ...]:

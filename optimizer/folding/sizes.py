@@ -54,8 +54,7 @@ def gather(call: Application) -> int:
 def gather_nd(call: Application) -> int:
     """Each index addresses a slice of at most the whole tensor."""
     indices = call.array(1)
-    sizes: tuple[int, ...] = indices.shape
-    last = sizes[-1]
+    *_, last = indices.shape
     depth = last + call.number("batch_dims")
     rest = math.prod(call.array(0).shape[depth:])
     return indices.size // max(last, 1) * rest
@@ -120,7 +119,8 @@ def matmul(call: Application) -> int:
     rows = left[-2] if len(left) > 1 else 1
     columns = right[-1] if len(right) > 1 else 1
     batches = math.prod(np.broadcast_shapes(left[:-2], right[:-2]))
-    _check_products(batches * rows * columns * left[-1])
+    *_, inner = left
+    _check_products(batches * rows * columns * inner)
     return batches * rows * columns
 
 

@@ -10,8 +10,8 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.folding.application import Array, data_inputs
-from optimizer.folding.evaluate import Blocked, Evaluator
+from optimizer.folding.application import data_inputs
+from optimizer.folding.evaluate import Blocked, Evaluation, Evaluator
 from optimizer.folding.operators import OPERATORS
 from optimizer.model.graph import is_constant_node
 from optimizer.model.limits import MIB
@@ -29,7 +29,8 @@ class _Expressions:
 
     Attributes:
         sizes: nodes in the expression that ends at a node, itself included; 0 when not constant.
-        blocked: why a node cannot be folded although its inputs are constant.
+        blocked: why a node cannot be folded although its inputs are constant; empty where another
+            node says so already.
     """
 
     sizes: dict[ir.Node, int] = field(default_factory=dict[ir.Node, int])
@@ -77,18 +78,22 @@ class FoldConstants(Pass):
         """Fold the constant expression that this node is part of."""
         known = cast(_Expressions, context.memory.setdefault("expressions", _Expressions()))
         if not _size(node, known, context):
-            return Declined(known.blocked[node]) if node in known.blocked else None
+            reason = known.blocked.get(node)
+            return Declined(reason) if reason else None
         end = _end(node, known, context)
         if context.opset() < 7 or not any(map(_needed, end.outputs)):
             return None
         nodes = _expression(end, known)
         try:
-            results = self._evaluate(nodes, context)
-            return _replacement([end], nodes, results, self._charge(end, nodes, results, context))
+            results = self._evaluate(nodes, [end], context)
+            reason = self._charge(end, nodes, results, context)
+            return _replacement([end], nodes, results, reason)
         except Blocked as blocked:
             return self._around(end, nodes, blocked, known, context)
 
-    def _evaluate(self, nodes: list[ir.Node], context: Context) -> dict[ir.Value, Array]:
+    def _evaluate(
+        self, nodes: list[ir.Node], wanted: list[ir.Node], context: Context
+    ) -> Evaluation:
         limits = context.limits
         evaluator = Evaluator(
             context.tensor, context.attribute, context.opset(), limits.fold_output_bytes
@@ -98,7 +103,7 @@ class FoldConstants(Pass):
             raise Blocked(nodes[-1], reason)
         began = time.thread_time()
         try:
-            return evaluator.run(nodes)
+            return evaluator.run(nodes, wanted)
         finally:
             context.budget.seconds -= time.thread_time() - began
 
@@ -106,7 +111,7 @@ class FoldConstants(Pass):
         self,
         node: ir.Node,
         nodes: list[ir.Node],
-        results: dict[ir.Value, Array],
+        results: Evaluation,
         context: Context,
     ) -> str:
         """Take the result off the budget; the reason for the replacement.
@@ -114,13 +119,14 @@ class FoldConstants(Pass):
         Raises:
             Blocked: the file would grow too much.
         """
-        arrays = [results[value] for value in node.outputs if value in results]
-        growth = sum(array.nbytes for array in arrays) - _freed(nodes, context)
+        freed = _freed(nodes, context)
+        growth = results.sizes[node] - freed
         if growth > self.growth_mib * MIB:
             raise Blocked(
                 node,
                 f"{node.op_type} was left unfolded: its result would add {growth / MIB:,.1f} MiB "
                 f"to the file (limit {self.growth_mib} MiB, option growth_mib).",
+                others=[n for n in nodes if results.sizes[n] - freed > self.growth_mib * MIB],
             )
         if growth > context.budget.bytes_left:
             limit = context.limits.fold_total_bytes / MIB
@@ -130,8 +136,9 @@ class FoldConstants(Pass):
             )
         context.budget.bytes_left -= max(growth, 0)
         what = f"{len(nodes)} nodes compute" if len(nodes) > 1 else f"{node.op_type} computes"
-        shape = "×".join(str(size) for size in arrays[0].shape) or "a scalar"
-        return f"All inputs are constant: {what} {shape} of {arrays[0].dtype}."
+        array = next(results.values[value] for value in node.outputs if value in results.values)
+        shape = "×".join(str(size) for size in array.shape) or "a scalar"
+        return f"All inputs are constant: {what} {shape} of {array.dtype}."
 
     def _around(
         self,
@@ -142,6 +149,7 @@ class FoldConstants(Pass):
         context: Context,
     ) -> Outcome:
         """Fold what can be folded of an expression in which one node cannot."""
+        known.blocked.update(dict.fromkeys(blocked.others, ""))
         known.blocked[blocked.node] = str(blocked)
         known.sizes.clear()
         known.sizes.update(dict.fromkeys(known.blocked, 0))
@@ -152,12 +160,15 @@ class FoldConstants(Pass):
         ]
         if not frontier:
             return Declined(str(blocked), () if blocked.node is root else (blocked.node,))
-        inside = dict.fromkeys(n for end in frontier for n in _expression(end, known))
+        inside = list(dict.fromkeys(n for end in frontier for n in _expression(end, known)))
         try:
-            results = self._evaluate(list(inside), context)
+            results = self._evaluate(inside, frontier, context)
+            for end in frontier:
+                self._charge(end, _expression(end, known), results, context)
         except Blocked as other:
             return self._around(root, nodes, other, known, context)
-        return _replacement(frontier, list(inside), results, "All inputs are constant.")
+        reason = "All inputs are constant; what uses the results cannot be folded."
+        return _replacement(frontier, inside, results, reason)
 
 
 def _is_constant(value: ir.Value) -> bool:
@@ -256,13 +267,15 @@ def _freed(nodes: list[ir.Node], context: Context) -> int:
 
 
 def _replacement(
-    ends: list[ir.Node], nodes: Iterable[ir.Node], results: dict[ir.Value, Array], reason: str
+    ends: list[ir.Node], nodes: Iterable[ir.Node], results: Evaluation, reason: str
 ) -> Replacement:
     values = {
-        value: NewInitializer(ir.tensor(np.asarray(results[value])), value.name or node.op_type)
+        value: NewInitializer(
+            ir.tensor(np.asarray(results.values[value])), value.name or node.op_type
+        )
         for node in ends
         for value in node.outputs
-        if _needed(value) and value in results
+        if _needed(value) and value in results.values
     }
     return Replacement(list(nodes), values, reason)
 

@@ -84,7 +84,8 @@ def _bias(node: ir.Node, context: Context) -> ir.Value | None:
 
 def _operand(node: ir.Node, bias: ir.Value) -> ir.Value:
     first, second = node.inputs
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     return second if first is bias else first
 
 
