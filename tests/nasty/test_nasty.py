@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimizer.isolation import within_worker
+from optimizer.model.graph import Model, count_nodes
+from optimizer.model.loader import load_path
+from optimizer.model.writer import to_bytes
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.replay import Cursor
+from optimizer.source import complete
+from optimizer.verify import Feed, verify
+from profiling.workers import default_pool
+
+HERE = Path(__file__).parent
+MODELS = sorted(HERE.glob("*.onnx"))
+
+
+def note(path: Path) -> dict[str, Any]:
+    return json.loads(path.with_name(f"{path.stem}.note.json").read_text())
+
+
+def feeds(path: Path) -> list[Feed] | None:
+    """The inputs a note insists on; None where any will do."""
+    file = path.with_name(f"{path.stem}.feeds.json")
+    if not file.exists():
+        return None
+    dtypes = {value.name: value.dtype for value in load_path(path).ir.graph.inputs}
+    return [
+        Feed(
+            name,
+            str(np.dtype(dtype.numpy())),
+            tuple(feed["shape"]),
+            "choice",
+            values=tuple(feed["value"]),
+        )
+        for name, feed in json.loads(file.read_text()).items()
+        if (dtype := dtypes[name]) is not None
+    ]
+
+
+def opened(path: Path) -> Model:
+    return complete(load_path(path), isolate=within_worker)
+
+
+def test_every_model_has_a_note() -> None:
+    assert MODELS
+    assert all(note(path)["note"] for path in MODELS)
+
+
+@pytest.mark.parametrize("preset", ["default", "runtime"])
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_nasty_model_ends_as_its_note_says(path: Path, preset: str) -> None:
+    model = opened(path)
+    source, before = to_bytes(model.ir), count_nodes(model.ir.graph)
+    trace = optimize(model, Pipeline.of(preset))
+    optimized, after = to_bytes(model.ir), count_nodes(model.ir.graph)
+    assert after <= note(path).get("expect_nodes_after", before)
+    assert trace.stopped == ""
+    checked = verify(path, optimized, isolate=default_pool(), feeds=feeds(path))
+    assert (checked.verdict, checked.reason) == ("equal", "")
+    cursor = Cursor.at_end(trace)
+    assert cursor.materialize(0) == source
+    assert cursor.materialize(trace.steps) == optimized
+
+
+def test_the_default_preset_uses_standard_operators_only() -> None:
+    for path in MODELS:
+        model = opened(path)
+        domains = set(model.ir.graph.opset_imports)
+        optimize(model, Pipeline.of("default"))
+        assert set(model.ir.graph.opset_imports) == domains, path.stem
+
+
+def test_exact_passes_alone_keep_every_bit() -> None:
+    exact = [p for p in Pipeline.of("default").passes if p.exactness == "exact"]
+    for path in MODELS:
+        model = opened(path)
+        optimize(model, Pipeline(tuple(exact)))
+        checked = verify(path, to_bytes(model.ir), isolate=default_pool(), exact=True)
+        assert (checked.verdict, checked.reason) == ("equal", ""), path.stem
