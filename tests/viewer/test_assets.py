@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -25,7 +26,13 @@ def get(path: str) -> tuple[int, dict[str, str], bytes]:
     async def send(message: Message) -> None:
         said.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "query_string": b"",
+        "headers": [],
+    }
     asyncio.run(Starlette(routes=asset_routes())(scope, receive, send))
     headers = {name.decode(): value.decode() for name, value in said[0]["headers"]}
     return said[0]["status"], headers, b"".join(part.get("body", b"") for part in said[1:])

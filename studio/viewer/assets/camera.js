@@ -70,6 +70,8 @@ export class Camera {
     this.y = 0;
     /** the pane whose coordinates `y` is in: 0 before, 1 after */
     this.lead = 1;
+    /** how far the other pane still is from where the map says: at the top, both show their top */
+    this.slack = 0;
     /** @type {HeightMap | null} before -> after */
     this.map = null;
     /** @type {{from: View, to: View, start: number, ms: number} | null} */
@@ -84,14 +86,27 @@ export class Camera {
   /** @param {number} pane */
   heightIn(pane) {
     if (pane === this.lead || !this.map) return this.y;
-    return this.lead === 0 ? this.map.forward(this.y) : this.map.backward(this.y);
+    return this.slack + this.#mapped(this.y);
+  }
+
+  /** From the leading pane to the other. @param {number} y */
+  #mapped(y) {
+    if (!this.map) return y;
+    return this.lead === 0 ? this.map.forward(y) : this.map.backward(y);
+  }
+
+  /** Both panes start with their first row. */
+  alignTops() {
+    this.slack = this.map ? this.y - this.#mapped(this.y) : 0;
   }
 
   /** @param {number} pane */
   follow(pane) {
     if (pane === this.lead) return;
+    const was = this.y;
     this.y = this.heightIn(pane);
     this.lead = pane;
+    if (this.slack) this.slack = was - this.#mapped(this.y);
   }
 
   /** @param {number} pane @param {number} dx @param {number} dy screen pixels */
@@ -100,6 +115,8 @@ export class Camera {
     this.follow(pane);
     this.x -= dx / this.k;
     this.y -= dy / this.k;
+    const less = (Math.abs(dy) / this.k) * 0.6;
+    this.slack = Math.sign(this.slack) * Math.max(0, Math.abs(this.slack) - less);
   }
 
   /**
@@ -122,6 +139,7 @@ export class Camera {
     const goal = { k: to.k ?? this.k, x: to.x ?? this.x, y: to.y ?? this.y };
     if (!ms) {
       this.flight = null;
+      this.slack = 0;
       Object.assign(this, goal);
       return;
     }
@@ -142,6 +160,7 @@ export class Camera {
     this.k = f.from.k * Math.pow(f.to.k / f.from.k, e);
     this.x = f.from.x + (f.to.x - f.from.x) * e;
     this.y = f.from.y + (f.to.y - f.from.y) * e;
+    this.slack *= 1 - e;
     if (t >= 1) this.flight = null;
     return this.flight !== null;
   }

@@ -101,6 +101,7 @@ export class Card {
   #overview() {
     const s = /** @type {import("./session.js").Session} */ (this.viewer.session);
     const t = s.trace?.totals ?? {};
+    const passes = new Set(s.steps.map((x) => x.pass)).size;
     const row = (
       /** @type {string} */ name,
       /** @type {number[] | undefined} */ v,
@@ -120,7 +121,7 @@ export class Card {
       h(
         "p.pl-dim",
         null,
-        `${s.steps.length} rewrites by ${new Set(s.steps.map((x) => x.pass)).size} passes`,
+        `${plural(s.steps.length, "rewrite")} by ${plural(passes, "pass", "passes")}`,
       ),
       h("h2", null, s.graph.name),
       h(
@@ -142,7 +143,7 @@ export class Card {
           "tbody",
           null,
           row("Nodes", t.nodes, ""),
-          row("FLOPs", t.flops, ""),
+          row("FLOPs", t.flops, "FLOP"),
           row("Bytes moved", t.bytes, "B"),
         ),
       ),
@@ -197,3 +198,6 @@ function percent(v) {
     ? ""
     : `${p < 0 ? "−" : "+"}${Math.abs(p).toFixed(Math.abs(p) < 10 ? 1 : 0)} %`;
 }
+
+/** @param {number} n @param {string} one @param {string} [many] */
+const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

@@ -92,10 +92,11 @@ const LATE = 0.2;
 
 /**
  * @param {Float64Array} widths @param {Int32Array} rank @param {number} ranks @param {Wire[]} wires
+ * @param {[number, number][]} [hints] pairs without a wire that would like to stand near each other
  * @returns {{x: Float64Array, via: (Float64Array | null)[], width: number}} x are middles;
  *   via holds the x of a wire in each rank it passes
  */
-export function placeItems(widths, rank, ranks, wires) {
+export function placeItems(widths, rank, ranks, wires, hints = []) {
   const n = widths.length;
   const w = Array.from(widths);
   const rk = Array.from(rank);
@@ -123,6 +124,7 @@ export function placeItems(widths, rank, ranks, wires) {
     },
     join,
   );
+  for (const [a, b] of hints) if (rank[b] > rank[a]) join(a, b, 0, LATE / 2);
   /** @type {number[][]} */
   const layers = Array.from({ length: ranks }, () => []);
   initialOrder(n, rk, up, down, layers);

@@ -113,6 +113,7 @@ export class Layout {
     }
     for (const level of this.levels)
       if (level) level.rank = level.rank.subarray(0, level.items.length);
+    wiring.hubEdges = null;
     wiring.wire(this.levels, true);
   }
 
@@ -168,7 +169,13 @@ export class Layout {
     level.rows = Array.from({ length: level.ranks }, () => []);
     for (let i = 0; i < n; i++) level.rows[rank[i]].push(i);
     throughGaps(this, level);
-    const { x, via, width } = placeItems(w, rank, level.ranks, level.wires);
+    const { x, via, width } = placeItems(
+      w,
+      rank,
+      level.ranks,
+      level.wires,
+      this.wiring.hints(level),
+    );
     const pad = g.parent ? PAD : 0;
     const wide = Math.max(width + 2 * pad, g.parent ? this.metrics.titleWidth(g) : 0);
     const shift = (wide - width) / 2;

@@ -10,23 +10,44 @@ export function showTop(stage) {
   if (!s) return;
   const pane = stage.panes[1];
   const p = s.picture(stage.which(pane));
-  const w = pane.width || 600,
-    tall = pane.height || 500;
-  const whole = Math.min((w - 48) / Math.max(1, p.width), (tall - 48) / Math.max(1, p.height));
-  const k = Math.min(1, Math.max(0.7, whole > 0.7 ? whole : (w - 48) / Math.max(1, p.width)));
+  const w = pane.width || 600;
+  const tall = pane.height || 500;
+  const wide = (w - 48) / Math.max(1, p.width);
+  const whole = Math.min(wide, (tall - 48) / Math.max(1, p.height));
+  const k = Math.min(1, Math.max(0.7, whole > 0.7 ? whole : wide));
   stage.camera.lead = 1;
-  // Wider than the pane: over the middle of what the first screen holds, the topmost box in sight.
-  const first = p.boxes.filter((b) => b.kind !== "open" && b.y < tall / k);
-  let mid = p.width / 2;
-  if (first.length && p.width * k > w - 24) {
-    mid = first.reduce((sum, b) => sum + b.x + b.w / 2, 0) / first.length;
-    const top = first.reduce((a, b) => (b.y < a.y ? b : a));
-    const reach = w / 2 / k - top.w;
-    mid = Math.min(top.x + top.w / 2 + reach, Math.max(top.x + top.w / 2 - reach, mid));
+  let x = p.width / 2;
+  let top = 0;
+  if (p.width * k > w - 24) {
+    const best = fullest(p, w / k - 40, tall / k);
+    x = best.x;
+    top = best.top;
   }
-  const y = p.height * k < tall - 48 ? p.height / 2 : tall / 2 / k - 28;
-  stage.camera.flyTo({ k, x: mid, y }, 0);
+  const y = p.height * k < tall - 48 ? p.height / 2 : top + tall / 2 / k - 28;
+  stage.camera.flyTo({ k, x, y }, 0);
+  stage.camera.alignTops();
   stage.invalidate();
+}
+
+/**
+ * Wider than the pane: where near the top does a window of this size hold most boxes?
+ * @param {import("./place.js").Picture} p
+ * @param {number} wide
+ * @param {number} tall
+ */
+function fullest(p, wide, tall) {
+  const boxes = p.boxes.filter((b) => b.kind !== "open" && b.y < tall * 1.5);
+  let best = { x: p.width / 2, top: 0, score: -1 };
+  for (const b of boxes) {
+    for (const x of [b.x + b.w / 2, b.x + wide / 2 - 10]) {
+      const inside = boxes.filter((o) => o.x > x - wide / 2 && o.x + o.w < x + wide / 2);
+      const top = inside.reduce((y, o) => Math.min(y, o.y), Infinity);
+      const seen = inside.filter((o) => o.y < top + tall - 60).length;
+      const score = seen - top / 200; // boxes in sight, but rather near the top
+      if (score > best.score) best = { x, top: Math.max(0, top - 20), score };
+    }
+  }
+  return best;
 }
 
 /** @param {Stage} stage @param {number} ms */

@@ -210,6 +210,19 @@ export class Wiring {
     return edges;
   }
 
+  /** Where a producer without wires would stand: above its first consumer. @param {Level} level */
+  hints(level) {
+    /** @type {Map<number, number>} */
+    const first = new Map();
+    for (const [u, v] of this.#hubEdges().get(level.group.at) ?? []) {
+      const a = /** @type {number} */ (level.local.get(u));
+      const b = /** @type {number} */ (level.local.get(v));
+      const known = first.get(a);
+      if (known === undefined || level.rank[b] < level.rank[known]) first.set(a, b);
+    }
+    return [...first];
+  }
+
   /** Stubbed pairs still say who comes first, where both ends share a level. */
   #hubEdges() {
     if (this.hubEdges) return this.hubEdges;
