@@ -125,10 +125,11 @@ class SetAttributes:
 
 @dataclass(frozen=True, slots=True)
 class ImportOpset:
-    """Declare an operator set the model did not use before."""
+    """Declare an operator set, or another version of it; `old` is None where there was none."""
 
     domain: str
     version: int
+    old: int | None = None
 
 
 Edit = (
@@ -226,8 +227,10 @@ class GraphState:
                 self._retype(edit.value, edit.old)
             case SetAttributes():
                 self._set_attributes(edit.node, edit.old)
-            case ImportOpset():
+            case ImportOpset(old=None):
                 del self.model.graph.opset_imports[edit.domain]
+            case ImportOpset():
+                self.model.graph.opset_imports[edit.domain] = edit.old
             case _:
                 assert_never(edit)
 

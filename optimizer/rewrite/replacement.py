@@ -77,6 +77,8 @@ class Replacement:
         attributes: attributes to set (None removes) on nodes that stay.
         inputs: single inputs to replace on nodes that stay, by (node, index).
         drop: initializers to remove; they must be unused.
+        opsets: operator sets to use in another version, by domain; every node that stays must mean
+            the same in it.
     """
 
     matched: Sequence[ir.Node]
@@ -90,6 +92,7 @@ class Replacement:
         default_factory=dict[tuple[ir.Node, int], "Operand | None"]
     )
     drop: Sequence[ir.Value] = ()
+    opsets: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,6 +215,8 @@ class _Application:
         imported = self.state.model.graph.opset_imports
         for domain in sorted({node.domain for node in self.proposal.nodes} - set(imported)):
             self._edit(ImportOpset(domain, OPSET_VERSIONS[domain]))
+        for domain, version in self.proposal.opsets.items():
+            self._edit(ImportOpset(domain, version, imported.get(domain)))
 
     def _insert_nodes(self) -> None:
         identities = [self.rewriter.fresh_id(self.root) for _ in self.proposal.nodes]

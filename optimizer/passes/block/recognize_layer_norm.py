@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
 from optimizer.passes.block.layer_norm import OPSET, REACH, find_layer_norm
+from optimizer.passes.block.opsets import obstacle
 from optimizer.registry import Pass, register, rule
 from optimizer.rewrite.context import Context
 from optimizer.rewrite.replacement import Declined, Outcome, Replacement
@@ -25,9 +26,10 @@ class RecognizeLayerNorm(Pass):
     After:
         LayerNormalization(x, scale, bias)
     When it is safe:
-        The model uses opset 17 or later, which has LayerNormalization. The means run over the
-        last axes, whose sizes are known, and scale and bias have just those sizes. Nothing else
-        reads the values in between.
+        LayerNormalization came with opset 17. A model of opset 13 to 16 moves there with the
+        first one, since every operator in it means the same in both; an older one stays as it is.
+        The means run over the last axes, whose sizes are known, and scale and bias have just
+        those sizes. Nothing else reads the values in between.
     Numerics:
         The same mathematics; the runtime may compute the variance as mean(x²) − mean(x)², which
         rounds worse where the mean is much larger than the deviation.
@@ -44,7 +46,12 @@ class RecognizeLayerNorm(Pass):
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """The longest form that ends here and does not go on further down."""
         found = find_layer_norm(node, context)
-        if isinstance(found, Replacement) and context.opset() < OPSET:
-            reason = f"LayerNormalization needs opset {OPSET}, the model has {context.opset()}"
+        if not isinstance(found, Replacement) or context.opset() >= OPSET:
+            return found
+        problem = obstacle(node, context)
+        if problem is not None:
+            reason = f"LayerNormalization needs opset {OPSET}, and {problem}"
             return Declined(reason, tuple(found.matched))
-        return found
+        moved = f"The model now uses opset {OPSET}, in which its operators mean the same."
+        reason = f"{found.reason} {moved}"
+        return replace(found, reason=reason, opsets={"": OPSET})
