@@ -73,7 +73,7 @@ PHASES = ("import", "create session", "first run", "steady run")
 
 def phase_values(timing: Timing) -> list[float]:
     """Milliseconds of each of `PHASES`; the steady run is the median."""
-    assert timing.phases is not None  # noqa: S101 - callers show only variants that ran
+    assert timing.phases is not None
     steady = timing.summary.p50_ms if timing.summary is not None else 0.0
     phases = timing.phases
     return [phases.import_ms, phases.create_ms, phases.first_ms, steady]

@@ -30,7 +30,7 @@ def render() -> None:
     if opening.error is not None:
         show_error(opening.error)
         return
-    assert opening.result is not None  # noqa: S101 - done without an error
+    assert opening.result is not None
     remember(workspace)
     running = run_task(workspace, opening.result)
     if not running.wait(PATIENCE_S):
@@ -68,9 +68,12 @@ def _downloads(model: OpenedModel, run: OpenedRun) -> None:
 def _picture(model: OpenedModel, run: OpenedRun, step: int) -> None:
     """The step, folded as the viewer last showed it, drawn by Graphviz."""
     groups = current().view.open
-    kind: Format = st.segmented_control(
-        "Format", ["svg", "png", "pdf", "dot"], default="svg", key="picture-format"
-    ) or "svg"
+    kind: Format = (
+        st.segmented_control(
+            "Format", ["svg", "png", "pdf", "dot"], default="svg", key="picture-format"
+        )
+        or "svg"
+    )
     request = PictureRequest(step, groups, kind)
     _download(f"Picture (.{kind})", partial(store().picture, model, run, request))
     if not st.toggle("Preview", value=True, key="picture-preview"):

@@ -17,7 +17,7 @@ from studio.store import OpenedModel
 from studio.tasks import Task
 from studio.viewer import passlens_viewer
 from studio.viewing import model_descriptor
-from studio.workspace import Workspace, current, remember
+from studio.workspace import current, remember
 
 STATUSES = {"viewable": "can be shown", "optimizable": "can be optimized", "runnable": "can be run"}
 
@@ -34,7 +34,7 @@ def render() -> None:
     if task.error is not None:
         show_error(task.error)
         return
-    assert task.result is not None  # noqa: S101 - done without an error
+    assert task.result is not None
     remember(workspace)
     picture, facts = st.columns([0.74, 0.26], gap="small")
     with picture:

@@ -56,8 +56,12 @@ def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:
 
 
 def _vetoed(workspace: Workspace, event: Any) -> Workspace:
-    return workspace.with_veto(str(event["match"] if isinstance(event, dict) else event), vetoed=True)
+    return workspace.with_veto(
+        str(event["match"] if isinstance(event, dict) else event), vetoed=True
+    )
 
 
 def _allowed(workspace: Workspace, event: Any) -> Workspace:
-    return workspace.with_veto(str(event["match"] if isinstance(event, dict) else event), vetoed=False)
+    return workspace.with_veto(
+        str(event["match"] if isinstance(event, dict) else event), vetoed=False
+    )

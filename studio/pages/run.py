@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import streamlit as st
 
-from profiling.option import ConfigError, Option, Value
 from profiling.config import RunConfig, options
+from profiling.option import ConfigError, Option, Value
 from profiling.race import Race, Timing
 from studio.figures.latency import PHASES, latency_strips, phase_bars, phase_values
 from studio.figures.profiles import memory_lines, operator_bars, operator_times
@@ -108,15 +108,20 @@ def _field(option: Option, *, disabled: bool) -> Value:
     label = option.name.replace("_", " ")
     key = f"option-{option.name}"
     if option.type is bool:
-        return st.checkbox(
-            label, bool(option.default), help=option.doc, key=key, disabled=disabled
-        )
+        return st.checkbox(label, bool(option.default), help=option.doc, key=key, disabled=disabled)
     if option.choices:
         index = option.choices.index(str(option.default))
         gpu_off = not machine_groups()["cuda"].ok
-        choices = [c for c in option.choices if not (option.name == "device" and gpu_off and c == "cuda")]
+        choices = [
+            c for c in option.choices if not (option.name == "device" and gpu_off and c == "cuda")
+        ]
         return st.selectbox(
-            label, choices, min(index, len(choices) - 1), help=option.doc, key=key, disabled=disabled
+            label,
+            choices,
+            min(index, len(choices) - 1),
+            help=option.doc,
+            key=key,
+            disabled=disabled,
         )
     return st.number_input(
         label, option.low, option.high, int(option.default), help=option.doc, key=key,
