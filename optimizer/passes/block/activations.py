@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.passes.block.channels import linear_before
+from optimizer.passes.wording import shared
 from optimizer.rewrite.context import Context
+from optimizer.rewrite.replacement import Declined
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -26,3 +29,13 @@ def clip_bounds(clip: ir.Node, context: Context) -> tuple[float, float] | str:
     low = -LARGEST if bounds[0] is None else bounds[0]
     high = LARGEST if bounds[1] is None else bounds[1]
     return (low, high) if low <= high else "The bounds of Clip are the wrong way round"
+
+
+def unfusable(linear: ir.Node, activation: ir.Node) -> Declined | None:
+    """Why ONNX Runtime's fused operator cannot take the place of these two; None when it can."""
+    if linear.outputs[0].dtype != ir.DataType.FLOAT:
+        return Declined(f"Fused{linear.op_type} computes in float32 only", (linear,))
+    if any(linear_before(value, ("DequantizeLinear",)) for value in linear.inputs[:2]):
+        reason = f"{linear.op_type} is quantized: ONNX Runtime computes it in integers as it stands"
+        return Declined(reason, (linear,))
+    return shared(linear.outputs[0], activation)

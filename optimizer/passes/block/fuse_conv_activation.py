@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.passes.block.activations import clip_bounds
+from optimizer.passes.block.activations import clip_bounds, unfusable
 from optimizer.passes.block.attributes import number
 from optimizer.passes.block.channels import linear_before
-from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
 from optimizer.rewrite.context import Context
 from optimizer.rewrite.replacement import Declined, NewNode, Outcome, Replacement
@@ -37,7 +36,8 @@ class FuseConvActivation(Pass):
         com.microsoft.FusedConv(Relu)
     When it is safe:
         The model is to run in ONNX Runtime, with float32. On its CUDA provider FusedConv knows
-        Relu only. Nothing else reads the Conv output. The bounds of Clip are constant.
+        Relu only. Nothing else reads the Conv output. The bounds of Clip are constant. The Conv
+        does not read dequantized values: ONNX Runtime turns that into an integer Conv.
     Numerics:
         The same mathematics; Sigmoid and Tanh may be computed by another approximation.
     Source:
@@ -56,9 +56,7 @@ class FuseConvActivation(Pass):
         conv = linear_before(node.inputs[0], ("Conv",))
         if conv is None:
             return None
-        if conv.outputs[0].dtype != ir.DataType.FLOAT:
-            return Declined("FusedConv computes in float32 only", (conv,))
-        blocked = shared(conv.outputs[0], node)
+        blocked = unfusable(conv, node)
         if blocked is not None:
             return blocked
         if node.op_type == "Clip":

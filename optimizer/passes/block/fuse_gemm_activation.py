@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.passes.block.activations import unfusable
 from optimizer.passes.block.attributes import number
 from optimizer.passes.block.channels import linear_before
-from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
 from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, NewNode, Outcome, Replacement
+from optimizer.rewrite.replacement import NewNode, Outcome, Replacement
 
 _PARAMETERS = {
     "Elu": ("alpha",),
@@ -41,7 +41,8 @@ class FuseGemmActivation(Pass):
         com.microsoft.FusedGemm(Relu)
     When it is safe:
         The model is to run in ONNX Runtime on its CPU provider, with float32. Nothing else reads
-        the Gemm output.
+        the Gemm output. The Gemm does not read dequantized values: ONNX Runtime turns that into
+        an integer product.
     Numerics:
         The same mathematics; Sigmoid and Tanh may be computed by another approximation.
     Source:
@@ -60,9 +61,7 @@ class FuseGemmActivation(Pass):
         gemm = linear_before(node.inputs[0], ("Gemm",))
         if gemm is None or context.opset() < 7:
             return None
-        if gemm.outputs[0].dtype != ir.DataType.FLOAT:
-            return Declined("FusedGemm computes in float32 only", (gemm,))
-        blocked = shared(gemm.outputs[0], node)
+        blocked = unfusable(gemm, node)
         if blocked is not None:
             return blocked
         attributes: dict[str, object] = {**gemm.attributes, "activation": node.op_type}
