@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from optimizer.collection import collection_paused
 from optimizer.isolation import Isolate
 from optimizer.model.binding import bind_dimensions
 from optimizer.model.graph import Model
@@ -56,5 +57,6 @@ def complete(model: Model, *, isolate: Isolate, bind: Mapping[str, int] | None =
         return model
     if bind:
         bind_dimensions(model.ir, bind)
-    report = infer_shapes(model, isolate=isolate)
+    with collection_paused():
+        report = infer_shapes(model, isolate=isolate)
     return replace(model, findings=(*model.findings, *report.findings))

@@ -6,7 +6,6 @@ weights are read, and the time taken is linear in the size of the file.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 import stat
@@ -20,6 +19,7 @@ import onnx_ir as ir
 from google.protobuf.message import DecodeError
 from onnx import ModelProto
 
+from optimizer.collection import collection_paused
 from optimizer.errors import (
     LimitError,
     LoadError,
@@ -146,7 +146,7 @@ def _load(data: bytes, name: str, sources: Sources, limits: Limits) -> Model:
     _inline(proto, limits, report)
     find_contradictions(proto, has_bodies=facts.bodies, report=report)
     report.raise_if_refused()
-    with _collection_paused():
+    with collection_paused():
         model = _to_ir(proto)
         if facts.external:
             external.bind(model)
@@ -175,18 +175,6 @@ def _inline(proto: ModelProto, limits: Limits, report: Report) -> None:
     again = Report()
     validate(proto, replace(limits, nodes=limits.expanded_nodes), again)
     again.raise_if_refused()
-
-
-@contextmanager
-def _collection_paused() -> Generator[None]:
-    """Building a graph makes no garbage, only work for the collector: a third of the time."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def _to_ir(proto: ModelProto) -> ir.Model:

@@ -152,7 +152,8 @@ class SymbolicValues:
         rule = TYPE_RULES.get(key)
         if rule is None or (self._functions and node.op_identifier() in self._functions):
             return [], []
-        if any(attribute.is_ref() for attribute in node.attributes.values()):
+        attributes = node.attributes  # looked through only where there are any: this is hot
+        if attributes and any(attribute.is_ref() for attribute in attributes.values()):
             return [], []
         inputs = [None if value is None else self._facts[value] for value in node.inputs]
         call = Call(node, inputs, opset=self._opset, slices_fit=self._slices_fit)
