@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
 from optimizer.isolation import within_worker
@@ -27,22 +28,23 @@ def note(path: Path) -> dict[str, Any]:
 
 
 def feeds(path: Path) -> list[Feed] | None:
-    """The inputs a note insists on; None where any will do."""
+    """All inputs where the note insists on the values of some; None where any will do."""
     file = path.with_name(f"{path.stem}.feeds.json")
     if not file.exists():
         return None
-    dtypes = {value.name: value.dtype for value in load_path(path).ir.graph.inputs}
-    return [
-        Feed(
-            name,
-            str(np.dtype(dtype.numpy())),
-            tuple(feed["shape"]),
-            "choice",
-            values=tuple(feed["value"]),
-        )
-        for name, feed in json.loads(file.read_text()).items()
-        if (dtype := dtypes[name]) is not None
-    ]
+    given = json.loads(file.read_text())
+    return [feed(value, given.get(value.name)) for value in load_path(path).ir.graph.inputs]
+
+
+def feed(value: ir.Value, given: dict[str, Any] | None) -> Feed:
+    assert value.name is not None
+    assert value.dtype is not None
+    dtype = str(np.dtype(value.dtype.numpy()))
+    if given is not None:
+        values = tuple(given["value"])
+        return Feed(value.name, dtype, tuple(given["shape"]), "choice", values=values)
+    assert value.shape is not None
+    return Feed(value.name, dtype, tuple(value.shape.numpy()))
 
 
 def opened(path: Path) -> Model:
