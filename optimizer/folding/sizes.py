@@ -54,7 +54,7 @@ def gather(call: Application) -> int:
 def gather_nd(call: Application) -> int:
     """Each index addresses a slice of at most the whole tensor."""
     indices = call.array(1)
-    *_, last = indices.shape
+    last = np.size(indices, -1)
     depth = last + call.number("batch_dims")
     rest = math.prod(call.array(0).shape[depth:])
     return indices.size // max(last, 1) * rest
@@ -119,8 +119,7 @@ def matmul(call: Application) -> int:
     rows = left[-2] if len(left) > 1 else 1
     columns = right[-1] if len(right) > 1 else 1
     batches = math.prod(np.broadcast_shapes(left[:-2], right[:-2]))
-    *_, inner = left
-    _check_products(batches * rows * columns * inner)
+    _check_products(batches * rows * columns * np.size(call.array(0), -1))
     return batches * rows * columns
 
 

@@ -10,7 +10,6 @@ import onnx_ir as ir
 
 from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.model.dimension import Dimension
-from optimizer.model.graph import node_id
 from optimizer.registry import Pass, register, rule
 from optimizer.rewrite.context import Context
 from optimizer.rewrite.replacement import (
@@ -65,7 +64,7 @@ class ShareShapes(Pass):
         assert isinstance(graph, ir.Graph)
         key = (graph, output.dtype, sizes)
         before = known.get(key)
-        if before is None or not _stands_before(before, node):
+        if before is None or not _stands_before(before, node, context):
             known[key] = output
             return None
         if before is output or output.is_graph_output() or not _is_frontier(output, context):
@@ -187,17 +186,12 @@ def _is_frontier(value: ir.Value, context: Context) -> bool:
     )
 
 
-def _stands_before(value: ir.Value, node: ir.Node) -> bool:
+def _stands_before(value: ir.Value, node: ir.Node, context: Context) -> bool:
     """Whether the value is still there and certainly computed before `node`."""
     producer = value.producer()
     if producer is None or producer.graph is not node.graph:
         return False
-    return producer is node or _source_place(producer) < _source_place(node)
-
-
-def _source_place(node: ir.Node) -> int:
-    """Nodes stand in the order of the source nodes they are derived from."""
-    return int(node_id(node).partition("~")[0][1:])
+    return producer is node or context.precedes(producer, node)
 
 
 def _behind(node: ir.Node) -> list[ir.Node]:

@@ -7,6 +7,7 @@ import pytest
 from optimizer.model.limits import MIB, Limits
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.edits import AddInitializer
 from optimizer.rewrite.trace import Trace
 from tests.optimizer.graphs import opened
 
@@ -38,8 +39,8 @@ def test_a_bomb_is_declined_with_its_size_and_the_limit(operator: str) -> None:
 def test_a_chain_that_doubles_is_folded_only_as_far_as_the_file_may_grow() -> None:
     doubling = "\n".join(f"v{i + 1} = Concat<axis = 0>(v{i}, v{i})" for i in range(40))
     trace = _folded(f"{doubling}\nbig = Identity(v40)\n{TAIL}", "float[2] v0 = {1, 2}")
-    added = [e for r in trace.rewrites for e in r.edits if type(e).__name__ == "AddInitializer"]
-    sizes = [edit.tensor.nbytes for edit in added]  # pyright: ignore[reportAttributeAccessIssue]
+    added = [e for r in trace.rewrites for e in r.edits if isinstance(e, AddInitializer)]
+    sizes = [edit.tensor.nbytes for edit in added]
     assert 0 < sum(sizes) <= 8 * MIB
 
 
