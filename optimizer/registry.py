@@ -10,7 +10,7 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeVar, get_args
 
@@ -149,6 +149,6 @@ def _import_all() -> None:
         importlib.import_module(name)
 
 
-def _modules(path: list[str], prefix: str) -> Iterator[str]:
+def _modules(path: Iterable[str], prefix: str) -> Iterator[str]:
     for module in pkgutil.walk_packages(path, prefix):
         yield module.name

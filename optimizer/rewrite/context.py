@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import onnx
@@ -155,7 +155,7 @@ class Context:
 def _constant_tensor(node: ir.Node | None) -> ir.TensorProtocol | None:
     """The tensor a Constant node holds, in whichever of its attribute forms."""
     assert node is not None
-    cached = node.meta.get("constant")
+    cached = cast("ir.TensorProtocol | None", node.meta.get("constant"))  # untyped
     if cached is not None:
         return cached
     for name, attribute in node.attributes.items():

@@ -14,19 +14,22 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
+from optimizer.collection import collection_paused
 from optimizer.errors import Cancelled, PassError, StudioError
 from optimizer.isolation import Progress
 from optimizer.model.graph import Model, node_id, walk_nodes
 from optimizer.model.limits import Limits
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline
-from optimizer.registry import ANY, Pass, Rule
+from optimizer.registry import Rule
+from optimizer.rewrite.application import Applied
 from optimizer.rewrite.context import Context, FoldBudget
 from optimizer.rewrite.edits import Retype, SetAttributes, SetInput
+from optimizer.rewrite.queue import Queue, operator_of
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.replacement import Declined, Replacement
-from optimizer.rewrite.rewriter import Applied, Rewriter
-from optimizer.rewrite.trace import DeclinedMatch, PassTiming, Rewrite, Trace, match_id
+from optimizer.rewrite.rewriter import Rewriter
+from optimizer.rewrite.trace import DeclinedMatch, Rewrite, Trace, match_id
 from optimizer.versions import versions
 
 MAX_ROUNDS = 50
@@ -70,38 +73,8 @@ def optimize(
     """
     if not model.statuses.optimizable.ok:
         raise StudioError(f"The model cannot be optimized: {model.statuses.optimizable.reason}")
-    return _Run(model, pipeline, stop, limits, progress).run()
-
-
-class _Queue:
-    """The nodes one pass has still to look at, in list order."""
-
-    def __init__(self, planned: Pass) -> None:
-        self.planned = planned
-        self.rules: dict[str, list[Rule]] = {}
-        for declared in planned.rules():
-            for root in declared.roots:
-                self.rules.setdefault(root, []).append(declared)
-        self.everywhere = self.rules.pop(ANY, [])
-        self.reach = max((r.reach for r in [*self.everywhere, *_all(self.rules)]), default=1)
-        self.waiting: dict[ir.Node, None] = {}
-        self.timing = PassTiming()
-        self.tried = 0
-
-    def rules_for(self, operator: str) -> list[Rule]:
-        """The rules rooted at an operator."""
-        found = self.rules.get(operator)
-        return self.everywhere if found is None else [*found, *self.everywhere]
-
-
-def _all(rules: dict[str, list[Rule]]) -> list[Rule]:
-    return [declared for listed in rules.values() for declared in listed]
-
-
-def _operator(node: ir.Node) -> str:
-    """The operator as rules name it."""
-    domain = node.domain
-    return f"{domain}::{node.op_type}" if domain else node.op_type
+    with collection_paused():
+        return _Run(model, pipeline, stop, limits, progress).run()
 
 
 class _Run:
@@ -127,9 +100,9 @@ class _Run:
             precedes=self.rewriter.precedes,
             scopes=self.rewriter.state.scopes,
         )
-        self.queues = [_Queue(planned) for planned in pipeline.passes]
+        self.queues = [Queue(planned) for planned in pipeline.passes]
         self.deepest = max((queue.reach for queue in self.queues), default=1)
-        self.interested: dict[tuple[str, int], list[_Queue]] = {}
+        self.interested: dict[tuple[str, int], list[Queue]] = {}
         self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())
         self.made_by: dict[str, int] = {}
         self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}
@@ -156,7 +129,7 @@ class _Run:
 
     def _push(self, node: ir.Node, distance: int) -> None:
         """Have every pass look at a node that has rules for it and reaches that far."""
-        operator = _operator(node)
+        operator = operator_of(node)
         queues = self.interested.get((operator, distance))
         if queues is None:
             queues = [q for q in self.queues if q.reach >= distance and q.rules_for(operator)]
@@ -164,7 +137,7 @@ class _Run:
         for queue in queues:
             queue.waiting[node] = None
 
-    def _run_pass(self, queue: _Queue, round_number: int) -> None:
+    def _run_pass(self, queue: Queue, round_number: int) -> None:
         began = time.process_time()
         self.context.memory.clear()
         while queue.waiting and not self.trace.stopped:
@@ -183,8 +156,8 @@ class _Run:
         stem = node_id(node).partition("~")[0]
         return self.order[stem], self.rewriter.position(node)
 
-    def _visit(self, queue: _Queue, node: ir.Node, round_number: int) -> None:
-        for declared in queue.rules_for(_operator(node)):
+    def _visit(self, queue: Queue, node: ir.Node, round_number: int) -> None:
+        for declared in queue.rules_for(operator_of(node)):
             began = time.perf_counter()
             queue.tried += 1
             try:
@@ -211,7 +184,7 @@ class _Run:
 
     def _apply(
         self,
-        queue: _Queue,
+        queue: Queue,
         declared: Rule,
         node: ir.Node,
         outcome: Replacement,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import onnx
 import onnx_ir as ir
@@ -76,12 +76,13 @@ def edit_to_json(edit: Edit, store: StoreTensor) -> Json:
 
 def edit_from_json(data: Json, fetch: FetchTensor) -> Edit:
     """The inverse of `edit_to_json`."""
-    fields = {key: value for key, value in data.items() if key != "edit"}
+    fields: Json = {key: value for key, value in data.items() if key != "edit"}
     match data["edit"]:
         case "insert_node":
             return InsertNode(fields["graph"], _node_from_json(fields), fields["before"])
         case "add_initializer":
-            return AddInitializer(**{**fields, "tensor": fetch(fields["tensor"])})
+            fields["tensor"] = fetch(fields["tensor"])
+            return AddInitializer(**fields)
         case "retype":
             old, new = (_type_from_json(fields[side]) for side in ("old", "new"))
             return Retype(fields["value"], old, new)
@@ -89,7 +90,8 @@ def edit_from_json(data: Json, fetch: FetchTensor) -> Edit:
             old, new = (tuple(map(_attribute_from_json, fields[s])) for s in ("old", "new"))
             return SetAttributes(fields["node"], old, new)
         case "remove_node":
-            return RemoveNode(**{**fields, "inputs": tuple(fields["inputs"])})
+            fields["inputs"] = tuple(fields["inputs"])
+            return RemoveNode(**fields)
         case kind:
             return _BY_NAME[kind](**fields)
 
@@ -152,8 +154,8 @@ def _dim_from_json(dim: int | str | None) -> int | str | None:
 
 def _attribute_to_json(attribute: ir.Attr) -> Json | str:
     if attribute.type in _READABLE:
-        value = attribute.value
-        plain = list(value) if isinstance(value, list | tuple) else value
+        value: object = attribute.value
+        plain = list(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else value
         return {"name": attribute.name, "type": attribute.type.name, "value": plain}
     return _packed(serde.serialize_attribute(attribute).SerializeToString(deterministic=True))
 

@@ -109,3 +109,12 @@ class Declined:
 
 
 Outcome = Replacement | Declined | None
+
+
+def as_attributes(attributes: Mapping[str, object]) -> list[ir.Attr]:
+    """Attributes from plain Python values; None values are left out."""
+    return [
+        value if isinstance(value, ir.Attr) else ir.convenience.convert_attribute(name, value)  # pyright: ignore[reportArgumentType] - the converter checks
+        for name, value in attributes.items()
+        if value is not None
+    ]

@@ -6,7 +6,7 @@ import onnx_ir as ir
 
 from optimizer.errors import TraceError
 from optimizer.model.writer import to_bytes
-from optimizer.rewrite.edits import GraphState
+from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.trace import Rewrite, Trace
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NewType
 
-from optimizer.rewrite.edits import Edit, GraphState, InsertNode, RemoveNode
+from optimizer.rewrite.edits import Edit, InsertNode, RemoveNode
+from optimizer.rewrite.graph_state import GraphState
 
 MatchId = NewType("MatchId", str)
 

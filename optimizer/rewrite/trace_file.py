@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -21,8 +21,8 @@ import onnx_ir as ir
 from optimizer.errors import StudioError, TraceError
 from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes
-from optimizer.rewrite.edit_json import edit_from_json, edit_to_json
-from optimizer.rewrite.edits import GraphState
+from optimizer.rewrite.edit_json import FetchTensor, StoreTensor, edit_from_json, edit_to_json
+from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import DeclinedMatch, MatchId, PassTiming, Rewrite, Trace
 
@@ -87,7 +87,7 @@ def _read(archive: zipfile.ZipFile, path: Path) -> Trace:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+def _opened(path: Path) -> Generator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
@@ -112,8 +112,7 @@ def _to_json(trace: Trace, tensors: dict[str, bytes]) -> dict[str, Any]:
         head = f"{tensor.dtype.name}{tuple(tensor.shape)}".encode()
         name = hashlib.sha256(head + b"\0" + data).hexdigest()
         tensors[name] = data
-        dims = [int(d) for d in tensor.shape]  # pyright: ignore[reportArgumentType] - tensors have numbers
-        described[name] = {"dtype": tensor.dtype.name, "shape": dims}
+        described[name] = {"dtype": tensor.dtype.name, "shape": list(tensor.shape.numpy())}
         return name
 
     rewrites = [_rewrite_to_json(rewrite, store) for rewrite in trace.rewrites]
@@ -132,7 +131,7 @@ def _to_json(trace: Trace, tensors: dict[str, bytes]) -> dict[str, Any]:
     }
 
 
-def _rewrite_to_json(rewrite: Rewrite, store: Any) -> dict[str, Any]:
+def _rewrite_to_json(rewrite: Rewrite, store: StoreTensor) -> dict[str, Any]:
     return {
         "step": rewrite.step,
         "round": rewrite.round,
@@ -149,16 +148,13 @@ def _rewrite_to_json(rewrite: Rewrite, store: Any) -> dict[str, Any]:
     }
 
 
-def _from_json(document: dict[str, Any], fetch: Any) -> Trace:
+def _from_json(document: dict[str, Any], fetch: FetchTensor) -> Trace:
     return Trace(
         source_digest=document["source_digest"],
         model_name=document["model_name"],
         pipeline=document["pipeline"],
         rewrites=[_rewrite_from_json(data, fetch) for data in document["rewrites"]],
-        declined=[
-            DeclinedMatch(**{**data, "nodes": tuple(data["nodes"])})
-            for data in document["declined"]
-        ],
+        declined=[_declined_from_json(data) for data in document["declined"]],
         timings={key: PassTiming(**timing) for key, timing in document["timings"].items()},
         seconds=document["seconds"],
         versions=document["versions"],
@@ -166,16 +162,20 @@ def _from_json(document: dict[str, Any], fetch: Any) -> Trace:
     )
 
 
-def _rewrite_from_json(data: dict[str, Any], fetch: Any) -> Rewrite:
-    return Rewrite(
-        **{
-            **data,
-            "match": MatchId(data["match"]),
-            "matched": tuple(data["matched"]),
-            "depends_on": tuple(data["depends_on"]),
-            "edits": tuple(edit_from_json(edit, fetch) for edit in data["edits"]),
-        }
-    )
+def _rewrite_from_json(data: dict[str, Any], fetch: FetchTensor) -> Rewrite:
+    fields: dict[str, Any] = {
+        **data,
+        "match": MatchId(data["match"]),
+        "matched": tuple(data["matched"]),
+        "depends_on": tuple(data["depends_on"]),
+        "edits": tuple(edit_from_json(edit, fetch) for edit in data["edits"]),
+    }
+    return Rewrite(**fields)
+
+
+def _declined_from_json(data: dict[str, Any]) -> DeclinedMatch:
+    fields: dict[str, Any] = {**data, "nodes": tuple(data["nodes"])}
+    return DeclinedMatch(**fields)
 
 
 def _tensor(data: bytes, described: dict[str, Any]) -> ir.TensorProtocol:

@@ -18,7 +18,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.registry import passes
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.edit_json import edit_to_json
-from optimizer.rewrite.edits import GraphState
+from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.provenance import Provenance
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace

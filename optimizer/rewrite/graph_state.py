@@ -1,0 +1,206 @@
+"""A model's objects by the ids that edits use, and the edits carried out on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import onnx_ir as ir
+
+from optimizer.model.graph import ID, bodies, graph_id, value_id, walk_graphs, walk_nodes
+from optimizer.rewrite.edits import (
+    AddInitializer,
+    DropInitializer,
+    Edit,
+    ImportOpset,
+    InsertNode,
+    NodeSpec,
+    RemoveNode,
+    Rename,
+    Retype,
+    SetAttributes,
+    SetGraphOutput,
+    SetInput,
+)
+
+
+class GraphState:
+    """A model's objects by id, removed ones included, so that edits can be applied and reverted."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self.model = model
+        self.graphs = {graph_id(graph): graph for graph in walk_graphs(model.graph)}
+        self.owners = {
+            graph_id(body): node for node in walk_nodes(model.graph) for body in bodies(node)
+        }
+        self.nodes: dict[str, ir.Node] = {}
+        self.values: dict[str, ir.Value] = {}
+        self._inner_inputs: dict[str, Sequence[ir.Value | None]] = {}
+        for graph in self.graphs.values():
+            self._remember([*graph.inputs, *graph.initializers.values()])
+        for node in walk_nodes(model.graph):
+            self.nodes[node.meta[ID]] = node
+            self._remember(node.outputs)
+
+    def _remember(self, values: Iterable[ir.Value]) -> None:
+        for value in values:
+            self.values[value_id(value)] = value
+
+    def scopes(self, graph: ir.Graph) -> Iterator[ir.Graph]:
+        """`graph` and the graphs around it, inside out."""
+        current: ir.Graph | ir.Function | None = graph
+        while isinstance(current, ir.Graph):
+            yield current
+            owner = self.owners.get(graph_id(current))
+            current = owner.graph if owner is not None else None
+
+    def value(self, identity: str | None) -> ir.Value | None:
+        """The value with this id; None stands for a missing optional input."""
+        return None if identity is None else self.values[identity]
+
+    def apply(self, edit: Edit) -> None:
+        """Carry out one edit."""
+        self._TURNS[type(edit)](self, edit, forward=True)
+
+    def revert(self, edit: Edit) -> None:
+        """Carry out the exact inverse of `apply`."""
+        self._TURNS[type(edit)](self, edit, forward=False)
+
+    def _turn_insert(self, edit: InsertNode, *, forward: bool) -> None:
+        if forward:
+            self._insert(edit)
+        else:
+            self._take_out(edit.graph, edit.node.id)
+
+    def _turn_remove(self, edit: RemoveNode, *, forward: bool) -> None:
+        if forward:
+            self._take_out(edit.graph, edit.node)
+        else:
+            self._put_back(edit)
+
+    def _turn_input(self, edit: SetInput, *, forward: bool) -> None:
+        value = self.value(edit.new if forward else edit.old)
+        self.nodes[edit.node].replace_input_with(edit.index, value)
+
+    def _turn_output(self, edit: SetGraphOutput, *, forward: bool) -> None:
+        value = self.values[edit.new if forward else edit.old]
+        self.graphs[edit.graph].outputs[edit.index] = value
+
+    def _turn_add(self, edit: AddInitializer, *, forward: bool) -> None:
+        if forward:
+            self._add_initializer(edit)
+        else:
+            del self.graphs[edit.graph].initializers[edit.name]
+
+    def _turn_drop(self, edit: DropInitializer, *, forward: bool) -> None:
+        initializers = self.graphs[edit.graph].initializers
+        if forward:
+            del initializers[edit.name]
+        else:
+            initializers[edit.name] = self.values[edit.value]
+
+    def _turn_name(self, edit: Rename, *, forward: bool) -> None:
+        self.values[edit.value].name = edit.new if forward else edit.old
+
+    def _turn_type(self, edit: Retype, *, forward: bool) -> None:
+        value = self.values[edit.value]
+        value.type, value.shape = edit.new if forward else edit.old
+
+    def _turn_attributes(self, edit: SetAttributes, *, forward: bool) -> None:
+        attributes = self.nodes[edit.node].attributes
+        attributes.clear()
+        for attribute in edit.new if forward else edit.old:
+            attributes[attribute.name] = attribute
+
+    def _turn_opset(self, edit: ImportOpset, *, forward: bool) -> None:
+        if forward:
+            self.model.graph.opset_imports[edit.domain] = edit.version
+        elif edit.old is None:
+            del self.model.graph.opset_imports[edit.domain]
+        else:
+            self.model.graph.opset_imports[edit.domain] = edit.old
+
+    _TURNS: ClassVar[Mapping[type[Edit], Callable[..., None]]] = {
+        InsertNode: _turn_insert,
+        RemoveNode: _turn_remove,
+        SetInput: _turn_input,
+        SetGraphOutput: _turn_output,
+        AddInitializer: _turn_add,
+        DropInitializer: _turn_drop,
+        Rename: _turn_name,
+        Retype: _turn_type,
+        SetAttributes: _turn_attributes,
+        ImportOpset: _turn_opset,
+    }
+
+    def _insert(self, edit: InsertNode) -> None:
+        spec = edit.node
+        node = self.nodes.get(spec.id)
+        if node is None:
+            node = self._create(spec)
+        else:  # it was here before an undo
+            for index, identity in enumerate(spec.inputs):
+                node.replace_input_with(index, self.value(identity))
+        self.graphs[edit.graph].insert_before(self.nodes[edit.before], node)
+
+    def _create(self, spec: NodeSpec) -> ir.Node:
+        outputs = [ir.Value(name=o.name, type=o.type, shape=o.shape) for o in spec.outputs]
+        node = ir.Node(
+            spec.domain,
+            spec.op_type,
+            [self.value(identity) for identity in spec.inputs],
+            spec.attributes,
+            outputs=outputs,
+            name=spec.name,
+        )
+        node.meta[ID] = spec.id
+        for value, output in zip(node.outputs, spec.outputs, strict=True):
+            value.meta[ID] = output.id
+        self.nodes[spec.id] = node
+        self._remember(node.outputs)
+        return node
+
+    def _take_out(self, graph: str, identity: str) -> None:
+        node = self.nodes[identity]
+        for inner in _nodes_of_bodies(node):
+            self._inner_inputs[inner.meta[ID]] = inner.inputs
+            _detach(inner)
+        _detach(node)
+        self.graphs[graph].remove(node)
+
+    def _put_back(self, edit: RemoveNode) -> None:
+        node, graph = self.nodes[edit.node], self.graphs[edit.graph]
+        for index, identity in enumerate(edit.inputs):
+            node.replace_input_with(index, self.value(identity))
+        for inner in _nodes_of_bodies(node):
+            for index, value in enumerate(self._inner_inputs[inner.meta[ID]]):
+                inner.replace_input_with(index, value)
+        if edit.before is None:
+            graph.append(node)
+        else:
+            graph.insert_before(self.nodes[edit.before], node)
+
+    def _add_initializer(self, edit: AddInitializer) -> None:
+        value = self.values.get(edit.value)
+        if value is None:
+            tensor = edit.tensor
+            value = ir.Value(
+                name=edit.name,
+                type=ir.TensorType(tensor.dtype),
+                shape=ir.Shape(tensor.shape.numpy()),
+                const_value=tensor,
+            )
+            value.meta[ID] = edit.value
+            self._remember([value])
+        self.graphs[edit.graph].initializers[edit.name] = value
+
+
+def _nodes_of_bodies(node: ir.Node) -> Iterator[ir.Node]:
+    """Nodes inside a node's bodies: they hold on to outer values even when their owner is gone."""
+    for body in bodies(node):
+        yield from walk_nodes(body)
+
+
+def _detach(node: ir.Node) -> None:
+    for index in range(len(node.inputs)):
+        node.replace_input_with(index, None)
