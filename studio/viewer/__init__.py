@@ -25,7 +25,7 @@ __all__ = ["ViewState", "ViewerData", "asset_routes", "asset_version", "passlens
 # Several lines on purpose: Streamlit takes a single line with a slash for the path of a file.
 _STUB = """
 export default async function (component) {
-  const url = new URL('viewer/VERSION/main.js', document.baseURI);
+  const url = new URL('viewer/VERSION/boot.js', document.baseURI);
   const viewer = await import(url.href);
   return viewer.default(component);
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from starlette.routing import Mount, Route
 
 _ASSETS = Path(__file__).parent / "assets"
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
+BOOT = "boot.js"
 _FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -35,13 +37,29 @@ def asset_routes() -> list[Mount]:
 
 async def _asset(request: Request) -> Response:
     name = str(request.path_params["name"])
-    path = _files().get(name)
-    if path is None:
-        return PlainTextResponse("There is no such file.", status_code=404)
     # An old page may ask for an old version: it gets today's file, but must not keep it.
     current = request.path_params["version"] == asset_version()
     headers = {"Cache-Control": _FOREVER if current else "no-store"}
+    if name == BOOT:
+        return Response(boot_script(), media_type=_TYPES[".js"], headers=headers)
+    path = _files().get(name)
+    if path is None:
+        return PlainTextResponse("There is no such file.", status_code=404)
     return Response(path.read_bytes(), media_type=_TYPES[path.suffix], headers=headers)
+
+
+@cache
+def boot_script() -> str:
+    """The first module: asks for all others at once; imports alone would come one by one."""
+    names = json.dumps(sorted(name for name in _files() if name.endswith(".js")))
+    return f"""for (const name of {names}) {{
+  const link = document.createElement("link");
+  link.rel = "modulepreload";
+  link.href = new URL(name, import.meta.url).href;
+  document.head.append(link);
+}}
+export default (await import("./main.js")).default;
+"""
 
 
 @cache
