@@ -133,9 +133,9 @@ def gather_nd(call: Call) -> list[Typed]:
 def slice_(call: Call) -> list[Typed]:
     """A range along some axes; bounds beyond the tensor are clamped to it.
 
-    Assumption (`Call.slices_fit`): a symbolic bound lies inside the tensor, and so does a bound
-    counted from the end, as in ONNX Runtime's own symbolic inference. A model that runs at all
-    with other sizes would have to rely on the clamping of a computed bound.
+    Assumption (`Call.slices_fit`): a symbolic bound lies inside an axis of known size, as a
+    position table is cut to the length of a sequence, and so does a bound counted from the end.
+    A model that runs at all with other sizes would have to rely on the clamping of a bound.
     """
     data = call.shape(0)
     if data is None:
@@ -217,4 +217,4 @@ def _bound(dim: Dimension, bound: Dimension, *, fits: bool) -> Dim:
         return bound
     if at_least(bound, dim):
         return dim
-    return bound if fits else None
+    return bound if fits and isinstance(dim, int) else None
