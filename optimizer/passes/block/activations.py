@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import onnx_ir as ir
 
 from optimizer.passes.block.channels import linear_before
 from optimizer.passes.wording import shared
 from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined
+from optimizer.rewrite.replacement import Declined, NewNode, Replacement
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -39,3 +41,16 @@ def unfusable(linear: ir.Node, activation: ir.Node) -> Declined | None:
         reason = f"{linear.op_type} is quantized: ONNX Runtime computes it in integers as it stands"
         return Declined(reason, (linear,))
     return shared(linear.outputs[0], activation)
+
+
+def fused_conv(conv: ir.Node, activation: ir.Node, parameters: Sequence[float]) -> Replacement:
+    """Both as ONNX Runtime's FusedConv."""
+    attributes = {
+        **conv.attributes,
+        "activation": activation.op_type,
+        "activation_params": [*parameters] or None,
+    }
+    made = NewNode("FusedConv", conv.inputs, attributes, domain="com.microsoft", name=conv.name)
+    reason = f"ONNX Runtime's FusedConv applies {activation.op_type} to its own output."
+    values = {activation.outputs[0]: made.output()}
+    return Replacement([conv, activation], values, reason, [made])

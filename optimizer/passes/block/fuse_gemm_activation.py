@@ -40,7 +40,8 @@ class FuseGemmActivation(Pass):
     After:
         com.microsoft.FusedGemm(Relu)
     When it is safe:
-        The model is to run in ONNX Runtime on its CPU provider, with float32. Nothing else reads
+        The model is to run in ONNX Runtime on the CPU, in float32: with CUDA, FusedGemm still
+        runs on the CPU. Nothing else reads
         the Gemm output. The Gemm does not read dequantized values: ONNX Runtime turns that into
         an integer product.
     Numerics:
@@ -53,7 +54,7 @@ class FuseGemmActivation(Pass):
     family = "block"
     exactness = "reassociates"
     presets = ("runtime",)
-    order = 91
+    order = 92
 
     @rule(*_PARAMETERS, name="GemmActivation")
     def match(self, node: ir.Node, context: Context) -> Outcome:

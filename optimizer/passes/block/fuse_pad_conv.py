@@ -48,7 +48,7 @@ class FusePadConv(Pass):
         pad = linear_before(node.inputs[0], ("Pad",))
         if pad is None:
             return None
-        rank = context.rank(pad.outputs[0])
+        rank = context.rank(node.inputs[1]) or context.rank(pad.outputs[0])
         amounts = _amounts(pad, rank, context) if rank is not None else "The rank is not known"
         return _fused(node, pad, amounts, context)
 
