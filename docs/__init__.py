@@ -1,0 +1,1 @@
+"""The documentation, and what writes the part of it that comes from the code."""

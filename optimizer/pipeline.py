@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any, cast
 
 from optimizer.errors import StudioError, quoted
 from optimizer.registry import PRESETS, Pass, Preset, find, passes
@@ -66,14 +67,14 @@ class Pipeline:
             StudioError: a pass or an option is unknown.
         """
         configured: list[Pass] = []
-        for entry in data["passes"]:  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType] - checked below
-            known = _known(str(entry["id"]))  # pyright: ignore[reportUnknownArgumentType]
+        for entry in cast("Iterable[Mapping[str, Any]]", data["passes"]):
+            known = _known(str(entry["id"]))
             names = {option.name for option in fields(known)}
-            options: dict[str, object] = dict(entry["options"])  # pyright: ignore[reportUnknownArgumentType]
+            options: dict[str, object] = dict(entry["options"])
             if unknown := sorted(set(options) - names):
                 raise StudioError(f"Pass '{known.id}' has no option {quoted(unknown[0])}.")
             configured.append(known(**options))
-        vetoed = frozenset(str(match) for match in data["vetoed"])  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType, reportUnknownArgumentType]
+        vetoed = frozenset(map(str, cast("Iterable[object]", data["vetoed"])))
         return Pipeline(tuple(configured), str(data["preset"]), vetoed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def routes() -> list[BaseRoute]:
 
 
 @asynccontextmanager
-async def lifespan(_: object) -> AsyncIterator[None]:
+async def lifespan(_: object) -> AsyncGenerator[None]:
     """Start the workers before the first visitor waits for them; stop them at the end."""
     threading.Thread(target=default_pool().warm, daemon=True, name="warm-workers").start()
     yield

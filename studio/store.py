@@ -13,7 +13,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -246,7 +246,7 @@ def _model_file(files: dict[str, bytes]) -> str:
 
 
 @contextmanager
-def _made_whole(folder: Path) -> Iterator[Path]:
+def _made_whole(folder: Path) -> Generator[Path]:
     """A new folder that appears under its name only when everything in it is written."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))

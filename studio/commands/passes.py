@@ -22,7 +22,9 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every registered pass."""
-    records = [{**pass_record(p), "options": dict(p().options())} for p in passes()]
+    records: list[dict[str, Any]] = [
+        {**pass_record(p), "options": dict(p().options())} for p in passes()
+    ]
     if arguments.json:
         print_json({"schema": SCHEMA, "passes": records})
         return DONE

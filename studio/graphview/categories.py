@@ -39,7 +39,9 @@ _OPERATORS: dict[Category, str] = {
     " MatMulIntegerToFloat QLinearAdd QLinearMul QLinearSigmoid QLinearGlobalAveragePool",
 }
 
-_CATEGORY = {op: category for category, ops in _OPERATORS.items() for op in ops.split()}
+_CATEGORY: dict[str, Category] = {
+    op: category for category, ops in _OPERATORS.items() for op in ops.split()
+}
 
 
 def category(op_type: str) -> Category:

@@ -135,9 +135,10 @@ class _Drawing:
         for child in self.children.get(group, ()):
             name = label(self.groups[child]["name"])
             if child in self.open:
-                with drawing.subgraph(name=f"cluster_{child}") as cluster:
-                    cluster.attr(label=name, color="#d8dde8", fontcolor="#6c7686", fontsize="10")
-                    self._fill(cluster, child)
+                cluster = graphviz.Digraph(f"cluster_{child}")
+                cluster.attr(label=name, color="#d8dde8", fontcolor="#6c7686", fontsize="10")
+                self._fill(cluster, child)
+                drawing.subgraph(cluster)
             elif total := self._total(child):
                 text = f"{name}\\n{total} nodes"
                 drawing.node(

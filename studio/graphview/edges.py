@@ -33,7 +33,7 @@ def into_node(node: ir.Node) -> Iterator[Edge]:
 
 
 def into_outputs(graph: ir.Graph) -> Iterator[Edge]:
-    """The edges that end at the main graph's outputs, `o0`, `o1`, …"""
+    """The edges that end at the main graph's outputs, `o0`, `o1` and so on."""
     for index, value in enumerate(graph.outputs):
         source = port_source(value)
         if source is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import onnx_ir as ir
 
-from optimizer.model.graph import ID, bodies, graph_id, walk_nodes
+from optimizer.model.graph import bodies, graph_id, value_id, walk_nodes
 from studio.graphview.edges import into_node, into_outputs
 from studio.graphview.groups import Groups
 from studio.graphview.records import Record, drawn, record
@@ -70,7 +70,7 @@ def graph_json(graph: ir.Graph, *, key: str, name: str, groups: Groups) -> dict[
         "key": key,
         "name": cut(name),
         "nodes": entries,
-        "inputs": [_port(v, v.meta[ID]) for v in graph.inputs if not v.is_initializer()],
+        "inputs": [_port(v, value_id(v)) for v in graph.inputs if not v.is_initializer()],
         "outputs": [_port(v, f"o{i}") for i, v in enumerate(graph.outputs)],
         "edges": [edge for node in nodes for edge in into_node(node)] + list(into_outputs(graph)),
         "groups": groups.entries,

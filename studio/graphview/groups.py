@@ -1,4 +1,4 @@
-"""Groups from name scopes: `/encoder/layer.3/attention/MatMul` lies in `/encoder/layer.3/attention`.
+"""Groups from name scopes: `/encoder/attention/MatMul` lies in `/encoder/attention`.
 
 Exporters write scopes into node names, or (torch's dynamo exporter) into node metadata. Bodies of
 control flow are groups too. Groups found by other means join by the same list.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import onnx_ir as ir
 
@@ -83,7 +83,7 @@ def _from_metadata(written: str) -> Sequence[str]:
         return ()
     parts: list[str] = []
     outer = ""
-    for scope in map(str, scopes[:-1]):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    for scope in map(str, cast("list[object]", scopes)[:-1]):
         if not scope or scope == outer:
             continue
         parts.append(scope.removeprefix(outer + ".") if outer else scope)

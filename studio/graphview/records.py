@@ -8,7 +8,7 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from optimizer.model.graph import ID, is_constant_node, node_id
+from optimizer.model.graph import is_constant_node, node_id, value_id
 from studio.graphview.categories import category
 from studio.graphview.text import (
     attribute_text,
@@ -101,5 +101,5 @@ def port_source(value: ir.Value | None) -> tuple[str, int] | None:
     if producer is not None:
         return (node_id(producer), value.index() or 0) if drawn(producer) else None
     if value.is_graph_input() and not value.is_initializer():
-        return value.meta[ID], 0
+        return value_id(value), 0
     return None

@@ -197,7 +197,7 @@ class _Steps:
             entry["near"] = rewrite.root
             if identity in heirs and rewrite.root in removed:
                 entry["slot"] = rewrite.root
-                heirs = set()
+                heirs.clear()
             else:
                 slot = self._slot(identity, free, edges)
                 if slot is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
 import numpy as np
 import onnx_ir as ir
@@ -109,8 +110,9 @@ def attribute_text(attribute: ir.Attr) -> str:
         case ir.AttributeType.STRING:
             return cut(str(attribute.value))
         case _:
-            value = attribute.value
-            return cut(str(list(value) if isinstance(value, tuple) else value))
+            value: object = attribute.value
+            is_listed = isinstance(value, tuple)
+            return cut(str(list(cast("tuple[object, ...]", value)) if is_listed else value))
 
 
 Brief = Callable[[ir.Node], str]
@@ -136,7 +138,7 @@ def _window(node: ir.Node) -> str:
     kernel, strides = _ints(node, "kernel_shape"), _ints(node, "strides")
     if not kernel and len(node.inputs) > 1:
         tensor = constant_tensor(node.inputs[1])
-        kernel = tuple(tensor.shape)[2:] if tensor is not None else ()  # pyright: ignore[reportAssignmentType] - tensors have numbers
+        kernel = tensor.shape.numpy()[2:] if tensor is not None else ()
     parts = [dims_text(kernel)] if kernel else []
     if any(s != 1 for s in strides):
         parts.append("/" + (str(strides[0]) if len(set(strides)) == 1 else dims_text(strides)))

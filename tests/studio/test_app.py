@@ -108,7 +108,8 @@ def test_an_uploaded_model_opens_and_has_a_link(page: Page, app_url: str, tmp_pa
     import onnx
 
     model = tmp_path / "mine.onnx"
-    text = '<ir_version: 8, opset_import: ["" : 17]> main (float[2] x) => (float[2] y) { y = Relu (x) }'
+    head = '<ir_version: 8, opset_import: ["" : 17]>'
+    text = f"{head} main (float[2] x) => (float[2] y) {{ y = Relu (x) }}"
     onnx.save(onnx.parser.parse_model(text), model)
     opened(page, f"{app_url}/model?model=tour")
     page.locator("input[type=file]").set_input_files(model)
