@@ -14,7 +14,8 @@ RUN pip install --no-cache-dir --disable-pip-version-check -c constraints.txt -e
 USER passlens
 ENV PYTHONUNBUFFERED=1 \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
-    PASSLENS_LOCAL_FILES=0
+    PASSLENS_LOCAL_FILES=0 \
+    ORT_DISABLE_TELEMETRY=1
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]

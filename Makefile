@@ -7,6 +7,9 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .PHONY: run test check slow docs bench setup browser lint
 
+# From 1.29 on, ONNX Runtime reports usage to its maker.
+export ORT_DISABLE_TELEMETRY := 1
+
 PYTHON ?= python3
 MODEL ?= resnet50
 BIN := .venv/bin

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# Before any test imports ONNX Runtime, which from 1.29 on reports usage to its maker.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
