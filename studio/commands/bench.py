@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
-from optimizer.errors import StudioError, quoted
-from profiling.config import RunConfig, options
+from profiling.config import options
 from profiling.measure import Plan, measure
-from profiling.option import ConfigError, Option, Value
 from profiling.race import Race, Timing, Variant
+from profiling.settings import from_settings, variations
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import model_path
@@ -57,47 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _variants(arguments: argparse.Namespace) -> Iterator[Variant]:
-    fixed = dict(_assignment(entry) for entry in arguments.set)
-    varied = [_assignment(entry) for entry in arguments.vary]
-    names = [name for name, _ in varied]
-    combinations = list(itertools.product(*(values.split(",") for _, values in varied)))
+    combinations = variations(from_settings(arguments.set), arguments.vary)
     for model in dict.fromkeys(arguments.models):
         path = model_path(model)
-        for combination in combinations:
-            chosen = dict(zip(names, combination, strict=True))
-            settings = [f"{name}={value}" for name, value in chosen.items()]
-            label = " ".join([path.name if path.name != model else model, *settings])
-            yield Variant(label, path, configured({**fixed, **chosen}))
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise StudioError(f"An option is set as OPTION=VALUE, not {quoted(text)}.")
-    return name, value
-
-
-def configured(texts: dict[str, str]) -> RunConfig:
-    """Options given as text.
-
-    Raises:
-        ConfigError: unknown, impossible or contradictory.
-    """
-    known = {option.name: option for option in options()}
-    values: dict[str, Value] = {}
-    for name, text in texts.items():
-        if name not in known:
-            raise ConfigError(f"There is no option {quoted(name)}; there are {', '.join(known)}.")
-        values[name] = _value(known[name], text)
-    return RunConfig(**cast("Any", values))
-
-
-def _value(option: Option, text: str) -> Value:
-    if option.type is bool and text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    if option.type is int and text.lstrip("-").isdecimal():
-        return int(text)
-    return text  # RunConfig says what is wrong with it
+        for settings, config in combinations:
+            label = f"{path.name} {settings}" if arguments.vary else path.name
+            yield Variant(label, path, config)
 
 
 def race_json(race: Race) -> dict[str, Any]:
