@@ -244,8 +244,13 @@ def test_crashes_among_many_jobs_hit_only_their_own_asker(pool: WorkerPool) -> N
     assert answers == [index if index % 3 else "SIGSEGV" for index in range(24)]
 
 
-def test_the_runtime_sends_no_telemetry(pool: WorkerPool) -> None:
-    assert pool(jobs.environment, "ORT_DISABLE_TELEMETRY") == "1"
+def test_the_runtime_sends_no_telemetry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)  # set for the tests themselves
+    pool = WorkerPool(size=1)
+    try:
+        assert pool(jobs.environment, "ORT_DISABLE_TELEMETRY") == "1"
+    finally:
+        pool.close()
 
 
 def test_a_bench_worker_keeps_its_state_between_calls(pool: WorkerPool) -> None:
