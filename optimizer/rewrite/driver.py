@@ -153,8 +153,7 @@ class _Run:
 
     def _key(self, node: ir.Node) -> tuple[int, float]:
         """Document order: the source node's place, then the position in the list."""
-        stem = node_id(node).partition("~")[0]
-        return self.order[stem], self.rewriter.position(node)
+        return self.order[node_id(node).partition("~")[0]], self.rewriter.position(node)
 
     def _visit(self, queue: Queue, node: ir.Node, round_number: int) -> None:
         for declared in queue.rules_for(operator_of(node)):
@@ -165,10 +164,9 @@ class _Run:
             except StudioError:
                 raise
             except Exception as error:
-                message = f"Pass '{queue.planned.id}' failed at step {self.trace.steps + 1}."
-                raise PassError(
-                    message, pass_id=queue.planned.id, step=self.trace.steps + 1
-                ) from error
+                step = self.trace.steps + 1
+                message = f"Pass '{queue.planned.id}' failed at step {step}."
+                raise PassError(message, pass_id=queue.planned.id, step=step) from error
             key = (queue.planned.id, declared.name, node_id(node))
             self.declined.pop(key, None)
             if isinstance(outcome, Declined):
