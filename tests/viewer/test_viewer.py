@@ -268,5 +268,12 @@ def test_a_permalink_opens_step_selection_and_folding(opened: Opened) -> None:
 def test_unmounting_removes_everything(opened: Opened) -> None:
     page = opened("fixture=cnn8")
     assert page.evaluate("(() => { const a = __cleanup; update({}); return a === __cleanup; })()")
+    page.evaluate("document.getElementById('host').remove(); __cleanup()")
+    page.wait_for_function("shadow.querySelector('.pl-root') === null")
+
+
+def test_a_cleanup_while_the_page_still_shows_the_viewer_is_passed_over(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=3")
     page.evaluate("__cleanup()")
-    assert page.locator(".pl-root").count() == 0
+    page.wait_for_timeout(100)
+    assert page.locator(".pl-root").count() == 1

@@ -27,9 +27,14 @@ export default function passlens(component) {
   let viewer = instances.get(parent);
   if (!viewer) {
     const made = new Viewer(parent, loadStyles);
+    // Streamlit also runs the cleanup of a call that a later one has overtaken: then the parent
+    // is still in the document, and so is its viewer.
     made.cleanup = () => {
-      made.dispose();
-      instances.delete(parent);
+      window.setTimeout(() => {
+        if (parent.isConnected || instances.get(parent) !== made) return;
+        made.dispose();
+        instances.delete(parent);
+      });
     };
     instances.set(parent, made);
     viewer = made;
