@@ -11,7 +11,7 @@ from optimizer.errors import StudioError, quoted
 from studio.gallery import gallery
 from studio.services import store, tasks
 from studio.store import OpenedModel, OpenedRun, run_key
-from studio.tasks import Task
+from studio.tasks import Task, Work
 from studio.workspace import Workspace
 
 Report = Callable[[str, float], None]
@@ -21,6 +21,24 @@ Asked = Callable[[], bool]
 def model_task(workspace: Workspace) -> Task[OpenedModel]:
     """Opening the workspace's model; the same task for everybody who wants it."""
     return tasks().start(("model", workspace.model), partial(_open, workspace.model))
+
+
+def title_of(workspace: Workspace) -> str:
+    """What the workspace's model is called; the key's own text as long as nobody knows."""
+    entry = gallery.find(workspace.model)
+    if entry is not None:
+        return entry.title
+    known = store().model(workspace.model)
+    return known.summary["name"] if known is not None else Path(workspace.model).name
+
+
+def try_again(workspace: Workspace) -> None:
+    """Forget that opening or optimizing failed, so that the next look starts it anew."""
+    opening = tasks().get(("model", workspace.model))
+    if opening is None or opening.result is None:
+        tasks().drop_failed(("model", workspace.model))
+    else:
+        tasks().drop_failed(("run", opening.result.key, run_key(workspace.pipeline())))
 
 
 def run_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun]:
@@ -34,12 +52,20 @@ def run_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun]:
 def upload_task(files: dict[str, bytes]) -> Task[OpenedModel]:
     """Opening uploaded files."""
     key = ("upload", tuple((name, hash(data)) for name, data in files.items()))
-    return tasks().start(key, partial(store().open_upload, files))
+    return _start_anew(key, partial(store().open_upload, files))
 
 
 def path_task(path: str) -> Task[OpenedModel]:
     """Opening a file of the server."""
-    return tasks().start(("path", path), partial(_open_path, path))
+    return _start_anew(("path", path), partial(_open_path, path))
+
+
+def _start_anew(key: tuple[object, ...], work: Work[OpenedModel]) -> Task[OpenedModel]:
+    """A file that failed, or changed since, is read anew; one being read is not read twice."""
+    known = tasks().get(key)
+    if known is not None and known.done:
+        tasks().drop(key)
+    return tasks().start(key, work)
 
 
 def _open(model: str, *, progress: Report, cancelled: Asked) -> OpenedModel:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ Result = TypeVar("Result")
 _LOG = logging.getLogger(__name__)
 KEEP = 64
 """How many finished tasks are remembered."""
+_SECONDS_TO_JUDGE = 2.0
+_FRACTION_TO_JUDGE = 0.1
 
 
 class Work(Protocol[Result]):  # pyright: ignore[reportInvalidTypeVarUse] - results only
@@ -40,12 +43,14 @@ class Task(Generic[Result]):
         fraction: how far, 0 to 1; 0 when nobody knows.
         result: what it gave, once done.
         error: why it failed, once failed.
+        started: on the monotonic clock, in seconds.
     """
 
     text: str = "waiting for a worker"
     fraction: float = 0.0
     result: Result | None = None
     error: StudioError | None = None
+    started: float = field(default_factory=time.monotonic)
     _done: threading.Event = field(default_factory=threading.Event)
     _cancel: threading.Event = field(default_factory=threading.Event)
 
@@ -61,6 +66,19 @@ class Task(Generic[Result]):
     def cancel(self) -> None:
         """Ask it to stop."""
         self._cancel.set()
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._cancel.is_set()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it will still take if it goes on as it did; None while that is a guess."""
+        spent = time.monotonic() - self.started
+        if spent < _SECONDS_TO_JUDGE or self.fraction < _FRACTION_TO_JUDGE:
+            return None
+        return spent * (1 - min(1.0, self.fraction)) / self.fraction
 
     def report(self, text: str, fraction: float) -> None:
         """Note how far the work is."""
@@ -107,6 +125,13 @@ class Tasks:
         """Forget a task, so that it can be tried again."""
         with self._lock:
             self._tasks.pop(key, None)
+
+    def drop_failed(self, key: Hashable) -> None:
+        """Forget a task if it has failed."""
+        with self._lock:
+            known = self._tasks.get(key)
+            if known is not None and known.error is not None:
+                del self._tasks[key]
 
     def _forget_old(self) -> None:
         finished = [key for key, task in self._tasks.items() if task.done]

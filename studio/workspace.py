@@ -6,6 +6,7 @@ a second browser start from it and show the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -14,11 +15,15 @@ import streamlit as st
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
+from profiling.option import ConfigError, Value
+from profiling.settings import from_settings
 
 SAMPLE = "resnet50"
 """The gallery model a visitor without a link sees."""
 
 Before = Literal["source", "previous"]
+RACE_SECONDS = 10
+MOST_RACE_SECONDS = 120
 _KEY = "workspace"
 MAX_LISTED = 50
 """Selected nodes and open groups kept in a link."""
@@ -35,6 +40,21 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class RaceChoice:
+    """What the Run page is set to.
+
+    Attributes:
+        steps: before and after; None for source and last step.
+        seconds: of steady running.
+        options: run-time options that are not at their default, by name.
+    """
+
+    steps: tuple[int, int] | None = None
+    seconds: int = RACE_SECONDS
+    options: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Workspace:
     """One session's state.
 
@@ -45,6 +65,7 @@ class Workspace:
         off: passes of the preset switched off.
         vetoed: match ids that must not be applied.
         view: what the viewer shows.
+        race: what the Run page is set to.
         seq: raised whenever we, not the visitor, decide what the viewer shows.
     """
 
@@ -54,6 +75,7 @@ class Workspace:
     off: frozenset[str] = frozenset()
     vetoed: frozenset[str] = frozenset()
     view: View = field(default_factory=View)
+    race: RaceChoice = field(default_factory=RaceChoice)
     seq: int = 1
 
     def pipeline(self) -> Pipeline:
@@ -62,7 +84,10 @@ class Workspace:
 
     def with_model(self, model: str) -> Workspace:
         """Another model, from its first step; vetoes belonged to the old one."""
-        return replace(self, model=model, vetoed=frozenset(), view=View(), seq=self.seq + 1)
+        race = replace(self.race, steps=None)
+        return replace(
+            self, model=model, vetoed=frozenset(), view=View(), race=race, seq=self.seq + 1
+        )
 
     def with_preset(self, preset: str) -> Workspace:
         """A preset, with no pass switched by hand."""
@@ -86,7 +111,8 @@ class Workspace:
     def _rewound(self, **changes: Any) -> Workspace:
         """Another pipeline has other steps: show its last one."""
         view = replace(self.view, step=None)
-        return replace(self, **changes, view=view, seq=self.seq + 1)
+        race = replace(self.race, steps=None)
+        return replace(self, **changes, view=view, race=race, seq=self.seq + 1)
 
 
 def current() -> Workspace:
@@ -99,12 +125,14 @@ def current() -> Workspace:
 def remember(workspace: Workspace) -> None:
     """Make it this session's workspace, and the URL its permalink."""
     st.session_state[_KEY] = workspace
-    st.query_params.from_dict(to_query(workspace))
+    query = to_query(workspace)
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
 
 
 def to_query(workspace: Workspace) -> dict[str, str]:
     """The permalink's parameters; defaults are left out."""
-    view = workspace.view
+    view, race = workspace.view, workspace.race
     query = {
         "model": workspace.model,
         "preset": workspace.preset if workspace.preset != "default" else "",
@@ -115,6 +143,9 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "before": view.before if view.before != "source" else "",
         "select": ",".join(view.select[:MAX_LISTED]),
         "open": "|".join(view.open[:MAX_LISTED]) if view.open else "",
+        "race": "{}-{}".format(*race.steps) if race.steps is not None else "",
+        "seconds": str(race.seconds) if race.seconds != RACE_SECONDS else "",
+        "set": ",".join(f"{name}={_setting(value)}" for name, value in race.options),
     }
     return {name: text for name, text in query.items() if text}
 
@@ -136,7 +167,26 @@ def from_query(query: Mapping[str, str]) -> Workspace:
             select=tuple(_listed(query.get("select", "")))[:MAX_LISTED],
             open=tuple(groups.split("|"))[:MAX_LISTED] if groups else None,
         ),
+        race=_race(query),
     )
+
+
+def _race(query: Mapping[str, str]) -> RaceChoice:
+    steps = re.fullmatch(r"([0-9]{1,8})-([0-9]{1,8})", query.get("race", ""))
+    seconds = re.fullmatch(r"[0-9]{1,3}", query.get("seconds", ""))
+    try:
+        options = from_settings(_listed(query.get("set", ""))).changed()
+    except ConfigError:
+        options = {}
+    return RaceChoice(
+        steps=(int(steps[1]), int(steps[2])) if steps else None,
+        seconds=min(MOST_RACE_SECONDS, max(2, int(seconds[0]))) if seconds else RACE_SECONDS,
+        options=tuple(sorted(options.items())),
+    )
+
+
+def _setting(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _listed(text: str) -> list[str]:

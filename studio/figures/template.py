@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import plotly.graph_objects as go
 
 BEFORE_COLOR = "#8b93a3"
-AFTER_COLOR = "#4a57e0"
+AFTER_COLOR = "#5b68ee"
+"""Both are told apart from a light and from a dark page."""
 
 TEMPLATE = go.layout.Template(
     layout={
         "font": {"size": 12},
-        "title": {"font": {"size": 14}, "x": 0, "xanchor": "left", "pad": {"b": 8}},
-        "margin": {"l": 8, "r": 16, "t": 40, "b": 8},
+        "title": {"font": {"size": 14}, "x": 0, "xanchor": "left", "yref": "container"},
+        "margin": {"l": 8, "r": 16, "t": 56, "b": 8},
         "hoverlabel": {"align": "left"},
         "xaxis": {"zeroline": False, "gridwidth": 0.5, "automargin": True},
         "yaxis": {"zeroline": False, "gridwidth": 0.5, "automargin": True},
@@ -27,10 +30,16 @@ def color_of(index: int) -> str:
     return (BEFORE_COLOR, AFTER_COLOR, "#10857f", "#c9512b", "#7a4fc0")[index % 5]
 
 
+def titled(title: str, labels: Iterable[str] = ()) -> dict[str, object]:
+    """A title and, under it, the variants in their colours: nobody has to look for a legend."""
+    key = "   ".join(
+        f'<span style="color:{color_of(index)}">■</span> {label}'
+        for index, label in enumerate(labels)
+    )
+    # Plotly places a title by its middle; from the top, and the first line always at one height
+    return {"text": title, "y": 1, "yanchor": "top", "pad": {"t": 6}, "subtitle": {"text": key}}
+
+
 def three_digits(number: float) -> str:
     """Three significant digits without an exponent: 0.0123, 4.56, 2,820."""
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
-
-
-LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "right", "x": 1.0}
-"""A legend in the line of the title."""

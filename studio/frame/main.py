@@ -9,25 +9,33 @@ from pathlib import Path
 
 import streamlit as st
 
+from studio.opening import title_of
 from studio.pages import export, model, rewrite, run
+from studio.pages.parts import set_places, words
+from studio.workspace import current, remember
 
 ASSETS = Path(__file__).parents[1] / "assets"
+MOST_TITLE = 48
+SIDEBAR_PX = 280
 
+name = "".join(c for c in title_of(current()) if c.isprintable())[:MOST_TITLE]
 st.set_page_config(
-    page_title="Passlens",
+    page_title=f"{name} · Passlens" if name else "Passlens",
     page_icon=str(ASSETS / "favicon.svg"),
     layout="wide",
-    initial_sidebar_state="auto",
+    initial_sidebar_state=SIDEBAR_PX,
 )
 st.html(Path(__file__).parent / "frame.css")
-st.logo(str(ASSETS / "logo.svg"), size="small")
-page = st.navigation(
-    [
-        st.Page(model.render, title="Model", url_path="model"),
-        st.Page(rewrite.render, title="Rewrite", url_path="rewrite", default=True),
-        st.Page(run.render, title="Run", url_path="run"),
-        st.Page(export.render, title="Export", url_path="export"),
-    ],
-    position="top",
-)
+st.html(Path(__file__).parent / "history.html", unsafe_allow_javascript=True)
+places = {
+    "model": st.Page(model.render, title="Model", url_path="model"),
+    "rewrite": st.Page(rewrite.render, title="Rewrite", url_path="rewrite", default=True),
+    "run": st.Page(run.render, title="Run", url_path="run"),
+    "export": st.Page(export.render, title="Export", url_path="export"),
+}
+set_places(places)
+page = st.navigation(list(places.values()), position="top")
+remember(current())
+with st.container(key="open-model", width="content"):
+    st.page_link(places["model"], label=words(name) or "No model", help="The open model")
 page.run()

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, cast, get_args
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from optimizer.errors import StudioError
 from studio.jobs import PictureRequest
-from studio.opening import model_task, run_task
-from studio.pages.parts import PATIENCE_S, follow, show_error
-from studio.services import store
+from studio.opening import model_task, run_task, title_of, try_again
+from studio.pages.parts import PATIENCE_S, follow, show_error, show_failure, words
+from studio.services import store, tasks
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
-from studio.workspace import current, remember, to_query
+from studio.workspace import current, to_query
 
 Format = Literal["svg", "png", "pdf", "dot"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 def render() -> None:
@@ -25,84 +26,115 @@ def render() -> None:
     workspace = current()
     opening = model_task(workspace)
     if not opening.wait(PATIENCE_S):
-        follow(cast("Task[object]", opening), f"Opening {workspace.model}")
+        follow(opening, f"Opening {words(title_of(workspace))}")
         return
-    if opening.error is not None:
-        show_error(opening.error)
+    if opening.error is not None or opening.result is None:
+        if opening.error is not None:
+            show_failure(opening.error, partial(try_again, workspace))
         return
-    assert opening.result is not None
-    remember(workspace)
     running = run_task(workspace, opening.result)
     if not running.wait(PATIENCE_S):
-        follow(cast("Task[object]", running), "Optimizing")
+        follow(running, "Optimizing")
     elif running.error is not None:
-        show_error(running.error)
+        show_failure(running.error, partial(try_again, workspace))
     elif running.result is not None:
-        _downloads(opening.result, running.result)
+        _page(opening.result, running.result)
 
 
-def _downloads(model: OpenedModel, run: OpenedRun) -> None:
-    last = run.result["steps"]
-    chosen = current().view.step
-    step = st.slider(
-        f"Step (0 is the source, {last} the optimized model)",
-        0,
-        max(last, 1),
-        min(last, chosen if chosen is not None else last),
-        disabled=last == 0,
-    )
-    left, right = st.columns(2)
-    with left:
-        st.subheader("Files", anchor=False)
-        _download(f"Model at step {step} (.onnx)", partial(store().materialize, model, run, step))
-        _download("Whole trace (.trace)", partial(store().trace, model, run))
-        st.caption("`passlens replay`, `verify` and `bisect` read the trace without the model.")
-        st.subheader("Link", anchor=False)
-        parameters = "&".join(f"{name}={text}" for name, text in to_query(current()).items())
-        st.code(f"?{parameters}", language=None, wrap_lines=True)
+def _page(model: OpenedModel, run: OpenedRun) -> None:
+    left, right = st.columns([0.28, 0.72], gap="medium")
+    with left, st.container(key="take"):
+        step = _step(run)
+        _files(model, run, step)
+        kind = _picture(model, run, step)
+        _link()
     with right:
-        st.subheader("Picture", anchor=False)
-        _picture(model, run, step)
+        _preview(model, run, step, kind)
 
 
-def _picture(model: OpenedModel, run: OpenedRun, step: int) -> None:
-    """The step, folded as the viewer last showed it, drawn by Graphviz."""
-    groups = current().view.open
-    kind: Format = (
-        st.segmented_control(
-            "Format", ["svg", "png", "pdf", "dot"], default="svg", key="picture-format"
-        )
-        or "svg"
+def _step(run: OpenedRun) -> int:
+    last: int = run.result["steps"]
+    chosen = current().view.step
+    start = last if chosen is None else min(last, chosen)
+    if last == 0:
+        st.text("No rewrites: the source is all there is.")
+        return 0
+    step = st.slider("Step", 0, last, start, key=f"step-{run.folder.parent.name}-{run.key}")
+    st.caption(f"0 is the source, {last} the optimized model.")
+    return step
+
+
+def _files(model: OpenedModel, run: OpenedRun, step: int) -> None:
+    st.subheader("Files", anchor=False)
+    _download(
+        f"Model at step {step} (.onnx)",
+        f"model-step-{step}.onnx",
+        partial(store().materialize, model, run, step),
     )
-    request = PictureRequest(step, groups, kind)
-    _download(f"Picture (.{kind})", partial(store().picture, model, run, request))
-    if not st.toggle("Preview", value=True, key="picture-preview"):
-        return
-    try:
-        shown = store().picture(model, run, PictureRequest(step, groups, "svg"))
-    except StudioError as error:
-        show_error(error)
-        return
-    with st.container(height=560, border=True):
-        st.image(str(shown), width="content")
+    _download("Whole trace (.trace)", "model.trace", partial(store().trace, model, run))
+    st.caption("`passlens replay`, `verify` and `bisect` read the trace without the model.")
 
 
-def _download(label: str, make: partial[Path]) -> None:
-    """A button that makes its file when it is clicked."""
+def _picture(model: OpenedModel, run: OpenedRun, step: int) -> Format:
+    """The step, folded as the viewer last showed it, drawn by Graphviz."""
+    st.subheader("Picture", anchor=False)
+    chosen = st.segmented_control(
+        "Format", FORMATS, default="svg", key="picture-format", label_visibility="collapsed"
+    )
+    kind = cast("Format", chosen or "svg")
+    task = _drawn(model, run, step, kind)
+    if not task.wait(PATIENCE_S):
+        follow(task, "Drawing")
+    elif task.error is not None:
+        show_error(task.error, key="picture")
+    elif task.result is not None:
+        st.download_button(
+            f"Picture of step {step} (.{kind})",
+            data=task.result.read_bytes(),
+            file_name=f"model-step-{step}.{kind}",
+            on_click="ignore",
+            width="stretch",
+        )
+    st.caption("Groups are open or closed as on the Rewrite page.")
+    return kind
+
+
+def _drawn(model: OpenedModel, run: OpenedRun, step: int, kind: Format) -> Task[Path]:
+    request = PictureRequest(step, current().view.open, kind)
+
+    def draw(*, progress: object, cancelled: object) -> Path:
+        return store().picture(model, run, request)
+
+    return tasks().start(("picture", model.key, run.key, request), draw)
+
+
+def _preview(model: OpenedModel, run: OpenedRun, step: int, kind: Format) -> None:
+    """The picture as it will be saved; of DOT source, its text."""
+    task = _drawn(model, run, step, "dot" if kind == "dot" else "svg")
+    if not task.wait(PATIENCE_S) or task.result is None:
+        return
+    st.caption(f"{words(title_of(current()))} at step {step}")
+    with st.container(key="preview", border=True):
+        if kind == "dot":
+            st.code(task.result.read_text(), language=None)
+        else:
+            st.image(str(task.result), width="content")
+
+
+def _link() -> None:
+    st.subheader("Link", anchor=False)
+    here = urlsplit(st.context.url or "")
+    query = urlencode(to_query(current()), safe=",/|")
+    st.code(f"{here.scheme}://{here.netloc}/?{query}", language=None, wrap_lines=True)
+    st.caption("Opens the same model, passes, step and selection on this server.")
+
+
+def _download(label: str, file_name: str, make: partial[Path]) -> None:
+    """A button that makes its file when it is clicked; names are ours, never the model's."""
     st.download_button(
         label,
-        data=lambda: _bytes(make),
-        file_name=_file_name(label),
+        data=lambda: make().read_bytes(),
+        file_name=file_name,
         on_click="ignore",
         width="stretch",
     )
-
-
-def _bytes(make: partial[Path]) -> bytes:
-    return make().read_bytes()
-
-
-def _file_name(label: str) -> str:
-    """Names are ours, never the model's."""
-    ending = label.rpartition("(.")[2].rstrip(")")
-    return {"onnx": "model-optimized.onnx", "trace": "model.trace"}.get(ending, f"model.{ending}")

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import os
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
-from studio.commands.output import bytes_text, count_text
-from studio.figures.operators import operator_bars
+from optimizer.errors import Cancelled
 from studio.gallery import gallery
 from studio.gallery.table import GalleryModel
-from studio.graphview.text import TIMES
-from studio.opening import model_task, path_task, upload_task
-from studio.pages.parts import PATIENCE_S, follow, show_error, show_message, words
+from studio.opening import model_task, path_task, title_of, try_again, upload_task
+from studio.pages.facts import facts_html
+from studio.pages.parts import PATIENCE_S, follow, go_to, show_error, show_failure, words
 from studio.store import OpenedModel
 from studio.tasks import Task
 from studio.viewer import passlens_viewer
 from studio.viewing import model_descriptor
 from studio.workspace import current, remember
 
-STATUSES = {"viewable": "can be shown", "optimizable": "can be optimized", "runnable": "can be run"}
+_ATTEMPT = "attempt"
+_ROUND = "chooser-round"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A file the visitor wants to open.
+
+    Attributes:
+        source: where it was named, "upload" or "path".
+        mark: tells this attempt from the one before.
+    """
+
+    source: str
+    mark: Hashable
+    task: Task[OpenedModel]
 
 
 def render() -> None:
@@ -29,113 +46,112 @@ def render() -> None:
     workspace = current()
     task = model_task(workspace)
     if not task.wait(PATIENCE_S):
-        follow(cast("Task[object]", task), f"Opening {workspace.model}")
-        return
-    if task.error is not None:
-        show_error(task.error)
-        return
-    assert task.result is not None
-    remember(workspace)
-    picture, facts = st.columns([0.74, 0.26], gap="small")
-    with picture:
-        passlens_viewer(model_descriptor(workspace, task.result), key="model-viewer")
-    with facts, st.container(height="stretch", border=False):
-        _facts(task.result)
+        follow(task, f"Opening {words(title_of(workspace))}")
+    elif task.error is not None:
+        show_failure(task.error, partial(try_again, workspace))
+    elif task.result is not None:
+        picture, facts = st.columns([0.74, 0.26])
+        with picture:
+            passlens_viewer(model_descriptor(workspace, task.result), key="model-viewer")
+        with facts, st.container(key="facts"):
+            _facts(task.result)
+
+
+def _facts(model: OpenedModel) -> None:
+    status = model.summary["statuses"]["optimizable"]
+    if st.button("See the rewrites", type="primary", width="stretch", disabled=not status["ok"]):
+        go_to("rewrite")
+    st.html(facts_html(model.summary))
 
 
 def _choose() -> None:
-    """Sample networks, an upload, a path."""
-    st.subheader("Open a model", anchor=False)
+    """A file, a path, sample networks."""
+    with st.container(key="chooser"):
+        st.subheader("Open a model", anchor=False)
+        _upload()
+        if os.environ.get("PASSLENS_LOCAL_FILES") != "0":
+            _path()
+    st.subheader("Sample networks", anchor=False)
+    with st.container(key="gallery"):
+        for entry in gallery.entries():
+            _card(entry)
+
+
+def _upload() -> None:
     files = st.file_uploader(
         "ONNX file, with its data files if it has any",
         accept_multiple_files=True,
-        key="upload",
+        key=f"upload-{_round()}",
+        label_visibility="collapsed",
     )
     if files:
-        _adopt(upload_task({file.name: file.getvalue() for file in files}), "upload")
-    path = st.text_input("or a path on this machine", placeholder="/models/network.onnx")
-    if path:
-        _adopt(path_task(path.strip()), "path")
-    st.subheader("Sample networks", anchor=False)
-    for entry in gallery.entries():
-        _card(entry)
+        mark = tuple(file.file_id for file in files)
+        _attempt("upload", mark, lambda: upload_task({f.name: f.getvalue() for f in files}))
+
+
+def _path() -> None:
+    with (
+        st.form("path-form", border=False),
+        st.container(horizontal=True, gap="xsmall", vertical_alignment="bottom"),
+    ):
+        path = st.text_input(
+            "Path on this machine",
+            placeholder="or a path: /models/net.onnx",
+            key=f"path-{_round()}",
+            label_visibility="collapsed",
+        )
+        asked = st.form_submit_button("Open")
+    mark: Hashable = path.strip()
+    if asked and path.strip():
+        st.session_state.pop(_ATTEMPT, None)
+    if path.strip() and (asked or _is_current("path", mark)):
+        _attempt("path", mark, lambda: path_task(path.strip()))
+
+
+def _is_current(source: str, mark: Hashable) -> bool:
+    known: Attempt | None = st.session_state.get(_ATTEMPT)
+    return known is not None and (known.source, known.mark) == (source, mark)
+
+
+def _attempt(source: str, mark: Hashable, start: Callable[[], Task[OpenedModel]]) -> None:
+    """Open something once; a failure is told here and leaves the earlier model open."""
+    if not _is_current(source, mark):
+        st.session_state[_ATTEMPT] = Attempt(source, mark, start())
+    task: Task[OpenedModel] = st.session_state[_ATTEMPT].task
+    if not task.wait(PATIENCE_S):
+        follow(task, "Opening")
+    elif task.result is not None:
+        _switch_to(task.result.key)
+    elif isinstance(task.error, Cancelled):
+        _new_round()
+        st.rerun()
+    elif task.error is not None:
+        show_error(task.error, key=source)
 
 
 def _card(entry: GalleryModel) -> None:
     chosen = current().model == entry.id
-    with st.container(border=True, gap=None):
-        if st.button(
-            entry.title,
-            key=f"gallery-{entry.id}",
-            type="primary" if chosen else "secondary",
-            width="stretch",
-        ):
-            remember(current().with_model(entry.id))
-            st.rerun()
-        st.caption(f"{entry.nodes} nodes. {entry.story}")
-
-
-def _adopt(task: Task[OpenedModel], source: str) -> None:
-    """Make a newly opened model the session's; a failure leaves the earlier one open."""
-    if not task.wait(PATIENCE_S):
-        follow(cast("Task[object]", task), "Opening")
-    elif task.error is not None:
-        show_error(task.error)
-    elif task.result is not None and st.session_state.get(f"adopted-{source}") != task.result.key:
-        st.session_state[f"adopted-{source}"] = task.result.key
-        remember(current().with_model(task.result.key))
-        st.rerun()
-
-
-def _facts(model: OpenedModel) -> None:
-    summary = model.summary
-    st.subheader(words(summary["name"]), anchor=False)
-    for name, label in STATUSES.items():
-        status = summary["statuses"][name]
-        if not status["ok"]:
-            show_message(f"It {label.replace('can', 'cannot')}: {status['reason']}")
-    st.dataframe(_figures(summary), hide_index=True, width="stretch")
-    st.plotly_chart(
-        operator_bars(summary["operators"]), width="stretch", config={"displayModeBar": False}
-    )
-    _interface("Inputs", summary["inputs"])
-    _interface("Outputs", summary["outputs"])
-    _findings(summary)
-
-
-def _figures(summary: dict[str, Any]) -> dict[str, list[str]]:
-    cost = summary["cost"]
-    rows = {
-        "Nodes": f"{summary['nodes']:,}",
-        "Constants": f"{summary['constant_nodes']:,}",
-        "Parameters": count_text(summary["parameters"]),
-        "Weights": bytes_text(summary["weight_bytes"]),
-        "Work a run": f"{count_text(cost['flops'])} FLOP",
-        "Opset": ", ".join(f"{d} {v}" for d, v in summary["opsets"].items()),
-        "Producer": summary["producer"] or "unknown",
-    }
-    return {"": list(rows), " ": list(rows.values())}
-
-
-def _interface(title: str, ports: list[dict[str, str]]) -> None:
-    st.caption(title)
-    columns = {"name": "name", "type": "dtype", f"shape (a{TIMES}b)": "shape"}
-    st.dataframe(
-        {label: [port[field] for port in ports] for label, field in columns.items()},
-        hide_index=True,
+    if st.button(
+        f"**{entry.title}** {entry.nodes:,} nodes  \n{entry.story}",
+        key=f"gallery-{entry.id}",
+        type="primary" if chosen else "secondary",
         width="stretch",
-    )
+        help=None if chosen else entry.story,
+    ):
+        _switch_to(entry.id)
 
 
-def _findings(summary: dict[str, Any]) -> None:
-    findings = summary["findings"]
-    st.caption(f"Findings ({len(findings) + summary['findings_left_out']})")
-    if not findings:
-        st.text("Nothing to remark.")
-        return
-    columns = ("severity", "where", "message", "remedy")
-    st.dataframe(
-        {name: [finding[name] for finding in findings] for name in columns},
-        hide_index=True,
-        width="stretch",
-    )
+def _switch_to(model: str) -> None:
+    _new_round()
+    remember(current().with_model(model))
+    st.rerun()
+
+
+def _round() -> int:
+    """Raised to empty upload and path, so that the same file can be chosen again."""
+    return st.session_state.setdefault(_ROUND, 0)
+
+
+def _new_round() -> None:
+    st.session_state[_ROUND] = _round() + 1
+    st.session_state.pop(_ATTEMPT, None)

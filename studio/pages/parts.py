@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, cast
+
 import streamlit as st
+from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
 from studio.tasks import Task
+from studio.workspace import SAMPLE, current, remember
 
 PATIENCE_S = 0.4
 """How long a page waits for quick work before it shows progress instead."""
 
 LOOK_AGAIN_S = 0.4
 MAX_FINDINGS = 20
+_PLACES = "places"
 
 
-def show_error(error: StudioError) -> None:
+def set_places(places: Mapping[str, Page]) -> None:
+    """Tell the pages of this session about each other."""
+    st.session_state[_PLACES] = dict(places)
+
+
+def go_to(place: str) -> NoReturn:
+    """Switch to another page."""
+    st.switch_page(cast("dict[str, Page]", st.session_state[_PLACES])[place])
+
+
+def show_error(error: StudioError, *, key: str = "error") -> None:
     """An error as a quiet box: plain text, for it may quote the model."""
-    with st.container(border=True):
+    with st.container(key=f"quiet-{key}"):
         st.text(error.message)
         others = [f for f in error.findings if f.message not in error.message]
         for finding in others[:MAX_FINDINGS]:
@@ -25,23 +41,35 @@ def show_error(error: StudioError) -> None:
             st.text(f"… and {len(others) - MAX_FINDINGS} more findings")
 
 
-def follow(task: Task[object], words: str) -> None:
+def show_failure(error: StudioError, retry: Callable[[], None]) -> None:
+    """A page that has nothing to show: why, and the ways on."""
+    show_error(error)
+    with st.container(horizontal=True):
+        st.button("Try again", on_click=retry)
+        if current().model != SAMPLE and st.button("Open ResNet-50"):
+            remember(current().with_model(SAMPLE))
+            st.rerun()
+
+
+def follow(task: Task[Any], words: str) -> None:
     """Progress of a task until it ends, then the page runs again."""
 
     @st.fragment(run_every=LOOK_AGAIN_S)
     def look() -> None:
         if task.done:
             st.rerun()
-        st.progress(min(1.0, max(0.0, task.fraction)), text=f"{words}: {task.text}")
-        if st.button("Cancel", key=f"cancel-{words}"):
-            task.cancel()
+        left = task.seconds_left
+        rest = f" · about {left:.0f} s left" if left is not None else ""
+        text = "cancelling" if task.cancelling else f"{task.text}{rest}"
+        st.progress(min(1.0, max(0.0, task.fraction)), text=f"{words}: {text}")
+        st.button("Cancel", key=f"cancel-{words}", on_click=task.cancel, disabled=task.cancelling)
 
     look()
 
 
-def show_message(text: str) -> None:
+def show_message(text: str, *, key: str) -> None:
     """A quiet box of plain text."""
-    with st.container(border=True):
+    with st.container(key=f"quiet-{key}"):
         st.text(text)
 
 

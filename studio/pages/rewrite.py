@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import streamlit as st
 
-from studio.opening import model_task, run_task
-from studio.pages.parts import LOOK_AGAIN_S, PATIENCE_S
+from studio.opening import model_task, run_task, title_of, try_again
+from studio.pages.parts import LOOK_AGAIN_S, PATIENCE_S, follow, show_failure, words
+from studio.store import OpenedModel, OpenedRun
+from studio.tasks import Task
 from studio.viewer import passlens_viewer
 from studio.viewing import changed_pipeline, changed_view, workbench
 from studio.workspace import Workspace, current, remember
@@ -20,19 +23,20 @@ def render() -> None:
     """The page: the workbench is one component; here is only what it cannot do by itself."""
     workspace = current()
     opening = model_task(workspace)
-    running = None
-    if opening.wait(PATIENCE_S) and opening.result is not None:
-        running = run_task(workspace, opening.result)
-        running.wait(PATIENCE_S)
-    busy = not opening.done or (running is not None and not running.done)
+    if not opening.wait(PATIENCE_S):
+        follow(opening, f"Opening {words(title_of(workspace))}")
+    elif opening.error is not None:
+        show_failure(opening.error, partial(try_again, workspace))
+    elif opening.result is not None:
+        _workbench(workspace, opening, run_task(workspace, opening.result))
 
-    def cancel() -> None:
-        (running or opening).cancel()
+
+def _workbench(workspace: Workspace, opening: Task[OpenedModel], running: Task[OpenedRun]) -> None:
+    busy = not running.wait(PATIENCE_S)
 
     @st.fragment(run_every=LOOK_AGAIN_S if busy else None)
     def look() -> None:
-        finished = busy and opening.done and (running is None or running.done)
-        if finished or current() != workspace:
+        if (busy and running.done) or current() != workspace:
             st.rerun()
         passlens_viewer(
             workbench(workspace, opening, running),
@@ -41,11 +45,10 @@ def render() -> None:
             on_pipeline=lambda: _take("pipeline", changed_pipeline),
             on_veto=lambda: _take("veto", _vetoed),
             on_unveto=lambda: _take("unveto", _allowed),
-            on_cancel=cancel,
+            on_cancel=running.cancel,
         )
 
     look()
-    remember(workspace)
 
 
 def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:
@@ -53,15 +56,17 @@ def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:
     event = st.session_state[KEY].get(name)
     if event is not None:
         remember(change(current(), event))
+        if name != "view":
+            try_again(current())
 
 
 def _vetoed(workspace: Workspace, event: Any) -> Workspace:
-    return workspace.with_veto(
-        str(event["match"] if isinstance(event, dict) else event), vetoed=True
-    )
+    return workspace.with_veto(_match(event), vetoed=True)
 
 
 def _allowed(workspace: Workspace, event: Any) -> Workspace:
-    return workspace.with_veto(
-        str(event["match"] if isinstance(event, dict) else event), vetoed=False
-    )
+    return workspace.with_veto(_match(event), vetoed=False)
+
+
+def _match(event: Any) -> str:
+    return str(cast("dict[str, Any]", event)["match"] if isinstance(event, dict) else event)
