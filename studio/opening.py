@@ -87,4 +87,6 @@ def _open_path(text: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
     if os.environ.get("PASSLENS_LOCAL_FILES") == "0":
         raise StudioError("This server does not open files of its own; upload the model instead.")
     path = Path(text).expanduser()
+    if path.is_dir():
+        raise StudioError(f"{quoted(text)} is a folder; name the .onnx file in it.")
     return store().open_file(path, name=path.name, progress=progress, cancelled=cancelled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
@@ -69,4 +69,8 @@ def _allowed(workspace: Workspace, event: Any) -> Workspace:
 
 
 def _match(event: Any) -> str:
-    return str(cast("dict[str, Any]", event)["match"] if isinstance(event, dict) else event)
+    match event:
+        case {"match": str(found)} | str(found):
+            return found
+        case _:
+            return ""

@@ -179,8 +179,9 @@ def _field(option: Option, value: Value, *, disabled: bool) -> Value:
     if option.choices:
         choices = _choices(option)
         index = choices.index(str(value)) if value in choices else 0
-        selected: Any = st.selectbox(label, choices, index, **common)
-        return str(selected)
+        return st.selectbox(
+            label, choices, index, help=option.doc, key=common["key"], disabled=disabled
+        )
     return int(st.number_input(label, option.low, option.high, int(value), **common))
 
 
