@@ -217,7 +217,8 @@ class Application:
         assert isinstance(node.graph, ir.Graph)
         follower = self.rewriter.follower(node)
         inputs = node.inputs
-        captured = [v for body in bodies(node) for n in walk_nodes(body) for v in n.inputs]
+        inner = [n for body in bodies(node) for n in walk_nodes(body)]
+        captured = [v for n in inner for v in n.inputs]
         self.done.changed.update(dict.fromkeys(v for v in captured if v is not None))
         self._edit(
             RemoveNode(
@@ -225,6 +226,7 @@ class Application:
                 node_id(node),
                 None if follower is None else node_id(follower),
                 tuple(None if v is None else value_id(v) for v in inputs),
+                tuple(map(node_id, inner)),
             )
         )
         self.done.removed.append(node)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -29,6 +29,7 @@ from optimizer.rewrite.queue import Queue, operator_of
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.replacement import Declined, Replacement
 from optimizer.rewrite.rewriter import Rewriter
+from optimizer.rewrite.touched import Touched
 from optimizer.rewrite.trace import DeclinedMatch, Rewrite, Trace, match_id
 from optimizer.versions import versions
 
@@ -104,7 +105,7 @@ class _Run:
         self.deepest = max((queue.reach for queue in self.queues), default=1)
         self.interested: dict[tuple[str, int], list[Queue]] = {}
         self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())
-        self.made_by: dict[str, int] = {}
+        self.touched = Touched()
         self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}
         self.order: dict[str, int] = {}
         self.started = time.monotonic()
@@ -214,7 +215,7 @@ class _Run:
                 edits=tuple(applied.edits),
                 reason=outcome.reason,
                 seconds=time.perf_counter() - when[1],
-                depends_on=self._dependencies(matched),
+                depends_on=self.touched.steps(matched),
             )
         )
         queue.timing = replace(queue.timing, rewrites=queue.timing.rewrites + 1)
@@ -223,18 +224,11 @@ class _Run:
         self._check_bounds(step, node)
         return True
 
-    def _dependencies(self, matched: Iterable[str]) -> tuple[int, ...]:
-        return tuple(sorted({self.made_by[m] for m in matched if m in self.made_by}))
-
     def _note(self, step: int, applied: Applied) -> None:
-        for node in applied.added:
-            self.made_by[node_id(node)] = step
+        self.touched.note(step, applied.edits)
         for edit in applied.edits:
             if isinstance(edit, Retype):
                 self.symbolic.forget(self.rewriter.state.values[edit.value])
-        for value in applied.changed:
-            for use in value.uses():
-                self.made_by[node_id(use.node)] = step
 
     def _wake(self, applied: Applied, root: ir.Node) -> None:
         """Have every pass look again wherever the change may matter to it."""

@@ -91,6 +91,7 @@ def edit_from_json(data: Json, fetch: FetchTensor) -> Edit:
             return SetAttributes(fields["node"], old, new)
         case "remove_node":
             fields["inputs"] = tuple(fields["inputs"])
+            fields["inner"] = tuple(fields["inner"])
             return RemoveNode(**fields)
         case kind:
             return _BY_NAME[kind](**fields)

@@ -46,12 +46,16 @@ class InsertNode:
 
 @dataclass(frozen=True, slots=True)
 class RemoveNode:
-    """Take a node out; `before` is the live node that followed it, None at the end of the list."""
+    """Take a node out, and with it the nodes `inner` of its bodies.
+
+    `before` is the live node that followed it, None at the end of the list.
+    """
 
     graph: str
     node: str
     before: str | None
     inputs: tuple[str | None, ...]
+    inner: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

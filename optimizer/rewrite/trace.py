@@ -58,8 +58,9 @@ class Rewrite:
 
     @property
     def removed(self) -> tuple[str, ...]:
-        """Ids of the nodes this rewrite took out, Constant nodes included."""
-        return tuple(edit.node for edit in self.edits if isinstance(edit, RemoveNode))
+        """Ids of the nodes this rewrite took out, Constants and nodes of bodies included."""
+        gone = [edit for edit in self.edits if isinstance(edit, RemoveNode)]
+        return tuple(node for edit in gone for node in (edit.node, *edit.inner))
 
 
 @dataclass(frozen=True, slots=True)

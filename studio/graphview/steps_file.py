@@ -11,7 +11,7 @@ from typing import Any
 import onnx_ir as ir
 
 from optimizer.cost import Cost, node_cost
-from optimizer.model.graph import is_constant_node, node_id
+from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.rewrite.edits import (
     InsertNode,
     Retype,
@@ -83,7 +83,7 @@ class _Steps:
         }
 
     def _totals(self) -> dict[str, int]:
-        live = [n for n in self.state.nodes.values() if n.graph is not None]
+        live = list(walk_nodes(self.graph))
         nodes = sum(not is_constant_node(n) for n in live)
         cost = _sum(node_cost(n) for n in live)
         return {"nodes": nodes, "flops": cost.flops, "bytes": _moved(cost)}

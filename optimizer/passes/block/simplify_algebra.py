@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import onnx_ir as ir
 
+from optimizer.passes.block.neutral import (
+    NEUTRAL,
+    Neutral,
+    adds_positive_zero,
+    keeps_shape,
+    neutral_operand,
+)
 from optimizer.registry import Pass, register, rule
 from optimizer.rewrite.context import Context
 from optimizer.rewrite.replacement import Declined, Outcome, Replacement
 
-_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1, "Pow": 1}
-_COMMUTES = frozenset({"Add", "Mul"})
 _SELF_INVERSE = ("Neg", "Not", "BitwiseNot")
 _ROUNDING = ("Ceil", "Floor", "Round")
 _IDEMPOTENT = ("Abs", "Relu", "Sign", *_ROUNDING)
@@ -25,8 +29,8 @@ class SimplifyAlgebra(Pass):
     """Remove arithmetic that changes nothing.
 
     What it does:
-        Takes out x + 0, x - 0, x * 1, x / 1, x ^ 1, `x and true`, `x or false`, --x, not not x,
-        and the second of two operators that are idempotent: Relu, Abs, Sign, rounding.
+        Takes out x + 0 (integers), x - 0, x * 1, x / 1, x ^ 1, `x and true`, `x or false`, --x,
+        not not x, and the second of two operators that are idempotent: Relu, Abs, Sign, rounding.
     Before:
         x → Mul(1) → Relu → Relu → Softmax
     After:
@@ -35,10 +39,10 @@ class SimplifyAlgebra(Pass):
         The constant does not broadcast x to another shape. Never x * 0, x - x or x / x, which are
         not constants where x is infinite, NaN or 0.
     Numerics:
-        Bit-identical, with one exception that no comparison sees: -0 + 0 is +0, and becomes -0.
+        Bit-identical. x + 0 in floating point is left to `eliminate-add-zero`, because -0 + 0 is
+        +0.
     Source:
-        IEEE 754: 0 is neutral for addition up to the sign of zero, 1 for multiplication, division
-        and power.
+        IEEE 754: -0 is neutral for addition, 1 for multiplication, division and power.
     """
 
     id = "simplify-algebra"
@@ -46,25 +50,18 @@ class SimplifyAlgebra(Pass):
     exactness = "exact"
     order = 60
 
-    @rule(*_NEUTRAL, name="NeutralOperand")
+    @rule(*NEUTRAL, name="NeutralOperand")
     def neutral(self, node: ir.Node, context: Context) -> Outcome:
         """An operand that changes nothing."""
-        first, second = node.inputs[0], node.inputs[1]
-        if first is None or second is None:
+        found = neutral_operand(node, context)
+        if found is None or adds_positive_zero(node, found):
             return None
-        element = _NEUTRAL[node.op_type]
-        if second.is_initializer() or context.is_constant(second):
-            kept, constant = first, second
-        elif node.op_type in _COMMUTES and context.is_constant(first):
-            kept, constant = second, first
-        else:
-            return None
-        if context.scalar(constant) != element or kept.dtype is None:
-            return None
-        if not _keeps_shape(node, kept, constant, context):
-            return Declined(f"The constant {element} broadcasts the other operand to a new shape.")
-        reason = f"{node.op_type} with {element} returns the other operand."
-        return Replacement([node], {node.outputs[0]: kept}, reason)
+        if not keeps_shape(node, found, context):
+            return Declined(
+                f"The constant {found.element} broadcasts the other operand to a new shape."
+            )
+        reason = f"{node.op_type} with {found.element} returns the other operand."
+        return Replacement([node], {node.outputs[0]: found.kept}, reason)
 
     @rule(*_LOGIC, name="NeutralTruth")
     def truth(self, node: ir.Node, context: Context) -> Outcome:
@@ -76,7 +73,7 @@ class SimplifyAlgebra(Pass):
             value = context.scalar(constant)
             if value is None or bool(value) != _LOGIC[node.op_type]:
                 continue
-            if _keeps_shape(node, kept, constant, context):
+            if keeps_shape(node, Neutral(kept, constant, value), context):
                 reason = f"{node.op_type} with {bool(value)} returns the other operand."
                 return Replacement([node], {node.outputs[0]: kept}, reason)
         return None
@@ -120,15 +117,3 @@ def _same_above(node: ir.Node, kinds: tuple[str, ...]) -> ir.Node | None:
     value = node.inputs[0]
     above = None if value is None else value.producer()
     return above if above is not None and above.op_type in kinds and not above.domain else None
-
-
-def _keeps_shape(
-    node: ir.Node, kept: ir.Value, constant: ir.Value | None, context: Context
-) -> bool:
-    """Whether broadcasting with the constant leaves the shape as it is."""
-    rank, width = context.rank(kept), context.rank(constant)
-    if rank is not None and width is not None and width <= rank:
-        shape = np.ones(0) if constant is None else constant.shape
-        if shape is not None and all(size == 1 for size in shape):
-            return True
-    return width == 0 or context.same_shape(kept, node.outputs[0])
