@@ -29,6 +29,7 @@ from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.steps_file import steps_json
 from studio.graphview.summary import summary_json
+from studio.stamp import code_stamp
 
 SOURCE = "source.onnx"
 GRAPH = "graph.json.gz"
@@ -92,7 +93,8 @@ def open_model(request: OpenRequest, folder: Path, *, progress: Progress) -> Non
     _write_gzip(folder / GRAPH, drawing)
     if model.statuses.optimizable.ok:
         write(model.ir, folder / SOURCE)
-    (folder / SUMMARY).write_text(_dump({**summary_json(model), "name": request.name}))
+    summary = {**summary_json(model), "name": request.name, "code": code_stamp()}
+    (folder / SUMMARY).write_text(_dump(summary))
 
 
 def rewrite_model(

@@ -25,6 +25,7 @@ from optimizer.model.limits import JobLimits
 from optimizer.pipeline import Pipeline
 from studio import jobs
 from studio.cache import cache_folder
+from studio.stamp import code_stamp
 
 FORMAT = "1"
 """Part of every key: raised when the files' meaning changes."""
@@ -193,10 +194,10 @@ class Store:
         self, request: jobs.OpenRequest, progress: Progress | None, cancelled: Cancelled | None
     ) -> OpenedModel:
         known = self.model(request.key)
-        if known is not None:
+        if known is not None and known.summary.get("code") == code_stamp():
             return known
         folder = self.root / "models" / request.key
-        with _made_whole(folder) as target:
+        with _made_whole(folder, anew=known is not None) as target:
             try:
                 self._isolate(
                     jobs.open_model, request, target, progress=progress, cancelled=cancelled
@@ -213,7 +214,7 @@ class Store:
 
 def run_key(pipeline: Pipeline) -> str:
     """The name of a run: equal pipelines, equal names."""
-    return _key(pipeline.to_json())
+    return _key(pipeline.to_json(), code_stamp())
 
 
 def _key(*parts: object) -> str:
@@ -246,8 +247,11 @@ def _model_file(files: dict[str, bytes]) -> str:
 
 
 @contextmanager
-def _made_whole(folder: Path) -> Generator[Path]:
-    """A new folder that appears under its name only when everything in it is written."""
+def _made_whole(folder: Path, *, anew: bool = False) -> Generator[Path]:
+    """A new folder that appears under its name only when everything in it is written.
+
+    `anew` lets it take the place of an older one; else the first to be complete stays.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     target = draft / folder.name
@@ -255,6 +259,8 @@ def _made_whole(folder: Path) -> Generator[Path]:
     try:
         yield target
         try:
+            if anew and folder.is_dir():
+                folder.rename(draft / "old")
             target.rename(folder)
         except OSError:  # somebody else was faster
             if not folder.is_dir():

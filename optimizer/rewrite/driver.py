@@ -116,6 +116,8 @@ class _Run:
         for node in walk_nodes(self.model.ir.graph):
             self.order[node_id(node)] = len(self.order)
             self._push(node, 1)
+        if self.stop.limit is not None and self.stop.limit <= 0:
+            self.trace.stopped = "Stopped at the limit of 0 rewrites."
         for number in range(1, MAX_ROUNDS + 1):
             before = self.trace.steps
             for queue in self.queues:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import resource
+import time
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Any
 
 from optimizer.cost import graph_cost
 from optimizer.model.graph import Model, count_nodes, walk_nodes
+from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline, preset_names
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
 from optimizer.rewrite.trace_file import save_trace
-from optimizer.source import open_source
+from optimizer.source import complete
 from optimizer.verify import Verification, verify
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
@@ -53,7 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
     path = model_path(arguments.model)
     pipeline = Pipeline.of(arguments.preset, enable=arguments.enable, disable=arguments.disable)
     bound = bindings(arguments.bind)
-    model = open_source(path, isolate=default_pool(), bind=bound)
+    model = load_path(path)
+    began = time.process_time()
+    model = complete(model, isolate=default_pool(), bind=bound)
+    shape_seconds = time.process_time() - began
     before = _figures(model)
     trace = optimize(model, pipeline, stop=Stop(limit=arguments.limit))
     peak_rss_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -63,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
         save_trace(Cursor.at_end(trace), arguments.trace)
     checked = None if arguments.no_verify else _verify(path, arguments.output, trace, bound)
     if arguments.json:
-        print_json(_report(trace, before, after, checked) | {"peak_rss_bytes": peak_rss_bytes})
+        measured = {"shape_seconds": shape_seconds, "peak_rss_bytes": peak_rss_bytes}
+        print_json(_report(trace, before, after, checked) | measured)
     _say(trace, before, after, checked)
     return CHECK_FAILED if checked is not None and checked.verdict == "differs" else DONE
 
