@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from optimizer.pipeline import preset_names
@@ -55,7 +55,7 @@ def workbench(
             "preset": workspace.preset,
             "presets": list(preset_names()),
             "enabled": list(enabled),
-            "vetoed": [{"match": match} for match in sorted(workspace.vetoed)],
+            "vetoed": [asdict(veto) for veto in sorted(workspace.vetoed, key=lambda v: v.root)],
         },
         "passes": catalogue(enabled),
     }

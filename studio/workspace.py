@@ -40,6 +40,21 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Veto:
+    """A match that must not be applied.
+
+    Attributes:
+        match: the match id.
+        rule: the rule that offered it, for people.
+        root: id of the node it stands at, for people.
+    """
+
+    match: str
+    rule: str = ""
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RaceChoice:
     """What the Run page is set to.
 
@@ -63,7 +78,7 @@ class Workspace:
         preset: the pipeline's preset.
         on: passes switched on beyond the preset.
         off: passes of the preset switched off.
-        vetoed: match ids that must not be applied.
+        vetoed: matches that must not be applied.
         view: what the viewer shows.
         race: what the Run page is set to.
         seq: raised whenever we, not the visitor, decide what the viewer shows.
@@ -73,14 +88,15 @@ class Workspace:
     preset: str = "default"
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
-    vetoed: frozenset[str] = frozenset()
+    vetoed: frozenset[Veto] = frozenset()
     view: View = field(default_factory=View)
     race: RaceChoice = field(default_factory=RaceChoice)
     seq: int = 1
 
     def pipeline(self) -> Pipeline:
         """The pipeline chosen."""
-        return Pipeline.of(self.preset, enable=self.on, disable=self.off, vetoed=self.vetoed)
+        matches = [veto.match for veto in self.vetoed]
+        return Pipeline.of(self.preset, enable=self.on, disable=self.off, vetoed=matches)
 
     def with_model(self, model: str) -> Workspace:
         """Another model, from its first step; vetoes belonged to the old one."""
@@ -103,10 +119,14 @@ class Workspace:
         off = self.off | {pass_id} if not enabled and inside else self.off - {pass_id}
         return self._rewound(on=on, off=off)
 
-    def with_veto(self, match: str, *, vetoed: bool) -> Workspace:
-        """One match vetoed or allowed again."""
-        matches = self.vetoed | {match} if vetoed else self.vetoed - {match}
-        return self._rewound(vetoed=matches)
+    def with_veto(self, veto: Veto) -> Workspace:
+        """One match vetoed."""
+        return self._rewound(vetoed=self.without_veto(veto.match).vetoed | {veto})
+
+    def without_veto(self, match: str) -> Workspace:
+        """One match allowed again."""
+        kept = frozenset(veto for veto in self.vetoed if veto.match != match)
+        return self._rewound(vetoed=kept)
 
     def _rewound(self, **changes: Any) -> Workspace:
         """Another pipeline has other steps: show its last one."""
@@ -138,7 +158,7 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "preset": workspace.preset if workspace.preset != "default" else "",
         "on": ",".join(sorted(workspace.on)),
         "off": ",".join(sorted(workspace.off)),
-        "veto": ",".join(sorted(workspace.vetoed)),
+        "veto": ",".join(sorted(f"{v.match}.{v.rule}.{v.root}" for v in workspace.vetoed)),
         "step": str(view.step) if view.step is not None else "",
         "before": view.before if view.before != "source" else "",
         "select": ",".join(view.select[:MAX_LISTED]),
@@ -160,7 +180,7 @@ def from_query(query: Mapping[str, str]) -> Workspace:
         preset=preset if preset in (*PRESETS, "none") else "default",
         on=_known_passes(query.get("on", "")),
         off=_known_passes(query.get("off", "")),
-        vetoed=frozenset(_listed(query.get("veto", ""))),
+        vetoed=frozenset(map(_veto, _listed(query.get("veto", "")))),
         view=View(
             step=int(step) if step.isdecimal() and len(step) < 9 else None,
             before="previous" if query.get("before") == "previous" else "source",
@@ -191,6 +211,11 @@ def _setting(value: Value) -> str:
 
 def _listed(text: str) -> list[str]:
     return [part for part in text.split(",") if part]
+
+
+def _veto(text: str) -> Veto:
+    match, rule, root = (re.sub(r"[^\w~]", "", part) for part in (text + "..").split(".")[:3])
+    return Veto(match, rule, root)
 
 
 def _known_passes(text: str) -> frozenset[str]:

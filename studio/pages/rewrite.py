@@ -14,7 +14,7 @@ from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
 from studio.viewer import passlens_viewer
 from studio.viewing import changed_pipeline, changed_view, workbench
-from studio.workspace import Workspace, current, remember
+from studio.workspace import Veto, Workspace, current, remember
 
 KEY = "rewrite-viewer"
 
@@ -61,16 +61,12 @@ def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:
 
 
 def _vetoed(workspace: Workspace, event: Any) -> Workspace:
-    return workspace.with_veto(_match(event), vetoed=True)
+    match event:
+        case {"match": str(match), "rule": str(rule), "root": str(root)}:
+            return workspace.with_veto(Veto(match, rule, root))
+        case _:
+            return workspace
 
 
 def _allowed(workspace: Workspace, event: Any) -> Workspace:
-    return workspace.with_veto(_match(event), vetoed=False)
-
-
-def _match(event: Any) -> str:
-    match event:
-        case {"match": str(found)} | str(found):
-            return found
-        case _:
-            return ""
+    return workspace.without_veto(str(event))

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from studio.viewing import changed_pipeline, changed_view
-from studio.workspace import View, Workspace, from_query, to_query
+from studio.workspace import Veto, View, Workspace, from_query, to_query
 
 FULL = Workspace(
     model="gpt2",
     preset="runtime",
     on=frozenset(),
     off=frozenset({"eliminate-identity"}),
-    vetoed=frozenset({"0123456789ab"}),
+    vetoed=frozenset({Veto("0123456789ab", "ConvBatchNorm", "n5~1")}),
     view=View(step=7, before="previous", select=("n1", "n2~1"), open=("/a", "/a/b")),
 )
 
@@ -76,3 +76,11 @@ def test_looking_around_does_not_raise_the_sequence_number() -> None:
 def test_another_model_starts_without_vetoes_and_raises_the_sequence_number() -> None:
     other = FULL.with_model("bert")
     assert (other.vetoed, other.view, other.seq) == (frozenset(), View(), FULL.seq + 1)
+
+
+def test_a_veto_is_taken_back_by_its_match() -> None:
+    veto = Veto("0123456789ab", "Identity", "n3")
+    vetoed = Workspace().with_veto(veto).with_veto(replace(veto, rule="other words"))
+    assert [v.match for v in vetoed.vetoed] == ["0123456789ab"]
+    assert vetoed.pipeline().vetoed == {"0123456789ab"}
+    assert vetoed.without_veto("0123456789ab").vetoed == frozenset()
