@@ -49,6 +49,11 @@ def run_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun]:
     )
 
 
+def verify_task(model: OpenedModel, run: OpenedRun) -> Task[dict[str, str]]:
+    """Comparing the optimized model with its source."""
+    return tasks().start(("verify", model.key, run.key), partial(store().verified, model, run))
+
+
 def upload_task(files: dict[str, bytes]) -> Task[OpenedModel]:
     """Opening uploaded files."""
     key = ("upload", tuple((name, hash(data)) for name, data in files.items()))

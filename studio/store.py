@@ -23,8 +23,10 @@ from optimizer.errors import StudioError, WorkerCrashed, quoted
 from optimizer.isolation import Isolate, Progress
 from optimizer.model.limits import JobLimits
 from optimizer.pipeline import Pipeline
+from optimizer.verify import verify
 from studio import jobs
 from studio.cache import cache_folder
+from studio.commands.verify import verdict_text
 from studio.stamp import code_stamp
 
 FORMAT = "1"
@@ -149,6 +151,35 @@ class Store:
                 trace = run.folder / jobs.TRACE
                 self._isolate(jobs.materialize, model.folder, trace, step, folder / target.name)
         return target
+
+    def verified(
+        self,
+        model: OpenedModel,
+        run: OpenedRun,
+        *,
+        progress: Progress | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> dict[str, str]:
+        """Whether the optimized model computes what the source does: `{verdict, text}`.
+
+        Raises:
+            StudioError: the last step cannot be written.
+        """
+        target = run.folder / "verified" / "verified.json"
+        if not target.is_file():
+            last = self.materialize(model, run, run.result["steps"])
+            checked = verify(
+                model.folder / jobs.SOURCE,
+                last,
+                isolate=self._isolate,
+                exact=run.result["exact"],
+                progress=progress,
+                cancelled=cancelled,
+            )
+            with _made_whole(target.parent) as folder:
+                found = {"verdict": checked.verdict, "text": verdict_text(checked)}
+                (folder / target.name).write_text(json.dumps(found))
+        return json.loads(target.read_text())
 
     def trace(self, model: OpenedModel, run: OpenedRun) -> Path:
         """The whole trace, source included, as one file; made on first use."""

@@ -34,6 +34,7 @@ def workbench(
     workspace: Workspace,
     opening: Task[OpenedModel],
     running: Task[OpenedRun] | None,
+    verifying: Task[dict[str, str]] | None = None,
 ) -> Descriptor:
     """The viewer with everything: passes, both panes, scrubber, card."""
     model = opening.result
@@ -58,7 +59,19 @@ def workbench(
             "vetoed": [asdict(veto) for veto in sorted(workspace.vetoed, key=lambda v: v.root)],
         },
         "passes": catalogue(enabled),
+        "verified": _verified(verifying),
     }
+
+
+def _verified(task: Task[dict[str, str]] | None) -> dict[str, str] | None:
+    """Whether the outputs are equal, as far as it is known."""
+    if task is None:
+        return None
+    if not task.done:
+        return {"verdict": "running", "text": "Comparing the outputs with the source's."}
+    if task.error is not None:
+        return {"verdict": "not_run", "text": task.error.message}
+    return task.result
 
 
 def _graph(model: OpenedModel) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from studio.opening import model_task, run_task, title_of, try_again
+from studio.opening import model_task, run_task, title_of, try_again, verify_task
 from studio.pages.parts import LOOK_AGAIN_S, PATIENCE_S, follow, show_failure, words
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
@@ -33,13 +33,20 @@ def render() -> None:
 
 def _workbench(workspace: Workspace, opening: Task[OpenedModel], running: Task[OpenedRun]) -> None:
     busy = not running.wait(PATIENCE_S)
+    verifying = None
+    if opening.result is not None and running.result is not None:
+        verifying = verify_task(opening.result, running.result)
+    checking = verifying is not None and not verifying.done
 
-    @st.fragment(run_every=LOOK_AGAIN_S if busy else None)
+    @st.fragment(run_every=LOOK_AGAIN_S if busy or checking else None)
     def look() -> None:
-        if (busy and running.done) or current() != workspace:
+        finished = (busy and running.done) or (
+            checking and verifying is not None and verifying.done
+        )
+        if finished or current() != workspace:
             st.rerun()
         passlens_viewer(
-            workbench(workspace, opening, running),
+            workbench(workspace, opening, running, verifying),
             key=KEY,
             on_view=lambda: _take("view", changed_view),
             on_pipeline=lambda: _take("pipeline", changed_pipeline),
