@@ -1,0 +1,1 @@
+"""Everything a person sees: pages, viewer, figures, command line."""
