@@ -32,18 +32,15 @@ def render() -> None:
 
 
 def _workbench(workspace: Workspace, opening: Task[OpenedModel], running: Task[OpenedRun]) -> None:
-    busy = not running.wait(PATIENCE_S)
+    running.wait(PATIENCE_S)
     verifying = None
     if opening.result is not None and running.result is not None:
         verifying = verify_task(opening.result, running.result)
-    checking = verifying is not None and not verifying.done
+    pending = [task for task in (running, verifying) if task is not None and not task.done]
 
-    @st.fragment(run_every=LOOK_AGAIN_S if busy or checking else None)
+    @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
     def look() -> None:
-        finished = (busy and running.done) or (
-            checking and verifying is not None and verifying.done
-        )
-        if finished or current() != workspace:
+        if any(task.done for task in pending) or current() != workspace:
             st.rerun()
         passlens_viewer(
             workbench(workspace, opening, running, verifying),
