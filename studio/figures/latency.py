@@ -28,8 +28,8 @@ def latency_strips(race: Race, *, title: str) -> go.Figure:
     figure = go.Figure()
     timed = [timing for timing in race.timings if timing.blocks_ms]
     low, high = axis_range(timed)
-    for index, timing in enumerate(timed):
-        _strip(figure, timing, index, high)
+    for row, timing in enumerate(timed):
+        _strip(figure, timing, row, high=high, color=color_of(race.timings.index(timing)))
     figure.update_layout(
         template=TEMPLATE,
         title=titled(title),
@@ -45,9 +45,8 @@ def latency_strips(race: Race, *, title: str) -> go.Figure:
     return figure
 
 
-def _strip(figure: go.Figure, timing: Timing, row: int, high: float) -> None:
+def _strip(figure: go.Figure, timing: Timing, row: int, *, high: float, color: str) -> None:
     latencies = timing.latencies_ms
-    color = color_of(row)
     shown = latencies[:: max(1, len(latencies) // MOST_DOTS)]
     figure.add_trace(
         go.Box(
@@ -117,7 +116,8 @@ def phase_bars(race: Race) -> go.Figure:
     """
     figure = go.Figure()
     timed = [timing for timing in race.timings if timing.phases is not None]
-    for index, timing in enumerate(timed):
+    colors = [color_of(race.timings.index(timing)) for timing in timed]
+    for timing, color in zip(timed, colors, strict=True):
         values = phase_values(timing)
         figure.add_trace(
             go.Bar(
@@ -125,14 +125,14 @@ def phase_bars(race: Race) -> go.Figure:
                 y=list(PHASES),
                 orientation="h",
                 name=timing.label,
-                marker={"color": color_of(index)},
+                marker={"color": color},
                 text=[three_digits(value) for value in values],
                 textposition="outside",
                 cliponaxis=False,
                 hovertemplate=f"{timing.label}<br>%{{y}}: %{{x:.3g}} ms<extra></extra>",
             )
         )
-    labels = [timing.label for timing in timed]
+    labels = {timing.label: color for timing, color in zip(timed, colors, strict=True)}
     figure.update_layout(
         template=TEMPLATE,
         title=titled(_phases_title(timed), labels),

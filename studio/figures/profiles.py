@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from profiling.profile import Profile
 from profiling.timeline import Share, Timeline, by_node, by_op_type
-from studio.figures.template import TEMPLATE, color_of, three_digits, titled
+from studio.figures.template import TEMPLATE, three_digits, titled
 
 SHOWN = 12
 _UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
@@ -52,8 +52,13 @@ def _times(
     return dict(sorted(table.items(), key=lambda item: -max(item[1])))
 
 
-def operator_bars(profiles: Mapping[str, Profile]) -> go.Figure:
-    """Time by kind of operator, one bar a variant."""
+def operator_bars(profiles: Mapping[str, Profile], colors: Mapping[str, str]) -> go.Figure:
+    """Time by kind of operator, one bar a variant.
+
+    Args:
+        profiles: by label.
+        colors: by label.
+    """
     table = operator_times(profiles)
     shown = list(table.items())[:SHOWN]
     rest = list(table.values())[SHOWN:]
@@ -67,7 +72,7 @@ def operator_bars(profiles: Mapping[str, Profile]) -> go.Figure:
                 y=[f"{escape(operator)} " for operator, _ in shown],
                 orientation="h",
                 name=label,
-                marker={"color": color_of(index)},
+                marker={"color": colors[label]},
                 text=[_time_label(times[index]) for _, times in shown],
                 textposition="outside",
                 textfont={"size": 11},
@@ -78,7 +83,7 @@ def operator_bars(profiles: Mapping[str, Profile]) -> go.Figure:
         )
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(_operators_title(table), profiles),
+        title=titled(_operators_title(table), {label: colors[label] for label in profiles}),
         barmode="group",
         height=120 + 36 * max(3, len(shown)),
         margin={"r": 56, "t": 56},
@@ -106,20 +111,25 @@ def _operators_title(table: Mapping[str, list[float]]) -> str:
     return f"{title}; most changed: {escape(operator)} {ends} ms"
 
 
-def memory_lines(profiles: Mapping[str, Profile]) -> go.Figure:
-    """Activation memory over the first run, as steps."""
+def memory_lines(profiles: Mapping[str, Profile], colors: Mapping[str, str]) -> go.Figure:
+    """Activation memory over the first run, as steps.
+
+    Args:
+        profiles: by label.
+        colors: by label.
+    """
     figure = go.Figure()
     curves = [(label, p.memory[0]) for label, p in profiles.items() if p.memory]
     most = max((curve.peak_bytes for _, curve in curves), default=0)
     unit, size = next((u for u in _UNITS if most >= u[1]), ("B", 1.0))
-    for index, (label, curve) in enumerate(curves):
+    for label, curve in curves:
         figure.add_trace(
             go.Scatter(
                 x=[time / 1000 for time in curve.times_us],
                 y=[live / size for live in curve.live_bytes],
                 mode="lines",
                 name=label,
-                line={"shape": "hv", "width": 1.75, "color": color_of(index)},
+                line={"shape": "hv", "width": 1.75, "color": colors[label]},
                 hovertemplate=f"{label}<br>%{{x:.3g}} ms: %{{y:.3g}} {unit}<extra></extra>",
             )
         )
@@ -128,7 +138,7 @@ def memory_lines(profiles: Mapping[str, Profile]) -> go.Figure:
         template=TEMPLATE,
         title=titled(
             f"Activations peak at {peaks} {unit}" if curves else "The profiler saw no memory",
-            (label for label, _ in curves),
+            {label: colors[label] for label, _ in curves},
         ),
         height=300,
         xaxis={"title": "ms since the first run began"},

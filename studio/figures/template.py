@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import plotly.graph_objects as go
 
 BEFORE_COLOR = "#8b93a3"
 AFTER_COLOR = "#5b68ee"
 """Both are told apart from a light and from a dark page."""
+
+NO_COLORS: Mapping[str, str] = MappingProxyType({})
 
 TEMPLATE = go.layout.Template(
     layout={
@@ -30,11 +33,10 @@ def color_of(index: int) -> str:
     return (BEFORE_COLOR, AFTER_COLOR, "#10857f", "#c9512b", "#7a4fc0")[index % 5]
 
 
-def titled(title: str, labels: Iterable[str] = ()) -> dict[str, object]:
+def titled(title: str, colors: Mapping[str, str] = NO_COLORS) -> dict[str, object]:
     """A title and, under it, the variants in their colours: nobody has to look for a legend."""
     key = "   ".join(
-        f'<span style="color:{color_of(index)}">■</span> {label}'
-        for index, label in enumerate(labels)
+        f'<span style="color:{color}">■</span> {label}' for label, color in colors.items()
     )
     # Plotly places a title by its middle; from the top, and the first line always at one height
     return {"text": title, "y": 1, "yanchor": "top", "pad": {"t": 6}, "subtitle": {"text": key}}

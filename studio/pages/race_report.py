@@ -16,6 +16,7 @@ from studio.figures.profiles import (
     operator_bars,
     operator_times,
 )
+from studio.figures.template import color_of
 from studio.pages.parts import show_message, words
 from studio.racing import RaceReport
 
@@ -44,7 +45,7 @@ def show_report(report: RaceReport) -> None:
             _twin("Phases as a table", _phase_table(race))
         if report.profiles:
             with right:
-                _figure(memory_lines(report.profiles), "memory")
+                _figure(memory_lines(report.profiles, _colors(race)), "memory")
                 st.caption(_memory_source(report))
                 _twin("Memory as a table", _memory_table(report))
     if report.profiles:
@@ -53,19 +54,25 @@ def show_report(report: RaceReport) -> None:
 
 def finding(race: Race) -> str:
     """The race in one line: "Step 52 (optimized): 1.31× faster, …"."""
+    broken = [timing.label for timing in race.timings if timing.error]
+    if broken:
+        return f"No comparison: {' and '.join(broken)} did not get to the end"
     challenger = race.timings[-1]
-    verdict = "not measured" if challenger.error else race.verdict(challenger.label)
-    return f"{challenger.label.capitalize()}: {verdict}"
+    return f"{challenger.label.capitalize()}: {race.verdict(challenger.label)}"
 
 
 def _operators(report: RaceReport) -> None:
-    _figure(operator_bars(report.profiles), "operators")
+    _figure(operator_bars(report.profiles, _colors(report.race)), "operators")
     st.caption(
         "From the runtime's profiler, five runs, the first left out. Writing the profile costs"
         " time: compare shares here, and latencies above."
     )
     _twin("Operators as a table", _operator_table(report))
     _twin("Every node by name", _node_table(report))
+
+
+def _colors(race: Race) -> dict[str, str]:
+    return {timing.label: color_of(index) for index, timing in enumerate(race.timings)}
 
 
 def _figure(figure: go.Figure, name: str) -> None:
@@ -116,7 +123,9 @@ def _percentiles(race: Race) -> Table:
         name = field.removesuffix("_ms")
         table[f"{name}, ms"] = [_digits(getattr(s, field)) for _, s in timed]
     table["runs"] = [s.runs for _, s in timed]
-    table["peak memory, MB"] = [round(t.peak_bytes / 1e6, 1) for t, _ in timed]
+    table["peak memory, MB"] = [
+        round(t.peak_bytes / 1e6, 1) if t.peak_bytes else None for t, _ in timed
+    ]
     table["outputs"] = [_outputs(t) for t, _ in timed]
     table["ran on"] = [
         ", ".join(p.removesuffix("ExecutionProvider") for p in t.providers) for t, _ in timed
