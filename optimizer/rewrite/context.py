@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
+from optimizer.model.constants import constant_tensor
 from optimizer.model.graph import is_constant_node
 from optimizer.model.limits import Limits
 
@@ -79,7 +80,9 @@ class Context:
         if value.is_initializer():
             return value.const_value
         producer = value.producer()
-        return _constant_tensor(producer) if is_constant_node(producer) else None
+        if producer is None or not is_constant_node(producer):
+            return None
+        return constant_tensor(producer)
 
     def array(self, value: ir.Value | None) -> np.ndarray | None:
         """`tensor` as numpy data; None for strings and for what is not constant."""
@@ -150,32 +153,6 @@ class Context:
             return True
         mode = node.inputs[2] if len(node.inputs) > 2 else None
         return mode is None or self.scalar(mode) == 0
-
-
-def _constant_tensor(node: ir.Node | None) -> ir.TensorProtocol | None:
-    """The tensor a Constant node holds, in whichever of its attribute forms."""
-    assert node is not None
-    cached = cast("ir.TensorProtocol | None", node.meta.get("constant"))  # untyped
-    if cached is not None:
-        return cached
-    for name, attribute in node.attributes.items():
-        tensor = _tensor_of(name, attribute)
-        if tensor is not None:
-            node.meta["constant"] = tensor
-            return tensor
-    return None
-
-
-def _tensor_of(name: str, attribute: ir.Attr) -> ir.TensorProtocol | None:
-    match name:
-        case "value":
-            return attribute.value if attribute.type == ir.AttributeType.TENSOR else None
-        case "value_int" | "value_ints":
-            return ir.tensor(np.array(attribute.value, dtype=np.int64))
-        case "value_float" | "value_floats":
-            return ir.tensor(np.array(attribute.value, dtype=np.float32))
-        case _:  # strings and sparse tensors stay as they are
-            return None
 
 
 @lru_cache(maxsize=4096)

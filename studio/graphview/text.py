@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
-import numpy as np
 import onnx_ir as ir
 
+from optimizer.model.constants import constant_tensor as constant_node_tensor
 from optimizer.model.graph import is_constant_node
 
 MINUS = "\u2212"
@@ -59,22 +59,9 @@ def constant_tensor(value: ir.Value | None) -> ir.TensorProtocol | None:
     if value.is_initializer():
         return value.const_value
     producer = value.producer()
-    if not is_constant_node(producer) or producer is None:
+    if producer is None or not is_constant_node(producer):
         return None
-    for attribute in producer.attributes.values():
-        if attribute.type == ir.AttributeType.TENSOR:
-            return attribute.as_tensor()
-        if attribute.type in _NUMERIC:
-            return ir.tensor(np.asarray(attribute.value))
-    return None
-
-
-_NUMERIC = {
-    ir.AttributeType.INT,
-    ir.AttributeType.INTS,
-    ir.AttributeType.FLOAT,
-    ir.AttributeType.FLOATS,
-}
+    return constant_node_tensor(producer)
 
 
 def scalar_text(value: ir.Value | None) -> str | None:
@@ -97,7 +84,7 @@ def attribute_text(attribute: ir.Attr) -> str:
     """An attribute's value for the details table."""
     match attribute.type:
         case ir.AttributeType.TENSOR:
-            tensor = attribute.as_tensor()
+            tensor: ir.TensorProtocol = attribute.value
             if tensor.size <= 8 and tensor.dtype != ir.DataType.STRING:
                 return cut(str(tensor.numpy().tolist()))
             return f"{dtype_name(tensor.dtype)} {dims_text(tensor.shape)}"

@@ -1,0 +1,29 @@
+"""What Constant nodes hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+_CACHE = "constant"
+
+
+def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
+    """What a Constant node holds, whichever of its attributes holds it; computed once a node."""
+    known = node.meta.get(_CACHE)
+    if known is None:
+        known = node.meta[_CACHE] = _tensor(node)
+    return known
+
+
+def _tensor(node: ir.Node) -> ir.TensorProtocol | None:
+    for name, attribute in node.attributes.items():
+        if attribute.is_ref():
+            return None
+        if name == "value" and attribute.type == ir.AttributeType.TENSOR:
+            return attribute.value  # `as_tensor` checks a protocol, which takes 0.1 ms
+        if name in ("value_int", "value_ints"):
+            return ir.Tensor(np.array(attribute.value, np.int64))
+        if name in ("value_float", "value_floats"):
+            return ir.Tensor(np.array(attribute.value, np.float32))
+    return None
