@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,33 @@ FLAGS = [
 STARTUP_S = 60
 
 
+@dataclass(frozen=True, slots=True)
+class RunningStudio:
+    """A studio of our own, with an empty cache."""
+
+    url: str
+    pid: int
+
+    def race_workers(self) -> list[int]:
+        """The processes in which variants of a race run now."""
+        return [
+            pid
+            for pid in _descendants(self.pid)
+            if b"profiling.workers.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        ]
+
+
+def _descendants(pid: int) -> list[int]:
+    listing = subprocess.run(
+        ["/bin/ps", "--ppid", str(pid), "-o", "pid="], capture_output=True, text=True, check=False
+    )
+    children = [int(line) for line in listing.stdout.split()]
+    return children + [inner for child in children for inner in _descendants(child)]
+
+
 @pytest.fixture(scope="session")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a studio with an empty cache."""
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
+    """The real app on a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -48,11 +73,17 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     try:
         _wait(url)
-        yield url
+        yield RunningStudio(url, server.pid)
     finally:
         server.terminate()
         server.wait(20)
         log.close()
+
+
+@pytest.fixture(scope="session")
+def app_url(studio: RunningStudio) -> str:
+    """Its address."""
+    return studio.url
 
 
 def _wait(url: str) -> None:

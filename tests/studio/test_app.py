@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.corpus.bad_inputs import generate, model_path
+from tests.studio.conftest import RunningStudio
+
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 60_000
+PATIENCE_MS = 40_000
 
 
 def state(page: Page) -> dict[str, Any]:
@@ -152,4 +158,153 @@ def test_the_export_page_offers_model_trace_and_picture(page: Page, app_url: str
     expect(button).to_be_visible(timeout=PATIENCE_MS)
     with page.expect_download(timeout=PATIENCE_MS) as download:
         button.click()
-    assert download.value.suggested_filename == "model-optimized.onnx"
+    assert download.value.suggested_filename == "model-step-3.onnx"
+
+
+def wait_for_text(page: Page, text: str | re.Pattern[str]) -> None:
+    expect(page.get_by_text(text).first).to_be_visible(timeout=PATIENCE_MS)
+
+
+def press_until(page: Page, key: str, condition: str, *, most: int = 150) -> None:
+    """Press a key until what has the keyboard fulfils a condition on `focused`."""
+    script = f"(() => {{ const focused = document.activeElement; return Boolean({condition}) }})()"
+    for _ in range(most):
+        if page.evaluate(script):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{key} never led to {condition}")
+
+
+def test_every_page_keeps_the_model_and_the_link(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/?model=tour&step=5", condition="window.__passlens.step === 5")
+    expect(page).to_have_title("Tour · Passlens")
+    for name in ("Run", "Export", "Model"):
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        page.wait_for_url(f"**/{name.lower()}?model=tour&step=5", timeout=PATIENCE_MS)
+    page.go_back()
+    page.wait_for_url("**/export?model=tour&step=5", timeout=PATIENCE_MS)
+    wait_for_text(page, "Picture of step 5")
+
+
+def test_a_selection_survives_a_reload(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/?model=tour&step=5", condition="window.__passlens.step === 5")
+    focus(page)
+    page.keyboard.press("/")
+    page.keyboard.type("softmax")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**select=**", timeout=PATIENCE_MS)
+    page.reload()
+    wait(page, "window.__passlens.step === 5")
+    expect(page.get_by_role("heading", name="Softmax").first).to_be_visible(timeout=PATIENCE_MS)
+    assert "select=" in page.url
+
+
+def test_the_keyboard_alone_opens_a_model_and_steps(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/model?model=mamba")
+    press_until(page, "Tab", "focused.innerText && focused.innerText.startsWith('Tour')")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**model=tour**", timeout=PATIENCE_MS)
+    expect(page.get_by_role("button", name="See the rewrites")).to_be_visible(timeout=PATIENCE_MS)
+    wait(page, "window.__passlens.total === 156")
+    press_until(page, "Tab", "focused.innerText === 'See the rewrites'")
+    page.keyboard.press("Enter")
+    wait(page, "window.__passlens.step > 50")
+    last = state(page)["step"]
+    press_until(
+        page, "Tab", "focused.shadowRoot && focused.shadowRoot.activeElement?.tagName === 'CANVAS'"
+    )
+    page.keyboard.press("ArrowLeft")
+    wait(page, f"window.__passlens.step === {last - 1}")
+
+
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        ("empty_file", "The file is empty"),
+        ("html_renamed", "This is a web page"),
+        ("truncated_half", "ends too early"),
+        ("cycle", "depend on each other in a circle"),
+        ("ext_missing", "was not uploaded"),
+        ("ext_parent", "was not uploaded"),
+    ],
+)
+def test_a_bad_file_gets_its_sentence_at_the_upload(
+    page: Page, app_url: str, tmp_path: Path, case: str, sentence: str
+) -> None:
+    generate(tmp_path, [case])
+    opened(page, f"{app_url}/model?model=tour")
+    page.locator("input[type=file]").set_input_files(model_path(tmp_path / case))
+    expect(page.locator(".st-key-quiet-upload")).to_contain_text(sentence, timeout=PATIENCE_MS)
+    assert "model=tour" in page.url
+    assert state(page)["total"] == 156
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [("/no/such/model.onnx", "There is no file"), ("/usr", "is a folder")],
+)
+def test_a_bad_path_gets_its_sentence(page: Page, app_url: str, path: str, sentence: str) -> None:
+    opened(page, f"{app_url}/model?model=tour")
+    page.get_by_role("textbox", name="Path on this machine").fill(path)
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-quiet-path")).to_contain_text(sentence, timeout=PATIENCE_MS)
+    assert state(page)["total"] == 156
+
+
+def test_a_model_and_its_data_file_open_in_one_upload_and_again(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    generate(tmp_path, ["ext_good"])
+    model = model_path(tmp_path / "ext_good")
+    files = [path for path in model.parent.iterdir() if path.is_file()]
+    assert len(files) > 1
+    opened(page, f"{app_url}/model?model=tour")
+    page.locator("input[type=file]").set_input_files(files)
+    page.wait_for_url(re.compile("model=[0-9a-f]{16}"), timeout=PATIENCE_MS)
+    link = page.url
+    wait(page, "window.__passlens.total < 100")
+    page.get_by_role("button", name="Tour").click()
+    page.wait_for_url("**model=tour**", timeout=PATIENCE_MS)
+    wait(page, "window.__passlens.total === 156")
+    page.locator("input[type=file]").set_input_files(files)
+    page.wait_for_url(link, timeout=PATIENCE_MS)
+    page.reload()
+    wait(page, "window.__passlens.total > 0")
+    assert page.url == link
+
+
+def test_a_race_says_its_finding_and_survives_a_reload(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour&race=0-20&seconds=2")
+    finding = re.compile("^Step 20: .*(faster|slower|no clear difference)")
+    page.get_by_role("button", name="Run", exact=True).click(timeout=PATIENCE_MS)
+    wait_for_text(page, finding)
+    wait_for_text(page, "Every node by name")
+    page.reload()
+    wait_for_text(page, finding)
+    assert "race=0-20&seconds=2" in page.url
+
+
+def test_contradictory_options_are_told_at_the_form(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour&set=intra_threads=2")
+    page.get_by_text("Session · 1 changed").click(timeout=PATIENCE_MS)
+    threads = page.get_by_role("spinbutton", name="intra threads")
+    expect(threads).to_have_value("2")
+    page.get_by_text("spinning", exact=True).click()
+    page.wait_for_url(re.compile("spinning(=|%3D)true"), timeout=PATIENCE_MS)
+    threads.fill("1")
+    threads.press("Enter")
+    expect(page.locator(".st-key-quiet-options")).to_contain_text(
+        "nobody to spin", timeout=PATIENCE_MS
+    )
+
+
+def test_a_killed_worker_leaves_a_sentence_and_a_living_page(
+    page: Page, studio: RunningStudio
+) -> None:
+    page.goto(f"{studio.url}/run?model=tour&race=0-30&seconds=5")
+    page.get_by_role("button", name="Run", exact=True).click(timeout=PATIENCE_MS)
+    wait_for_text(page, re.compile("round [0-9]+"))
+    os.kill(studio.race_workers()[0], signal.SIGKILL)
+    wait_for_text(page, re.compile("The worker process (died of SIGKILL|was gone)"))
+    page.get_by_role("navigation").get_by_role("link", name="Rewrite", exact=True).click()
+    wait(page, "window.__passlens.step > 50")
