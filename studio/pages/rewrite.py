@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from studio.opening import model_task, run_task, title_of, try_again, verify_task
-from studio.pages.parts import LOOK_AGAIN_S, PATIENCE_S, follow, show_failure, words
-from studio.store import OpenedModel, OpenedRun
+from studio.opening import model_task, run_task, try_again, verify_task
+from studio.pages.parts import LOOK_AGAIN_S, PATIENCE_S, show_failure
+from studio.store import OpenedModel
 from studio.tasks import Task
 from studio.viewer import passlens_viewer
 from studio.viewing import changed_pipeline, changed_view, workbench
@@ -23,20 +23,22 @@ def render() -> None:
     """The page: the workbench is one component; here is only what it cannot do by itself."""
     workspace = current()
     opening = model_task(workspace)
-    if not opening.wait(PATIENCE_S):
-        follow(opening, f"Opening {words(title_of(workspace))}")
-    elif opening.error is not None:
+    opening.wait(PATIENCE_S)
+    if opening.error is not None:
         show_failure(opening.error, partial(try_again, workspace))
-    elif opening.result is not None:
-        _workbench(workspace, opening, run_task(workspace, opening.result))
+    else:
+        _workbench(workspace, opening)
 
 
-def _workbench(workspace: Workspace, opening: Task[OpenedModel], running: Task[OpenedRun]) -> None:
-    running.wait(PATIENCE_S)
-    verifying = None
-    if opening.result is not None and running.result is not None:
-        verifying = verify_task(opening.result, running.result)
-    pending = [task for task in (running, verifying) if task is not None and not task.done]
+def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
+    """The viewer from the first moment: its own files load while the model is being opened."""
+    running = verifying = None
+    if opening.result is not None:
+        running = run_task(workspace, opening.result)
+        running.wait(PATIENCE_S)
+        if running.result is not None:
+            verifying = verify_task(opening.result, running.result)
+    pending = [t for t in (opening, running, verifying) if t is not None and not t.done]
 
     @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
     def look() -> None:
@@ -49,7 +51,7 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel], running: Task[O
             on_pipeline=lambda: _take("pipeline", changed_pipeline),
             on_veto=lambda: _take("veto", _vetoed),
             on_unveto=lambda: _take("unveto", _allowed),
-            on_cancel=running.cancel,
+            on_cancel=(running or opening).cancel,
         )
 
     look()
