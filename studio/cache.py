@@ -6,10 +6,12 @@ import os
 import sys
 from pathlib import Path
 
+from studio.environment import CACHE
+
 
 def cache_folder() -> Path:
     """`PASSLENS_CACHE`, or the platform's cache folder; not necessarily there yet."""
-    chosen = os.environ.get("PASSLENS_CACHE")
+    chosen = os.environ.get(CACHE)
     if chosen:
         return Path(chosen)
     if sys.platform == "darwin":

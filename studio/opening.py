@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
+from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.services import store, tasks
 from studio.store import OpenedModel, OpenedRun, run_key
@@ -89,7 +90,7 @@ def _open(model: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
 
 
 def _open_path(text: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
-    if os.environ.get("PASSLENS_LOCAL_FILES") == "0":
+    if os.environ.get(LOCAL_FILES) == "0":
         raise StudioError("This server does not open files of its own; upload the model instead.")
     path = Path(text).expanduser()
     if path.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -12,9 +13,13 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from profiling.workers import default_pool
+from studio.environment import FIRST_MODEL
+from studio.opening import model_task, run_task
 from studio.services import store
 from studio.viewer import asset_routes
+from studio.workspace import Workspace
 
+PATIENCE_S = 120
 _FOREVER = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
 
 
@@ -52,6 +57,17 @@ def routes() -> list[BaseRoute]:
 @asynccontextmanager
 async def lifespan(_: object) -> AsyncGenerator[None]:
     """Start the workers before the first visitor waits for them; stop them at the end."""
-    threading.Thread(target=default_pool().warm, daemon=True, name="warm-workers").start()
+    threading.Thread(target=_prepare, daemon=True, name="prepare").start()
     yield
     default_pool().close()
+
+
+def _prepare() -> None:
+    """Start the workers, and open the model that the first visitor is about to ask for."""
+    default_pool().warm()
+    first = os.environ.get(FIRST_MODEL)
+    if first:
+        workspace = Workspace(model=first)
+        opening = model_task(workspace)
+        if opening.wait(PATIENCE_S) and opening.result is not None:
+            run_task(workspace, opening.result)

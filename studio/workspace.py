@@ -17,9 +17,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
 from profiling.option import ConfigError, Value
 from profiling.settings import from_settings
-
-SAMPLE = "resnet50"
-"""The gallery model a visitor without a link sees."""
+from studio.gallery import gallery
 
 Before = Literal["source", "previous"]
 RACE_SECONDS = 10
@@ -84,7 +82,7 @@ class Workspace:
         seq: raised whenever we, not the visitor, decide what the viewer shows.
     """
 
-    model: str = SAMPLE
+    model: str = gallery.SAMPLE
     preset: str = "default"
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
@@ -176,7 +174,7 @@ def from_query(query: Mapping[str, str]) -> Workspace:
     groups = query.get("open", "")
     preset = query.get("preset", "default")
     return Workspace(
-        model=query.get("model") or SAMPLE,
+        model=query.get("model") or gallery.SAMPLE,
         preset=preset if preset in (*PRESETS, "none") else "default",
         on=_known_passes(query.get("on", "")),
         off=_known_passes(query.get("off", "")),

@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from optimizer.errors import StudioError
 from studio.commands.models import model_path
 from studio.commands.output import say
+from studio.environment import FIRST_MODEL
 from studio.gallery import gallery
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -37,7 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         StudioError: the model does not exist.
     """
-    address = f"http://127.0.0.1:{arguments.port}/{_query(arguments.model)}"
+    model = _identity(arguments.model)
+    os.environ[FIRST_MODEL] = model
+    address = f"http://127.0.0.1:{arguments.port}/?{urlencode({'model': model})}"
     say(f"Passlens at {address} - stop with Ctrl+C")
     if not arguments.no_browser:
         threading.Thread(target=_open_when_up, args=(arguments.port, address), daemon=True).start()
@@ -52,15 +55,14 @@ def _serve(port: int) -> int:
     return cli.main(standalone_mode=False) or 0
 
 
-def _query(model: str | None) -> str:
-    if model is None:
-        return ""
-    if any(entry.id == model for entry in gallery.entries()):
-        return "?" + urlencode({"model": model})
+def _identity(model: str | None) -> str:
+    """What the studio calls the model: a sample network's id, or an absolute path."""
+    if model is None or gallery.find(model) is not None:
+        return model or gallery.SAMPLE
     path = model_path(model).resolve()
     if not path.is_file():
         raise StudioError(f"'{path.name}' is not a file.")
-    return "?" + urlencode({"model": str(path)})
+    return str(path)
 
 
 def _open_when_up(port: int, address: str) -> None:

@@ -15,6 +15,9 @@ from studio.gallery.table import MODELS, GalleryModel
 
 PACKED = Path(__file__).parent
 
+SAMPLE = "resnet50"
+"""What a visitor without a link sees."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
