@@ -9,8 +9,9 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
+from studio.gallery import gallery
 from studio.tasks import Task
-from studio.workspace import SAMPLE, current, remember
+from studio.workspace import current, remember
 
 PATIENCE_S = 0.4
 """How long a page waits for quick work before it shows progress instead."""
@@ -46,8 +47,8 @@ def show_failure(error: StudioError, retry: Callable[[], None]) -> None:
     show_error(error)
     with st.container(horizontal=True):
         st.button("Try again", on_click=retry)
-        if current().model != SAMPLE and st.button("Open ResNet-50"):
-            remember(current().with_model(SAMPLE))
+        if current().model != gallery.SAMPLE and st.button("Open ResNet-50"):
+            remember(current().with_model(gallery.SAMPLE))
             st.rerun()
 
 
