@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from studio.jobs import PictureRequest
-from studio.opening import model_task, run_task, title_of, try_again
+from studio.opening import Report, model_task, run_task, title_of, try_again
 from studio.pages.parts import PATIENCE_S, follow, show_error, show_failure, words
 from studio.services import store, tasks
 from studio.store import OpenedModel, OpenedRun
@@ -102,7 +102,8 @@ def _picture(model: OpenedModel, run: OpenedRun, step: int) -> Format:
 def _drawn(model: OpenedModel, run: OpenedRun, step: int, kind: Format) -> Task[Path]:
     request = PictureRequest(step, current().view.open, kind)
 
-    def draw(*, progress: object, cancelled: object) -> Path:
+    def draw(*, progress: Report, cancelled: object) -> Path:
+        progress("laying out the picture", 0.0)
         return store().picture(model, run, request)
 
     return tasks().start(("picture", model.key, run.key, request), draw)
