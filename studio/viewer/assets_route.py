@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from functools import cache
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
+
+from studio.viewer.bundle import bundle
 
 _ASSETS = Path(__file__).parent / "assets"
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
@@ -50,16 +51,9 @@ async def _asset(request: Request) -> Response:
 
 @cache
 def boot_script() -> str:
-    """The first module: asks for all others at once; imports alone would come one by one."""
-    names = json.dumps(sorted(name for name in _files() if name.endswith(".js")))
-    return f"""for (const name of {names}) {{
-  const link = document.createElement("link");
-  link.rel = "modulepreload";
-  link.href = new URL(name, import.meta.url).href;
-  document.head.append(link);
-}}
-export default (await import("./main.js")).default;
-"""
+    """The first module, with all others in it."""
+    files = _files().items()
+    return bundle({name: path.read_text() for name, path in files if name.endswith(".js")})
 
 
 @cache

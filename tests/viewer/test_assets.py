@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.types import Message
 
 from studio.viewer import asset_routes, asset_version
+from studio.viewer.bundle import bundle
 
 ASSETS = Path(__file__).parents[2] / "studio" / "viewer" / "assets"
 
@@ -71,3 +73,19 @@ def test_no_module_writes_markup() -> None:
     forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b")
     for path in ASSETS.glob("*.js"):
         assert not forbidden.search(path.read_text(encoding="utf-8")), path.name
+
+
+def test_the_first_module_brings_every_other_along_after_what_it_imports() -> None:
+    status, headers, body = get(f"/viewer/{asset_version()}/boot.js")
+    assert (status, headers["content-type"].partition(";")[0]) == (200, "text/javascript")
+    sources = json.loads(body.decode().removeprefix("const sources = ").splitlines()[0].rstrip(";"))
+    assert {name for name, _ in sources} == {path.name for path in ASSETS.glob("*.js")}
+    seen: set[str] = set()
+    for name, text in sources:
+        assert set(re.findall(r'^import [^;]*"\./([\w.]+)";', text, re.MULTILINE)) <= seen, name
+        seen.add(name)
+
+
+def test_modules_in_a_circle_are_named() -> None:
+    with pytest.raises(ValueError, match="circle"):
+        bundle({"main.js": 'import { a } from "./a.js";', "a.js": 'import "./main.js";'})

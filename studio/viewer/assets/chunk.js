@@ -3,9 +3,9 @@
 // cut where the fewest tensors cross.
 
 import { NODE } from "./model.js";
-import { newGroup } from "./fold.js";
+import { newGroup } from "./group.js";
 
-/** @typedef {import("./fold.js").Group} Group */
+/** @typedef {import("./group.js").Group} Group */
 /** @typedef {import("./model.js").Union} Union */
 
 const MAX_SIBLINGS = 40;

@@ -5,13 +5,11 @@ import { drawBox } from "./drawbox.js";
 import { drawClosed, drawOpen, drawTitle } from "./drawgroup.js";
 import { drawTags } from "./drawtags.js";
 import { drawWires } from "./drawwires.js";
+import { LOD, meets } from "./detail.js";
 
 /** @typedef {import("./place.js").Picture} Picture */
 /** @typedef {import("./place.js").Box} Box */
 /** @typedef {import("./theme.js").Theme} Theme */
-
-export const LOD = 0.3; // below: plain rectangles
-export const TEXT_LOD = 0.42; // below: no text in boxes
 
 /** @typedef {"added" | "removed" | "changed" | "matched"} Mark */
 /**
@@ -91,11 +89,6 @@ export function drawPane(s) {
   drawTags(s, seen);
 }
 
-/** @param {{x: number, y: number, w: number, h: number}} b @param {Bounds} v */
-export function meets(b, v) {
-  return b.x <= v.x1 && b.x + b.w >= v.x0 && b.y <= v.y1 && b.y + b.h >= v.y0;
-}
-
 /**
  * With a selection everything but it and its neighbours steps back.
  * @param {Scene} s
@@ -131,13 +124,3 @@ function drawSpecks(s, seen) {
   c.globalAlpha = 1;
 }
 
-/** @param {Theme} t @param {Mark | null} mark */
-export function markColour(t, mark) {
-  return mark === "added"
-    ? t.add
-    : mark === "removed"
-      ? t.remove
-      : mark === "changed"
-        ? t.change
-        : t.match;
-}

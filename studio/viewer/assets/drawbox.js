@@ -3,7 +3,7 @@
 
 import { drawGlyph } from "./glyphs.js";
 import { CAP, NODE_H, rowText } from "./metrics.js";
-import { markColour, TEXT_LOD } from "./draw.js";
+import { markColour, TEXT_LOD } from "./detail.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */
 /** @typedef {import("./draw.js").BoxMark} BoxMark */

@@ -2,7 +2,7 @@
 // How a closed and an open group look.
 
 import { focusRing, halo, RADIUS, ring } from "./drawbox.js";
-import { markColour, TEXT_LOD } from "./draw.js";
+import { markColour, TEXT_LOD } from "./detail.js";
 import { shortGroup, TITLE_H } from "./metrics.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */
@@ -18,7 +18,7 @@ import { shortGroup, TITLE_H } from "./metrics.js";
  */
 export function drawClosed(s, b, p) {
   const { c, theme, metrics } = s;
-  const g = /** @type {import("./fold.js").Group} */ (b.group);
+  const g = /** @type {import("./group.js").Group} */ (b.group);
   const mark = s.marks.get(b.key);
   if (mark?.now) halo(s, p, markColour(theme, mark.mark));
   for (const d of [5, 2.5, 0]) {
@@ -54,7 +54,7 @@ export function drawClosed(s, b, p) {
 
 /** @param {Scene} s @param {Box} b */
 function countText(s, b) {
-  const n = s.counts[/** @type {import("./fold.js").Group} */ (b.group).at];
+  const n = s.counts[/** @type {import("./group.js").Group} */ (b.group).at];
   return `${n} ${n === 1 ? "node" : "nodes"}`;
 }
 
@@ -127,7 +127,7 @@ export function drawOpen(s, b, p) {
 /** Over the wires, with a patch behind it. @param {Scene} s @param {Box} b @param {Place} p */
 export function drawTitle(s, b, p) {
   const { c, theme, metrics } = s;
-  const g = /** @type {import("./fold.js").Group} */ (b.group);
+  const g = /** @type {import("./group.js").Group} */ (b.group);
   const y = p.y + TITLE_H / 2 + 1;
   const mark = s.marks.get(b.key);
   const badge = badgeWidth(s, mark);

@@ -1,7 +1,7 @@
 // @ts-check
 // Stubs: the rounded tags above a consumer of a far-reaching tensor, and the count below its producer.
 
-import { meets, TEXT_LOD } from "./draw.js";
+import { meets, TEXT_LOD } from "./detail.js";
 import { TAG_H } from "./metrics.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */

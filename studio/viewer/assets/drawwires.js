@@ -1,7 +1,7 @@
 // @ts-check
 // Wires: quiet ones in one stroke, those of the selection and of the difference one by one.
 
-import { LOD } from "./draw.js";
+import { LOD } from "./detail.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */
 /** @typedef {import("./draw.js").Bounds} Bounds */

@@ -3,20 +3,11 @@
 
 import { NODE } from "./model.js";
 import { chunkLeaves, chunkSiblings } from "./chunk.js";
+import { newGroup } from "./group.js";
 
 /** @typedef {import("./model.js").Union} Union */
 
-/**
- * @typedef {object} Group
- * @property {string} id
- * @property {string} name
- * @property {Group | null} parent
- * @property {Group[]} kids
- * @property {number[]} slots direct members, in list order
- * @property {number} count slots below, at any depth
- * @property {number} repeat
- * @property {number} at place in `FoldTree.groups`, parents first
- */
+/** @typedef {import("./group.js").Group} Group */
 
 export const FIRST_BOXES = 150;
 
@@ -199,20 +190,6 @@ function buildTree(union) {
     count(root);
   }
   return root;
-}
-
-/** @param {string} id @param {string} name @param {number} [repeat] @returns {Group} */
-export function newGroup(id, name, repeat = 0) {
-  return {
-    id,
-    name,
-    parent: null,
-    kids: [],
-    slots: [],
-    count: 0,
-    repeat: repeat > 1 ? repeat : 0,
-    at: 0,
-  };
 }
 
 /**

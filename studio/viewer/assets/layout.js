@@ -12,7 +12,7 @@ import { Wiring } from "./wiring.js";
 
 /** @typedef {import("./model.js").Union} Union */
 /** @typedef {import("./fold.js").FoldTree} FoldTree */
-/** @typedef {import("./fold.js").Group} Group */
+/** @typedef {import("./group.js").Group} Group */
 /** @typedef {import("./metrics.js").Metrics} Metrics */
 
 /**

@@ -63,7 +63,7 @@ export class Metrics {
     return rec.rows?.length ? NODE_H + ROW_H : NODE_H;
   }
 
-  /** @param {import("./fold.js").Group} g */
+  /** @param {import("./group.js").Group} g */
   groupWidth(g) {
     const name = 30 + this.width(shortGroup(g.name), this.fonts.group) + 64;
     return Math.ceil(Math.min(230, Math.max(132, name)));
@@ -71,7 +71,7 @@ export class Metrics {
 
   /**
    * Narrowest an open group may be and still show its title.
-   * @param {import("./fold.js").Group} g
+   * @param {import("./group.js").Group} g
    */
   titleWidth(g) {
     return Math.ceil(30 + Math.min(190, this.width(shortGroup(g.name), this.fonts.group)) + 92);

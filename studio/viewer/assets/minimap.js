@@ -2,7 +2,7 @@
 // The whole graph in a corner: boxes, the viewport, a tick at every change.
 
 import { h } from "./dom.js";
-import { markColour } from "./draw.js";
+import { markColour } from "./detail.js";
 
 const MAX_W = 120;
 const MAX_H = 190;

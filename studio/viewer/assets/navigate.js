@@ -92,7 +92,7 @@ export class Navigator {
     const s = viewer.session;
     viewer.live.step();
     if (!s || !this.following || (this.playing && this.speed > 2)) return;
-    /** @type {Set<import("./fold.js").Group>} */
+    /** @type {Set<import("./group.js").Group>} */
     const need = new Set();
     const keep = new Set();
     for (const set of Object.values(s.touched())) {
@@ -189,7 +189,7 @@ export class Navigator {
     this.viewer.shell?.renderPlay();
   }
 
-  /** @param {import("./fold.js").Group} group @param {boolean} [want] */
+  /** @param {import("./group.js").Group} group @param {boolean} [want] */
   toggle(group, want) {
     const { viewer } = this;
     const s = viewer.session;

@@ -23,7 +23,7 @@ import { emitWire } from "./routes.js";
  * @property {"node" | "closed" | "open"} kind
  * @property {number} occ occupant, or -1
  * @property {NodeRecord | null} rec
- * @property {import("./fold.js").Group | null} group
+ * @property {import("./group.js").Group | null} group
  * @property {number} x left @property {number} y top @property {number} w @property {number} h
  */
 

@@ -145,7 +145,7 @@ export class Session {
       if (a > b) t.minus[g]++;
     }
     for (let i = n - 1; i > 0; i--) {
-      const up = /** @type {import("./fold.js").Group} */ (tree.groups[i].parent).at;
+      const up = /** @type {import("./group.js").Group} */ (tree.groups[i].parent).at;
       for (const list of [t.before, t.after, t.overlay, t.plus, t.minus]) list[up] += list[i];
     }
     this.counted = t;
@@ -189,7 +189,7 @@ export class Session {
   /** @param {number} slot @param {Set<number>} into */
   #around(slot, into) {
     for (
-      let g = /** @type {import("./fold.js").Group | null} */ (this.tree.groupOf[slot]);
+      let g = /** @type {import("./group.js").Group | null} */ (this.tree.groupOf[slot]);
       g;
       g = g.parent
     )

@@ -97,13 +97,13 @@ export class Wiring {
   #home(box) {
     return box < this.slots
       ? this.tree.groupOf[box]
-      : /** @type {import("./fold.js").Group} */ (this.tree.groups[box - this.slots].parent);
+      : /** @type {import("./group.js").Group} */ (this.tree.groups[box - this.slots].parent);
   }
 
   /** Groups around a box, outermost first. @param {number} box */
   #around(box) {
     const list = [];
-    for (let g = /** @type {import("./fold.js").Group | null} */ (this.#home(box)); g; g = g.parent)
+    for (let g = /** @type {import("./group.js").Group | null} */ (this.#home(box)); g; g = g.parent)
       list.push(g);
     return list.reverse();
   }
