@@ -26,7 +26,7 @@ export class Pane {
   constructor(canvas, host) {
     this.canvas = canvas;
     this.host = host;
-    this.c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+    this.c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     this.width = 0;
     this.height = 0;
     /** @type {Picture | null} */ this.picture = null;
