@@ -5,7 +5,8 @@
 Without a folder the gallery is used. Every run is a process of its own, the tools take turns on
 each model, and the lowest CPU time of the repeats counts. The time is that of optimizing, inference
 of shapes included: without imports, reading, writing and verification. Constant nodes do not
-count; nodes of bodies and functions do. `PEERS_PYTHON` names an interpreter that has onnxslim; by default this one.
+count; nodes of bodies and functions do. `PEERS_PYTHON` names an interpreter that has onnxslim; by
+default this one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ _CACHE = "constant"
 
 def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
     """What a Constant node holds, whichever of its attributes holds it; computed once a node."""
-    known = node.meta.get(_CACHE)
+    known: ir.TensorProtocol | None = node.meta.get(_CACHE)
     if known is None:
         known = node.meta[_CACHE] = _tensor(node)
     return known

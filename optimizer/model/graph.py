@@ -40,17 +40,20 @@ class Model:
 
 def node_id(node: ir.Node) -> str:
     """The stable id of a node."""
-    return node.meta[ID]
+    identity: str = node.meta[ID]
+    return identity
 
 
 def value_id(value: ir.Value) -> str:
     """The stable id of a value."""
-    return value.meta[ID]
+    identity: str = value.meta[ID]
+    return identity
 
 
 def graph_id(graph: ir.Graph) -> str:
     """The stable id of a graph or body."""
-    return graph.meta[ID]
+    identity: str = graph.meta[ID]
+    return identity
 
 
 def bodies(node: ir.Node) -> Iterator[ir.Graph]:

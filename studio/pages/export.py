@@ -10,8 +10,14 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from studio.jobs import PictureRequest
-from studio.opening import Report, model_task, run_task, title_of, try_again
-from studio.pages.parts import PATIENCE_S, follow, show_error, show_failure, words
+from studio.opening import Report, title_of
+from studio.pages.parts import (
+    PATIENCE_S,
+    follow,
+    model_and_run,
+    show_error,
+    words,
+)
 from studio.services import store, tasks
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
@@ -23,22 +29,9 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 def render() -> None:
     """The page."""
-    workspace = current()
-    opening = model_task(workspace)
-    if not opening.wait(PATIENCE_S):
-        follow(opening, f"Opening {words(title_of(workspace))}")
-        return
-    if opening.error is not None or opening.result is None:
-        if opening.error is not None:
-            show_failure(opening.error, partial(try_again, workspace))
-        return
-    running = run_task(workspace, opening.result)
-    if not running.wait(PATIENCE_S):
-        follow(running, "Optimizing")
-    elif running.error is not None:
-        show_failure(running.error, partial(try_again, workspace))
-    elif running.result is not None:
-        _page(opening.result, running.result)
+    found = model_and_run()
+    if found is not None:
+        _page(*found)
 
 
 def _page(model: OpenedModel, run: OpenedRun) -> None:

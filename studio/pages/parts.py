@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NoReturn, cast
 
 import streamlit as st
@@ -10,6 +11,8 @@ from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
 from studio.gallery import gallery
+from studio.opening import model_task, run_task, title_of, try_again
+from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
 from studio.workspace import current, remember
 
@@ -66,6 +69,26 @@ def follow(task: Task[Any], words: str) -> None:
         st.button("Cancel", key=f"cancel-{words}", on_click=task.cancel, disabled=task.cancelling)
 
     look()
+
+
+def model_and_run() -> tuple[OpenedModel, OpenedRun] | None:
+    """The workspace's model and its run; None while there is progress or an error to show."""
+    workspace = current()
+    opening = model_task(workspace)
+    if not opening.wait(PATIENCE_S):
+        follow(opening, f"Opening {words(title_of(workspace))}")
+        return None
+    if opening.error is not None:
+        show_failure(opening.error, partial(try_again, workspace))
+    if opening.result is None:
+        return None
+    running = run_task(workspace, opening.result)
+    if not running.wait(PATIENCE_S):
+        follow(running, "Optimizing")
+        return None
+    if running.error is not None:
+        show_failure(running.error, partial(try_again, workspace))
+    return None if running.result is None else (opening.result, running.result)
 
 
 def show_message(text: str, *, key: str) -> None:

@@ -12,8 +12,14 @@ import streamlit as st
 
 from profiling.config import RunConfig, options
 from profiling.option import ConfigError, Group, Option, Value
-from studio.opening import model_task, run_task, title_of, try_again
-from studio.pages.parts import PATIENCE_S, follow, show_error, show_failure, show_message, words
+from studio.pages.parts import (
+    PATIENCE_S,
+    follow,
+    model_and_run,
+    show_error,
+    show_message,
+    words,
+)
 from studio.pages.race_report import show_report
 from studio.racing import RaceReport, RaceRequest, race_key, run_race
 from studio.services import machine_groups, pool, store, tasks
@@ -29,22 +35,9 @@ _AROUND_S = 10
 
 def render() -> None:
     """The page."""
-    workspace = current()
-    opening = model_task(workspace)
-    if not opening.wait(PATIENCE_S):
-        follow(opening, f"Opening {words(title_of(workspace))}")
-        return
-    if opening.error is not None or opening.result is None:
-        if opening.error is not None:
-            show_failure(opening.error, partial(try_again, workspace))
-        return
-    running = run_task(workspace, opening.result)
-    if not running.wait(PATIENCE_S):
-        follow(running, "Optimizing")
-    elif running.error is not None:
-        show_failure(running.error, partial(try_again, workspace))
-    elif running.result is not None:
-        _page(opening.result, running.result)
+    found = model_and_run()
+    if found is not None:
+        _page(*found)
 
 
 def _page(model: OpenedModel, run: OpenedRun) -> None:
