@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import onnx_ir as ir
 
@@ -10,7 +12,7 @@ _CACHE = "constant"
 
 def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
     """What a Constant node holds, whichever of its attributes holds it; computed once a node."""
-    known: ir.TensorProtocol | None = node.meta.get(_CACHE)
+    known = cast("ir.TensorProtocol | None", node.meta.get(_CACHE))
     if known is None:
         known = node.meta[_CACHE] = _tensor(node)
     return known

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 import onnx_ir as ir
 
@@ -40,20 +41,17 @@ class Model:
 
 def node_id(node: ir.Node) -> str:
     """The stable id of a node."""
-    identity: str = node.meta[ID]
-    return identity
+    return cast("str", node.meta[ID])
 
 
 def value_id(value: ir.Value) -> str:
     """The stable id of a value."""
-    identity: str = value.meta[ID]
-    return identity
+    return cast("str", value.meta[ID])
 
 
 def graph_id(graph: ir.Graph) -> str:
     """The stable id of a graph or body."""
-    identity: str = graph.meta[ID]
-    return identity
+    return cast("str", graph.meta[ID])
 
 
 def bodies(node: ir.Node) -> Iterator[ir.Graph]:
