@@ -1,14 +1,47 @@
-"""Options every test may ask for."""
+"""Options every test may ask for, and the one browser that all of them share."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Generator
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 # Before any test imports ONNX Runtime, which from 1.29 on reports usage to its maker.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite the golden files")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever uses the browser bears its mark, so that it can be left out."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Generator[Browser]:
+    """One Chromium for all tests: Playwright allows one driver a process."""
+    executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if executable is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield chromium
+        chromium.close()

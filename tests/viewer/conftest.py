@@ -1,4 +1,4 @@
-"""A browser and a server for the viewer's tests."""
+"""A server for the viewer's tests, and the viewer opened on it."""
 
 from __future__ import annotations
 
@@ -7,24 +7,11 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, Page
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-sync_api = pytest.importorskip("playwright.sync_api")
-
-from playwright.sync_api import Browser, Page  # noqa: E402 - after the skip
-from viewer_server import serving  # noqa: E402 - lies beside this file
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from viewer_server import serving
 
 
 @pytest.fixture(scope="session")
@@ -32,17 +19,6 @@ def address() -> Generator[str]:
     """Where the harness answers."""
     with serving() as url:
         yield url
-
-
-@pytest.fixture(scope="session")
-def browser() -> Generator[Browser]:
-    """One Chromium for all tests."""
-    if not CHROMIUM.exists():
-        pytest.skip("Chromium is not installed")
-    with sync_api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

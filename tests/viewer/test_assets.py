@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,13 @@ def get(path: str) -> tuple[int, dict[str, str], bytes]:
         "query_string": b"",
         "headers": [],
     }
-    asyncio.run(Starlette(routes=asset_routes())(scope, receive, send))
+
+    def answer() -> None:
+        asyncio.run(Starlette(routes=asset_routes())(scope, receive, send))  # pyright: ignore[reportArgumentType] - a coroutine function
+
+    # In a thread of its own: the browser's driver keeps a loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(answer).result()
     headers = {name.decode(): value.decode() for name, value in said[0]["headers"]}
     return said[0]["status"], headers, b"".join(part.get("body", b"") for part in said[1:])
 
