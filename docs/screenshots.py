@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 IMAGES = Path(__file__).parent / "images"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
 SIZE = (1440, 900)
-PATIENCE_MS = 180_000
+PATIENCE_MS = 60_000
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
@@ -38,10 +38,12 @@ def rewrite(page: Page, url: str) -> None:
 def run(page: Page, url: str) -> None:
     """A race of the source against the optimized model."""
     page.goto(f"{url}/run?model=mobilenetv2")
-    page.get_by_role("button", name="Run", exact=True).first.click(timeout=PATIENCE_MS)
-    page.get_by_text("Where the time of one run goes").first.wait_for(
-        state="attached", timeout=PATIENCE_MS
-    )
+    figure = page.locator(".js-plotly-plot").first
+    button = page.get_by_role("button", name="Run", exact=True).first
+    figure.or_(button).first.wait_for(timeout=PATIENCE_MS)
+    if not figure.count():  # a race is remembered: the second picture shows the first one's
+        button.click()
+        figure.wait_for(timeout=PATIENCE_MS)
 
 
 def export(page: Page, url: str) -> None:
