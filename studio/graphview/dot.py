@@ -70,9 +70,22 @@ class _Drawing:
         self.names: dict[tuple[str, Any], str] = {}
 
     def _opened(self, chosen: Collection[str] | None) -> set[int]:
-        if chosen is not None:
-            wanted = {i for i, group in enumerate(self.groups) if group["id"] in chosen}
-            return {0} | {i for i in wanted if all(p in wanted or p == 0 for p in self._above(i))}
+        """Open groups: those named; or, with "+id" and "-id", the first folding so changed."""
+        if chosen is None:
+            return self._first_folding()
+        changes = [text for text in chosen if text[:1] in "+-" and text]
+        plain = {text for text in chosen if text not in changes}
+        wanted = {i for i, group in enumerate(self.groups) if group["id"] in plain}
+        if changes:
+            wanted |= self._first_folding()
+            places = {group["id"]: i for i, group in enumerate(self.groups)}
+            for text in changes:
+                place = places.get(text[1:])
+                if place is not None:
+                    (wanted.add if text[0] == "+" else wanted.discard)(place)
+        return {0} | {i for i in wanted if all(p in wanted or p == 0 for p in self._above(i))}
+
+    def _first_folding(self) -> set[int]:
         opened, shown = {0}, self._inside(0)
         front = sorted(self.children.get(0, ()), key=self._inside)
         while front:

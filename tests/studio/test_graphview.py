@@ -96,3 +96,11 @@ def test_a_label_is_harmless(text: str) -> None:
     assert "\0" not in drawn.source
     assert "label=<" not in drawn.source
     assert drawn.source.count("\n") == 3
+
+
+def test_a_picture_follows_the_changes_made_to_the_first_folding() -> None:
+    graph = drawing(opened("bert"))
+    first = box_count(graph)
+    group = next(g["id"] for g in graph["groups"][1:] if g["parent"] == 0)
+    assert box_count(graph, open_groups=(f"-{group}",)) < first
+    assert box_count(graph, open_groups=("+/no-such-group",)) == first
