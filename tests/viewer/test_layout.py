@@ -7,19 +7,10 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
+from viewer_scripts import SESSION
 
 pytestmark = pytest.mark.browser
 
-SESSION = """async (name) => {
-  const at = (file) => import(`/viewer/test/${file}.js`);
-  const [{ Session }, { Metrics }] = await Promise.all([at("session"), at("metrics")]);
-  const get = async (url) => (await fetch(url)).json();
-  const graph = await get(`/graph/${name}.json`), steps = await get(`/steps/${name}.json`);
-  const s = new Session(graph, steps, new Metrics({ text: (t) => t.length * 6.5 }, "sans-serif"));
-  s.goto(0);
-  window.session = s;
-  return { boxes: s.picture("after").nodes, open: s.tree.openIds().length };
-}"""
 OPEN_ALL = """() => {
   session.tree.openExactly(session.tree.groups.map((g) => g.id));
   session.relayout();

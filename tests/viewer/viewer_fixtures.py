@@ -195,6 +195,25 @@ def transformer(layers: int = 12, hidden: int = 768) -> tuple[Json, Json]:
     return m.graph(), m.trace()
 
 
+def folding() -> tuple[Json, Json]:
+    """Two nodes become a constant of their reader; a third is bypassed, a fourth only rewired."""
+    m = Maker("folding")
+    x = m.input("x", "1×8")
+    wide = m.node("Unsqueeze", m.node("Cast", name="cast"), shape="1×8", name="wide")
+    add = m.node("Add", x, wide, shape="", name="add")
+    relu = m.node("Relu", m.node("Identity", add, shape="", name="same"), shape="1×8", name="relu")
+    m.output("y", relu, "1×8")
+    m.fold(
+        "eliminate-dead-nodes",
+        "FoldConstants",
+        ["n0", wide],
+        n2={"rows": ["B 1×4096×4096"], "out": [["C", "sum", "float32", "1×8"]]},
+    )
+    m.drop("eliminate-identity", "IdentityAnywhere", "n3")
+    m.steps[-1]["updated"] = {relu: {**m.records[relu], "in": [["X", "sum", "float32", "1×8"]]}}
+    return m.graph(), m.trace()
+
+
 def hostile() -> tuple[Json, Json]:
     """Names that try to become markup, or break tables keyed by name."""
     m = Maker("hostile")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -147,8 +148,18 @@ class Maker:
             old=old,
             new=new,
             origin={ident: matched},
+            into={f"{root}:0": f"{ident}:0"},
         )
         return ident
+
+    def fold(self, pass_id: str, rule: str, matched: list[str], **updated: Json) -> None:
+        """Compute matched nodes ahead of time; their readers get new records."""
+        self.live = self.live or set(self.edges)
+        old = sorted(e for e in self.live if e[0] in matched or e[1] in matched)
+        self.live -= set(old)
+        into = {f"{matched[-1]}:0": f"{matched[-1]}~w1"}
+        self.step(pass_id, rule, matched, removed=matched, old=old, into=into)
+        self.steps[-1]["updated"] = {n: {**self.records[n], **r} for n, r in updated.items()}
 
     def drop(self, pass_id: str, rule: str, node: str) -> None:
         """Take one pass-through node out and join what is around it."""
@@ -158,23 +169,14 @@ class Maker:
         feeds = [e for e in old if e[1] == node]
         new = [(feeds[0][0], e[1], 0, e[3]) for e in old if e[0] == node]
         self.live = (self.live - set(old)) | set(new)
-        self.step(pass_id, rule, [node], removed=[node], added=[], old=old, new=new, origin={})
+        into = {f"{node}:0": f"{feeds[0][0]}:0" if feeds[0][0][0] == "n" else feeds[0][0]}
+        self.step(pass_id, rule, [node], removed=[node], old=old, new=new, into=into)
 
     def change(self, pass_id: str, rule: str, node: str, **fields: Any) -> None:
         """Change one node in place."""
         record = {**self.records[node], **fields}
         self.records[node] = record
-        self.step(
-            pass_id,
-            rule,
-            [node],
-            removed=[],
-            added=[],
-            old=[],
-            new=[],
-            origin={},
-            changed={node: record},
-        )
+        self.step(pass_id, rule, [node], changed={node: record})
 
     def step(
         self,
@@ -182,12 +184,13 @@ class Maker:
         rule: str,
         matched: list[str],
         *,
-        removed: list[str],
-        added: list[str],
-        old: list[Edge],
-        new: list[Edge],
-        origin: dict[str, list[str]],
-        changed: dict[str, Json] | None = None,
+        removed: Sequence[str] = (),
+        added: Sequence[str] = (),
+        old: Sequence[Edge] = (),
+        new: Sequence[Edge] = (),
+        origin: Mapping[str, list[str]] | None = None,
+        into: Mapping[str, str] | None = None,
+        changed: Mapping[str, Json] | None = None,
     ) -> None:
         """Write one step down."""
         n = len(self.steps) + 1
@@ -201,14 +204,15 @@ class Maker:
                 "match": f"{n:012x}",
                 "root": matched[-1],
                 "matched": matched,
-                "removed": removed,
-                "added": added,
+                "removed": list(removed),
+                "added": list(added),
                 "changed": changed or {},
                 **({"outs": outs} if outs else {}),
                 "edges_removed": [list(e) for e in old],
                 "edges_added": [list(e) for e in new],
                 "why": "No other consumer sees the matched nodes; the values stay the same.",
-                "from": origin,
+                "from": origin or {},
+                "into": into or {},
                 "us": 120 + n % 7 * 31,
                 "depends": [],
                 "delta": {

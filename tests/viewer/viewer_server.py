@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from viewer_fixtures import cnn, hostile, transformer
+from viewer_fixtures import cnn, folding, hostile, transformer
 from viewer_maker import pass_records
 
 HERE = Path(__file__).parent
@@ -30,6 +30,7 @@ MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
     "transformer2": lambda: transformer(2),
     "transformer12": lambda: transformer(12),
     "transformer160": lambda: transformer(160),
+    "folding": folding,
     "hostile": hostile,
 }
 _made: dict[str, tuple[Json, Json]] = {}

@@ -138,6 +138,22 @@ export class Details {
   }
 
   /**
+   * How a node ended, and the nodes to show with it.
+   * @param {import("./session.js").Session} s @param {number} o
+   * @param {import("./types.js").StepRecord} step
+   * @returns {[string, number[]]}
+   */
+  #end(s, o, step) {
+    const fate = s.history.fates.get(o);
+    if (fate?.heirs.length)
+      return [step.matched.length > 1 ? "Merged into" : "Replaced by", fate.heirs];
+    if (fate?.folded) return ["Folded into a constant", []];
+    if (fate?.bypass.length) return ["Removed, its readers take", fate.bypass];
+    const heirs = s.history.children.get(o) ?? [];
+    return heirs.length ? ["Merged into", heirs] : ["Removed", []];
+  }
+
+  /**
    * Where it came from, and what became of it.
    * @param {import("./session.js").Session} s
    * @param {number} o
@@ -161,24 +177,12 @@ export class Details {
         ),
       );
     }
-    for (const c of s.history.changes.get(o) ?? [])
-      rows.push(h("p", null, "Changed in place, ", goTo(c.n)));
+    for (const n of s.history.changes(o)) rows.push(h("p", null, "Changed in place, ", goTo(n)));
     const gone = s.history.died[o];
     if (gone) {
-      const heirs = s.history.children.get(o) ?? [];
-      const fold = /fold/.test(s.trace.passes[s.steps[gone - 1].pass]?.id ?? "");
-      rows.push(
-        heirs.length
-          ? h(
-              "p",
-              null,
-              fold ? "Folded into " : "Merged into ",
-              ...heirs.slice(0, 4).flatMap((x) => [this.#chip(s, x), " "]),
-              "at ",
-              goTo(gone),
-            )
-          : h("p", null, fold ? "Folded into a constant at " : "Removed at ", goTo(gone)),
-      );
+      const [words, others] = this.#end(s, o, s.steps[gone - 1]);
+      const chips = others.slice(0, 4).flatMap((x) => [this.#chip(s, x), " "]);
+      rows.push(h("p", null, `${words} `, ...chips, "at ", goTo(gone)));
     } else rows.push(h("p", null, made ? "Stays to the end." : "Kept to the end."));
     return h("section.pl-life", null, h("h3", null, "In this trace"), ...rows);
   }

@@ -213,11 +213,14 @@ export class Layout {
     return Math.max(own, 2 * Math.max(...widths) + 20);
   }
 
-  /** @param {number} slot */
+  /** Room for whatever stands there at any step. @param {number} slot */
   slotWidth(slot) {
     let w = 0;
-    for (const o of this.union.occupants[slot])
+    for (const o of this.union.occupants[slot]) {
       w = Math.max(w, this.metrics.nodeWidth(this.union.recs[o]));
+      for (const { rec } of this.union.later.get(o) ?? [])
+        w = Math.max(w, this.metrics.nodeWidth(rec));
+    }
     return w;
   }
 }

@@ -2,6 +2,8 @@
 // The union of every graph of a trace: all nodes that ever exist, the slots they sit in, all edges.
 // It is laid out once; a step only shows and hides, so nothing that survives moves sideways.
 
+import { laterRecords } from "./records.js";
+
 /** @typedef {import("./types.js").GraphJson} GraphJson */
 /** @typedef {import("./types.js").StepsJson} StepsJson */
 /** @typedef {import("./types.js").NodeRecord} NodeRecord */
@@ -28,6 +30,7 @@ export const OUTPUT = 2;
  * @property {Int32Array} toPort
  * @property {number} sourceEdges edges 0..sourceEdges-1 exist before any step
  * @property {Delta[]} deltas one a step
+ * @property {Map<number, import("./records.js").Later[]>} later records that replace the first
  * @property {Float64Array} edgeBorn step from which each edge is there, 0 = source
  * @property {Float64Array} edgeDied step from which it is gone, Infinity = never
  * @property {Float64Array} born the same for occupants
@@ -92,6 +95,7 @@ export function buildUnion(graph, trace) {
     toPort: Int32Array.from(table.toPort),
     sourceEdges,
     deltas,
+    later: laterRecords(trace, index),
     ...lifetimes(deltas, recs.length, sources, table.from.length, sourceEdges),
   };
 }

@@ -1,6 +1,8 @@
 // @ts-check
 // A cursor stands at one step of the trace and knows what is alive there. Moving costs O(changes).
 
+import { fatesOf } from "./fates.js";
+
 /** @typedef {import("./model.js").Union} Union */
 /** @typedef {import("./types.js").NodeRecord} NodeRecord */
 
@@ -62,8 +64,6 @@ export class History {
   /** @param {Union} union */
   constructor(union) {
     this.union = union;
-    /** @type {Map<number, {n: number, rec: NodeRecord}[]>} */
-    this.changes = new Map();
     /** @type {Int32Array} step that made it, 0 = source */
     this.born = new Int32Array(union.recs.length);
     /** @type {Int32Array} step that removed it, 0 = lives to the end */
@@ -72,6 +72,8 @@ export class History {
     this.parents = new Map();
     /** @type {Map<number, number[]>} */
     this.children = new Map();
+    /** @type {Map<number, import("./fates.js").Fate>} where a step says what gives a value now */
+    this.fates = new Map();
     for (const step of union.trace?.steps ?? []) this.#read(step);
   }
 
@@ -86,10 +88,6 @@ export class History {
       const o = index.get(id);
       if (o !== undefined) this.died[o] = step.n;
     }
-    for (const [id, rec] of Object.entries(step.changed ?? {})) {
-      const o = index.get(id);
-      if (o !== undefined) push(this.changes, o, { n: step.n, rec });
-    }
     for (const [id, from] of Object.entries(step.from ?? {})) {
       const child = index.get(id);
       if (child === undefined) continue;
@@ -100,12 +98,21 @@ export class History {
         push(this.children, parent, child);
       }
     }
+    for (const [o, fate] of fatesOf(step, index)) {
+      this.fates.set(o, fate);
+      for (const other of fate.bypass) push(this.children, o, other);
+    }
+  }
+
+  /** Steps that changed a node in place. @param {number} o */
+  changes(o) {
+    return (this.union.later.get(o) ?? []).filter((c) => c.marked).map((c) => c.n);
   }
 
   /** @param {number} o @param {number} step @returns {NodeRecord} */
   record(o, step) {
     let rec = this.union.recs[o];
-    for (const c of this.changes.get(o) ?? []) {
+    for (const c of this.union.later.get(o) ?? []) {
       if (c.n > step) break;
       rec = c.rec;
     }
@@ -119,7 +126,8 @@ export class History {
    * @param {number} to
    */
   changedBetween(o, from, to) {
-    return (this.changes.get(o) ?? []).some((c) => c.n > from && c.n <= to);
+    const later = this.union.later.get(o) ?? [];
+    return later.some((c) => c.marked && c.n > from && c.n <= to);
   }
 
   /** Source nodes that an occupant was made from. @param {number} o @returns {number[]} */

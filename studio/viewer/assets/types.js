@@ -63,11 +63,13 @@
  * @property {string[]} removed
  * @property {string[]} added
  * @property {Record<string, NodeRecord>} [changed]
+ * @property {Record<string, NodeRecord>} [updated] new records of nodes that are themselves as before
  * @property {Record<string, string>} [outs]
  * @property {EdgeRecord[]} [edges_removed]
  * @property {EdgeRecord[]} [edges_added]
  * @property {string} [why]
  * @property {Record<string, string[]>} [from]
+ * @property {Record<string, string>} [into] value id -> id of the value that stands for it now
  * @property {{nodes?: number, flops?: number, bytes?: number}} [delta]
  * @property {number} [us]
  * @property {number[]} [depends]
@@ -90,6 +92,11 @@
  */
 
 /**
+ * @typedef {{verdict: "running" | "equal" | "differs" | "not_run", text: string}} Verified
+ * whether the outputs are those of the source
+ */
+
+/**
  * @typedef {object} Descriptor what Streamlit sends
  * @property {number} seq
  * @property {"model" | "rewrite"} mode
@@ -102,8 +109,9 @@
  * @property {string[]} [select]
  * @property {string[] | null} [open]
  * @property {{preset: string, presets: string[], enabled: string[],
- *   vetoed: {match: string, pass: string, rule: string, root: string}[]}} [pipeline]
+ *   vetoed: {match: string, rule: string, root: string}[]}} [pipeline]
  * @property {PassRecord[]} [passes]
+ * @property {Verified | null} [verified]
  */
 
 /**
