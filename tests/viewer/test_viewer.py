@@ -80,10 +80,21 @@ def test_toggling_a_pass_fires_the_trigger(opened: Opened) -> None:
     ]
 
 
-def test_veto_names_the_match_of_the_current_step(opened: Opened) -> None:
+def test_veto_says_which_rewrite_it_was_in_words(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=3")
     page.get_by_role("button", name="Do not make this rewrite").click()
-    assert ["trigger", "veto", f"{3:012x}"] in sent(page)
+    veto = {"match": f"{3:012x}", "rule": "ConvBatchNorm", "root": "n4"}
+    assert ["trigger", "veto", {**veto, "pass": "fuse-conv-batch-norm"}] in sent(page)
+    page.evaluate(
+        "([veto]) => update({ pipeline: { preset: 'default', presets: [], enabled: [],"
+        " vetoed: [veto, { match: 'ffff', rule: '', root: '' }] } })",
+        [veto],
+    )
+    rows = page.locator(".pl-vetoed li").all_inner_texts()
+    assert "ConvBatchNorm at BatchNormalization block.0" in rows[0]
+    assert "Rewrite ffff" in rows[1]
+    page.locator(".pl-vetoed").get_by_role("button", name="Let this rewrite").first.click()
+    assert ["trigger", "unveto", veto["match"]] in sent(page)
 
 
 def test_a_selected_node_is_lit_in_both_panes_with_its_details(opened: Opened) -> None:

@@ -2,7 +2,9 @@
 // The step card: which rewrite this is, what it did, and why it is safe.
 
 import { button, fill, h, signed } from "./dom.js";
+import { copyText, permalink } from "./link.js";
 import { drawMini } from "./mini.js";
+import { verdictLine } from "./verdict.js";
 
 export class Card {
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -86,12 +88,12 @@ export class Card {
       h(
         "div.pl-actions",
         null,
-        button("Do not make this rewrite", "Veto", () => this.viewer.trigger("veto", step.match)),
+        button("Do not make this rewrite", "Veto", () => this.#veto(step, pass)),
         button("Show the place in the graph (g)", "Show", () => this.#show(step)),
-        button("Copy the match id", "Copy id", (e) =>
-          this.#copy(step.match, /** @type {HTMLElement} */ (e.target)),
-        ),
+        button("Copy the match id", "Copy id", (e) => copy(step.match, e)),
+        button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.viewer), e)),
       ),
+      verdictLine(this.viewer.data?.verified),
       pass?.source
         ? h("details", null, h("summary", null, "Source"), h("p.pl-source", null, pass.source))
         : null,
@@ -125,6 +127,22 @@ export class Card {
       ),
       h("h2", null, s.graph.name),
       h(
+        "p.pl-lead",
+        null,
+        "Before: the network as it was loaded. After: as the passes leave it. Step through the rewrites between the two.",
+      ),
+      h(
+        "div.pl-actions",
+        null,
+        button("First rewrite", "First rewrite →", () => this.viewer.nav.goto(1), "pl-first"),
+        button("Play all rewrites (space)", "Play", () => this.#play()),
+      ),
+      h(
+        "p.pl-dim.pl-hint",
+        null,
+        "Keys → and ← step, space plays, ? shows all. Or drag along the strip below.",
+      ),
+      h(
         "table",
         null,
         h(
@@ -147,13 +165,13 @@ export class Card {
           row("Bytes moved", t.bytes, "B"),
         ),
       ),
-      h(
-        "p.pl-empty",
-        null,
-        "Press → for the first rewrite, space to play all, or drag along the strip below.",
-      ),
-      button("First rewrite", "First rewrite →", () => this.viewer.nav.goto(1), "pl-first"),
+      verdictLine(this.viewer.data?.verified),
     ];
+  }
+
+  #play() {
+    this.viewer.shell.root.focus({ preventScroll: true }); // this button goes away
+    this.viewer.nav.togglePlay();
   }
 
   #mini() {
@@ -174,18 +192,23 @@ export class Card {
     this.viewer.stage.follow(this.viewer.motion ? 200 : 0);
   }
 
-  /** @param {string} text @param {HTMLElement} el */
-  #copy(text, el) {
-    const done = () => {
-      el.textContent = "Copied";
-      window.setTimeout(() => {
-        el.textContent = "Copy id";
-      }, 1200);
-    };
-    navigator.clipboard?.writeText(text).then(done, () => {
-      el.textContent = text;
-    });
+  /**
+   * @param {import("./types.js").StepRecord} step
+   * @param {import("./types.js").PassRecord | undefined} pass
+   */
+  #veto({ match, rule, root }, pass) {
+    this.viewer.trigger("veto", { match, pass: pass?.id ?? "", rule, root });
   }
+}
+
+/** @param {string} text @param {Event} event */
+async function copy(text, event) {
+  const el = /** @type {HTMLElement} */ (event.currentTarget);
+  const label = (el.dataset.label ??= el.textContent ?? "");
+  el.textContent = (await copyText(text, el)) ? "Copied" : "Not allowed";
+  window.setTimeout(() => {
+    el.textContent = label;
+  }, 1200);
 }
 
 /** @param {number} v @param {string} unit */

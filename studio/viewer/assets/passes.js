@@ -3,6 +3,8 @@
 
 import { button, fill, h } from "./dom.js";
 import { about, EXACTNESS } from "./passinfo.js";
+import { verdictLine } from "./verdict.js";
+import { vetoList } from "./vetoes.js";
 
 export class Passes {
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -54,10 +56,12 @@ export class Passes {
       this.el,
       this.#head(),
       ...[...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
-      this.#vetoed(),
+      vetoList(this.viewer, (id) => this.#nodeName(id)),
     );
     if (!families.size)
       this.el.append(h("p.pl-empty", null, "The passes of the pipeline will be listed here."));
+    const verdict = verdictLine(data.verified, true);
+    if (verdict) this.el.append(verdict);
     if (focus) this.el.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
     this.mark();
   }
@@ -234,41 +238,6 @@ export class Passes {
     if (!s || o === undefined) return id;
     const rec = s.union.recs[o];
     return `${rec.op} ${rec.name.split("/").filter(Boolean).slice(-2).join("/")}`;
-  }
-
-  #vetoed() {
-    const list = this.viewer.data?.pipeline?.vetoed ?? [];
-    if (!list.length) return null;
-    return h(
-      "section.pl-vetoed",
-      null,
-      h("h3", null, `Vetoed ${list.length}`),
-      h(
-        "ul",
-        null,
-        ...list.map((v) =>
-          h(
-            "li",
-            null,
-            h(
-              "button",
-              {
-                type: "button",
-                disabled: !v.root,
-                onclick: () => this.viewer.select(v.root, { reveal: true }),
-              },
-              v.root ? `${v.rule ?? "rewrite"} at ${this.#nodeName(v.root)}` : `rewrite ${v.match}`,
-            ),
-            button(
-              "Let this rewrite happen again",
-              "restore",
-              () => this.viewer.trigger("unveto", v.match),
-              "pl-link",
-            ),
-          ),
-        ),
-      ),
-    );
   }
 
   /** The dot beside the pass that owns the current step. */

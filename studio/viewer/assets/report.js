@@ -2,6 +2,9 @@
 // What the outside hears: the view, once the user has rested a second; and a truthful status for
 // tests.
 
+import { viewNow } from "./link.js";
+import { NODE } from "./model.js";
+
 const IDLE_MS = 1000;
 
 export class Report {
@@ -23,19 +26,13 @@ export class Report {
   }
 
   #send() {
-    const { session: s, data, component, selected, nav } = this.viewer;
+    const { session: s, data, component, nav } = this.viewer;
     if (!s || !data || !component) return;
     if (nav.playing) {
       this.touch();
       return;
     }
-    component.setStateValue("view", {
-      seq: data.seq,
-      step: s.step,
-      before: s.before,
-      select: selected === null ? [] : [selected],
-      open: s.tree.openChanges()?.filter((id) => !nav.lent.has(id.slice(1))) ?? null,
-    });
+    component.setStateValue("view", { seq: data.seq, ...viewNow(this.viewer) });
   }
 
   /** @param {number} ms */
@@ -59,7 +56,7 @@ export class Report {
       ready: this.loaded && current && picture !== null && stage.panes[1].width > 0,
       version: this.version,
       step: s?.step ?? 0,
-      visible: picture?.nodes ?? 0,
+      visible: s && picture ? nodesIn(picture, s) : 0,
       total: s?.late.total ?? 0,
       errors: [...this.errors],
       loadMs: this.loadMs,
@@ -97,4 +94,16 @@ export class Report {
   dispose() {
     window.clearTimeout(this.timer);
   }
+}
+
+/**
+ * Boxes of nodes that are there after the step: no groups, inputs or outputs, nothing removed.
+ * @param {import("./place.js").Picture} picture
+ * @param {import("./session.js").Session} s
+ */
+function nodesIn(picture, s) {
+  let n = 0;
+  for (const b of picture.boxes)
+    if (b.kind === "node" && s.union.kind[b.occ] === NODE && s.late.alive[b.occ]) n++;
+  return n;
 }

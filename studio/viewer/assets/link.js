@@ -1,0 +1,54 @@
+// @ts-check
+// Where the user looks, as the server keeps it and as a link says it.
+
+/** @typedef {import("./viewer.js").Viewer} Viewer */
+
+/**
+ * @param {Viewer} viewer
+ * @returns {{step: number, before: "source" | "previous", select: string[], open: string[] | null}}
+ */
+export function viewNow({ session: s, selected, nav }) {
+  return {
+    step: s?.step ?? 0,
+    before: s?.before ?? "source",
+    select: selected === null ? [] : [selected],
+    open: s?.tree.openChanges()?.filter((id) => !nav.lent.has(id.slice(1))) ?? null,
+  };
+}
+
+/** The page's address with this step, selection and folding in it. @param {Viewer} viewer */
+export function permalink(viewer) {
+  const view = viewNow(viewer);
+  const url = new URL(window.location.href);
+  const values = {
+    step: String(view.step),
+    before: view.before === "source" ? "" : view.before,
+    select: view.select.join(","),
+    open: (view.open ?? []).join("|"),
+  };
+  for (const [name, value] of Object.entries(values))
+    if (value) url.searchParams.set(name, value);
+    else url.searchParams.delete(name);
+  return url.href;
+}
+
+/**
+ * The clipboard is closed to pages that did not come over https; the old way still works there.
+ * @param {string} text @param {HTMLElement} home takes the focus back
+ * @returns {Promise<boolean>}
+ */
+export async function copyText(text, home) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = document.createElement("textarea");
+    field.value = text;
+    home.after(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    home.focus({ preventScroll: true });
+    return done;
+  }
+}
