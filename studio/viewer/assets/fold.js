@@ -10,6 +10,7 @@ import { newGroup } from "./group.js";
 /** @typedef {import("./group.js").Group} Group */
 
 export const FIRST_BOXES = 150;
+const MOST_BOXES = 2000; // beyond, groups open one level at a time
 
 export class FoldTree {
   /** @param {Union} union */
@@ -73,6 +74,13 @@ export class FoldTree {
   set(g, want) {
     if (g === this.root) return;
     this.open[g.at] = want ? 1 : 0;
+    this.settle();
+  }
+
+  /** Open every group; in a large graph only those that show. */
+  openMore() {
+    if (this.union.occupants.length <= MOST_BOXES) this.open.fill(1);
+    else for (const g of this.groups) if (this.shut[g.at] === g.at) this.open[g.at] = 1;
     this.settle();
   }
 

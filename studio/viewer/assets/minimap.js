@@ -6,6 +6,8 @@ import { markColour } from "./detail.js";
 
 const MAX_W = 120;
 const MAX_H = 190;
+const PART_W = 0.14; // of the pane at most: it lies over the graph
+const PART_H = 0.2;
 
 export class Minimap {
   /** @param {(x: number, y: number) => void} go */
@@ -44,7 +46,10 @@ export class Minimap {
     const all = seenW > p.width * 0.98 && seenH > p.height * 0.98;
     this.el.hidden = all || pane.height < 260;
     if (this.el.hidden) return;
-    const k = Math.min(MAX_W / p.width, MAX_H / p.height);
+    const k = Math.min(
+      Math.min(MAX_W, pane.width * PART_W) / p.width,
+      Math.min(MAX_H, pane.height * PART_H) / p.height,
+    );
     const w = Math.max(28, p.width * k),
       tall = Math.max(28, p.height * k);
     this.scale = w / p.width;

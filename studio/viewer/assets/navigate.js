@@ -230,17 +230,22 @@ export class Navigator {
     );
   }
 
-  /** @param {"all" | "none" | "first"} what */
+  /**
+   * Open all groups (one more level of a large graph), fold all, or as at first.
+   * @param {"more" | "none" | "first"} what
+   */
   foldAll(what) {
     const { viewer } = this;
     const s = viewer.session;
     if (!s) return;
     if (what === "first") s.tree.openFirst();
-    else s.tree.openExactly(what === "all" ? s.tree.groups.map((g) => g.id) : []);
+    else if (what === "more") s.tree.openMore();
+    else s.tree.openExactly([]);
     this.lent.clear();
     s.relayout();
     viewer.stage.refresh(0);
     viewer.stage.home();
+    if (what !== "first" && this.touched) this.follow(0);
     viewer.shell.twinChanged();
     viewer.report.touch();
   }

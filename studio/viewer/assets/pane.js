@@ -10,6 +10,8 @@ import { boxBetween, wiresBetween } from "./motion.js";
 /** @typedef {import("./place.js").Picture} Picture */
 
 const MOST_ANIMATED = 2500;
+const PINCH = 0.01; // zoom, in powers of e, per pixel
+const NOTCH = 0.3; // at most, per event
 
 /**
  * @typedef {object} PaneHost what a pane asks of the viewer
@@ -204,7 +206,7 @@ export class Pane {
         if (e.ctrlKey || e.metaKey)
           host.onZoom(
             this,
-            Math.exp(-e.deltaY * unit * 0.0035),
+            zoomBy(e.deltaY * unit),
             x - this.width / 2,
             y - this.height / 2,
           );
@@ -219,3 +221,6 @@ export class Pane {
     );
   }
 }
+
+/** A pinch comes as many small deltas, a wheel's notch as one of a hundred. @param {number} delta */
+const zoomBy = (delta) => Math.exp(Math.max(-NOTCH, Math.min(NOTCH, -delta * PINCH)));

@@ -12,7 +12,9 @@ import { Stage } from "./stage.js";
 import { makeTools } from "./tools.js";
 import { Tooltip } from "./tooltip.js";
 
-const NARROW = 1150;
+const NARROW = 1150; // below, the passes hide
+const ROOMY = 1400; // below, the panels are slimmer: the graph is the hero
+const TIGHT = 900; // below, both panels hide
 export class Shell {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -143,10 +145,11 @@ export class Shell {
     const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
     const right =
       this.rightWanted ??
-      (this.viewer.selected !== null || (this.mode === "rewrite" && width >= 760));
+      (this.viewer.selected !== null || (this.mode === "rewrite" && width >= TIGHT));
     this.left.hidden = !left;
     this.right.hidden = !right;
-    this.body.style.gridTemplateColumns = `${left ? "280px " : ""}minmax(0, 1fr)${right ? (wide ? " 320px" : " 288px") : ""}`;
+    const [leftWidth, rightWidth] = width >= ROOMY ? [280, 320] : [248, wide ? 272 : 260];
+    this.body.style.gridTemplateColumns = `${left ? `${leftWidth}px ` : ""}minmax(0, 1fr)${right ? ` ${rightWidth}px` : ""}`;
     this.tools.left.setAttribute("aria-pressed", String(left));
     this.tools.right.setAttribute("aria-pressed", String(right));
   }

@@ -37,6 +37,7 @@ export class Stage {
     /** @type {1 | 2 | 3} */ this.mode = 1;
     this.single = false;
     this.split = 0.5;
+    /** @type {import("./camera.js").View | null} */ this.homeView = null;
     this.frame = 0;
     /**
      * @type {Map<Which, {stamp: string, marks: Map<number, import("./draw.js").BoxMark>, session:
@@ -198,6 +199,14 @@ export class Stage {
   /** The top of the graph, readable. */
   home() {
     showTop(this);
+    const { k, x, y } = this.camera;
+    this.homeView = { k, x, y };
+  }
+
+  /** Nobody has looked elsewhere since. */
+  get atHome() {
+    const { camera: c, homeView: v } = this;
+    return v !== null && c.k === v.k && c.x === v.x && c.y === v.y;
   }
 
   /** @param {number} ms */

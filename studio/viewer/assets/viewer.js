@@ -145,11 +145,14 @@ export class Viewer {
         ? last
         : Math.min(traced.step, last);
     session.goto(step, traced?.before ?? data.before ?? session.before);
+    const first = !same || (!traced && this.stage.atHome);
     this.stage.setSession(session);
     this.stage.applySplit();
-    if (this.selected !== null && !session.union.index.has(this.selected)) this.selected = null;
-    const first = !same;
+    const known = (/** @type {string | null | undefined} */ id) =>
+      id && session.union.index.has(id) ? id : null;
+    this.selected = known(this.selected);
     this.#impose(data, true);
+    if (!traced) this.selected ??= known(data.select?.[0]); // a link may name what a step makes
     this.stage.refresh(0);
     if (first) this.stage.home();
     if (!traced) this.nav.touched = typeof data.step === "number" && trace !== null;
