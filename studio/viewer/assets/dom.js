@@ -30,7 +30,10 @@ export function h(tag, props, ...children) {
  * @param {string} [extra] class
  */
 export function button(label, text, act, extra = "") {
-  const el = h("button", { type: "button", title: label, "aria-label": label, onclick: act }, text);
+  // Who speaks to the machine says what stands on the button: the name holds it.
+  const unsaid = /\w/.test(text) && !label.toLowerCase().includes(text.toLowerCase());
+  const name = unsaid ? `${text}: ${label}` : label;
+  const el = h("button", { type: "button", title: label, "aria-label": name, onclick: act }, text);
   if (extra) el.className = extra;
   return el;
 }

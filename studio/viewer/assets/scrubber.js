@@ -69,8 +69,8 @@ export class Scrubber {
       ...SPEEDS.map((v) => h("option", { value: v, selected: v === 1 }, `${v}×`)),
     );
     this.el = h(
-      "footer.pl-scrub",
-      { "aria-label": "Steps" },
+      "div.pl-scrub",
+      { role: "group", "aria-label": "Steps" },
       h(
         "div.pl-buttons",
         null,

@@ -61,6 +61,7 @@ export class Stage {
       role: "separator",
       "aria-orientation": "vertical",
       "aria-label": "Move the split",
+      "aria-valuenow": 50,
       tabindex: 0,
     });
     this.cells[1].append(this.minimap.el);
@@ -144,6 +145,7 @@ export class Stage {
     const two = this.mode === 1 && !this.single;
     this.cells[0].hidden = !two;
     this.gutter.hidden = !two;
+    this.gutter.setAttribute("aria-valuenow", String(Math.round(this.split * 100)));
     this.resized();
   }
 
