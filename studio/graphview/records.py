@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import onnx
@@ -11,6 +12,8 @@ import onnx_ir as ir
 from optimizer.model.graph import is_constant_node, node_id, value_id
 from studio.graphview.categories import category
 from studio.graphview.text import (
+    MAX_NUMBERS,
+    TIMES,
     attribute_text,
     brief,
     constant_tensor,
@@ -72,9 +75,19 @@ def _input(formal: str, value: ir.Value) -> list[str]:
 
 
 def _rows(ports: list[list[str]]) -> list[str]:
-    """The quiet second row: large constants by their formal name and shape."""
-    weights = [p for p in ports if p[-1] == "weight" and len(p) == 5]
+    """The quiet second row: large constants by their formal name and shape.
+
+    Axes, shapes and pads are not weights: where they matter, `brief` has them number by number.
+    """
+    weights = [p for p in ports if p[-1] == "weight" and len(p) == 5 and not _numbers(p)]
     return [f"{p[0]} {p[3]}" for p in weights[:3]]
+
+
+def _numbers(port: list[str]) -> bool:
+    """Whether a constant is a short integer vector, as `vector_text` writes out."""
+    _, _, dtype, dims, _ = port
+    is_integer = dtype.lstrip("u").startswith("int")
+    return is_integer and prod(int(d) for d in dims.split(TIMES) if d.isdecimal()) <= MAX_NUMBERS
 
 
 def _formal(names: tuple[str, ...], index: int) -> str:

@@ -13,6 +13,8 @@ from optimizer.model.graph import is_constant_node
 MINUS = "\u2212"
 TIMES = "\u00d7"
 MAX_TEXT = 120
+MAX_NUMBERS = 8
+"""Up to so many elements a constant is written out."""
 
 
 def cut(text: str, limit: int = MAX_TEXT) -> str:
@@ -72,7 +74,7 @@ def scalar_text(value: ir.Value | None) -> str | None:
     return number_text(tensor.numpy().item())
 
 
-def vector_text(value: ir.Value | None, limit: int = 8) -> str | None:
+def vector_text(value: ir.Value | None, limit: int = MAX_NUMBERS) -> str | None:
     """A short constant integer vector as text: "−1×12×64"."""
     tensor = constant_tensor(value)
     if tensor is None or tensor.size > limit or not tensor.dtype.is_integer():
@@ -85,7 +87,7 @@ def attribute_text(attribute: ir.Attr) -> str:
     match attribute.type:
         case ir.AttributeType.TENSOR:
             tensor: ir.TensorProtocol = attribute.value
-            if tensor.size <= 8 and tensor.dtype != ir.DataType.STRING:
+            if tensor.size <= MAX_NUMBERS and tensor.dtype != ir.DataType.STRING:
                 return cut(str(tensor.numpy().tolist()))
             return f"{dtype_name(tensor.dtype)} {dims_text(tensor.shape)}"
         case ir.AttributeType.GRAPH:

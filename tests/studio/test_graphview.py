@@ -74,6 +74,26 @@ def test_replacements_keep_every_edge_pointing_forward(network: str) -> None:
             assert place[slot_of[start]] <= place[slot_of[end]], (start, end)
 
 
+@pytest.mark.parametrize("network", ["gpt2", "tour"])
+def test_a_short_integer_vector_is_written_out_and_not_listed_as_a_weight(network: str) -> None:
+    short = 0
+    for node in drawing(opened(network))["nodes"]:
+        vectors = {
+            f"{port[0]} {port[3]}"
+            for port in node["in"]
+            if port[-1] == "weight" and port[2] == "int64" and port[3].isdecimal()
+            if int(port[3]) <= 8
+        }
+        short += len(vectors)
+        assert not vectors & set(node.get("rows", []))
+    assert short > 0
+
+
+def test_a_small_bias_is_still_listed_as_a_weight() -> None:
+    nodes = drawing(opened("tour"))["nodes"]
+    assert any("B 8" in n.get("rows", []) for n in nodes if n["op"] == "BatchNormalization")
+
+
 def test_a_picture_is_folded_until_it_fits() -> None:
     assert box_count(drawing(opened("bert"))) <= MOST_BOXES
 
