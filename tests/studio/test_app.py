@@ -104,7 +104,7 @@ def test_a_broken_upload_is_one_sentence_and_the_model_stays_open(
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n")
     opened(page, f"{app_url}/model?model=tour")
-    page.locator("input[type=file]").set_input_files(broken)
+    page.locator("input[type=file]").first.set_input_files(broken)
     expect(page.get_by_text("Git LFS pointer")).to_be_visible(timeout=PATIENCE_MS)
     assert "model=tour" in page.url
     assert state(page)["total"] > 50
@@ -118,7 +118,7 @@ def test_an_uploaded_model_opens_and_has_a_link(page: Page, app_url: str, tmp_pa
     text = f"{head} main (float[2] x) => (float[2] y) {{ y = Relu (x) }}"
     onnx.save(onnx.parser.parse_model(text), model)
     opened(page, f"{app_url}/model?model=tour")
-    page.locator("input[type=file]").set_input_files(model)
+    page.locator("input[type=file]").first.set_input_files(model)
     wait(page, "window.__passlens.total === 1")
     assert "model=tour" not in page.url
 
@@ -146,7 +146,7 @@ def test_hostile_names_stay_text(page: Page, app_url: str, tmp_path: Path) -> No
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     opened(page, f"{app_url}/model?model=tour")
-    page.locator("input[type=file]").set_input_files(model)
+    page.locator("input[type=file]").first.set_input_files(model)
     wait(page, "window.__passlens.total === 1")
     assert page.title() != "PWNED"
     assert not [url for url in asked if ":9/" in url]
@@ -233,7 +233,7 @@ def test_a_bad_file_gets_its_sentence_at_the_upload(
 ) -> None:
     generate(tmp_path, [case])
     opened(page, f"{app_url}/model?model=tour")
-    page.locator("input[type=file]").set_input_files(model_path(tmp_path / case))
+    page.locator("input[type=file]").first.set_input_files(model_path(tmp_path / case))
     expect(page.locator(".st-key-quiet-upload")).to_contain_text(sentence, timeout=PATIENCE_MS)
     assert "model=tour" in page.url
     assert state(page)["total"] == 156
@@ -259,14 +259,14 @@ def test_a_model_and_its_data_file_open_in_one_upload_and_again(
     files = [path for path in model.parent.iterdir() if path.is_file()]
     assert len(files) > 1
     opened(page, f"{app_url}/model?model=tour")
-    page.locator("input[type=file]").set_input_files(files)
+    page.locator("input[type=file]").first.set_input_files(files)
     page.wait_for_url(re.compile("model=[0-9a-f]{16}"), timeout=PATIENCE_MS)
     link = page.url
     wait(page, "window.__passlens.total < 100")
     page.get_by_role("button", name="Tour").click()
     page.wait_for_url("**model=tour**", timeout=PATIENCE_MS)
     wait(page, "window.__passlens.total === 156")
-    page.locator("input[type=file]").set_input_files(files)
+    page.locator("input[type=file]").first.set_input_files(files)
     page.wait_for_url(link, timeout=PATIENCE_MS)
     page.reload()
     wait(page, "window.__passlens.total > 0")
