@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from optimizer.model.findings import Status
-from profiling.availability import availability
-from profiling.option import Group
+from profiling.config.availability import availability
+from profiling.config.option import Group
 from profiling.workers import WorkerPool, default_pool
 from studio.store import Store
 from studio.tasks import Tasks

@@ -15,8 +15,8 @@ import streamlit as st
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
-from profiling.option import ConfigError, Value
-from profiling.settings import from_settings
+from profiling.config.option import ConfigError, Value
+from profiling.config.settings import from_settings
 from studio.gallery import gallery
 
 Before = Literal["source", "previous"]

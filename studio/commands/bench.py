@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from profiling.config import options
-from profiling.measure import Plan, measure
-from profiling.race import Race, Timing, Variant
-from profiling.settings import from_settings, variations
+from profiling.config.settings import from_settings, variations
+from profiling.racing.measure import Plan, measure
+from profiling.racing.race import Race, Timing, Variant
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import model_path

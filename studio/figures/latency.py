@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from profiling.race import Race, Timing
+from profiling.racing.race import Race, Timing
 from studio.figures.template import TEMPLATE, color_of, three_digits, titled
 
 MOST_DOTS = 400

@@ -7,8 +7,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from profiling.profile import Profile
-from profiling.timeline import Share, Timeline, by_node, by_op_type
+from profiling.timeline.events import Share, Timeline, by_node, by_op_type
+from profiling.timeline.profile import Profile
 from studio.figures.template import TEMPLATE, three_digits, titled
 
 SHOWN = 12

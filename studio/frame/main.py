@@ -10,8 +10,9 @@ from pathlib import Path
 import streamlit as st
 
 from studio.opening import title_of
-from studio.pages import export, model, rewrite, run
+from studio.pages import export, model, rewrite
 from studio.pages.parts import set_places, words
+from studio.pages.run import page as run
 from studio.workspace import current, remember
 
 ASSETS = Path(__file__).parents[1] / "assets"

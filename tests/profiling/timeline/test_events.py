@@ -7,10 +7,10 @@ import pytest
 
 from optimizer.errors import RunError
 from profiling.config import RunConfig
-from profiling.memory import memory
-from profiling.profile import profile
-from profiling.race import Variant
-from profiling.timeline import Event, by_node, by_op_type, gaps, parse_profile
+from profiling.racing.race import Variant
+from profiling.timeline.events import Event, by_node, by_op_type, gaps, parse_profile
+from profiling.timeline.memory import memory
+from profiling.timeline.profile import profile
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 

@@ -11,7 +11,7 @@ from typing import Any
 from optimizer.errors import RunError
 from optimizer.model.findings import Status
 from optimizer.model.limits import JobLimits
-from profiling.option import Group
+from profiling.config.option import Group
 from profiling.workers import WorkerPool
 
 CUDA = "CUDAExecutionProvider"

@@ -7,7 +7,8 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from profiling.race import Race, Timing
+from profiling.racing.race import Race, Timing
+from studio.experiments.race import RaceReport
 from studio.figures.latency import PHASES, latency_strips, phase_bars, phase_values
 from studio.figures.profiles import (
     memory_lines,
@@ -18,7 +19,6 @@ from studio.figures.profiles import (
 )
 from studio.figures.template import color_of
 from studio.pages.parts import show_message, words
-from studio.racing import RaceReport
 
 Table = dict[str, list[Any]]
 MOST_NODES = 5000

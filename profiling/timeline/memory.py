@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from profiling.timeline import Event, Run
+from profiling.timeline.events import Event, Run
 
 MemorySource = Literal["runtime", "output sizes"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from optimizer.errors import quoted
 from profiling.config import RunConfig, options
-from profiling.option import ConfigError, Option, Value, check_value, impossible
+from profiling.config.option import ConfigError, Option, Value, check_value, impossible
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})

@@ -2,7 +2,7 @@
 
 Times are the runtime's: microseconds since the profile began, measured around each kernel. Writing
 the profile itself costs some microseconds a node, so compare shares here and latencies in
-`profiling.measure`.
+`profiling.racing.measure`.
 """
 
 from __future__ import annotations

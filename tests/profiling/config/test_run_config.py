@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from profiling.config import RunConfig, options
-from profiling.option import ConfigError, Option
-from profiling.session import config_entries, cuda_options, providers
-from profiling.settings import find_option, from_settings, from_values, variations
+from profiling.config.option import ConfigError, Option
+from profiling.config.settings import find_option, from_settings, from_values, variations
+from profiling.execution.session import config_entries, cuda_options, providers
 
 
 def test_the_defaults_are_consistent_and_leave_the_file_as_it_is() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from profiling.samples import contrast, summarize, warm_after
+from profiling.racing.samples import contrast, summarize, warm_after
 
 
 def rounds(median: float, *, seed: int, count: int = 12, noise: float = 0.02) -> list[list[float]]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from optimizer.errors import RunError
 from profiling.config import RunConfig
-from profiling.measure import Plan, measure
-from profiling.profile import Profile, profile
-from profiling.race import Race, Variant
+from profiling.racing.measure import Plan, measure
+from profiling.racing.race import Race, Variant
+from profiling.timeline.profile import Profile, profile
 from profiling.workers import WorkerPool
 from studio.store import OpenedModel, OpenedRun, Store
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from optimizer.verify.feeds import Array
 from profiling.config import RunConfig
-from profiling.session import SessionError, open_session, refusal
+from profiling.execution.session import SessionError, open_session, refusal
 
 _STATUS = Path("/proc/self/status")
 

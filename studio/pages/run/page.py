@@ -11,7 +11,8 @@ from typing import Any, cast
 import streamlit as st
 
 from profiling.config import RunConfig, options
-from profiling.option import ConfigError, Group, Option, Value
+from profiling.config.option import ConfigError, Group, Option, Value
+from studio.experiments.race import RaceReport, RaceRequest, race_key, run_race
 from studio.pages.parts import (
     PATIENCE_S,
     follow,
@@ -20,8 +21,7 @@ from studio.pages.parts import (
     show_message,
     words,
 )
-from studio.pages.race_report import show_report
-from studio.racing import RaceReport, RaceRequest, race_key, run_race
+from studio.pages.run.race import show_report
 from studio.services import machine_groups, pool, store, tasks
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task

@@ -9,7 +9,7 @@ from pathlib import Path
 from optimizer.verify import Comparison, Feed
 from profiling.config import RunConfig
 from profiling.machine import Machine
-from profiling.samples import Contrast, Summary, contrast, summarize, warm_after
+from profiling.racing.samples import Contrast, Summary, contrast, summarize, warm_after
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from optimizer.errors import Cancelled, StudioError
-from profiling import runner
-from profiling.availability import availability
 from profiling.config import RunConfig
-from profiling.measure import Plan, Variant, measure
+from profiling.config.availability import availability
+from profiling.execution import runner
+from profiling.racing.measure import Plan, Variant, measure
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import DIVISION, model, scaled
 

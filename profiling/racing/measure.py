@@ -23,10 +23,10 @@ from optimizer.isolation import Progress
 from optimizer.model.limits import JobLimits
 from optimizer.verify import Feed, Tolerance, jobs
 from optimizer.verify.comparison import Comparison, compare
-from profiling import runner
+from profiling.execution import runner
 from profiling.machine import this_machine
-from profiling.race import Phases, Race, Timing, Variant
-from profiling.samples import warm_after
+from profiling.racing.race import Phases, Race, Timing, Variant
+from profiling.racing.samples import warm_after
 from profiling.workers import Bench, Worker, WorkerPool
 
 Result = TypeVar("Result")

@@ -14,10 +14,10 @@ from optimizer.model.limits import JobLimits
 from optimizer.verify import jobs
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig
-from profiling.memory import MemoryCurve, memory
-from profiling.race import Variant
-from profiling.session import open_session, refusal
-from profiling.timeline import Timeline, parse_profile
+from profiling.execution.session import open_session, refusal
+from profiling.racing.race import Variant
+from profiling.timeline.events import Timeline, parse_profile
+from profiling.timeline.memory import MemoryCurve, memory
 
 _LIMITS = JobLimits(seconds=300.0)
 

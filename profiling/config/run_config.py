@@ -12,7 +12,7 @@ import functools
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from profiling.option import ConfigError, Option, Value, about, check_value
+from profiling.config.option import ConfigError, Option, Value, about, check_value
 
 _MAX_THREADS = 1024
 

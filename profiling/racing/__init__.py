@@ -1,0 +1,1 @@
+"""Variants timed against each other, and what may be claimed from it."""

@@ -1,0 +1,1 @@
+"""What happened during a run, operator by operator."""

@@ -1,0 +1,1 @@
+"""What the pages let people do that takes a while: races, profiles and what follows from them."""
