@@ -1,0 +1,78 @@
+"""One experiment and its numbers, as the database and the bundles hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from profiling.config import Value
+from profiling.machine import Machine
+
+Kind = Literal["race", "sweep", "worth", "kernels", "capture", "benchmark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One variant's numbers, flat, so that they can be filtered and compared.
+
+    Attributes:
+        label: of the variant in its experiment.
+        workload: SHA-256 of the model file that ran; empty if it was not read.
+        step: of the trace, where the variant is one.
+        options: run-time options that were not at their default.
+        p50_ms: median latency of the steady state, None where nothing was measured.
+        p95_ms: 95th percentile.
+        min_ms: the fastest run.
+        first_ms: the first run.
+        create_ms: reading the model and creating the session.
+        runs: of the steady state.
+        peak_bytes: most memory of the worker process.
+        error: why there are no numbers, empty if there are.
+        verdict: against the experiment's baseline, one sentence.
+    """
+
+    label: str
+    workload: str = ""
+    step: int | None = None
+    options: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    min_ms: float | None = None
+    first_ms: float | None = None
+    create_ms: float | None = None
+    runs: int = 0
+    peak_bytes: int = 0
+    error: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One experiment.
+
+    Attributes:
+        kind: which reader understands the payload.
+        title: the finding, one line.
+        model: display name.
+        model_hash: of the source model; equal for equal models.
+        machine: it ran on.
+        started_at: UTC, ISO 8601.
+        seconds: duration.
+        measurements: flat rows, the baseline first.
+        payload: JSON from which the experiment's own page is drawn again.
+        id: in the database; 0 before it is there.
+        bundle: name of the file it was read from; empty if it was measured here.
+    """
+
+    kind: Kind
+    title: str
+    model: str
+    model_hash: str
+    machine: Machine
+    started_at: str
+    seconds: float
+    measurements: tuple[Measurement, ...]
+    payload: Mapping[str, Any]
+    id: int = 0
+    bundle: str = ""
