@@ -175,6 +175,8 @@ def _field(option: Option, value: Value, *, disabled: bool) -> Value:
         return st.selectbox(
             label, choices, index, help=option.doc, key=common["key"], disabled=disabled
         )
+    if option.type is str:
+        return st.text_input(label, str(value), **common).strip()
     return int(st.number_input(label, option.low, option.high, int(value), **common))
 
 
