@@ -8,5 +8,8 @@ CACHE = "PASSLENS_CACHE"
 LOCAL_FILES = "PASSLENS_LOCAL_FILES"
 """0 keeps visitors from opening files of the server by path."""
 
+DATABASE_URL = "PASSLENS_DATABASE_URL"
+"""Where recordings are kept: sqlite:///path or postgresql://…; a file of one's own by default."""
+
 FIRST_MODEL = "PASSLENS_FIRST_MODEL"
 """Opened when the server starts; set by `passlens studio`."""

@@ -79,6 +79,7 @@ class Workspace:
         vetoed: matches that must not be applied.
         view: what the viewer shows.
         race: what the Run page is set to.
+        record: id of the recording that is open on the History page.
         seq: raised whenever we, not the visitor, decide what the viewer shows.
     """
 
@@ -89,6 +90,7 @@ class Workspace:
     vetoed: frozenset[Veto] = frozenset()
     view: View = field(default_factory=View)
     race: RaceChoice = field(default_factory=RaceChoice)
+    record: int | None = None
     seq: int = 1
 
     def pipeline(self) -> Pipeline:
@@ -164,13 +166,13 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "race": "{}-{}".format(*race.steps) if race.steps is not None else "",
         "seconds": str(race.seconds) if race.seconds != RACE_SECONDS else "",
         "set": ",".join(f"{name}={_setting(value)}" for name, value in race.options),
+        "record": str(workspace.record) if workspace.record is not None else "",
     }
     return {name: text for name, text in query.items() if text}
 
 
 def from_query(query: Mapping[str, str]) -> Workspace:
     """The workspace a link describes; what makes no sense in it is passed over."""
-    step = query.get("step", "")
     groups = query.get("open", "")
     preset = query.get("preset", "default")
     return Workspace(
@@ -180,13 +182,18 @@ def from_query(query: Mapping[str, str]) -> Workspace:
         off=_known_passes(query.get("off", "")),
         vetoed=frozenset(map(_veto, _listed(query.get("veto", "")))),
         view=View(
-            step=int(step) if step.isdecimal() and len(step) < 9 else None,
+            step=_number(query.get("step", "")),
             before="previous" if query.get("before") == "previous" else "source",
             select=tuple(_listed(query.get("select", "")))[:MAX_LISTED],
             open=tuple(groups.split("|"))[:MAX_LISTED] if groups else None,
         ),
         race=_race(query),
+        record=_number(query.get("record", "")),
     )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 9 else None
 
 
 def _race(query: Mapping[str, str]) -> RaceChoice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Generator
 
 import pytest
@@ -11,6 +12,12 @@ from playwright.sync_api import Browser, sync_playwright
 
 # Before any test imports ONNX Runtime, which from 1.29 on reports usage to its maker.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+# What tests measure does not belong among a person's own recordings.
+_RECORDINGS = tempfile.TemporaryDirectory(prefix="passlens-recordings-")
+os.environ["PASSLENS_DATABASE_URL"] = f"sqlite:///{_RECORDINGS.name}/records.sqlite"
+
+pytest_plugins = ["tests.postgresql"]
 
 FLAGS = [
     "--headless",

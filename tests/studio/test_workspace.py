@@ -14,6 +14,7 @@ FULL = Workspace(
     off=frozenset({"eliminate-identity"}),
     vetoed=frozenset({Veto("0123456789ab", "ConvBatchNorm", "n5~1")}),
     view=View(step=7, before="previous", select=("n1", "n2~1"), open=("/a", "/a/b")),
+    record=12,
 )
 
 
