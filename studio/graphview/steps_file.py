@@ -10,7 +10,6 @@ from typing import Any
 
 import onnx_ir as ir
 
-from optimizer.cost import Cost, node_cost
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.rewrite.edits import (
     InsertNode,
@@ -25,6 +24,7 @@ from studio.graphview.catalogue import pass_records
 from studio.graphview.edges import Edge, into_node, into_outputs
 from studio.graphview.groups import Groups
 from studio.graphview.records import Record, drawn, record
+from studio.graphview.step_costs import StepCosts, moved_bytes
 
 SCHEMA = "passlens.steps/1"
 OrderKey = tuple[float, ...]
@@ -44,6 +44,7 @@ class _Steps:
         self.trace = cursor.trace
         self.state = cursor.state
         self.graph = cursor.model.graph
+        self.costs = StepCosts(cursor.state)
         self.passes = pass_records(self.trace)
         self.index = {entry["id"]: i for i, entry in enumerate(self.passes)}
         self.order: dict[str, OrderKey] = {
@@ -85,8 +86,8 @@ class _Steps:
     def _totals(self) -> dict[str, int]:
         live = list(walk_nodes(self.graph))
         nodes = sum(not is_constant_node(n) for n in live)
-        cost = _sum(node_cost(n) for n in live)
-        return {"nodes": nodes, "flops": cost.flops, "bytes": _moved(cost)}
+        cost = self.costs.total()
+        return {"nodes": nodes, "flops": cost.flops, "bytes": moved_bytes(cost)}
 
     def _step(self, rewrite: Rewrite) -> dict[str, Any]:
         touched = self._touched(rewrite)
@@ -95,11 +96,10 @@ class _Steps:
         matched = [i for i in rewrite.matched if drawn(self.state.nodes[i])]
         removed = [node_id(n) for n in leaving if drawn(n)]
         before = self._edges([*leaving, *touched.values()])
-        cost_before = _sum(node_cost(n) for n in leaving)
         self.cursor.seek(rewrite.step)
         added = [self.state.nodes[i] for i in rewrite.added]
         after = self._edges([*added, *touched.values()])
-        cost_after = _sum(node_cost(n) for n in added)
+        flops, moved = self.costs.after(rewrite)
         self._place(rewrite)
         self._add_records(rewrite, added, group=group, removed=removed, edges=after)
         entry: dict[str, Any] = {
@@ -121,8 +121,8 @@ class _Steps:
             "into": dict(rewrite.values),
             "delta": {
                 "nodes": len(added) - sum(not is_constant_node(n) for n in leaving),
-                "flops": cost_after.flops - cost_before.flops,
-                "bytes": _moved(cost_after) - _moved(cost_before),
+                "flops": flops,
+                "bytes": moved,
             },
             "us": round(rewrite.seconds * 1e6),
             "depends": list(rewrite.depends_on),
@@ -219,16 +219,3 @@ class _Steps:
 
 def _attribute_changes(rewrite: Rewrite) -> list[str]:
     return [edit.node for edit in rewrite.edits if isinstance(edit, SetAttributes)]
-
-
-def _sum(costs: Iterable[Cost | None]) -> Cost:
-    total = Cost(0, 0, 0, 0)
-    for cost in costs:
-        if cost is not None:
-            total = total + cost
-    return total
-
-
-def _moved(cost: Cost) -> int:
-    """Bytes read and written."""
-    return cost.bytes_read + cost.bytes_written
