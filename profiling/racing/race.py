@@ -28,25 +28,37 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """What happens before the steady state, separately; times in milliseconds.
+    """Where a variant's wall time went, the steady state apart; times in milliseconds.
 
     Attributes:
         import_ms: loading the runtime in a fresh process.
         create_ms: reading the model and creating the session.
-        first_ms: the first run.
+        first_ms: the first run; 0 if it did not come to it.
         warm_up_ms: the runs after it, in order.
-        warm_after: how many of those it took until the latency settled.
+        start_ms: until a fresh process took work.
+        around_ms: between and around the timed runs: messages, filling inputs, taking outputs.
+        waiting_ms: while other variants ran.
+        wall_ms: from asking for the process to its last answer, by one clock.
     """
 
     import_ms: float
     create_ms: float
     first_ms: float
     warm_up_ms: tuple[float, ...]
+    start_ms: float = 0.0
+    around_ms: float = 0.0
+    waiting_ms: float = 0.0
+    wall_ms: float = 0.0
 
     @property
     def warm_after(self) -> int:
         """Runs after the first until the latency had settled."""
         return warm_after(self.warm_up_ms)
+
+    @property
+    def cold_ms(self) -> float:
+        """What a program waits for its first result: import, creating the session, first run."""
+        return self.import_ms + self.create_ms + self.first_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,31 @@ class Timing:
     def latencies_ms(self) -> tuple[float, ...]:
         """All runs of the steady state, in order."""
         return tuple(latency for block in self.blocks_ms for latency in block)
+
+    @property
+    def parts_ms(self) -> dict[str, float]:
+        """The variant's wall time, part by part in order; empty if it did not start."""
+        phases = self.phases
+        if phases is None:
+            return {}
+        return {
+            "start": phases.start_ms,
+            "import": phases.import_ms,
+            "create": phases.create_ms,
+            "first run": phases.first_ms,
+            "warm-up": sum(phases.warm_up_ms),
+            "steady": sum(self.latencies_ms),
+            "around": phases.around_ms,
+            "waiting": phases.waiting_ms,
+        }
+
+    @property
+    def cold_to_warm(self) -> float | None:
+        """How many steady runs the first result takes; None without both."""
+        summary, phases = self.summary, self.phases
+        if summary is None or phases is None or not phases.first_ms:
+            return None
+        return phases.cold_ms / summary.p50_ms
 
     @property
     def summary(self) -> Summary | None:
