@@ -8,7 +8,9 @@ from functools import lru_cache
 from optimizer.model.findings import Status
 from profiling.config.availability import availability
 from profiling.config.option import Group
+from profiling.records import Records
 from profiling.workers import WorkerPool, default_pool
+from studio.keeping import Keeper, database_url, is_shared
 from studio.store import Store
 from studio.tasks import Tasks
 
@@ -35,3 +37,19 @@ def machine_groups() -> Mapping[Group, Status]:
 def tasks() -> Tasks:
     """Work going on in the background."""
     return Tasks()
+
+
+@lru_cache(maxsize=1)
+def records() -> Records:
+    """What was measured.
+
+    Raises:
+        StudioError: `PASSLENS_DATABASE_URL` names no database.
+    """
+    return Records(database_url())
+
+
+@lru_cache(maxsize=1)
+def keeper() -> Keeper:
+    """Where experiments leave what they found: `keeper().keep` never fails."""
+    return Keeper(records, shared=is_shared())

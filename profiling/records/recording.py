@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Any, Literal, Protocol
 
 from profiling.config import Value
 from profiling.machine import Machine
@@ -63,6 +64,7 @@ class Recording:
         payload: JSON from which the experiment's own page is drawn again.
         id: in the database; 0 before it is there.
         bundle: name of the file it was read from; empty if it was measured here.
+        passlens: version that recorded it; filled in when it is kept.
     """
 
     kind: Kind
@@ -76,3 +78,37 @@ class Recording:
     payload: Mapping[str, Any]
     id: int = 0
     bundle: str = ""
+    passlens: str = ""
+
+
+class _Recorded(Protocol):
+    @property
+    def machine(self) -> Machine: ...
+    @property
+    def started_at(self) -> str: ...
+    @property
+    def bundle(self) -> str: ...
+
+
+def hardware(machine: Machine) -> str:
+    """The machine's name for people, without its software: "NVIDIA H100, Xeon 8481C, 16 cores"."""
+    gpu = machine.gpu.partition(",")[0].strip()
+    cores = f"{machine.cores} cores" if machine.cores != 1 else "1 core"
+    return ", ".join(filter(None, (gpu, machine.cpu, cores)))
+
+
+def started(recorded_at: str) -> datetime:
+    """The moment in UTC.
+
+    Raises:
+        ValueError: the text is no ISO 8601 date and time.
+    """
+    moment = datetime.fromisoformat(recorded_at)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def origin(recorded: _Recorded) -> str:
+    """Where and when: "Recorded on Xeon 8481C, 16 cores, 2026-11-21 14:05 UTC"."""
+    when = started(recorded.started_at).strftime("%Y-%m-%d %H:%M UTC")
+    source = f", from {recorded.bundle}" if recorded.bundle else ""
+    return f"Recorded on {hardware(recorded.machine)}, {when}{source}"
