@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
 from optimizer.verify.sizes import Dim, Plan
 from optimizer.verify.usage import usage_of
+from optimizer.verify.values import TYPES
 
 Array = NDArray[np.generic]
 Kind = Literal["normal", "integers", "mask", "positions", "choice", "bool", "string"]
 
 DTYPES: dict[str, np.dtype[np.generic]] = {
-    "tensor(bfloat16)": np.dtype(ml_dtypes.bfloat16),
+    **TYPES,
     "tensor(bool)": np.dtype(np.bool_),
     "tensor(double)": np.dtype(np.float64),
     "tensor(float)": np.dtype(np.float32),
@@ -165,4 +165,7 @@ def _chosen(feed: Feed, generator: np.random.Generator, seed: int) -> Array:
 
 def dtype_of(name: str) -> np.dtype[np.generic]:
     """The type with numpy's or `ml_dtypes`' name."""
-    return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+    return _LACKING.get(name) or np.dtype(name)
+
+
+_LACKING: dict[str, np.dtype[np.generic]] = {dtype.name: dtype for dtype in TYPES.values()}

@@ -6,24 +6,19 @@ The runtime must not improve either side: what is compared is what the files say
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import itertools
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from optimizer.errors import RunError
 from optimizer.verify.feeds import DTYPES, Array, Input
-
-if TYPE_CHECKING:
-    import onnxruntime as ort
+from optimizer.verify.values import array_of, needs_values, value_of
 
 MAX_OUTPUT_BYTES = 2 << 30
-_BFLOAT16 = 16  # TensorProto.BFLOAT16
 _MAX_MESSAGE = 240
 _MEMORY_TEXTS = ("allocate", "bad_alloc", "bad allocation")
 
@@ -81,8 +76,8 @@ class Session:
         types = {item.type for item in (*self.interface.inputs, *self.interface.outputs)}
         with _refusals():
             outputs: Sequence[object] = (
-                self._run_bfloat16(names, feeds)
-                if "tensor(bfloat16)" in types
+                self._run_on_values(names, feeds)
+                if needs_values(types)
                 else self._session.run(names, dict(feeds))
             )
         arrays: dict[str, Array] = {}
@@ -94,19 +89,9 @@ class Session:
             raise NotRunnable("The outputs take more than 2 GiB; bind smaller sizes.")
         return arrays
 
-    def _run_bfloat16(self, names: Sequence[str], feeds: Mapping[str, Array]) -> list[Array]:
-        """For lack of a bfloat16 in numpy the runtime takes and gives only its bits."""
-        import onnxruntime as ort
-
-        values: dict[str, ort.OrtValue] = {}
-        for name, array in feeds.items():
-            if array.dtype == ml_dtypes.bfloat16:
-                bits = array.view(np.uint16)
-                value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _BFLOAT16)
-            else:
-                value = ort.OrtValue.ortvalue_from_numpy(array)
-            values[name] = value
-        return [_array(value) for value in self._session.run_with_ort_values(names, values)]
+    def _run_on_values(self, names: Sequence[str], feeds: Mapping[str, Array]) -> list[Array]:
+        values = {name: value_of(array) for name, array in feeds.items()}
+        return [array_of(value) for value in self._session.run_with_ort_values(names, values)]
 
 
 def unsupported_inputs(interface: Interface) -> str:
@@ -115,13 +100,6 @@ def unsupported_inputs(interface: Interface) -> str:
         if item.type not in DTYPES:
             return f"input '{item.name}' has type {item.type}, which cannot be fed"
     return ""
-
-
-def _array(value: ort.OrtValue) -> Array:
-    if value.data_type() != "tensor(bfloat16)":
-        return value.numpy()
-    data = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
-    return np.frombuffer(data, ml_dtypes.bfloat16).reshape(value.shape())
 
 
 def _options() -> Any:  # the runtime's classes have no types
