@@ -1,0 +1,170 @@
+"""From winners of workloads to one way to run the whole model.
+
+Options belong to a session: all workloads share them. What is chosen is what saves most over all
+raced workloads, each weighed by its share of the time; a workload that gets slower counts against
+it. A reformulation belongs to its places in the graph and is chosen workload by workload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from profiling.config import ConfigError, RunConfig, Value
+from profiling.config.settings import from_values
+from profiling.kernels.selection import Row, Selection, WorkloadRace
+
+_LEAST = 0.005
+"""Options that promise less than this share of the time are not worth a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to do with the whole model.
+
+    Attributes:
+        options: changes of the variant's options.
+        reformulations: workload key -> id.
+        saved_by_options: predicted share of the time of all operators, 0 to 1.
+        saved_by_reformulations: the same for the reformulations without the options.
+        saved: for both together.
+        notes: how it was weighed, a sentence each.
+    """
+
+    options: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    reformulations: Mapping[str, str] = field(default_factory=dict[str, str])
+    saved_by_options: float = 0.0
+    saved_by_reformulations: float = 0.0
+    saved: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def anything(self) -> bool:
+        """Whether something is to be changed."""
+        return bool(self.options or self.reformulations)
+
+
+def choose(selection: Selection, *, lossy: bool = False) -> Choice:
+    """What the races speak for. "No clear difference" speaks for nothing.
+
+    Args:
+        selection: the races.
+        lossy: whether reformulations with fewer bits may be chosen.
+    """
+    races = selection.races
+    sets = _option_sets(races)
+    chosen, notes = _combined(sets, races, selection.config)
+    by_options = {race.operator.workload.key: _factor(race, chosen, sets) for race in races}
+    options: dict[str, Value] = {}
+    for label in chosen:
+        options.update(sets[label])
+    ways: dict[str, Row] = {}
+    for race in races:
+        best = _best_reformulation(race, lossy=lossy)
+        if best is not None and best.speedup > by_options[race.operator.workload.key]:
+            ways[race.operator.workload.key] = best
+    alone = {key: row.speedup for key, row in ways.items()}
+    both = {key: max(factor, alone.get(key, 1.0)) for key, factor in by_options.items()}
+    return Choice(
+        options,
+        {key: row.candidate.reformulation for key, row in ways.items()},
+        _saved(races, by_options),
+        _saved(races, alone),
+        _saved(races, both),
+        notes,
+    )
+
+
+def _option_sets(races: tuple[WorkloadRace, ...]) -> dict[str, Mapping[str, Value]]:
+    """Every set of options that was raced without a reformulation, by its label."""
+    return {
+        candidate.label: candidate.changes
+        for race in races
+        for candidate in race.candidates
+        if candidate.changes and not candidate.reformulation and not candidate.unavailable
+    }
+
+
+def _combined(
+    sets: Mapping[str, Mapping[str, Value]], races: tuple[WorkloadRace, ...], base: RunConfig
+) -> tuple[list[str], tuple[str, ...]]:
+    """Labels of the sets to take: the most saving first, then those that agree with them."""
+    totals = {
+        label: _saved(races, {r.operator.workload.key: _speedup(r, label) for r in races})
+        for label in sets
+        if not any(_is_wrong(race, label) for race in races)
+    }
+    chosen: list[str] = []
+    merged: dict[str, Value] = {}
+    notes: list[str] = []
+    for label, saved in sorted(totals.items(), key=lambda item: -item[1]):
+        if saved < _LEAST:
+            break
+        changes = sets[label]
+        if any(merged.get(name, value) != value for name, value in changes.items()):
+            notes.append(
+                f"“{label}” would save {saved:.1%}, but contradicts what saves more: options hold"
+                " for the whole session."
+            )
+            continue
+        if set(changes) <= set(merged):
+            continue
+        try:
+            from_values({**merged, **changes}, base=base)
+        except ConfigError as error:
+            notes.append(f"“{label}” cannot be combined: {error.message}")
+            continue
+        chosen.append(label)
+        merged.update(changes)
+        notes.append(f"“{label}” saves {saved:.1%} of the time of all operators.")
+    if len(chosen) > 1:
+        notes.append(
+            "These options were raced one by one; together they are taken to multiply, which only"
+            " the race of the whole model can tell."
+        )
+    return chosen, tuple(notes)
+
+
+def _factor(
+    race: WorkloadRace, chosen: list[str], sets: Mapping[str, Mapping[str, Value]]
+) -> float:
+    factor = 1.0
+    counted: set[str] = set()
+    for label in chosen:
+        if not set(sets[label]) <= counted:
+            factor *= _speedup(race, label)
+            counted |= set(sets[label])
+    return factor
+
+
+def _speedup(race: WorkloadRace, label: str) -> float:
+    """Of a set of options on a workload; 1 where it was not tried or nothing is clear."""
+    if any(candidate.label == label for candidate in race.candidates):
+        return race.row(label).speedup
+    return 1.0
+
+
+def _is_wrong(race: WorkloadRace, label: str) -> bool:
+    known = any(candidate.label == label for candidate in race.candidates)
+    return known and bool(race.row(label).wrong)
+
+
+def _best_reformulation(race: WorkloadRace, *, lossy: bool) -> Row | None:
+    """The surest of those raced with the variant's own options."""
+    rows = [
+        row
+        for row in race.rows()
+        if row.candidate.reformulation
+        and not row.candidate.changes
+        and row.speedup > 1
+        and (lossy or not row.candidate.lossy)
+    ]
+    return max(rows, key=lambda row: row.contrast.low if row.contrast else 0.0, default=None)
+
+
+def _saved(races: tuple[WorkloadRace, ...], factors: Mapping[str, float]) -> float:
+    """Share of the time of all operators that is saved with these speedups."""
+    return sum(
+        race.operator.share * (1 - 1 / factors.get(race.operator.workload.key, 1.0))
+        for race in races
+    )

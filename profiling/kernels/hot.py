@@ -1,0 +1,253 @@
+"""Where a model's time goes, by workload: equal work counts together, wherever it stands."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import onnx_ir as ir
+
+from optimizer.cost.node import VIEWS, node_cost
+from optimizer.cost.sizes import Sizes
+from optimizer.errors import RunError, StudioError
+from optimizer.isolation import Isolate, Progress
+from optimizer.model.limits import JobLimits
+from optimizer.model.loader import load_path
+from optimizer.model.operators.call import constant_of
+from optimizer.model.writer import INLINE_BYTES, to_bytes, weight_bytes, write
+from optimizer.verify import jobs
+from optimizer.verify.runtime import as_file
+from profiling.config import RunConfig
+from profiling.execution.session import open_session, refusal
+from profiling.kernels.block import Block, blocks_of
+from profiling.kernels.extract import NotExtractable, extract
+from profiling.kernels.workload import TensorSize, Workload, describe, size_of
+from profiling.racing.race import Variant
+
+Source = Literal["runtime profile", "static cost"]
+
+RUNS = 4
+TOP = 6
+_SMALLEST = 256
+"""Results of fewer elements are ready before a kernel could matter."""
+
+_LIMITS = JobLimits(seconds=300.0)
+_FLOPS_PER_US = 50_000.0
+_BYTES_PER_US = 10_000.0
+"""A core of a server today: 50 GFLOP/s, 10 GB/s. Only the order matters, not the scale."""
+
+_RUNTIME_TYPES = {
+    "bool": "BOOL", "double": "DOUBLE", "float": "FLOAT", "float16": "FLOAT16",
+    "bfloat16": "BFLOAT16", "int8": "INT8", "int16": "INT16", "int32": "INT32", "int64": "INT64",
+    "uint8": "UINT8", "uint16": "UINT16", "uint32": "UINT32", "uint64": "UINT64",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class HotOperator:
+    """One workload of a model.
+
+    Attributes:
+        nodes: names of the nodes of each place where it occurs.
+        time_us: of all places together in one steady run; an estimate for `static cost`.
+        share: of the time of all operators.
+        model: the workload alone as an ONNX file; empty below the top, or where `reason` says why.
+        reason: why it was not extracted.
+    """
+
+    workload: Workload
+    nodes: tuple[tuple[str, ...], ...]
+    time_us: float
+    share: float
+    model: bytes = b""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HotOperators:
+    """A model's workloads, the heaviest first.
+
+    Attributes:
+        source: `runtime profile`, or `static cost` where the model could not be run.
+        total_us: of all operators in one steady run.
+        remark: why there is no profile; empty if there is one.
+    """
+
+    source: Source
+    total_us: float
+    operators: tuple[HotOperator, ...]
+    remark: str = ""
+
+
+def find_hot(
+    variant: Variant,
+    *,
+    isolate: Isolate,
+    top: int = TOP,
+    request: jobs.Request | None = None,
+    limits: JobLimits = _LIMITS,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> HotOperators:
+    """Profile the variant, its file as it stands, and extract its heaviest workloads.
+
+    The runtime's own rewrites are off here: every operator of the file is seen as itself.
+
+    Raises:
+        StudioError: the file cannot be read.
+    """
+    model = variant.model.absolute() if isinstance(variant.model, Path) else variant.model
+    return isolate(
+        hot_operators, model, variant.config, top, request or jobs.Request(seeds=1),
+        limits=limits, progress=progress, cancelled=cancelled,
+    )  # fmt: skip
+
+
+def hot_operators(
+    model: bytes | Path,
+    config: RunConfig,
+    top: int,
+    request: jobs.Request,
+    *,
+    progress: Progress | None = None,
+) -> HotOperators:
+    """The worker's part of `find_hot`."""
+    report = progress or _silent
+    loaded = load_path(as_file(model)).ir
+    named = Path("named.onnx").absolute()
+    write(loaded, named)
+    remark = ""
+    try:
+        report("profiling the file as it stands", 0.2)
+        records = _profiled(named, config, request)
+    except RunError as error:
+        records, remark = [], error.message
+    blocks = blocks_of(loaded.graph)
+    times = _times(records) if records else _estimates(blocks)
+    sizes = _sizes(loaded, records)
+    report("extracting the heaviest operators", 0.8)
+    found = _grouped(blocks, times, sizes, loaded)
+    heaviest = [block for _, block in found if is_worth_a_race(block, sizes)][:top]
+    operators = tuple(
+        _with_model(operator, block, sizes, loaded) if block in heaviest else operator
+        for operator, block in found
+    )
+    source: Source = "runtime profile" if records else "static cost"
+    return HotOperators(source, sum(times.values()), operators, remark)
+
+
+def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
+    """Whether kernels differ here: not where only sizes are computed, or a few numbers."""
+    size = size_of(block.output, sizes)
+    if size is None or all(constant_of(value) is not None for value in block.inputs):
+        return False
+    views = not block.nodes[0].domain and block.kind in VIEWS
+    return not views and "FLOAT" in size.dtype and math.prod(size.shape) >= _SMALLEST
+
+
+def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> list[dict[str, Any]]:
+    """One record a kernel and run, as the runtime wrote it; the first run left out."""
+    reference = jobs.run_reference(path, request)
+    plain = replace(config, graph_optimization="disabled", gelu_approximation=False)
+    session: Any = open_session(path, plain, profile_prefix="hot")
+    for _ in range(RUNS):
+        try:
+            session.run(None, dict(reference.runs[0].inputs))
+        except Exception as error:  # the runtime has a dozen classes for this
+            raise refusal(error) from error
+    text = Path(str(session.end_profiling())).read_text(encoding="utf-8", errors="replace")
+    records: list[dict[str, Any]] = [r for r in json.loads(text) if r.get("ph") == "X"]
+    ends = sorted(r["ts"] + r["dur"] for r in records if r["name"] == "model_run")
+    return [r for r in records if r["name"].endswith("_kernel_time") and r["ts"] >= ends[0]]
+
+
+def _times(records: list[dict[str, Any]]) -> dict[str, float]:
+    """Microseconds of each node in one steady run: the median of its runs."""
+    runs: dict[str, list[float]] = {}
+    for record in records:
+        runs.setdefault(record["name"].removesuffix("_kernel_time"), []).append(record["dur"])
+    return {name: sorted(times)[len(times) // 2] for name, times in runs.items()}
+
+
+def _estimates(blocks: list[Block]) -> dict[str, float]:
+    """Microseconds from arithmetic and traffic, where nothing could be run."""
+    sizes = Sizes()
+    costs = {node.name or "": node_cost(node, sizes) for block in blocks for node in block.nodes}
+    return {
+        name: max(
+            cost.flops / _FLOPS_PER_US, (cost.bytes_read + cost.bytes_written) / _BYTES_PER_US
+        )
+        for name, cost in costs.items()
+        if cost is not None
+    }
+
+
+def _sizes(model: ir.Model, records: list[dict[str, Any]]) -> dict[str, TensorSize]:
+    """Sizes of values by name, as the runtime saw them."""
+    seen = {r["name"].removesuffix("_kernel_time"): r["args"] for r in records}
+    sizes: dict[str, TensorSize] = {}
+    for node in model.graph:
+        about: Mapping[str, Any] = seen.get(node.name or "", {})
+        for key, values in (
+            ("input_type_shape", [value for value in node.inputs if value is not None]),
+            ("output_type_shape", [value for value in node.outputs if value.name]),
+        ):
+            told = about.get(key, [])
+            if len(told) == len(values):
+                found = zip(values, map(_size, told), strict=True)
+                sizes.update({v.name or "": size for v, size in found if size is not None})
+    return sizes
+
+
+def _size(told: Mapping[str, list[int]]) -> TensorSize | None:
+    for dtype, shape in told.items():
+        if dtype in _RUNTIME_TYPES:
+            return TensorSize(_RUNTIME_TYPES[dtype], tuple(shape))
+    return None
+
+
+def _grouped(
+    blocks: list[Block],
+    times: Mapping[str, float],
+    sizes: Mapping[str, TensorSize],
+    model: ir.Model,
+) -> list[tuple[HotOperator, Block]]:
+    """Blocks of equal work together, the heaviest first, each with its first block."""
+    whole = sum(times.values()) or 1.0
+    places: dict[str, list[Block]] = {}
+    works: dict[str, Workload] = {}
+    for block in blocks:
+        work = describe(block, sizes, model.opset_imports)
+        if work is not None:
+            works[work.key] = work
+            places.setdefault(work.key, []).append(block)
+    found: list[tuple[HotOperator, Block]] = []
+    for key, same in places.items():
+        nodes = tuple(tuple(node.name or "" for node in block.nodes) for block in same)
+        time_us = sum(times.get(name, 0.0) for names in nodes for name in names)
+        if time_us > 0:
+            found.append((HotOperator(works[key], nodes, time_us, time_us / whole), same[0]))
+    return sorted(found, key=lambda item: -item[0].time_us)
+
+
+def _with_model(
+    operator: HotOperator, block: Block, sizes: Mapping[str, TensorSize], model: ir.Model
+) -> HotOperator:
+    try:
+        alone = extract(block, sizes, model)
+    except NotExtractable as error:
+        return replace(operator, reason=error.message)
+    if weight_bytes(alone) > INLINE_BYTES:
+        return replace(operator, reason="Its weights are too large for a file of its own.")
+    try:
+        return replace(operator, model=to_bytes(alone))
+    except StudioError as error:
+        return replace(operator, reason=error.message)
+
+
+def _silent(_text: str, _fraction: float) -> None:
+    """Progress for nobody."""

@@ -1,0 +1,127 @@
+"""Attention as one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.model.operators.call import constant_of
+from profiling.kernels.reformulations.site import (
+    MICROSOFT,
+    NotHere,
+    Site,
+    array_of,
+    attributes_of,
+    dims_of,
+)
+
+_RANK = 4
+_SOFTMAX_OVER_LAST = 13
+
+
+@dataclass(frozen=True, slots=True)
+class _Attention:
+    """`softmax(query @ key * scale + mask) @ value`, all of rank 4, heads second.
+
+    Attributes:
+        key: float[batch, heads, size, length]: transposed already.
+    """
+
+    query: ir.Value
+    key: ir.Value
+    value: ir.Value
+    scale: float
+    mask: ir.Value | None
+
+
+def attention_fused(site: Site) -> None:
+    """The runtime's fused attention, which never writes the whole matrix of scores."""
+    _fused(site, lambda value: value)
+
+
+def attention_fused_in_half(site: Site) -> None:
+    """Fused attention in float16, its inputs and its result cast."""
+    back = int(ir.DataType.FLOAT)
+    _fused(site, lambda value: site.new("Cast", value, to=int(ir.DataType.FLOAT16)), back=back)
+
+
+def attention_with_scaled_product(site: Site) -> None:
+    """The scale inside the product of query and key, instead of one more pass over the scores."""
+    found = _attention(site)
+    first, second = site.block.nodes[:2]
+    if second.op_type not in ("Div", "Mul"):
+        raise NotHere("nothing scales its scores")
+    scores = site.new("FusedMatMul", found.query, found.key, domain=MICROSOFT, alpha=found.scale)
+    site.put([first, second], second.outputs[0], scores)
+
+
+def _fused(site: Site, typed: Callable[[ir.Value], ir.Value], *, back: int = 0) -> None:
+    found = _attention(site)
+    _, heads, length, size = dims_of(found.query)
+    width = dims_of(found.value)[-1]
+    if heads is None or size is None or width is None:
+        raise NotHere("the number of heads, or their size, is free in the file")
+    mask = None if found.mask is None else typed(_whole_mask(site, found.mask, length))
+    rows = site.new("Transpose", typed(found.query), perm=[0, 2, 1, 3])
+    result = site.new(
+        "MultiHeadAttention",
+        site.new("Reshape", rows, site.integers(0, 0, heads * size)),
+        site.new("Transpose", typed(found.key), perm=[0, 1, 3, 2]),
+        typed(found.value),
+        None,
+        None,
+        mask,
+        domain=MICROSOFT,
+        num_heads=heads,
+        scale=found.scale,
+    )
+    result = site.new("Reshape", result, site.integers(0, 0, heads, width))
+    result = site.new("Transpose", result, perm=[0, 2, 1, 3])
+    if back:
+        result = site.new("Cast", result, to=back)
+    site.put(site.block.nodes, site.block.output, result)
+
+
+def _attention(site: Site) -> _Attention:
+    if site.block.kind != "Attention":
+        raise NotHere("it is no attention")
+    first, last = site.block.nodes[0], site.block.nodes[-1]
+    query, key = first.inputs
+    value = last.inputs[1]
+    if query is None or key is None or value is None:
+        raise NotHere("an input is missing")
+    if any(len(dims_of(each)) != _RANK for each in (query, key, value)):
+        raise NotHere(f"its inputs do not have rank {_RANK}")
+    softmax = site.node("Softmax")
+    usual = -1 if site.opset >= _SOFTMAX_OVER_LAST else 1
+    if softmax is None or attributes_of(softmax).get("axis", usual) not in (-1, _RANK - 1):
+        raise NotHere("its Softmax is not over the last axis")
+    mask = site.node("Add")
+    return _Attention(query, key, value, _scale(site), None if mask is None else mask.inputs[1])
+
+
+def _scale(site: Site) -> float:
+    for node in site.block.nodes[1:3]:
+        if node.op_type in ("Div", "Mul") and constant_of(node.inputs[1]) is not None:
+            array = array_of(node.inputs[1])
+            if array.size != 1:
+                raise NotHere("its scale is no single number")
+            factor = float(array.reshape(-1)[0])
+            return 1 / factor if node.op_type == "Div" else factor
+    return 1.0
+
+
+def _whole_mask(site: Site, mask: ir.Value, length: int | None) -> ir.Value:
+    """The mask with a row for every query, as the fused operator wants it."""
+    dims = dims_of(mask)
+    if len(dims) != _RANK:
+        raise NotHere(f"its mask does not have rank {_RANK}")
+    if dims[2] == 1 and length != 1:
+        if length is None:
+            raise NotHere("the length of the sequence is free in the file")
+        return site.new("Expand", mask, site.integers(1, 1, length, 1))
+    if dims[2] is None:
+        raise NotHere("the size of its mask is free in the file")
+    return mask

@@ -1,0 +1,276 @@
+"""One race a workload: all its candidates in turns, outputs compared first, then ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from optimizer.errors import Cancelled, StudioError
+from optimizer.isolation import Progress
+from optimizer.model.findings import Status
+from optimizer.verify import Comparison, Tolerance
+from profiling.config import Group, RunConfig
+from profiling.kernels.apart import Written, written_alone
+from profiling.kernels.candidates import Candidate, candidates
+from profiling.kernels.hot import TOP, HotOperator, HotOperators, find_hot
+from profiling.racing.measure import Plan, measure
+from profiling.racing.race import Race, Timing, Variant
+from profiling.racing.samples import Contrast
+from profiling.workers import WorkerPool
+
+MOST_RUNS = 100_000
+_SEARCHING = 0.1
+"""Share of the progress that the profile takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One candidate of a workload and what it came to.
+
+    Attributes:
+        p50_ms: median latency; None where it was not measured.
+        contrast: against the baseline; None for the baseline itself, and where there is no time.
+        wrong: why its result is not within its tolerance; empty if it is.
+        scaled: largest difference from the file as it stands, relative to the result's scale.
+        verdict: one sentence.
+    """
+
+    candidate: Candidate
+    p50_ms: float | None
+    contrast: Contrast | None
+    wrong: str
+    scaled: float | None
+    verdict: str
+
+    @property
+    def believable(self) -> bool:
+        """Whether there is a time and the result is right."""
+        return self.p50_ms is not None and not self.wrong
+
+    @property
+    def speedup(self) -> float:
+        """Of what may be claimed: 1 where nothing may be."""
+        if self.contrast is None or not self.believable:
+            return 1.0
+        return 1.0 if self.contrast.verdict == "no_clear_difference" else self.contrast.speedup
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadRace:
+    """A workload, its candidates, and their race.
+
+    Attributes:
+        operator: the workload and where it occurs; without its model once it is recorded.
+        candidates: all that were thought of, the baseline first.
+        race: None where it could not be run.
+        error: why not.
+    """
+
+    operator: HotOperator
+    candidates: tuple[Candidate, ...]
+    race: Race | None
+    error: str = ""
+
+    def rows(self) -> tuple[Row, ...]:
+        """All candidates: measured ones by latency, wrong ones, those that were not measured."""
+        found = [self._row(candidate) for candidate in self.candidates]
+        worst = float("inf")
+        return tuple(
+            sorted(
+                found,
+                key=lambda row: (row.p50_ms is None, bool(row.wrong), row.p50_ms or worst),
+            )
+        )
+
+    def winner(self, *, lossy: bool = False) -> Row:
+        """The candidate to take: surely faster, by the lower end of its interval; else as it is."""
+        rows = [
+            row
+            for row in self.rows()
+            if row.believable
+            and row.contrast is not None
+            and row.contrast.verdict == "faster"
+            and (lossy or not row.candidate.lossy)
+        ]
+        return max(rows, key=_sure_speedup, default=self._row(self.candidates[0]))
+
+    def row(self, label: str) -> Row:
+        """The candidate of this label."""
+        return self._row(next(c for c in self.candidates if c.label == label))
+
+    def _row(self, candidate: Candidate) -> Row:
+        timing = self._timing(candidate)
+        if timing is None:
+            reason = candidate.unavailable or self.error or "the race ended before"
+            return Row(candidate, None, None, "", None, f"not measured: {reason}")
+        if timing.error or timing.summary is None or self.race is None:
+            reason = timing.error or "no runs"
+            return Row(candidate, None, None, "", None, f"not measured: {reason}")
+        wrong = _wrong(timing.outputs, candidate.tolerance)
+        scaled = max((output.scaled for output in timing.outputs), default=None)
+        p50_ms = timing.summary.p50_ms
+        if candidate is self.candidates[0]:
+            return Row(candidate, p50_ms, None, wrong, scaled, "the baseline")
+        contrast = self.race.contrast(candidate.label)
+        verdict = f"wrong result, so its time does not count: {wrong}" if wrong else str(contrast)
+        return Row(candidate, p50_ms, contrast, wrong, scaled, verdict)
+
+    def _timing(self, candidate: Candidate) -> Timing | None:
+        timings = () if self.race is None else self.race.timings
+        return next((t for t in timings if t.label == candidate.label), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is known about a variant's kernels.
+
+    Attributes:
+        config: the options that the variant runs with, which are everybody's baseline.
+        hot: all its workloads.
+        races: of the heaviest.
+    """
+
+    config: RunConfig
+    hot: HotOperators
+    races: tuple[WorkloadRace, ...]
+
+
+def select(
+    variant: Variant,
+    *,
+    pool: WorkerPool,
+    groups: Mapping[Group, Status],
+    seconds: float = 20.0,
+    top: int = TOP,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    observe: Callable[[Selection], None] | None = None,
+) -> Selection:
+    """Find the variant's hot operators and race the candidates of each.
+
+    Args:
+        variant: the model and how it is run now.
+        pool: where it runs.
+        groups: which options count here.
+        seconds: of steady running, for all races together.
+        top: workloads to race.
+        progress: told what is being done.
+        cancelled: asked whether to stop.
+        observe: told what is known after each race.
+
+    Raises:
+        StudioError: the model cannot be read.
+        Cancelled: if `cancelled` said so.
+    """
+    report = progress or _silent
+    isolate = pool if variant.config.device == "cpu" else pool.run_fresh
+    hot = find_hot(
+        variant, isolate=isolate, top=top, cancelled=cancelled,
+        progress=lambda text, fraction: report(text, _SEARCHING * fraction),
+    )  # fmt: skip
+    chosen = [operator for operator in hot.operators if operator.model]
+    found = Selection(variant.config, hot, ())
+    for number, operator in enumerate(chosen):
+
+        def part(text: str, fraction: float, number: int = number) -> None:
+            done = (number + fraction) / len(chosen)
+            name = chosen[number].workload.title
+            whole = _SEARCHING + (1 - _SEARCHING) * done
+            report(f"{number + 1} of {len(chosen)}, {name}: {text}", whole)
+
+        raced = race_workload(
+            operator, variant.config, pool=pool, groups=groups,
+            seconds=seconds / len(chosen), progress=part, cancelled=cancelled,
+        )  # fmt: skip
+        found = replace(found, races=(*found.races, raced))
+        if observe is not None:
+            observe(found)
+    return found
+
+
+def race_workload(
+    operator: HotOperator,
+    base: RunConfig,
+    *,
+    pool: WorkerPool,
+    groups: Mapping[Group, Status],
+    seconds: float,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> WorkloadRace:
+    """Race the candidates of one workload.
+
+    Raises:
+        Cancelled: if `cancelled` said so.
+    """
+    offered = candidates(operator.workload, base, groups)
+    try:
+        offered, models = _written(operator, offered, base, pool, cancelled)
+        variants = [
+            Variant(candidate.label, models[candidate.reformulation], candidate.config(base))
+            for candidate in offered
+            if not candidate.unavailable
+        ]
+        race = measure(
+            variants,
+            pool=pool,
+            plan=Plan(runs=MOST_RUNS, seconds=seconds, tolerance=_loosest(offered)),
+            progress=progress,
+            cancelled=cancelled,
+        )
+    except Cancelled:
+        raise
+    except StudioError as error:
+        return WorkloadRace(operator, offered, None, error.message)
+    return WorkloadRace(operator, offered, race)
+
+
+def _written(
+    operator: HotOperator,
+    offered: Sequence[Candidate],
+    base: RunConfig,
+    pool: WorkerPool,
+    cancelled: Callable[[], bool] | None,
+) -> tuple[tuple[Candidate, ...], dict[str, bytes]]:
+    """The candidates that fit this workload, and their models by reformulation."""
+    wanted = {c.reformulation for c in offered if c.reformulation and not c.unavailable}
+    written: dict[str, Written] = {}
+    if wanted:
+        written = pool(
+            written_alone, operator.model, operator.workload.kind, base, sorted(wanted),
+            cancelled=cancelled,
+        )  # fmt: skip
+    kept: list[Candidate] = []
+    models = {"": operator.model}
+    for candidate in offered:
+        found = written.get(candidate.reformulation)
+        if found is None:
+            kept.append(candidate)
+        elif found.model:
+            models[candidate.reformulation] = found.model
+            kept.append(replace(candidate, unavailable=found.missing))
+    return tuple(kept), models
+
+
+def _loosest(offered: Sequence[Candidate]) -> Tolerance:
+    """What all are held to in the race; each is held to its own afterwards."""
+    raced = [candidate.tolerance for candidate in offered if not candidate.unavailable]
+    return Tolerance(max(t.rtol for t in raced), max(t.atol for t in raced))
+
+
+def _wrong(outputs: Sequence[Comparison], tolerance: Tolerance) -> str:
+    for output in outputs:
+        if not output.ok:
+            return output.reason
+        if output.max_abs > tolerance.atol + tolerance.rtol * output.scale:
+            return f"off by {output.max_abs:.3g} where the result reaches {output.scale:.3g}"
+    return ""
+
+
+def _sure_speedup(row: Row) -> float:
+    assert row.contrast is not None
+    return row.contrast.low
+
+
+def _silent(_text: str, _fraction: float) -> None:
+    """Progress for nobody."""
