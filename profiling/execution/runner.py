@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from optimizer.verify.feeds import Array
+from optimizer.verify.values import Array, array_of, bits_of, needs_values, onnx_number, value_of
 from profiling.config import RunConfig
 from profiling.execution.session import SessionError, open_session, refusal
 
@@ -43,11 +43,15 @@ class Opened:
 @dataclass(slots=True)
 class _State:
     session: Any = None
-    run: Callable[[], list[Array]] | None = None
+    run: Callable[[], list[Any]] | None = None
     names: tuple[str, ...] = ()
 
 
 _state = _State()
+
+
+def ready() -> None:
+    """Nothing: the answer shows that the process is up and has this module."""
 
 
 def open_variant(model: Path, config: RunConfig) -> Opened:
@@ -90,9 +94,11 @@ def first_run(
     started = time.perf_counter_ns()
     found = _guarded(_state.run)
     latency_ms = (time.perf_counter_ns() - started) / 1e6
+    gc.collect()
+    gc.freeze()  # what is here stays; collecting after every block would go through it again
     # The runtime may reuse its buffers for the next run.
     return latency_ms, {
-        name: np.array(array) for name, array in zip(_state.names, found, strict=True)
+        name: np.array(_as_array(item)) for name, item in zip(_state.names, found, strict=True)
     }
 
 
@@ -122,53 +128,80 @@ def peak_resident_bytes() -> int:
     return 0
 
 
-def _guarded(run: Callable[[], list[Array]]) -> list[Array]:
+def _as_array(item: Any) -> Array:
+    """An output as an array; the runtime gives values for types that numpy lacks."""
+    if isinstance(item, np.ndarray):
+        return cast("Array", item)
+    if not hasattr(item, "is_tensor") or not item.is_tensor():
+        raise SessionError("An output is no tensor; models with such outputs are not measured.")
+    return array_of(item)
+
+
+def _guarded(run: Callable[[], list[Any]]) -> list[Any]:
     try:
         return run()
     except Exception as error:  # the runtime has a dozen classes for this
         raise refusal(error) from error
 
 
-def _host_run(session: Any, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:
+def _host_run(session: Any, inputs: Mapping[str, Array]) -> Callable[[], list[Any]]:
+    types = [item.type for item in (*session.get_inputs(), *session.get_outputs())]
+    if needs_values(types):
+        values = {name: value_of(array) for name, array in inputs.items()}
+        return lambda: session.run_with_ort_values(None, values)
     feeds = dict(inputs)
     return lambda: session.run(None, feeds)
 
 
 def _device_run(
     session: Any, inputs: Mapping[str, Array], outputs: Mapping[str, Array], *, device: str
-) -> Callable[[], list[Array]]:
+) -> Callable[[], list[Any]]:
     """Inputs and outputs at fixed addresses on the device, as a captured graph needs them."""
-    import onnxruntime
-
-    ort: Any = onnxruntime
-    kind, _, number = device.partition(":")
     binding = session.io_binding()
     for name, array in inputs.items():
-        binding.bind_ortvalue_input(
-            name, ort.OrtValue.ortvalue_from_numpy(array, kind, int(number or 0))
-        )
+        buffer = _buffer(array, device)
+        buffer.update_inplace(bits_of(array) if onnx_number(array.dtype) else array)
+        binding.bind_ortvalue_input(name, buffer)
     buffers: list[Any] = []
     for item in session.get_outputs():
         if item.name not in outputs:
             raise SessionError(f"Output '{item.name}' has no known size to reserve on {device}.")
-        like = outputs[item.name]
-        buffer = ort.OrtValue.ortvalue_from_shape_and_type(
-            list(like.shape), like.dtype.type, kind, int(number or 0)
-        )
-        binding.bind_ortvalue_output(item.name, buffer)
-        buffers.append(buffer)
+        buffers.append(_buffer(outputs[item.name], device))
+        binding.bind_ortvalue_output(item.name, buffers[-1])
     first = True
 
-    def run() -> list[Array]:
+    def run() -> list[Any]:
         nonlocal first
         session.run_with_iobinding(binding)
         binding.synchronize_outputs()
         if not first:
             return []
         first = False
-        return [buffer.numpy() for buffer in buffers]
+        return [_on_host(buffer) for buffer in buffers]
 
     return run
+
+
+def _buffer(like: Array, device: str) -> Any:
+    """Room for an array of this type and shape on the device."""
+    import onnxruntime
+
+    make: Any = onnxruntime.OrtValue
+    kind, _, number = device.partition(":")
+    element = onnx_number(like.dtype) or like.dtype.type
+    return make.ortvalue_from_shape_and_type(list(like.shape), element, kind, int(number or 0))
+
+
+def _on_host(buffer: Any) -> Any:
+    """The buffer's array; a value whose type numpy lacks as it is, if it lies on the host."""
+    if not needs_values([buffer.data_type()]):
+        return buffer.numpy()
+    if buffer.device_name() == "cpu":
+        return buffer
+    raise SessionError(
+        f"Outputs of type {buffer.data_type()} cannot be copied from the device; "
+        "race with transfers, or cast the output to float."
+    )
 
 
 def _assignment(session: Any) -> dict[str, int]:

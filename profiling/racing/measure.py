@@ -1,8 +1,8 @@
 """Time variants against each other fairly.
 
-Each variant has a fresh process of its own and keeps still while another one runs. Rounds go
-there and back (A B, B A, A B, …) so that whatever drifts on the machine hits all alike. Outputs are
-compared before a time is believed, and the device that really ran is checked.
+Each variant has a fresh process of its own and keeps still while another one runs. The order
+changes from round to round (A B, B A, …), so that whatever drifts on the machine hits all alike.
+Outputs are compared before a time is believed, and the device that really ran is checked.
 """
 
 from __future__ import annotations
@@ -12,54 +12,23 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
-import numpy as np
-
-from optimizer.errors import Cancelled, RunError, StudioError
+from optimizer.errors import StudioError
 from optimizer.isolation import Progress
-from optimizer.model.limits import JobLimits
-from optimizer.verify import Feed, Tolerance, jobs
-from optimizer.verify.comparison import Comparison, compare
-from profiling.execution import runner
-from profiling.machine import this_machine
-from profiling.racing.race import Phases, Race, Timing, Variant
-from profiling.racing.samples import warm_after
-from profiling.workers import Bench, Worker, WorkerPool
+from optimizer.verify import Feed, jobs
+from profiling.machine import Machine, this_machine
+from profiling.racing.plan import Plan, orders
+from profiling.racing.race import Race, Variant
+from profiling.racing.reference import find_reference
+from profiling.racing.runners import Runner
+from profiling.racing.track import Track
+from profiling.workers import Bench, WorkerPool
 
-Result = TypeVar("Result")
+__all__ = ["Observe", "Plan", "Variant", "measure"]
 
-_BLOCK_MS = 60.0
-"""A block runs about this long: much longer than a switch of processes, much shorter than drift."""
-
-_ROUNDS = 12
-_WARM_UP_BLOCK = 5
-_WARM_UP_RUNS = 60
-_WARM_UP_SHARE = 0.25
-_LIMITS = JobLimits(seconds=600.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How much to run.
-
-    Attributes:
-        runs: steady runs of each variant, if they fit into the time.
-        seconds: for the steady state of all variants; warm-up may take a quarter of that again.
-        transfers: on a GPU, whether copies from and to the host belong to a run.
-        tolerance: what outputs are held to.
-        request: how inputs are filled.
-        limits: of every single step of a worker.
-    """
-
-    runs: int = 200
-    seconds: float = 20.0
-    transfers: bool = True
-    tolerance: Tolerance = field(default_factory=Tolerance)
-    request: jobs.Request = field(default_factory=lambda: jobs.Request(seeds=1))
-    limits: JobLimits = _LIMITS
+Observe = Callable[[Race], None]
 
 
 def measure(
@@ -70,38 +39,35 @@ def measure(
     feeds: Sequence[Feed] | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
+    observe: Observe | None = None,
 ) -> Race:
     """Race the variants; the first is the baseline, and its file says what is right.
 
-    A variant that fails keeps what it has and an error; the others go on.
+    A variant that fails keeps what it has and an error; the others go on. If it is the first, the
+    next one that runs takes its place.
+
+    Args:
+        variants: with labels of their own.
+        pool: where they run.
+        plan: how much to run.
+        feeds: how to fill the inputs, instead of what the first model suggests.
+        progress: told what is done and which share of the time has passed.
+        cancelled: asked often.
+        observe: gets the race as far as it is known, at most twice a second.
 
     Raises:
-        StudioError: no variants, equal labels, or a first model that runs on no inputs.
+        StudioError: no variants, equal labels, or no model that runs on any inputs.
         Cancelled: if `cancelled` said so.
     """
-    plan = _checked(variants, plan or Plan(), feeds)
-    track = _Track(plan, progress or _silent, cancelled)
-    started, began = datetime.datetime.now(datetime.UTC), time.monotonic()
+    plan = _checked(variants, plan or Plan(), feeds).on_this_machine()
+    track = Track(plan, len(variants), progress=progress, cancelled=cancelled)
     with (
         pool.measuring(cancelled=cancelled) as bench,
         tempfile.TemporaryDirectory(prefix="passlens-race-") as folder,
     ):
-        machine = this_machine()
-        track.report(f"{variants[0].label}: looking for inputs", 0.0)
-        reference = pool(
-            jobs.run_reference, variants[0].model, plan.request,
-            limits=plan.limits, cancelled=cancelled,
-        )  # fmt: skip
-        timings = _timed(variants, Path(folder), bench, reference=reference, track=track)
-    return Race(
-        timings,
-        reference.feeds,
-        plan.transfers,
-        machine,
-        os.getloadavg()[0],
-        started.isoformat(timespec="seconds"),
-        time.monotonic() - began,
-    )
+        race = _Racing(variants, Path(folder), track, observe)
+        race.run(pool, bench)
+        return race.so_far()
 
 
 def _checked(variants: Sequence[Variant], plan: Plan, feeds: Sequence[Feed] | None) -> Plan:
@@ -113,151 +79,110 @@ def _checked(variants: Sequence[Variant], plan: Plan, feeds: Sequence[Feed] | No
     return replace(plan, request=replace(plan.request, feeds=tuple(feeds)))
 
 
-def _timed(
-    variants: Sequence[Variant],
-    folder: Path,
-    bench: Bench,
-    *,
-    reference: jobs.Reference,
-    track: _Track,
-) -> tuple[Timing, ...]:
-    runners = [
-        _Runner(variant, _as_file(variant.model, folder / f"{index}.onnx"), track)
-        for index, variant in enumerate(variants)
-    ]
-    for entry in runners:
-        entry.attempt(lambda entry=entry: entry.prepare(bench.worker(fresh=True), reference))
-    _run_rounds(runners, track)
-    for entry in runners:
-        entry.attempt(entry.finish)
-    return tuple(entry.timing for entry in runners)
+class _Racing:
+    """The steps of one race, in order."""
 
-
-@dataclass(slots=True)
-class _Track:
-    """What all runners of a race share."""
-
-    plan: Plan
-    report: Progress
-    cancelled: Callable[[], bool] | None
-
-
-class _Runner:
-    """One variant on its worker."""
-
-    def __init__(self, variant: Variant, model: Path, track: _Track) -> None:
-        self.timing = Timing(variant.label, variant.config)
-        self.block_runs = 1
-        self._model = model
+    def __init__(
+        self, variants: Sequence[Variant], folder: Path, track: Track, observe: Observe | None
+    ) -> None:
+        self._variants = variants
         self._track = track
-        self._worker: Worker | None = None
+        self._observe = observe
+        self._feeds: tuple[Feed, ...] = ()
+        self._machine: Machine = this_machine()
+        self._started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self._runners = [
+            Runner(variant, folder / f"{index}.onnx", track)
+            for index, variant in enumerate(variants)
+        ]
 
-    @property
-    def running(self) -> bool:
-        """Whether there is a session to time."""
-        return not self.timing.error
+    def so_far(self) -> Race:
+        """What is known now."""
+        return Race(
+            tuple(entry.timing for entry in self._runners),
+            self._feeds,
+            self._track.plan.transfers,
+            self._machine,
+            os.getloadavg()[0],
+            self._started,
+            self._track.elapsed_s,
+        )
 
-    def attempt(self, step: Callable[[], None]) -> None:
-        """Do one step; a failure is this variant's alone."""
-        if self.timing.error:
-            return
-        try:
-            step()
-        except Cancelled:
-            raise
-        except RunError as error:
-            self.timing = replace(self.timing, error=error.message)
+    def run(self, pool: WorkerPool, bench: Bench) -> None:
+        """Find inputs, make every variant ready, time them in rounds."""
+        by_label = {entry.timing.label: entry for entry in self._runners}
+        reference = find_reference(
+            self._variants, pool, self._track,
+            fail=lambda variant, reason: by_label[variant.label].fail(reason),
+        )  # fmt: skip
+        self._feeds = reference.feeds
+        began_s = time.monotonic()
+        for done, entry in enumerate(self._runners):
+            self._track.expect_set_up(done, time.monotonic() - began_s)
+            self._prepare(entry, bench, reference)
+        self._run_rounds()
+        for entry in self._runners:
+            entry.attempt(entry.finish)
 
-    def prepare(self, worker: Worker, reference: jobs.Reference) -> None:
-        """Create the session, check the first run's outputs, warm up."""
-        self._worker = worker
-        config, plan = self.timing.config, self._track.plan
-        self._report("creating the session", 0.05)
-        opened = self._run(runner.open_variant, self._model, config)
-        on_host = config.device == "cpu" or (plan.transfers and not config.cuda_graph)
-        device = "host" if on_host else f"cuda:{config.device_id}"
-        first = reference.runs[0]
-        self._report("first run", 0.1)
-        first_ms, outputs = self._run(
-            runner.first_run, dict(first.inputs), dict(first.outputs), device
-        )
-        compared = compare(
-            first.outputs, outputs, tolerance=plan.tolerance, random=reference.random
-        )
-        compared += tuple(
-            Comparison(name, ok=False, reason="the output is missing")
-            for name in first.outputs
-            if name not in outputs
-        )
-        self.timing = replace(
-            self.timing,
-            providers=opened.providers,
-            nodes_on=opened.nodes_on,
-            outputs=compared,
-            phases=Phases(opened.import_ms, opened.create_ms, first_ms, ()),
-        )
-        self._warm_up(opened, first_ms)
+    def _prepare(self, entry: Runner, bench: Bench, reference: jobs.Reference) -> None:
+        label = entry.timing.label
+        self._step(entry, f"{label}: starting a process", lambda: entry.start(bench))
+        self._step(entry, f"{label}: creating the session", entry.open)
+        self._step(entry, f"{label}: first run", lambda: entry.run_first(reference))
+        while entry.running and not entry.warm:
+            self._step(
+                entry, f"{label}: warming up", lambda: entry.warm_up(len(self._variants))
+            )  # fmt: skip
 
-    def _warm_up(self, opened: runner.Opened, first_ms: float) -> None:
+    def _step(self, entry: Runner, text: str, step: Callable[[], None]) -> None:
+        if entry.running:
+            self._track.report(text)
+            entry.attempt(step)
+            self._tell()
+
+    def _run_rounds(self) -> None:
+        """Blocks in turn until runs and rounds are done, or the time is up."""
+        plan, track = self._track.plan, self._track
+        began_s, number = time.monotonic(), 0
+        turns = orders(len(self._runners))
+        while any(entry.running for entry in self._runners):
+            spent_s = time.monotonic() - began_s
+            if number and (spent_s > plan.seconds or track.over or self._enough(number)):
+                return
+            track.expect(self._left_s(number, spent_s))
+            track.report(f"round {number + 1}")
+            for index in turns[number % len(turns)]:
+                entry = self._runners[index]
+                entry.attempt(entry.run_block)
+                for other in self._runners:
+                    other.notice_death()
+                self._tell()
+            number += 1
+
+    def _enough(self, rounds: int) -> bool:
         plan = self._track.plan
-        budget_ms = 1000 * plan.seconds * _WARM_UP_SHARE
-        latencies: list[float] = []
-        while len(latencies) < _WARM_UP_RUNS and sum(latencies) < budget_ms:
-            self._report("warming up", 0.15)
-            latencies += self._run(runner.run_block, _WARM_UP_BLOCK if first_ms < 1000 else 1)
-            if len(latencies) >= 4 * _WARM_UP_BLOCK and warm_after(latencies) <= len(latencies) / 2:
-                break
-        steady = float(np.median(latencies[warm_after(latencies) :]))
-        fitting = round(_BLOCK_MS / max(steady, 1e-3))
-        self.block_runs = max(1, min(fitting, plan.runs // _ROUNDS))
-        phases = Phases(opened.import_ms, opened.create_ms, first_ms, tuple(latencies))
-        self.timing = replace(self.timing, phases=phases)
+        if rounds < plan.rounds or self._fewest_runs() < plan.runs:
+            return False
+        return not plan.precision or self.so_far().half_width <= plan.precision
 
-    def run_block(self) -> None:
-        """One block of the steady state."""
-        block = self._run(runner.run_block, self.block_runs)
-        self.timing = replace(self.timing, blocks_ms=(*self.timing.blocks_ms, tuple(block)))
+    def _left_s(self, rounds: int, spent_s: float) -> float:
+        """Seconds the rounds will still take, judged by those that were run."""
+        plan = self._track.plan
+        left_s = plan.seconds - spent_s
+        if plan.precision:
+            return left_s
+        if rounds:
+            runs = self._fewest_runs()
+            wanted = max(plan.rounds, rounds * plan.runs / max(1, runs))
+            return min(left_s, spent_s * (wanted / rounds - 1))
+        return min(left_s, sum(entry.expected_s for entry in self._runners if entry.running))
 
-    def finish(self) -> None:
-        """Ask for the memory before the process ends."""
-        peak_bytes = self._run(runner.peak_resident_bytes)
-        self.timing = replace(self.timing, peak_bytes=peak_bytes)
-
-    def _run(self, function: Callable[..., Result], *args: object) -> Result:
-        if self._worker is None:
-            raise TypeError("the variant has no worker yet")
-        return self._worker.run(
-            function, *args, limits=self._track.plan.limits, cancelled=self._track.cancelled
+    def _fewest_runs(self) -> int:
+        return min(
+            (len(entry.timing.latencies_ms) for entry in self._runners if entry.running), default=0
         )
 
-    def _report(self, text: str, fraction: float) -> None:
-        self._track.report(f"{self.timing.label}: {text}", fraction)
-
-
-def _run_rounds(runners: Sequence[_Runner], track: _Track) -> None:
-    """Blocks in turn, there and back, until runs or time are used up."""
-    plan = track.plan
-    began = time.monotonic()
-    number = 0
-    while any(entry.running for entry in runners):
-        spent = time.monotonic() - began
-        done = min(
-            (len(entry.timing.latencies_ms) for entry in runners if entry.running), default=0
-        )
-        if done >= plan.runs or (number and spent > plan.seconds):
-            return
-        track.report(f"round {number + 1}", 0.2 + 0.8 * max(done / plan.runs, spent / plan.seconds))
-        for entry in runners if number % 2 == 0 else reversed(runners):
-            entry.attempt(entry.run_block)
-        number += 1
-
-
-def _as_file(model: bytes | Path, path: Path) -> Path:
-    if isinstance(model, Path):
-        return model.absolute()
-    path.write_bytes(model)
-    return path
-
-
-def _silent(_text: str, _fraction: float) -> None:
-    """Progress for nobody."""
+    def _tell(self) -> None:
+        if self._observe is not None and self._track.due():
+            with self._track.turn():
+                self._observe(self.so_far())

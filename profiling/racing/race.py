@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from optimizer.errors import quoted
 from optimizer.verify import Comparison, Feed
 from profiling.config import RunConfig
 from profiling.machine import Machine
@@ -127,7 +128,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Variants measured side by side; the first one is the baseline.
+    """Variants measured side by side; the first one is the baseline while it lives.
 
     Attributes:
         feeds: how the inputs were filled.
@@ -146,34 +147,68 @@ class Race:
     started_at: str
     seconds: float
 
+    @property
+    def baseline(self) -> Timing:
+        """What the others are held against: the first variant that lives and computes right.
+
+        If none does, the first that has times at all, or else the first.
+        """
+        alive = (timing for timing in self.timings if timing.believable)
+        timed = (timing for timing in self.timings if timing.blocks_ms)
+        return next(alive, next(timed, self.timings[0]))
+
     def contrast(self, label: str, *, baseline: str | None = None) -> Contrast | None:
         """How much faster `label` is than the baseline; None where either has no times."""
-        against = self.timings[0].label if baseline is None else baseline
-        found = {timing.label: timing for timing in self.timings}
-        left, right = found[against], found[label]
+        left = self.baseline if baseline is None else self._timing(baseline)
+        right = self._timing(label)
         if not left.blocks_ms or not right.blocks_ms:
             return None
         return contrast(left.blocks_ms, right.blocks_ms)
 
     @property
+    def half_width(self) -> float:
+        """Of the widest interval against the baseline, as a share of its speedup."""
+        found = [
+            self.contrast(timing.label)
+            for timing in self.timings
+            if timing is not self.baseline and not timing.error
+        ]
+        widths = [(one.high - one.low) / (2 * one.speedup) for one in found if one is not None]
+        return max(widths, default=0.0)
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader of the numbers should know; empty if conditions were good."""
-        if self.machine.load <= self.machine.cores / 2:
-            return ()
-        return (
-            f"The machine was busy (load {self.machine.load:.1f} on {self.machine.cores} cores): "
-            "latencies are higher and intervals wider than on a quiet one.",
-        )
+        found: list[str] = []
+        first, baseline = self.timings[0], self.baseline
+        if baseline is not first:
+            why = "was not measured to the end" if first.error else "computed something else"
+            found.append(
+                f"{quoted(first.label)} {why}, "
+                f"so the others are held against {quoted(baseline.label)}."
+            )
+        if self.machine.load > self.machine.cores / 2:
+            found.append(
+                f"The machine was busy (load {self.machine.load:.1f} on {self.machine.cores} "
+                "cores): latencies are higher and intervals wider than on a quiet one."
+            )
+        return tuple(found)
 
     def verdict(self, label: str) -> str:
         """One sentence on `label` against the baseline."""
-        timing = next(timing for timing in self.timings if timing.label == label)
+        timing, baseline = self._timing(label), self.baseline
         if timing.error:
-            return f"not measured: {timing.error}"
+            return f"not measured{' to the end' if timing.blocks_ms else ''}: {timing.error}"
         if not timing.believable:
             wrong = next(output for output in timing.outputs if not output.ok)
             return f"wrong result, so its time does not count: {wrong.name}: {wrong.reason}"
-        if timing is self.timings[0]:
-            return "the baseline"
+        if timing is baseline:
+            return "the baseline" if timing is self.timings[0] else "the baseline instead"
         found = self.contrast(label)
-        return "the baseline has no times" if found is None else str(found)
+        if found is None:
+            return "the baseline has no times"
+        instead = baseline is not self.timings[0]
+        return f"{found}{f' (against {quoted(baseline.label)})' if instead else ''}"
+
+    def _timing(self, label: str) -> Timing:
+        return next(timing for timing in self.timings if timing.label == label)

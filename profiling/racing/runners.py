@@ -1,0 +1,213 @@
+"""One variant of a race on the worker that is its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from optimizer.errors import Cancelled, RunError
+from optimizer.verify import jobs
+from optimizer.verify.comparison import Comparison, compare
+from profiling.execution import runner
+from profiling.racing.race import Phases, Timing, Variant
+from profiling.racing.samples import warm_after
+from profiling.racing.track import Track
+from profiling.workers import Bench, Worker
+from profiling.workers.job import StaleWorker
+
+Result = TypeVar("Result")
+
+_WARM_UP_BLOCK = 5
+_WARM_UP_RUNS = 60
+_SLOW_MS = 1000.0
+"""Runs as long as this are asked for one by one."""
+
+
+class Runner:
+    """One variant on its worker; every step is a turn in which the others wait.
+
+    Args:
+        variant: what is run.
+        place: where its file goes if it is only bytes.
+        track: shared by all.
+
+    Attributes:
+        timing: what is known so far.
+        block_runs: runs in a block of the steady state.
+        warm: whether the warm-up is over.
+    """
+
+    def __init__(self, variant: Variant, place: Path, track: Track) -> None:
+        self.timing = Timing(variant.label, variant.config)
+        self.block_runs = 1
+        self.warm = False
+        self._model = variant.model
+        self._place = place
+        self._track = track
+        self._worker: Worker | None = None
+        self._began_s = time.monotonic()
+        self._turns_before_s = track.turns_s
+        self._turns_s = 0.0
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a session to time."""
+        return not self.timing.error
+
+    @property
+    def expected_s(self) -> float:
+        """Seconds of its steady state if it goes on as in the warm-up."""
+        plan, latencies = self._track.plan, self._phases.warm_up_ms
+        if not latencies:
+            return plan.seconds
+        runs = max(plan.runs, plan.rounds * self.block_runs)
+        return runs * float(np.median(latencies)) / 1000
+
+    def fail(self, reason: str) -> None:
+        """Nothing more is to be expected; what there is stays."""
+        self.timing = replace(self.timing, error=reason)
+
+    def attempt(self, step: Callable[[], None]) -> None:
+        """Do one step; a failure is this variant's alone."""
+        if self.timing.error:
+            return
+        began = time.monotonic()
+        try:
+            with self._track.turn():
+                step()
+        except Cancelled:
+            raise
+        except StaleWorker:
+            self.fail(self._gone())
+        except RunError as error:
+            self.fail(error.message)
+        self._turns_s += time.monotonic() - began
+        self._account()
+
+    def notice_death(self) -> None:
+        """Have a worker that died between its turns on record at once."""
+        if not self.timing.error and self._worker is not None and not self._worker.alive:
+            self.fail(self._gone())
+
+    def start(self, bench: Bench) -> None:
+        """A fresh process that takes work."""
+        self._began_s, self._turns_before_s = time.monotonic(), self._track.turns_s
+        self._worker = bench.worker(fresh=True)
+        self._run(runner.ready)
+        start_ms = 1000 * (time.monotonic() - self._began_s)
+        self.timing = replace(self.timing, phases=Phases(0.0, 0.0, 0.0, (), start_ms=start_ms))
+
+    def open(self) -> None:
+        """Import the runtime and create the session."""
+        opened = self._run(runner.open_variant, self._file(), self.timing.config)
+        self.timing = replace(
+            self.timing,
+            providers=opened.providers,
+            nodes_on=opened.nodes_on,
+            phases=replace(self._phases, import_ms=opened.import_ms, create_ms=opened.create_ms),
+        )
+
+    def run_first(self, reference: jobs.Reference) -> None:
+        """The first run, and whether it computed the right thing."""
+        config, plan = self.timing.config, self._track.plan
+        on_host = config.device == "cpu" or (plan.transfers and not config.cuda_graph)
+        device = "host" if on_host else f"cuda:{config.device_id}"
+        first = reference.runs[0]
+        first_ms, outputs = self._run(
+            runner.first_run, dict(first.inputs), dict(first.outputs), device
+        )
+        self.timing = replace(self.timing, phases=replace(self._phases, first_ms=first_ms))
+        compared = compare(
+            first.outputs, outputs, tolerance=plan.tolerance, random=reference.random
+        )
+        compared += tuple(
+            Comparison(name, ok=False, reason="the output is missing")
+            for name in first.outputs
+            if name not in outputs
+        )
+        self.timing = replace(self.timing, outputs=compared)
+
+    def warm_up(self, variants: int) -> None:
+        """A few runs more; sets `warm` when they have settled or the time for it is up."""
+        phases, plan = self._phases, self._track.plan
+        count = 1 if phases.first_ms >= _SLOW_MS else _WARM_UP_BLOCK
+        latencies = (*phases.warm_up_ms, *self._run(runner.run_block, count))
+        self.timing = replace(self.timing, phases=replace(phases, warm_up_ms=latencies))
+        spent_s = sum(latencies) / 1000
+        settled = len(latencies) >= 4 * _WARM_UP_BLOCK and warm_after(latencies) <= (
+            len(latencies) / 2
+        )
+        enough = len(latencies) >= _WARM_UP_RUNS or spent_s >= plan.warm_up_seconds(variants)
+        if settled or enough:
+            self.warm = True
+            steady_ms = float(np.median(latencies[warm_after(latencies) :]))
+            self.block_runs = plan.block_runs(steady_ms, variants=variants)
+
+    def run_block(self) -> None:
+        """One block of the steady state."""
+        block = self._run(runner.run_block, self.block_runs)
+        self.timing = replace(self.timing, blocks_ms=(*self.timing.blocks_ms, tuple(block)))
+
+    def finish(self) -> None:
+        """Ask for the memory before the process ends."""
+        peak_bytes = self._run(runner.peak_resident_bytes)
+        self.timing = replace(self.timing, peak_bytes=peak_bytes)
+
+    def _file(self) -> Path:
+        """The model as a file, within what a worker may write."""
+        if isinstance(self._model, Path):
+            return self._model.absolute()
+        bound = self._track.plan.limits.file_bytes
+        if len(self._model) > bound:
+            raise RunError(
+                f"The variant's file takes {len(self._model) / 2**20:.3g} MiB (limit "
+                f"{bound / 2**20:.3g} MiB for files of a worker); raise the limit."
+            )
+        try:
+            self._place.write_bytes(self._model)
+        except OSError as error:
+            raise RunError(
+                f"The variant's file could not be written ({error.strerror}); "
+                "make room where temporary files go."
+            ) from error
+        return self._place
+
+    @property
+    def _phases(self) -> Phases:
+        return self.timing.phases or Phases(0.0, 0.0, 0.0, ())
+
+    def _run(self, function: Callable[..., Result], *args: object) -> Result:
+        if self._worker is None:
+            raise TypeError("the variant has no worker yet")
+        return self._worker.run(
+            function, *args, limits=self._track.limits(), cancelled=self._track.cancelled
+        )
+
+    def _account(self) -> None:
+        """Wall time by one clock; what others took and what lay around the runs by others."""
+        phases = self.timing.phases
+        if phases is None:
+            return
+        timed_ms = phases.start_ms + phases.cold_ms + sum(phases.warm_up_ms)
+        timed_ms += sum(self.timing.latencies_ms)
+        others_s = self._track.turns_s - self._turns_before_s - self._turns_s
+        phases = replace(
+            phases,
+            around_ms=max(0.0, 1000 * self._turns_s - timed_ms),
+            waiting_ms=max(0.0, 1000 * others_s),
+            wall_ms=1000 * (time.monotonic() - self._began_s),
+        )
+        self.timing = replace(self.timing, phases=phases)
+
+    def _gone(self) -> str:
+        rounds = len(self.timing.blocks_ms)
+        kept = f"; its {rounds} rounds are kept" if rounds else ""
+        return (
+            "The variant's process was ended from outside between two of its turns, by hand or "
+            f"because the machine ran out of memory{kept}. Race it again with more memory free."
+        )
