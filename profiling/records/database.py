@@ -17,7 +17,7 @@ from profiling.records.recording_json import clean, cleaned, dumps
 from profiling.records.tables import measurements, recordings, targets
 
 PAGE = 100
-MOST_PAYLOAD_BYTES = 64 << 20
+MOST_PAYLOAD_BYTES = 24 << 20
 EVERYTHING = Filter()
 _LARGEST_ID = 2**31 - 1
 _SHORT = tuple(c for c in recordings.c if c.name not in ("payload", "digest", "started"))

@@ -106,8 +106,8 @@ def _target(connection: Connection, machine: Machine) -> int:
 def _insert_unless_there(connection: Connection, table: Table, row: dict[str, Any]) -> bool:
     """Insert a row; False if its unique key is taken, by another process a moment ago even."""
     insert_into = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement = insert_into(table).values(row).on_conflict_do_nothing()
-    return connection.execute(statement).rowcount > 0
+    statement = insert_into(table).values(row).on_conflict_do_nothing().returning(table.c.id)
+    return connection.scalar(statement) is not None  # a driver's count of rows may be "unknown"
 
 
 def _measurement_row(identity: int, position: int, measured: Measurement) -> dict[str, Any]:

@@ -1,0 +1,77 @@
+"""Recordings for other programs: flat rows, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from profiling.records.recording import Recording
+from profiling.records.recording_json import recording_to_json
+
+SCHEMA = "passlens.recordings/1"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What spreadsheets take for the beginning of a formula."""
+
+
+def measurement_rows(recordings: Iterable[Recording]) -> list[dict[str, Any]]:
+    """A row a measurement, with the recording it belongs to."""
+    return [
+        {
+            "recording": recording.id,
+            "kind": recording.kind,
+            "title": recording.title,
+            "model": recording.model,
+            "model_hash": recording.model_hash,
+            "started_at": recording.started_at,
+            "cpu": recording.machine.cpu,
+            "cores": recording.machine.cores,
+            "gpu": recording.machine.gpu,
+            "runtime": recording.machine.runtime,
+            "bundle": recording.bundle,
+            "variant": measured.label,
+            "workload": measured.workload,
+            "step": measured.step,
+            "options": " ".join(f"{k}={v}" for k, v in sorted(measured.options.items())),
+            "p50_ms": measured.p50_ms,
+            "p95_ms": measured.p95_ms,
+            "min_ms": measured.min_ms,
+            "first_ms": measured.first_ms,
+            "create_ms": measured.create_ms,
+            "runs": measured.runs,
+            "peak_bytes": measured.peak_bytes or None,
+            "error": measured.error,
+            "verdict": measured.verdict,
+        }
+        for recording in recordings
+        for measured in recording.measurements
+    ]
+
+
+def recordings_csv(recordings: Iterable[Recording]) -> str:
+    """A line a measurement; empty where nothing was measured."""
+    rows = measurement_rows(recordings)
+    if not rows:
+        return ""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    return file.getvalue()
+
+
+def recordings_json(recordings: Iterable[Recording]) -> str:
+    """Everything, payloads included."""
+    listed = [
+        {"id": recording.id, "bundle": recording.bundle, **recording_to_json(recording)}
+        for recording in recordings
+    ]
+    document = {"schema": SCHEMA, "recordings": listed}
+    return json.dumps(document, allow_nan=False, indent=1) + "\n"
+
+
+def _cell(value: object) -> object:
+    """Text that a spreadsheet would compute gets an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
