@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from optimizer.errors import RunError
@@ -14,7 +14,7 @@ from optimizer.model.limits import JobLimits
 from profiling.config.option import Group
 from profiling.workers import WorkerPool
 
-CUDA = "CUDAExecutionProvider"
+CUDA, TENSORRT = "CUDAExecutionProvider", "TensorrtExecutionProvider"
 _PROBE_LIMITS = JobLimits(seconds=60, memory_bytes=None)
 # Identity over float[1] (IR version 8, opset 17), so that no model has to be made here
 _IDENTITY = bytes.fromhex(
@@ -25,36 +25,70 @@ _IDENTITY = bytes.fromhex(
 
 def availability(pool: WorkerPool) -> Mapping[Group, Status]:
     """For each group of options whether it counts here; found out in a fresh worker."""
-    try:
-        reason = pool.run_fresh(cuda_problem, limits=_PROBE_LIMITS)
-    except RunError as error:
-        reason = error.message
     here = Status(ok=True)
-    missing = Status(ok=False, reason=f"{CUDA} is not available: {reason}")
-    return {"session": here, "cpu": here, "cuda": missing if reason else here}
+    return {
+        "session": here,
+        "cpu": here,
+        "cuda": _status(pool, CUDA, cuda_problem),
+        "tensorrt": _status(pool, TENSORRT, tensorrt_problem),
+    }
 
 
 def cuda_problem() -> str:
     """Why nothing can run on a GPU here; empty if it can. Runs in a worker."""
+    return _missing(CUDA) or _unusable(
+        "cuda", CUDA, "its libraries cannot be loaded (CUDA 13 and cuDNN 9 are needed)."
+    )
+
+
+def tensorrt_problem() -> str:
+    """Why nothing can run with TensorRT here; empty if it can. Runs in a worker."""
+    from profiling.execution.libraries import missing_tensorrt
+
+    problem = _missing(TENSORRT)
+    if not problem and (library := missing_tensorrt()):
+        problem = f"{library} cannot be loaded; install TensorRT 10 for CUDA 13."
+    return problem or _unusable("tensorrt", TENSORRT, "its libraries cannot be loaded.")
+
+
+def _status(pool: WorkerPool, provider: str, probe: Callable[[], str]) -> Status:
+    try:
+        reason = pool.run_fresh(probe, limits=_PROBE_LIMITS)
+    except RunError as error:
+        reason = error.message
+    if not reason:
+        return Status(ok=True)
+    return Status(ok=False, reason=f"{provider} is not available: {reason}")
+
+
+def _missing(provider: str) -> str:
+    """What is not here that can be told without loading the provider."""
     import onnxruntime
 
     ort: Any = onnxruntime
-    if CUDA not in ort.get_available_providers():
-        return "this build of ONNX Runtime has no CUDA; install onnxruntime-gpu."
+    if provider not in ort.get_available_providers():
+        return "this build of ONNX Runtime does not have it; install onnxruntime-gpu."
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
         return "no NVIDIA driver found."
+    return ""
+
+
+def _unusable(device: str, provider: str, otherwise: str) -> str:
+    """What a session with the provider says; `otherwise` where it falls back in silence."""
+    import onnxruntime
+
+    from profiling.execution.libraries import preload
+
+    ort: Any = onnxruntime
     ort.set_default_logger_severity(4)
-    with contextlib.suppress(Exception):
-        ort.preload_dlls()  # CUDA and cuDNN from their wheels, where installed
+    preload(ort, device)
     try:
-        session = ort.InferenceSession(_IDENTITY, providers=[CUDA])
+        session = ort.InferenceSession(_IDENTITY, providers=[provider], enable_fallback=0)
     except Exception as error:  # whatever the provider raises
         return " ".join(str(error).split())[:200]
-    if CUDA not in session.get_providers():
-        return "its libraries cannot be loaded (CUDA 13 and cuDNN 9 are needed)."
-    return ""
+    return "" if provider in session.get_providers() else otherwise
 
 
 def gpu_name() -> str:

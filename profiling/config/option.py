@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,7 +11,11 @@ from typing import Any, Literal
 from optimizer.errors import StudioError, quoted
 
 Value = bool | int | str
-Group = Literal["session", "cpu", "cuda"]
+Group = Literal["session", "cpu", "cuda", "tensorrt"]
+SEPARATOR = "+"
+"""Between the items of a list; commas already separate settings and values to vary."""
+
+_MAX_TEXT = 1024  # the runtime's own limit for the value of a config entry
 
 
 class ConfigError(StudioError):
@@ -24,19 +30,25 @@ class Option:
         name: of the field, and on the command line.
         default: the value if nothing is said.
         doc: one line.
-        group: `cuda` options count only on an NVIDIA GPU.
+        group: `cuda` options count only on an NVIDIA GPU, `tensorrt` ones only with TensorRT.
+        keys: what the runtime calls it; `SessionOptions.x` is an attribute.
         choices: all allowed values of a `str`, else empty.
         low: smallest `int`.
         high: largest `int`.
+        item: pattern of one item, if the text is a list; the empty text is the empty list.
+        known: all items there are, if that is known.
     """
 
     name: str
     default: Value
     doc: str
     group: Group
+    keys: tuple[str, ...]
     choices: tuple[str, ...] = ()
     low: int = 0
     high: int = 0
+    item: str = ""
+    known: tuple[str, ...] = ()
 
     @property
     def type(self) -> type[bool] | type[int] | type[str]:
@@ -45,12 +57,37 @@ class Option:
             return bool
         return int if isinstance(self.default, int) else str
 
+    @property
+    def allowed(self) -> str:
+        """All its values, in words."""
+        if self.choices:
+            return " or ".join(self.choices)
+        if self.type is bool:
+            return "true or false"
+        if self.type is int:
+            return f"a whole number from {self.low} to {self.high}"
+        return f"a list, separated by {SEPARATOR}"
+
 
 def about(
-    doc: str, *, group: Group = "session", choices: Sequence[str] = (), low: int = 0, high: int = 0
+    doc: str,
+    *keys: str,
+    choices: Sequence[str] = (),
+    low: int = 0,
+    high: int = 0,
+    item: str = "",
+    known: Sequence[str] = (),
 ) -> dict[str, Any]:
     """An option's metadata: everything about it that its field does not say."""
-    return {"doc": doc, "group": group, "choices": tuple(choices), "low": low, "high": high}
+    return {
+        "doc": doc, "keys": keys, "choices": tuple(choices), "low": low, "high": high,
+        "item": item, "known": tuple(known),
+    }  # fmt: skip
+
+
+def items(text: str) -> list[str]:
+    """The items of a list."""
+    return text.split(SEPARATOR) if text else []
 
 
 def check_value(option: Option, value: object) -> Value:
@@ -65,15 +102,38 @@ def check_value(option: Option, value: object) -> Value:
         raise impossible(option, value)
     if type(value) is int and not option.low <= value <= option.high:
         raise impossible(option, value)
+    if isinstance(value, str) and not option.choices:
+        _check_list(option, value)
     return value
 
 
 def impossible(option: Option, value: object) -> ConfigError:
     """The error that says what the option can be."""
-    if option.choices:
-        allowed = " or ".join(option.choices)
-    elif option.type is bool:
-        allowed = "true or false"
-    else:
-        allowed = f"a whole number from {option.low} to {option.high}"
-    return ConfigError(f"{option.name} cannot be {quoted(str(value))}; it is {allowed}.")
+    return ConfigError(f"{option.name} cannot be {quoted(str(value))}; it is {option.allowed}.")
+
+
+def _check_list(option: Option, text: str) -> None:
+    if len(text) > _MAX_TEXT:
+        raise ConfigError(
+            f"{option.name} has {len(text)} characters (limit {_MAX_TEXT}); list fewer."
+        )
+    found = items(text)
+    for item in found:
+        if not re.fullmatch(option.item, item):
+            raise ConfigError(
+                f"{quoted(item)} cannot be in {option.name}; separate items by {SEPARATOR}, "
+                f"each like {example(option)}."
+            )
+        if option.known and item not in option.known:
+            near = difflib.get_close_matches(item, option.known, n=1) or option.known[:1]
+            raise ConfigError(f"{option.name} knows no {quoted(item)}; did you mean {near[0]}?")
+    if len(set(found)) < len(found):
+        raise ConfigError(f"{option.name} names an item twice; name each once.")
+
+
+def example(option: Option) -> str:
+    """An item that the list can have."""
+    if option.known:
+        return option.known[0]
+    candidates = ("Softmax", "8", "2-3", "image:1x3x224x224")
+    return next(item for item in candidates if re.fullmatch(option.item, item))

@@ -10,7 +10,14 @@ from typing import Any
 
 from optimizer.errors import quoted
 from profiling.config import RunConfig, options
-from profiling.config.option import ConfigError, Option, Value, check_value, impossible
+from profiling.config.option import (
+    SEPARATOR,
+    ConfigError,
+    Option,
+    Value,
+    check_value,
+    impossible,
+)
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -69,7 +76,7 @@ def find_option(name: str) -> Option:
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+    hint = f"did you mean {near[0]}?" if near else "passlens bench --help lists all."
     raise ConfigError(f"There is no option {quoted(name)}; {hint}")
 
 
@@ -82,6 +89,8 @@ def _split(text: str) -> tuple[str, str]:
 
 def _parsed(option: Option, value: object) -> Value:
     """`value`, or what the text says in the option's type."""
+    if isinstance(value, str) and option.item:
+        value = SEPARATOR.join(value.replace(SEPARATOR, " ").split())  # a link's + is a space
     if not isinstance(value, str) or option.type is str:
         return check_value(option, value)
     text = value.strip().lower()

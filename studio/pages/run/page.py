@@ -27,7 +27,12 @@ from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
 from studio.workspace import MOST_RACE_SECONDS, RaceChoice, current, remember
 
-GROUPS: Mapping[Group, str] = {"session": "Session", "cpu": "CPU", "cuda": "NVIDIA GPU"}
+GROUPS: Mapping[Group, str] = {
+    "session": "Session",
+    "cpu": "CPU",
+    "cuda": "NVIDIA GPU",
+    "tensorrt": "TensorRT",
+}
 MOST_RUNS = 100_000
 _AROUND_S = 10
 """What a race takes beside its steady runs: sessions, warm-up, profiles."""
@@ -182,5 +187,5 @@ def _field(option: Option, value: Value, *, disabled: bool) -> Value:
 
 def _choices(option: Option) -> list[str]:
     """All of them, but no device that this machine lacks."""
-    gpu_off = option.name == "device" and not machine_groups()["cuda"].ok
-    return [choice for choice in option.choices if not (gpu_off and choice == "cuda")]
+    lacking = {group for group, status in machine_groups().items() if not status.ok}
+    return [c for c in option.choices if option.name != "device" or c not in lacking]

@@ -1,0 +1,247 @@
+"""Options that cannot be meant together; one rule each, for the error and the documentation.
+
+The runtime says nothing in any of these cases: it ignores an option or falls back. Source: the
+documentation of ONNX Runtime 1.31 on threading, CUDA and TensorRT, and what the installed runtime
+does when it is tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from profiling.config.option import Group, Option, items
+
+if TYPE_CHECKING:
+    from profiling.config.run_config import RunConfig
+
+DEVICES: Mapping[Group, tuple[str, ...]] = {
+    "cuda": ("cuda", "tensorrt"),
+    "tensorrt": ("tensorrt",),
+}
+_NEEDS: Mapping[Group, str] = {
+    "cuda": "on a GPU only; set device=cuda",
+    "tensorrt": "with TensorRT only; set device=tensorrt",
+}
+_CUDNN = ("convolution_search", "convolution_workspace", "pad_1d_convolutions",
+          "fuse_convolution_bias")  # fmt: skip
+_REWRITES = ("optimizers_off", "folding_limit_mib", "cast_chain_elimination", "qdq_fusion",
+             "qdq_folding", "qdq_pair_removal", "qdq_cleanup", "nbits_fusion",
+             "nbits_accuracy")  # fmt: skip
+_FUSIONS = ("gelu_approximation", "optimizer_loops")
+_SPINNING = ("spin_duration_us", "spin_backoff", "spin_between_runs")
+_SHAPES = ("trt_min_shapes", "trt_best_shapes", "trt_max_shapes")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A combination that is refused.
+
+    Attributes:
+        about: the options that take part.
+        broken: whether a config breaks it.
+        sentence: what is wrong and what to do.
+    """
+
+    about: tuple[str, ...]
+    broken: Callable[[RunConfig], bool]
+    sentence: str
+
+
+def contradictions(config: RunConfig, options: Sequence[Option]) -> list[str]:
+    """What cannot be meant, each with what to do about it."""
+    known = {option.name: option for option in options}
+    found = [rule.sentence for rule in RULES if rule.broken(config)]
+    for idle, names, sentence in _IDLE:
+        if idle(config):
+            found += [
+                sentence.format(name)
+                for name in names
+                if getattr(config, name) != known[name].default
+            ]
+    return found + [
+        device_sentence(option)
+        for option in options
+        if config.device not in DEVICES.get(option.group, (config.device,))
+        and getattr(config, option.name) != option.default
+    ]
+
+
+def device_sentence(option: Option) -> str:
+    """Which device an option needs, empty if it counts on all."""
+    needs = _NEEDS.get(option.group)
+    return f"{option.name} counts {needs}." if needs else ""
+
+
+def sentences_about(option: Option) -> list[str]:
+    """Every rule that an option takes part in, in words."""
+    found = [rule.sentence for rule in RULES if option.name in rule.about]
+    found += [sentence.format(option.name) for _, names, sentence in _IDLE if option.name in names]
+    return found
+
+
+# Options that do nothing as long as another is off: when that is so, which, and what to say.
+_IDLE: tuple[tuple[Callable[[RunConfig], bool], tuple[str, ...], str], ...] = (
+    (
+        lambda c: c.graph_optimization == "disabled",
+        _REWRITES,
+        "{} is about the runtime's rewrites; set graph_optimization=basic.",
+    ),
+    (
+        lambda c: c.graph_optimization in ("disabled", "basic"),
+        _FUSIONS,
+        "{} is about the runtime's fusions; set graph_optimization=extended.",
+    ),
+    (lambda c: not c.spinning, _SPINNING, "{} is about spinning; set spinning=true."),
+    (lambda c: not c.cudnn, _CUDNN, "{} is about cuDNN; set cudnn=true."),
+    (
+        lambda c: not c.tune_kernels,
+        ("tuning_ms",),
+        "{} is about tuning; set tune_kernels=true.",
+    ),
+    (
+        lambda c: not c.nbits_gemm,
+        ("nbits_rows",),
+        "{} is about products with few-bit weights; set nbits_gemm=true.",
+    ),
+    (
+        lambda c: not (c.trt_fp16 or c.trt_bf16),
+        ("trt_layer_norm_fp32",),
+        "{} is about engines in 16 bits; set trt_fp16=true.",
+    ),
+    (
+        lambda c: not c.trt_timing_cache,
+        ("trt_force_timing_cache",),
+        "{} is about the timing cache; set trt_timing_cache=true.",
+    ),
+    (
+        lambda c: not c.cpu_arena,
+        ("cpu_arena_growth",),
+        "{} is about the arena; set cpu_arena=true.",
+    ),
+    (
+        lambda c: not c.cpu_arena and c.device == "cpu",
+        ("initializers_in_arena",),
+        "{} is about the arena; set cpu_arena=true.",
+    ),
+    (
+        lambda c: not c.prepacking,
+        ("parallel_prepacking",),
+        "{} is about prepacking; set prepacking=true.",
+    ),
+    (
+        lambda c: c.intra_threads == 1,
+        ("dynamic_blocks", "parallel_prepacking"),
+        "{} needs more than one thread; set intra_threads=0.",
+    ),
+)
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        ("execution_mode", "inter_threads"),
+        lambda c: c.execution_mode == "parallel" and c.inter_threads == 1,
+        "execution_mode=parallel needs more than one of inter_threads; set inter_threads=0.",
+    ),
+    Rule(
+        ("execution_mode", "inter_threads"),
+        lambda c: c.execution_mode == "sequential" and c.inter_threads != 1,
+        "inter_threads counts in parallel mode only; set execution_mode=parallel.",
+    ),
+    Rule(
+        ("execution_mode", "memory_pattern"),
+        lambda c: c.execution_mode == "parallel" and c.memory_pattern,
+        "In parallel mode the runtime cannot plan memory; set memory_pattern=false.",
+    ),
+    Rule(
+        ("spinning", "intra_threads", "inter_threads"),
+        lambda c: c.spinning and c.intra_threads == 1 and c.inter_threads == 1,
+        "With one thread there is nobody to spin; set intra_threads=0 or spinning=false.",
+    ),
+    Rule(
+        ("thread_affinities", "intra_threads"),
+        lambda c: c.thread_affinities != "" and _unpinned(c),
+        "thread_affinities has an item for each thread but the first; "
+        "set intra_threads to one more than its items.",
+    ),
+    Rule(
+        ("thread_affinities",),
+        lambda c: any(_backwards(item) for item in items(c.thread_affinities)),
+        "A range of processors in thread_affinities goes up, as in 2-3; turn it round.",
+    ),
+    Rule(
+        ("cuda_graph", "device"),
+        lambda c: c.cuda_graph and c.device == "tensorrt",
+        "cuda_graph captures the CUDA provider's kernels; set trt_cuda_graph=true for TensorRT's.",
+    ),
+    Rule(
+        ("cuda_graph", "execution_mode"),
+        lambda c: (c.cuda_graph or c.trt_cuda_graph) and c.execution_mode == "parallel",
+        "A CUDA graph is captured from one stream; set execution_mode=sequential.",
+    ),
+    Rule(
+        ("cuda_graph", "tune_kernels"),
+        lambda c: c.cuda_graph and c.tune_kernels,
+        "Kernels cannot be tuned while they are captured; set tune_kernels=false.",
+    ),
+    Rule(
+        ("cuda_graph", "copy_in_default_stream"),
+        lambda c: c.cuda_graph and not c.copy_in_default_stream,
+        "A CUDA graph does not hold copies of another stream; set copy_in_default_stream=true.",
+    ),
+    Rule(
+        ("attention_kernel", "cudnn"),
+        lambda c: c.attention_kernel == "cudnn" and not c.cudnn,
+        "attention_kernel=cudnn needs cuDNN; set cudnn=true.",
+    ),
+    Rule(
+        ("deterministic", "tune_kernels", "gemm_auto_tune"),
+        lambda c: c.deterministic and (c.tune_kernels or c.gemm_auto_tune),
+        "Kernels that are chosen by their time differ from run to run; set deterministic=false.",
+    ),
+    Rule(
+        _SHAPES,
+        lambda c: len({_inputs(getattr(c, name)) for name in _SHAPES}) > 1,
+        "TensorRT needs smallest, best and largest shape of the same inputs; "
+        "set trt_min_shapes, trt_best_shapes and trt_max_shapes alike.",
+    ),
+    Rule(
+        _SHAPES,
+        lambda c: (
+            _crossed(c.trt_min_shapes, c.trt_best_shapes)
+            or _crossed(c.trt_best_shapes, c.trt_max_shapes)
+        ),
+        "Shapes for TensorRT grow from trt_min_shapes over trt_best_shapes to trt_max_shapes, "
+        "in every dimension; put them in order.",
+    ),
+)
+
+
+def _unpinned(config: RunConfig) -> bool:
+    return config.intra_threads != len(items(config.thread_affinities)) + 1
+
+
+def _backwards(item: str) -> bool:
+    low, _, high = item.partition("-")
+    return int(low) > int(high or low)
+
+
+def _shapes(text: str) -> dict[str, tuple[int, ...]]:
+    pairs = (item.rpartition(":") for item in items(text))
+    return {name: tuple(map(int, sizes.split("x"))) for name, _, sizes in pairs}
+
+
+def _inputs(text: str) -> frozenset[tuple[str, int]]:
+    """Names and ranks."""
+    return frozenset((name, len(shape)) for name, shape in _shapes(text).items())
+
+
+def _crossed(low: str, high: str) -> bool:
+    """Whether a dimension of `low` is larger than the same one of `high`."""
+    above = _shapes(high)
+    return any(
+        size > most
+        for name, shape in _shapes(low).items()
+        for size, most in zip(shape, above.get(name, (math.inf,) * len(shape)), strict=False)
+    )
