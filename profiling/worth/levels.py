@@ -1,0 +1,166 @@
+"""Latencies of cut points from several races on one scale, so that differences telescope.
+
+Every round of a race gives the logarithm of each point's median latency. A model with one level a
+point and one offset a race, fitted by least squares, puts races with different points on one
+scale. Any bar is the difference of two levels: neighbouring bars add up to the whole, exactly.
+With a single race a bar is what `contrast` says of its two ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, inf, log, sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiling.racing.race import Race
+from profiling.racing.samples import CONFIDENCE, MIN_ROUNDS, SMALLEST_EFFECT
+
+Span = tuple[int, int]
+"""From the model after the first step to the model after the second one."""
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """One interleaved race of cut points.
+
+    Attributes:
+        steps: of the trace, one for each of the race's timings.
+    """
+
+    steps: tuple[int, ...]
+    race: Race
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How much faster the model became over one or several spans, as a natural logarithm.
+
+    Attributes:
+        log: logarithm of the speed-up; above 0 is faster.
+        low: lower end of the 95 % interval.
+        high: upper end.
+        rounds: of all races it rests on.
+    """
+
+    log: float
+    low: float
+    high: float
+    rounds: int
+
+    @property
+    def speedup(self) -> float:
+        """Latency before divided by latency after."""
+        return exp(self.log)
+
+    @property
+    def clear(self) -> bool:
+        """Whether it may be called a difference: 0 is outside and 1 % is not."""
+        if self.rounds < MIN_ROUNDS:
+            return False
+        least = log(1 + SMALLEST_EFFECT)
+        return (self.low > 0 and self.high > least) or (self.high < 0 and self.low < -least)
+
+
+class Levels:
+    """The fitted levels.
+
+    Attributes:
+        points: steps that were measured, in order.
+    """
+
+    def __init__(self, heats: Sequence[Heat]) -> None:
+        """Fit.
+
+        Args:
+            heats: each with the first and the last point among its steps; variants that failed or
+                computed something else are left out.
+        """
+        self._rounds = [_rounds(heat) for heat in heats]
+        self.points = tuple(sorted({step for steps, _ in self._rounds for step in steps}))
+        self._solution = self._solve()
+        means = np.concatenate([logs.mean(axis=0) for _, logs in self._rounds])
+        self._levels: Numbers = self._solution @ means
+
+    def _solve(self) -> Numbers:
+        """The matrix that turns all races' mean log latencies into levels; the first level is 0."""
+        index = {step: column for column, step in enumerate(self.points[1:])}
+        rows: list[Numbers] = []
+        weights: list[float] = []
+        for number, (steps, logs) in enumerate(self._rounds):
+            for step in steps:
+                row = np.zeros(len(index) + len(self._rounds))
+                row[len(index) + number] = 1.0
+                if step in index:
+                    row[index[step]] = 1.0
+                rows.append(row)
+                weights.append(sqrt(len(logs)))
+        scale = np.array(weights)
+        inverse = np.linalg.pinv(np.array(rows) * scale[:, None]) * scale[None, :]
+        picked = np.vstack([np.zeros(len(rows)), inverse[: len(index)]])
+        return picked.astype(np.float64)
+
+    def change(self, *spans: Span) -> Change:
+        """What happened over these spans together, with its interval.
+
+        The interval is Student's, from the scatter between rounds, with Welch's degrees of freedom
+        where several races take part.
+        """
+        pick = np.zeros(len(self.points))
+        for first, last in spans:
+            pick[self.points.index(first)] += 1.0
+            pick[self.points.index(last)] -= 1.0
+        estimate = float(pick @ self._levels)
+        half, rounds = self._half_width(pick @ self._solution)
+        return Change(estimate, estimate - half, estimate + half, rounds)
+
+    def _half_width(self, weights: Numbers) -> tuple[float, int]:
+        variances: list[tuple[float, int]] = []
+        rounds: list[int] = []
+        start = 0
+        for steps, logs in self._rounds:
+            part = weights[start : start + len(steps)]
+            start += len(steps)
+            if not np.allclose(part, 0):
+                rounds.append(len(logs))
+                spread = float((logs @ part).var(ddof=1)) if len(logs) > 1 else inf
+                variances.append((spread / len(logs), len(logs)))
+        total = sum(variance for variance, _ in variances)
+        if not rounds or total == inf:
+            return inf, sum(rounds)
+        if total == 0:
+            return 0.0, sum(rounds)
+        freedom = total**2 / sum(variance**2 / (count - 1) for variance, count in variances)
+        return student(freedom) * sqrt(total), sum(rounds)
+
+
+def student(freedom: float) -> float:
+    """Student's two-sided quantile for `CONFIDENCE`; within 1 % from 3 degrees of freedom on.
+
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5.
+    """
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / freedom**power for power, term in enumerate(terms, start=1))
+
+
+def _rounds(heat: Heat) -> tuple[tuple[int, ...], Numbers]:
+    """The steps that count, and their log medians, one row a round."""
+    timed = [
+        (step, timing.blocks_ms)
+        for step, timing in zip(heat.steps, heat.race.timings, strict=True)
+        if timing.believable and timing.blocks_ms
+    ]
+    count = min(len(blocks) for _, blocks in timed)
+    logs = [[log(float(np.median(block))) for block in blocks[:count]] for _, blocks in timed]
+    return tuple(step for step, _ in timed), np.array(logs, np.float64).T

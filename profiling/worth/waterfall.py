@@ -1,0 +1,112 @@
+"""From the cost of the source to the cost of the optimized graph, bar by bar.
+
+On paper nothing is estimated: every step knows what it changed, so the bars add up exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, get_args
+
+Metric = Literal["nodes", "flops", "bytes"]
+By = Literal["pass", "rule", "step"]
+
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
+
+@dataclass(frozen=True, slots=True)
+class StepCost:
+    """One rewrite and what it changed.
+
+    Attributes:
+        step: from 1.
+        pass_id: whose rewrite it was.
+        rule: of that pass.
+        delta: what it added, negative where it saved, by metric.
+    """
+
+    step: int
+    pass_id: str
+    rule: str
+    delta: Mapping[Metric, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: rewrites that belong together.
+
+    Attributes:
+        pass_id: all of them are of this pass.
+        rule: and of this rule; empty where the pass's rules are together.
+        steps: which, in order.
+        change: what they added together, negative where they saved.
+    """
+
+    pass_id: str
+    rule: str
+    steps: tuple[int, ...]
+    change: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """The whole way down.
+
+    Attributes:
+        metric: what is counted; "flops" are operations, "bytes" are read and written.
+        before: of the source graph.
+        after: of the optimized graph.
+        bars: in the order in which they first fired.
+    """
+
+    metric: Metric
+    before: int
+    after: int
+    bars: tuple[Bar, ...]
+
+    @property
+    def unexplained(self) -> int:
+        """What is left when all bars are added up: 0, or the trace and its totals disagree."""
+        return self.after - self.before - sum(bar.change for bar in self.bars)
+
+    @property
+    def strongest(self) -> Bar | None:
+        """The bar that saved most; None where nothing saved."""
+        saving = [bar for bar in self.bars if bar.change < 0]
+        return min(saving, key=lambda bar: bar.change) if saving else None
+
+
+def waterfall(
+    steps: Iterable[StepCost],
+    totals: Mapping[Metric, Sequence[int]],
+    *,
+    metric: Metric,
+    by: By = "pass",
+) -> Waterfall:
+    """Group the steps into bars.
+
+    Args:
+        steps: of one trace, in order.
+        totals: before and after, by metric.
+        metric: what to count.
+        by: one bar a pass, a rule, or a step.
+    """
+    groups: dict[tuple[str, str, int], list[StepCost]] = {}
+    for step in steps:
+        rule = "" if by == "pass" else step.rule
+        number = step.step if by == "step" else 0
+        groups.setdefault((step.pass_id, rule, number), []).append(step)
+    bars = tuple(
+        Bar(pass_id, rule, tuple(s.step for s in group), sum(s.delta[metric] for s in group))
+        for (pass_id, rule, _), group in groups.items()
+    )
+    before, after = totals[metric]
+    return Waterfall(metric, before, after, bars)
+
+
+def pass_boundaries(steps: Sequence[StepCost]) -> tuple[int, ...]:
+    """Step 0, every step after which another pass goes on, and the last step."""
+    ends = [a.step for a, b in pairwise(steps) if a.pass_id != b.pass_id]
+    return (0, *ends, *(step.step for step in steps[-1:]))
