@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import onnx_ir as ir
 
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, within_worker
 from optimizer.model.graph import is_constant_node
 from optimizer.model.loader import load_path
 from optimizer.model.writer import to_bytes, write
+from optimizer.source import complete
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig
 from profiling.execution.session import session_options
@@ -102,13 +103,24 @@ def missing_kernels(model: bytes, config: RunConfig) -> str:
         if "Could not find an implementation" in str(error):
             return "the CPU provider has no kernel of this type"
         return "the runtime does not take this type here"
-    if _casts(planned) > _casts(path):
+    if _computes_in_float32(ir.load(planned)):
         return "the CPU provider has no kernel of this type; it would cast to float32 and back"
     return ""
 
 
-def _casts(path: Path) -> int:
-    return sum(node.op_type == "Cast" for node in ir.load(path).graph)
+def _computes_in_float32(planned: ir.Model) -> bool:
+    """Whether any operator reads float32: what was cast to it, or an input as it came."""
+    for node in planned.graph:
+        if node.op_type == "Cast":
+            continue
+        for value in node.inputs:
+            producer = None if value is None else value.producer()
+            if producer is not None and producer.op_type == "Cast":
+                if producer.attributes.get_int("to") == ir.DataType.FLOAT:
+                    return True
+            elif value is not None and value.is_graph_input() and value.dtype == ir.DataType.FLOAT:
+                return True
+    return False
 
 
 def write_changed(
@@ -128,7 +140,7 @@ def write_changed(
         properties: added to the model's metadata.
         progress: told how many changes are done.
     """
-    loaded = load_path(as_file(model)).ir
+    loaded = complete(load_path(as_file(model)), isolate=within_worker).ir
     nodes = {node.name or "": node for node in loaded.graph}
     results: list[Changed] = []
     for number, change in enumerate(changes):
@@ -155,8 +167,3 @@ def drop_unused(graph: ir.Graph) -> None:
     for name, value in list(graph.initializers.items()):
         if not value.uses() and not value.is_graph_output() and not value.is_graph_input():
             del graph.initializers[name]
-
-
-def named(nodes: Iterable[ir.Node]) -> tuple[str, ...]:
-    """Names of nodes."""
-    return tuple(node.name or "" for node in nodes)

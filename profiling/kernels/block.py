@@ -129,7 +129,7 @@ def _only_reader(node: ir.Node) -> ir.Node | None:
     used = _used(node)
     if len(used) != 1 or used[0].is_graph_output() or len(used[0].uses()) != 1:
         return None
-    reader = used[0].uses()[0].node
+    reader = next(iter(used[0].uses())).node
     return reader if reader.graph is node.graph else None
 
 

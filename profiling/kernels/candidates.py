@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from optimizer.model.findings import Status
 from optimizer.verify import Tolerance
 from profiling.config import ConfigError, Group, RunConfig, Value, options
+from profiling.config.session import Device
 from profiling.config.settings import from_values
 from profiling.kernels.reformulations.table import BY_ID, EQUAL, REFORMULATIONS
 from profiling.kernels.workload import Workload
-
-Target = Literal["cpu", "cuda"]
 
 BASELINE = "as it is"
 _CONVOLUTION = frozenset({"Conv", "ConvTranspose"})
@@ -32,14 +30,14 @@ class Candidate:
 
     Attributes:
         label: unique in its race.
-        target: `cuda` candidates need a GPU.
+        target: where it runs.
         changes: options that differ from the variant's own.
         reformulation: id of how the block is written, empty for as it is.
         unavailable: why it is not measured here; empty if it is.
     """
 
     label: str
-    target: Target = "cpu"
+    target: Device = "cpu"
     changes: Mapping[str, Value] = field(default_factory=dict[str, Value])
     reformulation: str = ""
     unavailable: str = ""
@@ -156,16 +154,17 @@ def _cuda_convolutions() -> Iterator[tuple[str, dict[str, Value], str]]:
 def _cuda_products() -> Iterator[tuple[str, dict[str, Value], str]]:
     yield "TF32", {"tf32": True}, ""
     yield "float32 without TF32", {"tf32": False}, ""
-    yield "tuned at run time", {"tune_kernels": True}, ""
+    tuned: dict[str, Value] = {"tunable_kernels": True, "tune_kernels": True}
+    yield "tuned at run time", tuned, ""
     yield "Gemm tuned at run time", {"gemm_auto_tune": True}, ""
     for way in ("float16", "bfloat16"):
         yield way, {}, way
-        yield f"{way}, tuned at run time", {"tune_kernels": True}, way
+        yield f"{way}, tuned at run time", tuned, way
 
 
 def _cuda_attention() -> Iterator[tuple[str, dict[str, Value], str]]:
     yield "scale inside the product", {}, "scaled-product"
-    kernels = ("default", "flash", "efficient", "cudnn", "math")
+    kernels = ("default", "flash", "efficient", "fused", "cudnn", "math")
     for kernel, name in itertools.product(kernels, ("float32", "float16")):
         way = "fused-attention" if name == "float32" else "fused-attention-half"
         yield f"fused, {kernel} kernel, {name}", {"attention_kernel": kernel}, way

@@ -22,6 +22,7 @@ from optimizer.model.writer import INLINE_BYTES, to_bytes, weight_bytes, write
 from optimizer.verify import jobs
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig
+from profiling.config.settings import from_values
 from profiling.execution.session import open_session, refusal
 from profiling.kernels.block import Block, blocks_of
 from profiling.kernels.extract import NotExtractable, extract
@@ -32,6 +33,13 @@ Source = Literal["runtime profile", "static cost"]
 
 RUNS = 4
 TOP = 6
+_REWRITING = frozenset(
+    {"graph_optimization", "optimizers_off", "optimizer_loops", "folding_limit_mib",
+     "gelu_approximation", "cast_chain_elimination", "qdq_fusion", "qdq_folding",
+     "qdq_pair_removal", "qdq_cleanup", "nbits_fusion", "nbits_accuracy", "cuda_graph"}
+)  # fmt: skip
+"""Options that are about the runtime's rewrites, which are off here, or hide single kernels."""
+
 _SMALLEST = 256
 """Results of fewer elements are ready before a kernel could matter."""
 
@@ -152,7 +160,8 @@ def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
 def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> list[dict[str, Any]]:
     """One record a kernel and run, as the runtime wrote it; the first run left out."""
     reference = jobs.run_reference(path, request)
-    plain = replace(config, graph_optimization="disabled", gelu_approximation=False)
+    kept = {name: value for name, value in config.changed().items() if name not in _REWRITING}
+    plain = from_values(kept)
     session: Any = open_session(path, plain, profile_prefix="hot")
     for _ in range(RUNS):
         try:

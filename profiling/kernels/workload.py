@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -85,7 +85,7 @@ def size_of(value: ir.Value, sizes: SizeOf) -> TensorSize | None:
     tensor = constant_of(value)
     if tensor is not None:
         return TensorSize(tensor.dtype.name, tuple(int(dim) for dim in tensor.shape.numpy()))
-    if value.name in sizes:
+    if value.name is not None and value.name in sizes:
         return sizes[value.name]
     if not isinstance(value.type, ir.TensorType) or value.shape is None:
         return None
@@ -119,8 +119,8 @@ def _attribute(attribute: ir.Attr) -> Any:
     if attribute.type == ir.AttributeType.TENSOR:
         tensor = attribute.as_tensor()
         return [tensor.dtype.name, list(tensor.shape.numpy()), tensor.tobytes().hex()]
-    value = attribute.value
-    return list(value) if isinstance(value, tuple) else value
+    value: Any = attribute.value
+    return list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
 
 
 def _title(block: Block, inputs: tuple[TensorSize, ...]) -> str:

@@ -132,8 +132,8 @@ def _gemm(site: Site, product: _Product, *, transposed: bool) -> None:
     dims = dims_of(product.rows)
     inner, columns = product.weight.shape
     rows = product.rows
+    target = only_one_free(*dims[:-1], columns)
     if len(dims) != 2:
-        target = only_one_free(*dims[:-1], columns)
         rows = site.new("Reshape", rows, site.integers(-1, inner))
     weight = product.weight.T if transposed else product.weight
     bias = () if product.bias is None else (site.weight(product.bias),)

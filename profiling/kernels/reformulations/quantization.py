@@ -40,4 +40,5 @@ def packed_4_bit(weight: Floats, *, block: int) -> tuple[NDArray[np.uint8], Floa
     scales = np.abs(blocks).max(axis=2) / 7
     scales = np.where(scales > 0, scales, 1.0).astype(np.float32)
     numbers = (np.clip(np.rint(blocks / scales[:, :, None]), -8, 7) + 8).astype(np.uint8)
-    return numbers[:, :, 0::2] | (numbers[:, :, 1::2] << 4), scales.reshape(-1)
+    packed = numbers[:, :, 0::2] | (numbers[:, :, 1::2] << np.uint8(4))
+    return packed.astype(np.uint8), scales.reshape(-1)

@@ -47,4 +47,6 @@ def _is_float(value: ir.Value) -> bool:
     tensor = constant_of(value)
     if tensor is not None:
         return tensor.dtype == ir.DataType.FLOAT
-    return isinstance(value.type, ir.TensorType) and value.type.dtype == ir.DataType.FLOAT
+    if not isinstance(value.type, ir.TensorType):
+        raise NotHere("the type of an input is not known")
+    return value.type.dtype == ir.DataType.FLOAT
