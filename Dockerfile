@@ -10,7 +10,9 @@ RUN apt-get update \
 RUN useradd --uid 10001 --create-home passlens
 WORKDIR /app
 COPY . .
-RUN pip install --no-cache-dir --disable-pip-version-check -c constraints.txt -e .
+# For example "[postgresql,ray]", as compose.yaml does
+ARG EXTRAS=""
+RUN pip install --no-cache-dir --disable-pip-version-check -c constraints.txt -e ".$EXTRAS"
 USER passlens
 ENV PYTHONUNBUFFERED=1 \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0 \

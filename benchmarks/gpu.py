@@ -1,0 +1,216 @@
+"""The GPU benchmark: `python -m benchmarks.gpu`, one command, under ten minutes.
+
+Eight networks, the same weights and inputs everywhere: ONNX Runtime on CUDA as it comes, with our
+passes, with CUDA Graph, with kernel options, in float16; PyTorch eager and compiled. ONNX Runtime's
+rows of a network are one interleaved race; PyTorch's follow at once, in processes of their own.
+Needs `passlens[gpu,torch]` and a GPU; without one every row says "not measured" and why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.gpu_peers import Prepared, Setup, measured_rates, prepare, say, torch_rows
+from benchmarks.gpu_table import COLUMNS, TITLES, Ideal, Rates, Row, ideal, markdown, recording
+from optimizer.cost.graph import graph_cost
+from optimizer.errors import StudioError
+from optimizer.model.loader import load_path
+from optimizer.source import complete
+from optimizer.verify import Tolerance, jobs
+from profiling.config import RunConfig
+from profiling.config.availability import availability
+from profiling.machine import Machine, this_machine
+from profiling.racing.measure import Plan, measure
+from profiling.racing.race import Race, Timing, Variant
+from profiling.records.bundle import write_bundle
+from profiling.workers import WorkerPool, default_pool
+
+RESULTS = Path(__file__).parent / "results"
+CONVOLUTIONAL = frozenset({"resnet50", "mobilenetv2"})
+TOLERANCE = Tolerance(rtol=5e-2)
+"""What float16 keeps of an output's scale."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, write the bundle and the table, print the table."""
+    parser = argparse.ArgumentParser(prog="benchmarks.gpu", description=__doc__)
+    parser.add_argument("--networks", nargs="+", choices=TITLES, default=list(TITLES))
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--seconds", type=float, default=6.0, help="of each race's steady state")
+    parser.add_argument("--minutes", type=float, default=9.5, help="for everything")
+    parser.add_argument("--small", action="store_true", help="tiny networks: a rehearsal")
+    parser.add_argument("--torch-python", default=sys.executable, help="interpreter with PyTorch")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for bundle and table")
+    parsed = parser.parse_args(arguments)
+    setup = Setup(
+        tuple(parsed.networks), parsed.device, parsed.seconds, parsed.minutes, parsed.small,
+        parsed.torch_python,
+    )  # fmt: skip
+    machine, began = this_machine(), time.monotonic()
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    with tempfile.TemporaryDirectory(prefix="passlens-gpu-") as folder:
+        rows, ideals, rates = benchmark(setup, Path(folder))
+    found = recording(
+        rows, ideals, rates=rates, machine=machine, started_at=started_at,
+        seconds=time.monotonic() - began,
+    )  # fmt: skip
+    where = _where(machine, started_at)
+    table = markdown(rows, ideals, rates=rates, where=where)
+    parsed.out.mkdir(parents=True, exist_ok=True)
+    (parsed.out / "gpu.md").write_text(table)
+    write_bundle([found], parsed.out / "gpu.passlens")
+    print(table)
+    return 0 if any(row.p50_ms is not None for row in rows) else 1
+
+
+def benchmark(setup: Setup, folder: Path) -> tuple[list[Row], dict[str, Ideal], Rates | None]:
+    """All rows of all networks; what fails or finds no time left says so in its row."""
+    pool = default_pool()
+    deadline = time.monotonic() + 60 * setup.minutes
+    if reason := _unavailable(setup, pool):
+        return _absent(setup.networks, reason), {}, None
+    say("exporting and optimizing")
+    with ThreadPoolExecutor(max_workers=4) as together:
+        prepared = list(together.map(partial(prepare, folder=folder, setup=setup), setup.networks))
+    rates = measured_rates(setup)
+    rows: list[Row] = []
+    ideals: dict[str, Ideal] = {}
+    ready: list[Prepared] = []
+    for entry in prepared:
+        if entry.error:
+            rows += _absent([entry.network], entry.error)
+            continue
+        say(f"{entry.network}: ONNX Runtime")
+        try:
+            race = _race(entry, setup, pool)
+        except StudioError as error:
+            rows += _absent([entry.network], error.message)
+            continue
+        rows += _runtime_rows(entry, race, setup)
+        _hand_over(entry, race, pool)
+        if rates is not None:
+            ideals[entry.network] = _ideal(entry, race, rates, pool)
+        ready.append(entry)
+    rows += list(torch_rows(ready, setup, deadline))
+    order = {column: number for number, column in enumerate(COLUMNS)}
+    rows.sort(key=lambda row: (setup.networks.index(row.network), order[row.column]))
+    return rows, ideals, rates
+
+
+def _unavailable(setup: Setup, pool: WorkerPool) -> str:
+    """Why nothing can be measured; empty if it can."""
+    status = availability(pool)[setup.device if setup.device == "cuda" else "cpu"]
+    return "" if status.ok else status.reason
+
+
+def _absent(networks: Sequence[str], reason: str) -> list[Row]:
+    return [
+        Row(network, TITLES[network], column, error=f"not measured: {reason}")
+        for network in networks
+        for column in COLUMNS
+    ]
+
+
+def _race(entry: Prepared, setup: Setup, pool: WorkerPool) -> Race:
+    """ONNX Runtime's rows in one interleaved race."""
+    plan = Plan(
+        runs=100_000, seconds=setup.seconds, transfers=False, tolerance=TOLERANCE,
+        request=jobs.Request(seeds=1),
+    )  # fmt: skip
+    return measure(list(_variants(entry, setup)), pool=pool, plan=plan)
+
+
+def _variants(entry: Prepared, setup: Setup) -> Iterator[Variant]:
+    """The columns of ONNX Runtime, each on top of the one before."""
+    source = entry.folder / "float32.onnx"
+    ours, half = entry.folder / "float32-optimized.onnx", entry.folder / "float16-optimized.onnx"
+    if setup.device == "cpu":
+        config = RunConfig(graph_optimization="all")
+        yield Variant("ONNX Runtime", source, config)
+        yield Variant("+ Passlens", ours, config)
+        yield Variant("+ float16", half, config)
+        return
+    config = RunConfig(device="cuda", graph_optimization="all")
+    captured = replace(config, cuda_graph=True)
+    tuned = replace(captured, **_kernel_options(entry.network))
+    yield Variant("ONNX Runtime", source, config)
+    yield Variant("+ Passlens", ours, config)
+    yield Variant("+ CUDA Graph", ours, captured)
+    yield Variant("+ kernel options", ours, tuned)
+    yield Variant("+ float16", half, tuned)
+
+
+def _kernel_options(network: str) -> dict[str, Any]:
+    """Options that pick other kernels, by the kind of network."""
+    if network in CONVOLUTIONAL:
+        return {"prefer_nhwc": True, "fuse_convolution_bias": True}
+    return {"attention_kernel": "efficient"}
+
+
+def _runtime_rows(entry: Prepared, race: Race, setup: Setup) -> list[Row]:
+    rows = [_runtime_row(entry, race, timing) for timing in race.timings]
+    missing = [c for c in COLUMNS[:5] if c not in {row.column for row in rows}]
+    reason = f"not measured: it needs a GPU, and this ran on the {setup.device}"
+    return rows + [Row(entry.network, entry.title, c, error=reason) for c in missing]
+
+
+def _runtime_row(entry: Prepared, race: Race, timing: Timing) -> Row:
+    row = Row(entry.network, entry.title, timing.label)
+    summary, phases = timing.summary, timing.phases
+    if summary is None or phases is None or not timing.believable:
+        return replace(row, error=race.verdict(timing.label))
+    changed = timing.config.changed().items()
+    return replace(
+        row,
+        p50_ms=summary.p50_ms,
+        p95_ms=summary.p95_ms,
+        min_ms=summary.min_ms,
+        verdict=race.verdict(timing.label),
+        note=", ".join(f"{name}={value}" for name, value in changed),
+        compile_ms=phases.create_ms + phases.first_ms,
+        peak_bytes=timing.peak_bytes,
+        runs=summary.runs,
+    )
+
+
+def _hand_over(entry: Prepared, race: Race, pool: WorkerPool) -> None:
+    """Inputs and reference outputs of the race, for PyTorch."""
+    request = jobs.Request(seeds=1, feeds=race.feeds)
+    reference = pool(jobs.run_reference, entry.folder / "float32.onnx", request)
+    (run,) = reference.runs
+    arrays: dict[str, Any] = dict(run.inputs)
+    np.savez(entry.folder / "inputs.npz", **arrays)
+    arrays = dict(run.outputs)
+    np.savez(entry.folder / "outputs.npz", **arrays)
+
+
+def _ideal(entry: Prepared, race: Race, rates: Rates, pool: WorkerPool) -> Ideal:
+    model = complete(load_path(entry.folder / "float32-optimized.onnx"), isolate=pool)
+    cost = graph_cost(model.ir.graph)
+    io_bytes = sum(
+        np.load(path)[name].nbytes
+        for path in (entry.folder / "inputs.npz", entry.folder / "outputs.npz")
+        for name in np.load(path).files
+    )
+    return ideal(rates, flops=cost.flops, weight_bytes=cost.weight_bytes, io_bytes=io_bytes)
+
+
+def _where(machine: Machine, started_at: str) -> str:
+    parts = (machine.gpu or "no GPU", machine.cpu, machine.runtime, machine.system)
+    return f"{started_at.replace('T', ' ').partition('+')[0]} UTC, {', '.join(parts)}."
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

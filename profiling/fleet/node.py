@@ -1,0 +1,97 @@
+"""The cluster node's side: run one race in workers of its own, and tell how it goes."""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from optimizer.errors import StudioError
+from profiling.fleet.executor import Outcome, Placement
+from profiling.fleet.parcel import Parcel, unpack
+from profiling.racing.measure import Plan, measure
+from profiling.racing.race import Race
+from profiling.workers import WorkerPool
+
+_TELL_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """News of one job."""
+
+    job: int
+    text: str
+    fraction: float
+    placement: Placement
+    race: Race | None = None
+
+
+def version() -> str:
+    """Of Passlens in this environment; both ends must have the same."""
+    return metadata.version("passlens")
+
+
+def race_here(
+    number: int,
+    parcels: list[Parcel],
+    plan: Plan,
+    *,
+    placement: Placement,
+    tell: Callable[[Message], None],
+) -> Outcome:
+    """Run the race on this machine.
+
+    Args:
+        number: of the job, for the messages.
+        parcels: the variants.
+        plan: how much to run.
+        placement: where this is.
+        tell: takes news, at most two a second.
+    """
+    teller = _Teller(number, placement, tell)
+    pool = WorkerPool(size=1)
+    try:
+        with tempfile.TemporaryDirectory(prefix="passlens-fleet-") as folder:
+            # The cluster shows a task its own GPUs only, so the first visible one is ours.
+            device_id = 0 if placement.gpus else None
+            variants = unpack(parcels, Path(folder), device_id=device_id)
+            race = measure(
+                variants, pool=pool, plan=plan, progress=teller.progress, observe=teller.observe
+            )
+    except StudioError as error:
+        return Outcome(None, error.message, placement)
+    finally:
+        pool.close()
+    return Outcome(race, placement=placement)
+
+
+def placement_here(node_id: str, gpus: tuple[str, ...], *, attempt: int) -> Placement:
+    """This process as a placement."""
+    return Placement(platform.node(), node_id, gpus, os.getpid(), attempt)
+
+
+class _Teller:
+    """Passes news on, not too often; the first at once."""
+
+    def __init__(self, number: int, placement: Placement, tell: Callable[[Message], None]) -> None:
+        self._number = number
+        self._placement = placement
+        self._tell = tell
+        self._told = 0.0
+        self._race: Race | None = None
+
+    def progress(self, text: str, fraction: float) -> None:
+        if time.monotonic() - self._told < _TELL_S:
+            return
+        self._told = time.monotonic()
+        self._tell(Message(self._number, text, fraction, self._placement, self._race))
+        self._race = None
+
+    def observe(self, race: Race) -> None:
+        self._race = race

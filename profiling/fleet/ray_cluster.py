@@ -1,0 +1,165 @@
+"""Races on an existing Ray cluster: a task a race, a GPU a task, again when a worker dies.
+
+Ray is imported here alone, and only when somebody asks for it. The nodes need Passlens in the same
+version; models travel with the task.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from optimizer.errors import Cancelled, RunError, StudioError
+from optimizer.isolation import Progress
+from profiling.fleet.executor import Asked, Observe, Outcome, RaceJob
+from profiling.fleet.node import Message, placement_here, race_here, version
+from profiling.fleet.parcel import Parcel, pack
+from profiling.racing.measure import Plan
+
+_RETRIES = 2
+_LOOK_S = 0.3
+_CPUS = 2
+"""Processors a race reserves: the runtime's and the measuring loop's."""
+
+
+class RayExecutor:
+    """Runs each job as one task of a Ray cluster.
+
+    Args:
+        address: `auto` for the cluster this machine belongs to, or `HOST:PORT`.
+
+    Raises:
+        StudioError: Ray is not installed.
+        RunError: there is no cluster at the address.
+    """
+
+    def __init__(self, address: str = "auto") -> None:
+        self._ray = _connected(address)
+
+    def run(
+        self,
+        jobs: Sequence[RaceJob],
+        *,
+        progress: Progress | None = None,
+        cancelled: Asked | None = None,
+        observe: Observe | None = None,
+    ) -> list[Outcome]:
+        """See `Executor.run`: all jobs at once, as far as the cluster has room."""
+        self._check_room(jobs)
+        board = self._ray.remote(num_cpus=0)(_Board).remote()
+        tasks = [self._submitted(number, job, board) for number, job in enumerate(jobs)]
+        watch = _Watch(len(jobs), progress, observe)
+        try:
+            waiting = list(tasks)
+            while waiting:
+                _, waiting = self._ray.wait(waiting, num_returns=len(waiting), timeout=_LOOK_S)
+                watch.read(self._ray.get(board.taken.remote()))
+                if cancelled is not None and cancelled():
+                    raise Cancelled("The race was cancelled.")
+            return [self._outcome(task) for task in tasks]
+        finally:
+            for task in tasks:
+                self._ray.cancel(task, force=True)
+            self._ray.kill(board)
+
+    def _check_room(self, jobs: Sequence[RaceJob]) -> None:
+        wanted = max((job.needed_gpus for job in jobs), default=0)
+        if wanted > self._ray.cluster_resources().get("GPU", 0):
+            raise RunError(
+                "A variant wants a GPU and the Ray cluster has none; add a GPU node or use the CPU."
+            )
+
+    def _submitted(self, number: int, job: RaceJob, board: Any) -> Any:
+        task = self._ray.remote(
+            num_cpus=_CPUS, num_gpus=job.needed_gpus, max_retries=_RETRIES, max_calls=1
+        )(_race_task)
+        return task.remote(number, pack(job.variants), job.plan, board, version())
+
+    def _outcome(self, task: Any) -> Outcome:
+        try:
+            outcome: Outcome = self._ray.get(task)
+        except self._ray.exceptions.WorkerCrashedError:
+            tries = _RETRIES + 1
+            return Outcome(
+                None, f"The worker died on each of {tries} nodes or tries; see Ray's log."
+            )
+        except self._ray.exceptions.RayError as error:
+            return Outcome(None, f"The Ray cluster could not run the race: {_last_line(error)}")
+        return outcome
+
+
+def _race_task(number: int, parcels: list[Parcel], plan: Plan, board: Any, wanted: str) -> Outcome:
+    """What Ray runs on a node."""
+    import ray
+
+    cluster: Any = ray
+    context = cluster.get_runtime_context()
+    gpus = tuple(str(gpu) for gpu in cluster.get_gpu_ids())
+    attempt = cluster.get(board.attempt.remote(number))
+    placement = placement_here(str(context.get_node_id()), gpus, attempt=attempt)
+    if version() != wanted:
+        return Outcome(None, f"The node has Passlens {version()}, not {wanted}.", placement)
+    return race_here(
+        number, parcels, plan, placement=placement, tell=lambda message: board.put.remote(message)
+    )
+
+
+class _Board:
+    """An actor between tasks and the executor: news, and how often each job was begun."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._attempts: dict[int, int] = {}
+
+    def attempt(self, number: int) -> int:
+        self._attempts[number] = self._attempts.get(number, 0) + 1
+        return self._attempts[number]
+
+    def put(self, message: Message) -> None:
+        self._messages.append(message)
+
+    def taken(self) -> list[Message]:
+        messages, self._messages = self._messages, []
+        return messages
+
+
+class _Watch:
+    """All jobs' news as one progress."""
+
+    def __init__(self, jobs: int, progress: Progress | None, observe: Observe | None) -> None:
+        self._fractions = [0.0] * jobs
+        self._progress = progress
+        self._observe = observe
+
+    def read(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._fractions[message.job] = message.fraction
+            if self._progress is not None:
+                share = sum(self._fractions) / len(self._fractions)
+                self._progress(f"{message.placement.node}: {message.text}", share)
+            if self._observe is not None and message.race is not None:
+                self._observe(message.race)
+
+
+def _connected(address: str) -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError:
+        raise StudioError("Ray is not installed; pip install 'passlens[ray]'.") from None
+    cluster: Any = ray
+    if not cluster.is_initialized():
+        try:
+            cluster.init(address=address, log_to_driver=False, logging_level="error")
+        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+            raise RunError(
+                f"No Ray cluster answers at {address}: {_last_line(error)} "
+                "Start one with `ray start --head`, or unset PASSLENS_RAY_ADDRESS."
+            ) from None
+    return cluster
+
+
+def _last_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1][:200] if lines else type(error).__name__
