@@ -1,6 +1,7 @@
 """Writes the documentation that comes from the code: `python -m docs.build [--check]`.
 
-`docs/passes/` has a page a pass, made of its docstring, and an index.
+`docs/passes/` has a page a pass, made of its docstring, and an index; `docs/options.md` is made of
+the fields of `RunConfig`.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from docs.options import options_page
 from optimizer.registry import FAMILIES, HEADINGS, Pass, passes
 
 FOLDER = Path(__file__).parent / "passes"
+OPTIONS = Path(__file__).parent / "options.md"
 GENERATED = "<!-- Written by `make docs` from the pass's docstring. -->"
 
 
@@ -18,6 +21,7 @@ def pages() -> dict[Path, str]:
     """Every generated page and its text."""
     texts = {FOLDER / f"{declared.id}.md": _page(declared) for declared in passes()}
     texts[FOLDER / "README.md"] = _index()
+    texts[OPTIONS] = options_page()
     return texts
 
 
@@ -33,7 +37,7 @@ def main(arguments: list[str]) -> int:
     outdated = stale()
     if "--check" in arguments:
         for path in outdated:
-            print(f"out of date: docs/passes/{path.name}; run `make docs`")
+            print(f"out of date: {path.relative_to(FOLDER.parents[1])}; run `make docs`")
         return 1 if outdated else 0
     wanted = pages()
     FOLDER.mkdir(exist_ok=True)

@@ -28,9 +28,9 @@ _NEEDS: Mapping[Group, str] = {
 _CUDNN = ("convolution_search", "convolution_workspace", "pad_1d_convolutions",
           "fuse_convolution_bias")  # fmt: skip
 _REWRITES = ("optimizers_off", "folding_limit_mib", "cast_chain_elimination", "qdq_fusion",
-             "qdq_folding", "qdq_pair_removal", "qdq_cleanup", "nbits_fusion",
+             "qdq_folding", "qdq_pair_removal", "nbits_fusion",
              "nbits_accuracy")  # fmt: skip
-_FUSIONS = ("gelu_approximation", "optimizer_loops")
+_FUSIONS = ("gelu_approximation", "optimizer_loops", "qdq_cleanup")
 _SPINNING = ("spin_duration_us", "spin_backoff", "spin_between_runs")
 _SHAPES = ("trt_min_shapes", "trt_best_shapes", "trt_max_shapes")
 
@@ -54,7 +54,7 @@ def contradictions(config: RunConfig, options: Sequence[Option]) -> list[str]:
     """What cannot be meant, each with what to do about it."""
     known = {option.name: option for option in options}
     found = [rule.sentence for rule in RULES if rule.broken(config)]
-    for idle, names, sentence in _IDLE:
+    for idle, names, sentence in IDLE:
         if idle(config):
             found += [
                 sentence.format(name)
@@ -78,58 +78,58 @@ def device_sentence(option: Option) -> str:
 def sentences_about(option: Option) -> list[str]:
     """Every rule that an option takes part in, in words."""
     found = [rule.sentence for rule in RULES if option.name in rule.about]
-    found += [sentence.format(option.name) for _, names, sentence in _IDLE if option.name in names]
+    found += [sentence.format(option.name) for _, names, sentence in IDLE if option.name in names]
     return found
 
 
 # Options that do nothing as long as another is off: when that is so, which, and what to say.
-_IDLE: tuple[tuple[Callable[[RunConfig], bool], tuple[str, ...], str], ...] = (
+IDLE: tuple[tuple[Callable[[RunConfig], bool], tuple[str, ...], str], ...] = (
     (
         lambda c: c.graph_optimization == "disabled",
         _REWRITES,
-        "{} is about the runtime's rewrites; set graph_optimization=basic.",
+        "{} counts with the runtime's rewrites only; set graph_optimization=basic.",
     ),
     (
         lambda c: c.graph_optimization in ("disabled", "basic"),
         _FUSIONS,
-        "{} is about the runtime's fusions; set graph_optimization=extended.",
+        "{} counts with the runtime's fusions only; set graph_optimization=extended.",
     ),
-    (lambda c: not c.spinning, _SPINNING, "{} is about spinning; set spinning=true."),
-    (lambda c: not c.cudnn, _CUDNN, "{} is about cuDNN; set cudnn=true."),
+    (lambda c: not c.spinning, _SPINNING, "{} counts while threads spin only; set spinning=true."),
+    (lambda c: not c.cudnn, _CUDNN, "{} counts with cuDNN only; set cudnn=true."),
     (
         lambda c: not c.tune_kernels,
         ("tuning_ms",),
-        "{} is about tuning; set tune_kernels=true.",
+        "{} counts while kernels are tuned only; set tune_kernels=true.",
     ),
     (
         lambda c: not c.nbits_gemm,
         ("nbits_rows",),
-        "{} is about products with few-bit weights; set nbits_gemm=true.",
+        "{} counts with those products only; set nbits_gemm=true.",
     ),
     (
         lambda c: not (c.trt_fp16 or c.trt_bf16),
         ("trt_layer_norm_fp32",),
-        "{} is about engines in 16 bits; set trt_fp16=true.",
+        "{} counts for engines in 16 bits only; set trt_fp16=true.",
     ),
     (
         lambda c: not c.trt_timing_cache,
         ("trt_force_timing_cache",),
-        "{} is about the timing cache; set trt_timing_cache=true.",
+        "{} counts with a timing cache only; set trt_timing_cache=true.",
     ),
     (
         lambda c: not c.cpu_arena,
         ("cpu_arena_growth",),
-        "{} is about the arena; set cpu_arena=true.",
+        "{} counts with an arena only; set cpu_arena=true.",
     ),
     (
         lambda c: not c.cpu_arena and c.device == "cpu",
         ("initializers_in_arena",),
-        "{} is about the arena; set cpu_arena=true.",
+        "{} counts with an arena only; set cpu_arena=true.",
     ),
     (
         lambda c: not c.prepacking,
         ("parallel_prepacking",),
-        "{} is about prepacking; set prepacking=true.",
+        "{} counts with prepacking only; set prepacking=true.",
     ),
     (
         lambda c: c.intra_threads == 1,
@@ -171,12 +171,12 @@ RULES: tuple[Rule, ...] = (
         "A range of processors in thread_affinities goes up, as in 2-3; turn it round.",
     ),
     Rule(
-        ("cuda_graph", "device"),
+        ("cuda_graph", "trt_cuda_graph", "device"),
         lambda c: c.cuda_graph and c.device == "tensorrt",
         "cuda_graph captures the CUDA provider's kernels; set trt_cuda_graph=true for TensorRT's.",
     ),
     Rule(
-        ("cuda_graph", "execution_mode"),
+        ("cuda_graph", "trt_cuda_graph", "execution_mode"),
         lambda c: (c.cuda_graph or c.trt_cuda_graph) and c.execution_mode == "parallel",
         "A CUDA graph is captured from one stream; set execution_mode=sequential.",
     ),

@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+import dataclasses
+import pickle
+import re
 from typing import Any
 
 import pytest
 
 from profiling.config import RunConfig, options
-from profiling.config.option import ConfigError, Option
+from profiling.config.option import SEPARATOR, ConfigError, Option, example
 from profiling.config.settings import find_option, from_settings, from_values, variations
-from profiling.execution.session import config_entries, cuda_options, providers
+
+NUMBERS = [option for option in options() if option.type is int]
+CHOICES = [option for option in options() if option.choices]
+LISTS = [option for option in options() if option.item]
+
+
+def named(option: Option) -> str:
+    return option.name
 
 
 def test_the_defaults_are_consistent_and_leave_the_file_as_it_is() -> None:
@@ -15,25 +25,51 @@ def test_the_defaults_are_consistent_and_leave_the_file_as_it_is() -> None:
     assert RunConfig().changed() == {}
 
 
-@pytest.mark.parametrize("option", options(), ids=lambda option: option.name)
+@pytest.mark.parametrize("option", options(), ids=named)
 def test_every_option_is_documented_and_its_default_is_allowed(option: Option) -> None:
     assert option.doc
+    assert "\n" not in option.doc
     assert not option.doc.endswith(".")
+    assert option.keys
     assert option.type in (bool, int, str)
     assert from_values({option.name: option.default}) == RunConfig()
-    assert bool(option.choices) == (option.type is str)
+    assert (bool(option.choices) != bool(option.item)) == (option.type is str)
+
+
+def test_options_stand_in_their_groups_in_order() -> None:
+    groups = [option.group for option in options()]
+    assert list(dict.fromkeys(groups)) == ["session", "cpu", "cuda", "tensorrt"]
+    assert groups == sorted(groups, key=["session", "cpu", "cuda", "tensorrt"].index)
+
+
+def test_a_config_is_a_value() -> None:
+    config = RunConfig(device="cuda", cuda_graph=True)
+    again = pickle.loads(pickle.dumps(config))  # noqa: S301 - our own
+    assert again == config
+    assert hash(again) == hash(config)
+    assert dataclasses.replace(config, cuda_graph=False).changed() == {"device": "cuda"}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.device = "cpu"  # pyright: ignore[reportAttributeAccessIssue] - that is the test
 
 
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
         ("intra_thread=2", "did you mean intra_threads?"),
-        ("xyzzy=1", "known are device"),
+        ("trt_fp_16=1", "did you mean trt_fp16?"),
+        ("prefer_nwhc=1", "did you mean prefer_nhwc?"),
+        ("xyzzy=1", "passlens bench --help lists all"),
         ("intra_threads", "write OPTION=VALUE"),
         ("intra_threads=many", "whole number from 0 to 1024"),
-        ("intra_threads=-1", "whole number from 0 to 1024"),
         ("spinning=maybe", "true or false"),
-        ("device=tpu", "cpu or cuda"),
+        ("device=tpu", "cpu or cuda or tensorrt"),
+        ("optimizers_off=ConstantFoldin", "did you mean ConstantFolding?"),
+        ("optimizers_off=ReshapeFusion;ConstantFolding", "separate items by +"),
+        ("optimizers_off=ReshapeFusion+ReshapeFusion", "name each once"),
+        ("trt_tactics=CUDNN+MAGMA", "knows no 'MAGMA'"),
+        ("trt_exclude=" + "+".join(f"Op{n}" for n in range(300)), "limit 1024"),
+        ("thread_affinities=0", "each like 8"),
+        ("trt_min_shapes=x:1x-3", "each like image:1x3x224x224"),
     ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused(setting: str, message: str) -> None:
@@ -42,25 +78,18 @@ def test_a_setting_that_cannot_be_meant_is_refused(setting: str, message: str) -
     assert message in caught.value.message
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (["cuda_graph=true"], "set device=cuda"),
-        (["tf32=no"], "set device=cuda"),
-        (["execution_mode=parallel"], "set inter_threads=0"),
-        (["inter_threads=4"], "set execution_mode=parallel"),
-        (["execution_mode=parallel", "inter_threads=2"], "set memory_pattern=false"),
-        (["spinning=on"], "set intra_threads=0"),
-        (["gelu_approximation=1"], "set graph_optimization=extended"),
-        (["device=cuda", "cuda_graph=1", "tune_kernels=1"], "while they are captured"),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused_with_the_remedy(
-    settings: list[str], message: str
-) -> None:
-    with pytest.raises(ConfigError) as caught:
-        from_settings(settings)
-    assert message in caught.value.message
+@pytest.mark.parametrize("option", NUMBERS, ids=named)
+def test_a_number_beyond_its_bounds_is_refused(option: Option) -> None:
+    assert option.low < option.high
+    for beyond in (option.low - 1, option.high + 1):
+        with pytest.raises(ConfigError, match=f"{option.name} cannot be '{beyond}'"):
+            from_values({option.name: beyond})
+
+
+@pytest.mark.parametrize("option", CHOICES, ids=named)
+def test_a_choice_that_does_not_exist_is_refused(option: Option) -> None:
+    with pytest.raises(ConfigError, match=f"{option.name} cannot be 'nothing of it'"):
+        from_values({option.name: "nothing of it"})
 
 
 def test_values_of_the_wrong_type_are_refused_by_the_config_itself() -> None:
@@ -69,6 +98,9 @@ def test_values_of_the_wrong_type_are_refused_by_the_config_itself() -> None:
         RunConfig(intra_threads=wrong)
     with pytest.raises(ConfigError, match="whole number"):
         RunConfig(intra_threads=True)
+    wrong = 2
+    with pytest.raises(ConfigError, match="a list"):
+        RunConfig(optimizers_off=wrong)
 
 
 def test_settings_are_read_in_the_option_type() -> None:
@@ -77,6 +109,20 @@ def test_settings_are_read_in_the_option_type() -> None:
     assert config.changed() == {
         "graph_optimization": "all", "intra_threads": 0, "spinning": True,
     }  # fmt: skip
+
+
+def test_a_list_whose_separators_a_browser_turned_into_spaces_is_the_same_list() -> None:
+    written = ["graph_optimization=all", "optimizers_off=ReshapeFusion+ConstantFolding"]
+    arrived = [text.replace(SEPARATOR, " ") for text in written]
+    assert from_settings(arrived) == from_settings(written)
+
+
+@pytest.mark.parametrize("option", LISTS, ids=named)
+def test_an_item_of_a_list_has_nothing_that_separates_settings(option: Option) -> None:
+    item = example(option)
+    for separator in ",=|&+ ;\n":
+        assert not re.fullmatch(option.item, item + separator)
+        assert not re.fullmatch(option.item, item + separator + item)
 
 
 def test_varying_two_options_makes_every_combination() -> None:
@@ -90,31 +136,26 @@ def test_varying_two_options_makes_every_combination() -> None:
     assert len({config for _, config in found}) == 4
 
 
+def test_a_list_can_be_varied() -> None:
+    base = RunConfig(graph_optimization="all")
+    found = variations(base, ["optimizers_off=,ConstantFolding,ConstantFolding+ReshapeFusion"])
+    assert [config.optimizers_off for _, config in found] == [
+        "", "ConstantFolding", "ConstantFolding+ReshapeFusion",
+    ]  # fmt: skip
+
+
 def test_varying_nothing_is_the_base_alone() -> None:
     assert variations(RunConfig(), []) == (("default", RunConfig()),)
 
 
-def test_too_many_combinations_are_refused() -> None:
-    numbers = ",".join(map(str, range(65)))
+@pytest.mark.parametrize(("count", "fits"), [(64, True), (65, False)])
+def test_there_are_64_combinations_at_most(count: int, *, fits: bool) -> None:
+    varied = ["intra_threads=" + ",".join(map(str, range(count)))]
+    if fits:
+        assert len(variations(RunConfig(), varied)) == count
+        return
     with pytest.raises(ConfigError, match="65 combinations"):
-        variations(RunConfig(), [f"intra_threads={numbers}"])
-
-
-def test_cuda_options_have_the_names_of_the_runtime() -> None:
-    config = from_settings(
-        ["device=cuda", "cuda_graph=1", "convolution_search=heuristic", "gpu_memory_mib=512"]
-    )
-    written = cuda_options(config)
-    assert written["enable_cuda_graph"] == "1"
-    assert written["cudnn_conv_algo_search"] == "HEURISTIC"
-    assert written["gpu_mem_limit"] == str(512 << 20)
-    assert [entry[0] for entry in providers(config) if isinstance(entry, tuple)] == [
-        "CUDAExecutionProvider"
-    ]
-
-
-def test_spinning_is_off_unless_asked_for() -> None:
-    assert config_entries(RunConfig())["session.intra_op.allow_spinning"] == "0"
+        variations(RunConfig(), varied)
 
 
 def test_an_option_can_be_found_by_name() -> None:

@@ -1,0 +1,75 @@
+"""The page of run-time options, made of the fields of `RunConfig` and the rules between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from profiling.config import Group, Option, options
+from profiling.config.contradictions import sentences_about
+from profiling.config.option import SEPARATOR
+
+_INTRODUCTION = f"""<!-- Written by `make docs` from the fields of `RunConfig`. -->
+
+# Run-time options
+
+Every option of a run: in the form of the *Run* page, and for `passlens bench` as
+`--set OPTION=VALUE` and `--vary OPTION=V1,V2`. An option that is not set has the default below.
+Threads, spinning and rewrites are off by default, so that the file itself is measured and one
+variant does not disturb another; everything else is as the runtime has it.
+
+An unknown option, an impossible value and a contradiction are refused before anything runs; the
+runtime would pass over most of them in silence. Items of a list are separated by `{SEPARATOR}`."""
+
+_TITLES: Mapping[Group, tuple[str, str]] = {
+    "session": ("Session", "Rewrites of the graph, threads and memory."),
+    "cpu": ("CPU", "Kernels and memory of the CPU."),
+    "cuda": ("CUDA", "They count on an NVIDIA GPU only: `device=cuda`, or what TensorRT leaves."),
+    "tensorrt": ("TensorRT", "They count with `device=tensorrt` only, which needs TensorRT 10."),
+}
+_MANY = 10
+_HEAD = (
+    "| option | values | default | what it does | constraint | the runtime's name |\n"
+    "|---|---|---|---|---|---|"
+)
+
+
+def options_page() -> str:
+    """Markdown, a table a group."""
+    parts = [_INTRODUCTION]
+    for group, (title, text) in _TITLES.items():
+        rows = [_row(option) for option in options() if option.group == group]
+        parts += [f"## {title}", text, "\n".join([_HEAD, *rows])]
+        parts += [_names(o) for o in options() if o.group == group and len(o.known) >= _MANY]
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(option: Option) -> str:
+    default = _text(option.default)
+    cells = [
+        f"`{option.name}`",
+        _values(option),
+        f"`{default}`" if default else "empty",
+        option.doc,
+        " ".join(sentences_about(option)),
+        "<br>".join(f"`{key}`" for key in option.keys),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _names(option: Option) -> str:
+    listed = ", ".join(f"`{name}`" for name in option.known)
+    return f"Names for `{option.name}`: {listed}."
+
+
+def _values(option: Option) -> str:
+    if option.choices:
+        return ", ".join(f"`{choice}`" for choice in option.choices)
+    if 0 < len(option.known) < _MANY:
+        return "a list of " + ", ".join(f"`{name}`" for name in option.known)
+    if option.type is int:
+        return f"{option.low} to {option.high}"
+    return "`true`, `false`" if option.type is bool else "a list"
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
