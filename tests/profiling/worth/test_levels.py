@@ -32,11 +32,12 @@ def heat(steps: tuple[int, ...], *, rounds: int, seed: int, drift: float = 1.0) 
     return Heat(steps, Race(tuple(timings), (), True, this_machine(), 0.0, "", 0.0))
 
 
-def test_one_race_gives_what_a_contrast_of_its_ends_gives() -> None:
+def test_one_race_gives_about_what_a_contrast_of_its_ends_gives() -> None:
     single = heat((0, 4, 12), rounds=20, seed=1)
     change = Levels([single]).change((0, 12))
     first, _, last = single.race.timings
-    assert change.speedup == pytest.approx(contrast(first.blocks_ms, last.blocks_ms).speedup)
+    robust = contrast(first.blocks_ms, last.blocks_ms).speedup
+    assert change.speedup == pytest.approx(robust, rel=0.01)
 
 
 def test_segments_add_up_to_the_whole_over_races_with_different_points() -> None:
