@@ -19,7 +19,7 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.verify import Feed, jobs
 from profiling.machine import Machine, this_machine
-from profiling.racing.plan import Plan, orders
+from profiling.racing.plan import Plan, schedule
 from profiling.racing.race import Race, Variant
 from profiling.racing.reference import find_reference
 from profiling.racing.runners import Runner
@@ -144,14 +144,14 @@ class _Racing:
         """Blocks in turn until runs and rounds are done, or the time is up."""
         plan, track = self._track.plan, self._track
         began_s, number = time.monotonic(), 0
-        turns = orders(len(self._runners))
+        turns = schedule(len(self._runners))
         while any(entry.running for entry in self._runners):
             spent_s = time.monotonic() - began_s
             if number and (spent_s > plan.seconds or track.over or self._enough(number)):
                 return
             track.expect(self._left_s(number, spent_s))
             track.report(f"round {number + 1}")
-            for index in turns[number % len(turns)]:
+            for index in next(turns):
                 entry = self._runners[index]
                 entry.attempt(entry.run_block)
                 for other in self._runners:
@@ -163,7 +163,7 @@ class _Racing:
         plan = self._track.plan
         if rounds < plan.rounds or self._fewest_runs() < plan.runs:
             return False
-        return not plan.precision or self.so_far().half_width <= plan.precision
+        return not plan.precision or self.so_far().settled(plan.precision)
 
     def _left_s(self, rounds: int, spent_s: float) -> float:
         """Seconds the rounds will still take, judged by those that were run."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,8 +27,8 @@ class Plan:
         runs: steady runs of each variant at least, if they fit into the time.
         seconds: for the steady state of all variants; warm-up may take half of that again.
         rounds: blocks of each variant at least, if they fit into the time.
-        precision: go on until every interval is narrower than this share on either side, or the
-            time is up; 0 to stop after `runs` and `rounds`.
+        precision: go on until every interval reaches no farther than this share to either side,
+            and is sure, or the time is up; 0 to stop after `runs` and `rounds`.
         transfers: on a GPU, whether copies from and to the host belong to a run.
         tolerance: what outputs are held to.
         request: how inputs are filled.
@@ -37,8 +39,8 @@ class Plan:
 
     runs: int = 200
     seconds: float = 20.0
-    rounds: int = 20
-    precision: float = 0.0
+    rounds: int = 40
+    precision: float = 0.02
     transfers: bool = True
     tolerance: Tolerance = field(default_factory=Tolerance)
     request: jobs.Request = field(default_factory=lambda: jobs.Request(seeds=1))
@@ -65,11 +67,12 @@ class Plan:
         return max(1, round(min(BLOCK_MS, fair_ms) / max(latency_ms, 1e-3)))
 
 
-def orders(count: int) -> list[tuple[int, ...]]:
-    """Orders of a round's variants, to be used in turn.
+def schedule(count: int) -> Iterator[tuple[int, ...]]:
+    """Endless orders of a round's variants.
 
-    Each variant comes equally often at every place and equally often right after every other one,
-    so that what one leaves behind (caches, heat) meets all alike.
+    Over one cycle each variant comes equally often at every place and equally often right after
+    every other one, so that what one leaves behind (caches, heat) meets all alike. The orders of a
+    cycle are shuffled, always the same way, so that nothing periodic hits one variant alone.
 
     Source: Williams 1949, "Experimental designs balanced for the estimation of residual effects".
     """
@@ -77,9 +80,12 @@ def orders(count: int) -> list[tuple[int, ...]]:
     for step in range(1, count):
         zigzag.append((zigzag[-1] + (step if step % 2 else -step)) % count)
     square = [tuple((place + shift) % count for place in zigzag) for shift in range(count)]
-    if count % 2 == 0:
-        return square
-    return [order for pair in square for order in (pair, pair[::-1])]
+    if count % 2 and count > 1:
+        square += [order[::-1] for order in square]
+    chance = random.Random(0)  # noqa: S311 no secret
+    while True:
+        chance.shuffle(square)
+        yield from square
 
 
 def available_bytes() -> int | None:

@@ -165,16 +165,16 @@ class Race:
             return None
         return contrast(left.blocks_ms, right.blocks_ms)
 
-    @property
-    def half_width(self) -> float:
-        """Of the widest interval against the baseline, as a share of its speedup."""
+    def settled(self, precision: float) -> bool:
+        """Whether more rounds would change no verdict and no interval much."""
         found = [
             self.contrast(timing.label)
             for timing in self.timings
             if timing is not self.baseline and not timing.error
         ]
-        widths = [(one.high - one.low) / (2 * one.speedup) for one in found if one is not None]
-        return max(widths, default=0.0)
+        return all(
+            one is None or (one.half_width <= precision and not one.undecided) for one in found
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:

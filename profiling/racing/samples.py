@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,13 +12,24 @@ from numpy.typing import NDArray
 
 Verdict = Literal["faster", "slower", "no_clear_difference"]
 
-RESAMPLES = 4000
 CONFIDENCE = 0.95
-SMALLEST_EFFECT = 0.01
-"""Less than this share is not called a difference however sure it is."""
+"""Of the interval that is shown."""
 
-MIN_ROUNDS = 5
-"""Fewer paired rounds than this give no interval worth showing."""
+SURE = 0.99
+"""Of the interval that decides whether a difference is called clear."""
+
+SMALLEST_EFFECT = 0.02
+"""Share by which the whole interval must lie apart for a difference to be called clear.
+
+Two processes of one and the same model differ by up to about this much, for as long as they live:
+their memory lies elsewhere. More rounds do not average that out.
+"""
+
+MIN_ROUNDS = 6
+"""Fewer paired rounds cannot give an interval of this confidence."""
+
+MOST_ROUNDS = 400
+"""More rounds than this are taken together in groups of neighbours."""
 
 _MIN_SEGMENT = 3
 _MIN_DROP = 0.05
@@ -57,11 +69,23 @@ class Contrast:
     rounds: int
     verdict: Verdict
 
+    @property
+    def half_width(self) -> float:
+        """How far the interval reaches to either side, as a share of the speedup."""
+        return (self.high - self.low) / (2 * self.speedup)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the shown interval tells the variants apart, and the stricter one does not."""
+        apart = self.low > 1 + SMALLEST_EFFECT or self.high < 1 / (1 + SMALLEST_EFFECT)
+        return apart and self.verdict == "no_clear_difference"
+
     def __str__(self) -> str:
         if self.rounds < MIN_ROUNDS:
             return f"no clear difference (only {self.rounds} rounds)"
         if self.verdict == "no_clear_difference":
-            return f"no clear difference (95 % interval {self.low:.2f}–{self.high:.2f})"
+            but = ", but not at 99 %" if self.undecided else ""
+            return f"no clear difference (95 % interval {self.low:.2f}–{self.high:.2f}{but})"
         if self.verdict == "faster":
             return f"{self.speedup:.2f}× faster, 95 % interval {self.low:.2f}–{self.high:.2f}"
         inverse = (1 / self.speedup, 1 / self.high, 1 / self.low)
@@ -104,33 +128,59 @@ def warm_after(latencies_ms: Sequence[float]) -> int:
 def contrast(baseline: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> Contrast:
     """Compare two variants that ran in the same rounds.
 
-    A round's speedup is the quotient of its medians; the estimate is the geometric mean over the
-    rounds and the interval its bootstrap, seeded, so that the same latencies give the same text.
-    Pairing takes out whatever slowed the machine down for both.
+    A round's speedup is the quotient of its medians, so that whatever slowed the machine down for
+    both cancels out. The estimate is the median of the means of all pairs of rounds (in
+    logarithms), the interval the one that belongs to Wilcoxon's signed-rank test: a few rounds in
+    which somebody else took the machine do not move them.
+
+    Source: Hodges and Lehmann 1963, "Estimates of location based on rank tests".
     """
     pairs = [(a, b) for a, b in zip(baseline, other, strict=False) if len(a) and len(b)]
     if not pairs:
         return Contrast(1.0, 0.0, float("inf"), 0, "no_clear_difference")
     logs = np.array([np.log(np.median(a) / np.median(b)) for a, b in pairs])
-    low, high = (float(np.exp(end)) for end in _interval(logs))
-    speedup = float(np.exp(logs.mean()))
-    return Contrast(speedup, low, high, len(logs), _verdict(low, high, rounds=len(logs)))
+    averages = _pair_averages(_grouped(logs))
+    shown, sure = _interval(averages, CONFIDENCE), _interval(averages, SURE)
+    middle = float(np.exp(np.median(averages)))
+    return Contrast(middle, *shown, len(logs), _verdict(*sure, rounds=len(logs)))
 
 
-def _interval(logs: NDArray[np.float64]) -> tuple[float, float]:
-    generator = np.random.default_rng(0)
-    picks = generator.integers(0, len(logs), (RESAMPLES, len(logs)))
-    means = logs[picks].mean(axis=1)
-    tail = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(means, [tail, 100 - tail])
-    return float(low), float(high)
+def _grouped(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    groups = np.array_split(logs, min(len(logs), MOST_ROUNDS))
+    return np.array([group.mean() for group in groups])
+
+
+def _pair_averages(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means of all pairs of rounds, each with itself too, sorted."""
+    left, right = np.triu_indices(len(logs))
+    return np.sort((logs[left] + logs[right]) / 2)
+
+
+def _interval(averages: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    """Ends of the interval; of all averages where there are too few rounds for the confidence."""
+    rounds = round((np.sqrt(8 * len(averages) + 1) - 1) / 2)
+    cut = _cut(rounds, confidence)
+    return float(np.exp(averages[cut])), float(np.exp(averages[-1 - cut]))
+
+
+@functools.cache
+def _cut(rounds: int, confidence: float) -> int:
+    """How many averages of pairs lie outside the interval on either side.
+
+    From the exact distribution of the signed-rank sum: each rank counts with probability one half.
+    """
+    chances = np.zeros(rounds * (rounds + 1) // 2 + 1)
+    chances[0] = 1.0
+    for rank in range(1, rounds + 1):
+        with_rank = np.concatenate([np.zeros(rank), chances[:-rank]])
+        chances = (chances + with_rank) / 2
+    below = np.cumsum(chances)
+    return max(0, int(np.searchsorted(below, (1 - confidence) / 2, side="right")) - 1)
 
 
 def _verdict(low: float, high: float, *, rounds: int) -> Verdict:
     if rounds < MIN_ROUNDS:
         return "no_clear_difference"
-    if low > 1 and high > 1 + SMALLEST_EFFECT:
+    if low > 1 + SMALLEST_EFFECT:
         return "faster"
-    if high < 1 and low < 1 - SMALLEST_EFFECT:
-        return "slower"
-    return "no_clear_difference"
+    return "slower" if high < 1 / (1 + SMALLEST_EFFECT) else "no_clear_difference"
