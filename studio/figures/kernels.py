@@ -1,0 +1,170 @@
+"""Hot operators, and how the candidates of one of them compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from profiling.kernels.hot import HotOperators
+from profiling.kernels.selection import Row, WorkloadRace
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, three_digits, titled
+
+SHOWN = 10
+_SLOWER_COLOR = "#c9512b"
+_ROW_PX = 27
+_MOST_TITLE = 64
+
+
+def hot_bars(hot: HotOperators, *, raced: frozenset[str]) -> go.Figure:
+    """Share of the time by workload, the heaviest first; raced ones in the accent colour.
+
+    Args:
+        hot: all workloads.
+        raced: keys of those whose candidates were raced.
+    """
+    shown = hot.operators[:SHOWN]
+    rest = hot.operators[SHOWN:]
+    labels = [f"{_short(operator.workload.title)} " for operator in shown]
+    shares = [100 * operator.share for operator in shown]
+    texts = [f"{share:.3g} %{_times(len(o.nodes))}" for share, o in zip(shares, shown, strict=True)]
+    colors = [AFTER_COLOR if operator.workload.key in raced else BEFORE_COLOR for operator in shown]
+    if rest:
+        labels.append(f"{len(rest)} more ")
+        shares.append(100 * sum(operator.share for operator in rest))
+        texts.append(f"{shares[-1]:.3g} %")
+        colors.append("rgba(139,147,163,0.4)")
+    figure = go.Figure(
+        go.Bar(
+            x=shares,
+            y=list(range(len(labels))),
+            orientation="h",
+            marker={"color": colors},
+            text=texts,
+            textposition="outside",
+            textfont={"size": 11},
+            cliponaxis=False,
+            hovertemplate="%{text}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(_hot_title(hot, raced), {"raced": AFTER_COLOR, "not raced": BEFORE_COLOR}),
+        height=110 + _ROW_PX * len(labels),
+        margin={"r": 88},
+        xaxis={"title": "% of the time of all operators", "rangemode": "tozero"},
+        yaxis={
+            "tickvals": list(range(len(labels))),
+            "ticktext": labels,
+            "autorange": "reversed",
+            "showgrid": False,
+        },
+    )
+    return figure
+
+
+def candidate_dots(raced: WorkloadRace) -> go.Figure:
+    """Speedup of each candidate over the baseline with its interval; the fastest on top."""
+    rows = [row for row in raced.rows() if row.contrast is not None and row.believable]
+    figure = go.Figure()
+    for position, row in enumerate(rows):
+        _dot(figure, row, position)
+    figure.add_vline(x=1, line={"color": BEFORE_COLOR, "width": 1, "dash": "dot"})
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(escape(candidates_title(raced))),
+        height=104 + _ROW_PX * max(2, len(rows)),
+        margin={"r": 60},
+        xaxis={"title": "times as fast as it is now, 95 % interval", "type": "log", **_ticks(rows)},
+        yaxis={
+            "tickvals": list(range(len(rows))),
+            "ticktext": [f"{escape(row.candidate.label)}{_mark(row)} " for row in rows],
+            "range": [len(rows) - 0.4, -0.6],
+            "showgrid": False,
+        },
+    )
+    return figure
+
+
+def candidates_title(raced: WorkloadRace) -> str:
+    """What the race says: the winner and how sure that is."""
+    if raced.race is None:
+        return f"Not raced: {raced.error}"
+    best = raced.winner()
+    if best.contrast is None:
+        return "It stays as it is: nothing is surely faster"
+    label = best.candidate.label
+    return f"{label[:1].upper()}{label[1:]}: {best.contrast.speedup:.2f}× as fast"
+
+
+def _dot(figure: go.Figure, row: Row, position: int) -> None:
+    found = row.contrast
+    assert found is not None
+    color = {"faster": AFTER_COLOR, "slower": _SLOWER_COLOR}.get(found.verdict, BEFORE_COLOR)
+    label = escape(row.candidate.label)
+    figure.add_trace(
+        go.Scatter(
+            x=[found.low, found.high],
+            y=[position, position],
+            mode="lines",
+            line={"color": color, "width": 3},
+            opacity=0.45,
+            hoverinfo="skip",
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[found.speedup],
+            y=[position],
+            mode="markers",
+            marker={
+                "color": color,
+                "size": 9,
+                "symbol": "diamond" if row.candidate.lossy else "circle",
+            },
+            hovertemplate=f"{label}<br>%{{x:.3g}}×, {three_digits(row.p50_ms or 0)} ms"
+            "<extra></extra>",
+        )
+    )
+    figure.add_annotation(
+        x=1,
+        xref="paper",
+        y=position,
+        text=f"{three_digits(row.p50_ms or 0)} ms",
+        showarrow=False,
+        xanchor="left",
+        xshift=6,
+        font={"size": 11},
+    )
+
+
+def _ticks(rows: Sequence[Row]) -> dict[str, object]:
+    """Round factors between the ends of all intervals."""
+    ends = [end for row in rows if row.contrast for end in (row.contrast.low, row.contrast.high)]
+    low, high = min([*ends, 0.9]), max([*ends, 1.1])
+    steps = (0.1, 0.125, 0.2, 0.25, 0.33, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 12)
+    values = [step for step in steps if low * 0.95 <= step <= high * 1.05]
+    kept = values if len(values) <= 7 else [v for v in values if v not in (0.9, 1.1, 0.8, 0.125)]
+    return {"tickvals": kept, "ticktext": [f"{value:g}×" for value in kept]}
+
+
+def _hot_title(hot: HotOperators, raced: frozenset[str]) -> str:
+    found = [operator.share for operator in hot.operators if operator.workload.key in raced]
+    if not found:
+        return f"{len(hot.operators):,} different workloads"
+    noun = "workload takes" if len(found) == 1 else "workloads take"
+    return f"{len(found)} {noun} {sum(found):.0%} of the time of all operators"
+
+
+def _times(places: int) -> str:
+    return f", {places} places" if places > 1 else ""
+
+
+def _mark(row: Row) -> str:
+    return " (fewer bits)" if row.candidate.lossy else ""
+
+
+def _short(title: str) -> str:
+    cut = title if len(title) <= _MOST_TITLE else f"{title[: _MOST_TITLE - 1]}…"
+    return escape(cut)

@@ -1,0 +1,203 @@
+"""What the races of kernels found: figures, each with its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from profiling.config import Value
+from profiling.kernels.hot import HotOperators
+from profiling.kernels.selection import Row, WorkloadRace
+from profiling.kernels.whole import OPTIONS, Confirmation
+from studio.experiments.kernels import KernelsReport
+from studio.figures.kernels import candidate_dots, hot_bars
+from studio.figures.latency import latency_strips
+from studio.pages.parts import show_message, words
+
+Table = dict[str, list[Any]]
+MOST_ROWS = 500
+
+
+def show_kernels(report: KernelsReport) -> None:
+    """Everything, the finding first."""
+    hot = report.selection.hot
+    if not hot.operators:
+        return
+    st.subheader(words(report.title), anchor=False)
+    if hot.remark:
+        show_message(f"Not profiled, times are estimates: {hot.remark}", key="kernels-remark")
+    raced = frozenset(race.operator.workload.key for race in report.selection.races)
+    _figure(hot_bars(hot, raced=raced), "hot")
+    st.caption(words(_how(report)))
+    _twin("Hot operators as a table", _hot_table(hot, raced))
+    for pair in _pairs(report.selection.races):
+        for column, race in zip(st.columns(2, gap="medium"), pair, strict=False):
+            with column:
+                _workload(race)
+    if report.tuning is not None:
+        _tuning(report)
+    if report.confirmation is not None:
+        show_confirmation(report.confirmation)
+
+
+def show_confirmation(confirmation: Confirmation) -> None:
+    """The whole model before and after, and what to take over."""
+    race = confirmation.race
+    text = confirmation.finding
+    finding = f"{text[:1].upper()}{text[1:]}"
+    if any(timing.blocks_ms for timing in race.timings):
+        _figure(latency_strips(race, title=finding), "kernels-whole")
+    else:
+        show_message(finding, key="kernels-whole")
+    st.caption(
+        "The prediction counts the raced operators alone, each with its share of the time; only "
+        "this race of the whole model is believed."
+    )
+    options = setting_text(confirmation.choice.options)
+    if options:
+        taken = confirmation.adopted == OPTIONS or "options" in confirmation.adopted
+        st.text("Options, for the command line:" if taken else "Options that were tried:")
+        st.code(options, language=None)
+    for note in (*confirmation.choice.notes, *_places(confirmation)):
+        st.caption(words(note))
+    _twin("Whole model as a table", _whole_table(confirmation))
+
+
+def setting_text(options: Any) -> str:
+    """Options as the command line takes them."""
+    return " ".join(f"--set {name}={_text(value)}" for name, value in options.items())
+
+
+def _workload(raced: WorkloadRace) -> None:
+    operator = raced.operator
+    places = f", {len(operator.nodes)} places" if len(operator.nodes) > 1 else ""
+    st.text(f"{operator.workload.title}")
+    st.caption(f"{operator.share:.1%} of the time{places}")
+    rows = raced.rows()
+    if raced.race is None:
+        show_message(f"Not raced: {raced.error}", key=f"raced-{operator.workload.key[:12]}")
+    else:
+        _figure(candidate_dots(raced), f"workload-{operator.workload.key[:12]}")
+    here = [row for row in rows if row.candidate.target == raced.candidates[0].target]
+    elsewhere = [row for row in rows if row not in here]
+    _twin("Candidates as a table", _candidate_table(here))
+    if elsewhere:
+        reason = elsewhere[0].verdict
+        same = all(row.verdict == reason for row in elsewhere)
+        title = f"{len(elsewhere)} GPU candidates" + (f", {reason}" if same else "")
+        _twin(words(title), _candidate_table(elsewhere))
+
+
+def _tuning(report: KernelsReport) -> None:
+    tuning = report.tuning
+    assert tuning is not None
+    if tuning.remark:
+        st.caption(words(tuning.remark))
+        return
+    st.text(f"The runtime tuned {tuning.choices} kernels by itself.")
+    st.download_button(
+        "Download tuning results", tuning.text, "tuning-results.json", key="kernels-tuning"
+    )
+
+
+def _how(report: KernelsReport) -> str:
+    machine = report.machine
+    where = ", ".join(filter(None, (machine.cpu, machine.gpu, machine.runtime)))
+    started = report.started_at.replace("T", " ").partition("+")[0]
+    changed = ", ".join(f"{n}={_text(v)}" for n, v in report.selection.config.changed().items())
+    source = (
+        "operators of the file as it stands, from the runtime's profile"
+        if report.selection.hot.source == "runtime profile"
+        else "operators of the file, estimated from arithmetic and traffic"
+    )
+    return (
+        f"{report.variant}: {source}. {where}, {machine.cores} cores, load {machine.load:.1f}; "
+        f"{started} UTC; {changed or 'default options'}."
+    )
+
+
+def _hot_table(hot: HotOperators, raced: frozenset[str]) -> Table:
+    shown = hot.operators[:MOST_ROWS]
+    return {
+        "workload": [o.workload.title for o in shown],
+        "ms in a run": [_digits(o.time_us / 1000) for o in shown],
+        "share, %": [_digits(100 * o.share) for o in shown],
+        "places": [len(o.nodes) for o in shown],
+        "raced": ["yes" if o.workload.key in raced else o.reason or "no" for o in shown],
+        "first node": [o.nodes[0][0] for o in shown],
+        "hash": [o.workload.key[:16] for o in shown],
+    }
+
+
+def _candidate_table(rows: Sequence[Row]) -> Table:
+    return {
+        "candidate": [row.candidate.label for row in rows],
+        "median, ms": [None if row.p50_ms is None else _digits(row.p50_ms) for row in rows],
+        "verdict": [row.verdict for row in rows],
+        "difference of results": [
+            None if row.scaled is None else float(f"{row.scaled:.2g}") for row in rows
+        ],
+        "fewer bits": ["yes" if row.candidate.lossy else "" for row in rows],
+        "options": [
+            ", ".join(f"{n}={_text(v)}" for n, v in row.candidate.changes.items()) for row in rows
+        ],
+    }
+
+
+def _whole_table(confirmation: Confirmation) -> Table:
+    race = confirmation.race
+    timed = [timing.summary for timing in race.timings]
+    return {
+        "variant": [t.label for t in race.timings],
+        "median, ms": [None if s is None else _digits(s.p50_ms) for s in timed],
+        "predicted": [
+            f"{confirmation.predicted[t.label]:.1%} less time"
+            if t.label in confirmation.predicted
+            else ""
+            for t in race.timings
+        ],
+        "verdict": [race.verdict(t.label) for t in race.timings],
+    }
+
+
+def _places(confirmation: Confirmation) -> list[str]:
+    found: list[str] = []
+    for changed in confirmation.changed.values():
+        if changed.reasons:
+            reasons = "; ".join(changed.reasons)
+            found.append(f"{changed.places} places written anew; others were left: {reasons}.")
+    return found
+
+
+def _pairs(races: Sequence[WorkloadRace]) -> list[Sequence[WorkloadRace]]:
+    return [races[index : index + 2] for index in range(0, len(races), 2)]
+
+
+def _figure(figure: go.Figure, name: str) -> None:
+    kind = st.session_state.get("picture-kind") or "svg"
+    st.plotly_chart(
+        figure,
+        width="stretch",
+        key=f"figure-{name}",
+        config={
+            "displaylogo": False,
+            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+            "toImageButtonOptions": {"format": kind, "filename": f"passlens-{name}", "scale": 2},
+        },
+    )
+
+
+def _twin(title: str, table: Table) -> None:
+    with st.expander(title):
+        st.dataframe(table, hide_index=True, width="stretch")
+
+
+def _digits(number: float) -> float:
+    return float(f"{number:.4g}")
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
