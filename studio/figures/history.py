@@ -1,0 +1,122 @@
+"""Medians of recordings: a row a variant, a dot a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from profiling.records import Measurement, Recording
+from studio.figures.template import TEMPLATE, color_of, three_digits, titled
+
+Timed = dict[str, list[tuple[int, float]]]
+_DOT_PX = 20
+_GAP_PX = 14
+_MOST_LABEL = 44
+_WIDE = 30.0
+"""Slowest over fastest from which on the axis is logarithmic."""
+
+
+def variants_of(recordings: Sequence[Recording]) -> Timed:
+    """By variant, where it was timed: the recording's place and the median in ms.
+
+    Variants are equal if their labels and options are; options are named where labels do not tell.
+    """
+    named: dict[str, set[str]] = {}
+    for recording in recordings:
+        for measured in recording.measurements:
+            named.setdefault(measured.label, set()).add(options_text(measured))
+    rows: Timed = {}
+    for place, recording in enumerate(recordings):
+        for measured in recording.measurements:
+            if measured.p50_ms is None:
+                continue
+            options = options_text(measured) if len(named[measured.label]) > 1 else ""
+            label = f"{measured.label} · {options}" if options else measured.label
+            rows.setdefault(label, []).append((place, measured.p50_ms))
+    return rows
+
+
+def median_dots(recordings: Sequence[Recording], names: Sequence[str], *, title: str) -> go.Figure:
+    """A row a variant, in it a dot a recording at the median latency.
+
+    Args:
+        recordings: with at least one variant that was timed.
+        names: of the recordings, beside their dots; empty for none.
+        title: says the finding.
+    """
+    figure = go.Figure()
+    y = 0.0
+    ticks: list[tuple[float, str]] = []
+    rows = variants_of(recordings)
+    alone = len(recordings) == 1
+    for row, (label, timed) in enumerate(rows.items()):
+        span = [ms for _, ms in timed]
+        middle = y + (len(timed) - 1) * _DOT_PX / 2
+        if len(timed) > 1:
+            _range(figure, min(span), max(span), middle)
+        for place, ms in timed:
+            _dot(figure, ms, y, name=names[place], color=color_of(row if alone else place))
+            y += _DOT_PX
+        ticks.append((middle, _short(label)))
+        y += _GAP_PX
+    values = [ms for timed in rows.values() for _, ms in timed]
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(escape(title)),
+        height=int(120 + y),
+        xaxis=_axis(values),
+        yaxis={
+            "tickvals": [place for place, _ in ticks],
+            "ticktext": [f"{text} " for _, text in ticks],
+            "range": [y, -_DOT_PX],
+            "showgrid": False,
+        },
+    )
+    return figure
+
+
+def _dot(figure: go.Figure, ms: float, y: float, *, name: str, color: str) -> None:
+    text = f"{name}  {three_digits(ms)} ms".strip()
+    figure.add_trace(
+        go.Scatter(
+            x=[ms],
+            y=[y],
+            mode="markers+text",
+            text=[f"  {escape(text)}"],
+            textposition="middle right",
+            cliponaxis=False,
+            marker={"color": color, "size": 9},
+            hoverinfo="skip",
+        )
+    )
+
+
+def _range(figure: go.Figure, low: float, high: float, y: float) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=[low, high],
+            y=[y, y],
+            mode="lines",
+            line={"color": "rgba(128,136,150,0.35)", "width": 2},
+            hoverinfo="skip",
+        )
+    )
+
+
+def _axis(values: Sequence[float]) -> dict[str, object]:
+    low, high = min(values), max(values)
+    if low > 0 and high / low > _WIDE:
+        return {"type": "log", "title": "median latency, ms, logarithmic", "dtick": 1}
+    return {"title": "median latency, ms", "range": [0, high * 1.18 or 1]}
+
+
+def options_text(measured: Measurement) -> str:
+    """Options that are not at their default, on one line."""
+    return " ".join(f"{name}={value}" for name, value in sorted(measured.options.items()))
+
+
+def _short(label: str) -> str:
+    cut = label if len(label) <= _MOST_LABEL else f"{label[: _MOST_LABEL - 1]}…"
+    return escape(cut)

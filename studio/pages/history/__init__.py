@@ -1,0 +1,1 @@
+"""The History page: what was measured, here and elsewhere."""

@@ -1,0 +1,16 @@
+"""Who draws which kind of recording: one line a kind.
+
+An opener draws a payload on the page. It need not fear wrong payloads: whatever it raises is caught
+and the measurements are shown instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from profiling.records import Kind
+
+Opener = Callable[[Mapping[str, Any]], None]
+
+OPENERS: dict[Kind, Opener] = {}

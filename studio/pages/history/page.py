@@ -1,0 +1,85 @@
+"""History: what was measured, to be found, opened, compared and taken along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from optimizer.errors import StudioError
+from profiling.records import Filter
+from studio.keeping import is_shared
+from studio.pages.history.bundles import offer_bundles, recorded_runs
+from studio.pages.history.deletion import offer_deletion, show_refusal
+from studio.pages.history.exports import offer_exports
+from studio.pages.history.filters import choose_filter, page_number
+from studio.pages.history.notice import show_keeping_problem
+from studio.pages.history.opened import show_opened
+from studio.pages.history.table import PER_PAGE, show_table
+from studio.pages.parts import go_to, show_error
+from studio.services import records
+from studio.workspace import current, remember
+
+
+def render() -> None:
+    """The page."""
+    show_refusal()
+    try:
+        identity = current().record
+        if identity is not None:
+            _opened(identity)
+        else:
+            _list()
+    except StudioError as error:
+        show_error(error, key="history")
+
+
+def _opened(identity: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("All recordings", icon=":material/arrow_back:", on_click=_close)
+        rest = st.container(horizontal=True, vertical_alignment="center")
+    recording = records().load(identity)
+    with rest:
+        offer_exports(lambda: [recording], 1)
+        offer_deletion((identity,))
+    show_opened(recording)
+
+
+def _close() -> None:
+    remember(replace(current(), record=None))
+
+
+def _list() -> None:
+    with st.sidebar:
+        above = st.container()
+        offer_bundles()
+    show_keeping_problem()
+    if records().count() == 0:
+        _nothing_yet()
+        return
+    with above:
+        wanted = choose_filter(records().choices())
+    found = records().count(wanted)
+    if found == 0:
+        st.html('<div class="empty"><p>No recording fits this filter.</p></div>')
+        return
+    number = page_number(found, PER_PAGE)
+    entries = records().find(wanted, limit=PER_PAGE, offset=number * PER_PAGE)
+    show_table(entries, found=found, first=number * PER_PAGE + 1, narrowed=wanted != Filter())
+
+
+def _nothing_yet() -> None:
+    kept = (
+        "This server keeps what is measured on its sample networks, for everybody to see; nothing "
+        "of an upload is kept."
+        if is_shared()
+        else "They stay on this machine until you delete them."
+    )
+    offered = " Or open a run recorded elsewhere, on the left." if recorded_runs() else ""
+    st.html(
+        '<div class="empty"><h2>No recordings yet</h2>'
+        "<p>Every race, sweep and benchmark is kept here with its machine and date: to open again, "
+        f"to compare with later ones, to export.</p><p>{kept}{offered}</p></div>"
+    )
+    if st.button("Race a model", type="primary", key="history-first"):
+        go_to("run")
