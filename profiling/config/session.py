@@ -104,7 +104,8 @@ class SessionFields:
     qdq_cleanup: bool = field(
         default=False,
         metadata=about(
-            "drop quantize-dequantize pairs that are left over (not the same numbers)",
+            "drop quantize-dequantize pairs that are left over, clipping and all (not the same "
+            "numbers)",
             "session.enable_quant_qdq_cleanup",
         ),
     )
