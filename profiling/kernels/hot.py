@@ -14,11 +14,12 @@ import onnx_ir as ir
 from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import RunError, StudioError
-from optimizer.isolation import Isolate, Progress
+from optimizer.isolation import Isolate, Progress, within_worker
 from optimizer.model.limits import JobLimits
 from optimizer.model.loader import load_path
 from optimizer.model.operators.call import constant_of
 from optimizer.model.writer import INLINE_BYTES, to_bytes, weight_bytes, write
+from optimizer.source import complete
 from optimizer.verify import jobs
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig
@@ -125,7 +126,8 @@ def hot_operators(
 ) -> HotOperators:
     """The worker's part of `find_hot`."""
     report = progress or _silent
-    loaded = load_path(as_file(model)).ir
+    opened = load_path(as_file(model))
+    loaded = opened.ir
     named = Path("named.onnx").absolute()
     write(loaded, named)
     remark = ""
@@ -134,6 +136,7 @@ def hot_operators(
         records = _profiled(named, config, request)
     except RunError as error:
         records, remark = [], error.message
+        loaded = complete(opened, isolate=within_worker).ir  # for want of sizes of a real run
     blocks = blocks_of(loaded.graph)
     times = _times(records) if records else _estimates(blocks)
     sizes = _sizes(loaded, records)
@@ -175,11 +178,11 @@ def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> list[dict
 
 
 def _times(records: list[dict[str, Any]]) -> dict[str, float]:
-    """Microseconds of each node in one steady run: the median of its runs."""
+    """Microseconds of each node in one steady run, on average: the clock counts whole ones."""
     runs: dict[str, list[float]] = {}
     for record in records:
         runs.setdefault(record["name"].removesuffix("_kernel_time"), []).append(record["dur"])
-    return {name: sorted(times)[len(times) // 2] for name, times in runs.items()}
+    return {name: sum(times) / len(times) for name, times in runs.items()}
 
 
 def _estimates(blocks: list[Block]) -> dict[str, float]:
@@ -206,6 +209,8 @@ def _sizes(model: ir.Model, records: list[dict[str, Any]]) -> dict[str, TensorSi
             ("output_type_shape", [value for value in node.outputs if value.name]),
         ):
             told = about.get(key, [])
+            if len(told) < len(values):  # weights that were repacked are not told
+                values = [value for value in values if constant_of(value) is None]
             if len(told) == len(values):
                 found = zip(values, map(_size, told), strict=True)
                 sizes.update({v.name or "": size for v, size in found if size is not None})
@@ -238,7 +243,7 @@ def _grouped(
     for key, same in places.items():
         nodes = tuple(tuple(node.name or "" for node in block.nodes) for block in same)
         time_us = sum(times.get(name, 0.0) for names in nodes for name in names)
-        if time_us > 0:
+        if any(name in times for names in nodes for name in names):
             found.append((HotOperator(works[key], nodes, time_us, time_us / whole), same[0]))
     return sorted(found, key=lambda item: -item[0].time_us)
 
