@@ -104,7 +104,7 @@ class SessionFields:
     qdq_cleanup: bool = field(
         default=False,
         metadata=about(
-            "drop quantize-dequantize pairs that are left over, clipping and all (not the same "
+            "drop quantize-dequantize pairs that are left over, and their clipping (not the same "
             "numbers)",
             "session.enable_quant_qdq_cleanup",
         ),

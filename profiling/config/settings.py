@@ -36,7 +36,7 @@ def from_settings(settings: Iterable[str], *, base: RunConfig | None = None) -> 
 
 def from_values(values: Mapping[str, object], *, base: RunConfig | None = None) -> RunConfig:
     """A config from option names and values, numbers and booleans also as text."""
-    parsed = {name: _parsed(find_option(name), value) for name, value in values.items()}
+    parsed = {name: read_value(find_option(name), value) for name, value in values.items()}
     changes: Any = parsed  # checked value by value above
     return dataclasses.replace(base or RunConfig(), **changes)
 
@@ -80,15 +80,12 @@ def find_option(name: str) -> Option:
     raise ConfigError(f"There is no option {quoted(name)}; {hint}")
 
 
-def _split(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ConfigError(f"{quoted(text)} is no setting; write OPTION=VALUE.")
-    return name.strip(), value.strip()
+def read_value(option: Option, value: object) -> Value:
+    """`value`, or what the text says in the option's type.
 
-
-def _parsed(option: Option, value: object) -> Value:
-    """`value`, or what the text says in the option's type."""
+    Raises:
+        ConfigError: the option cannot have it.
+    """
     if isinstance(value, str) and option.item:
         value = SEPARATOR.join(value.replace(SEPARATOR, " ").split())  # a link's + is a space
     if not isinstance(value, str) or option.type is str:
@@ -102,3 +99,10 @@ def _parsed(option: Option, value: object) -> Value:
         except ValueError:
             pass
     raise impossible(option, value)
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(f"{quoted(text)} is no setting; write OPTION=VALUE.")
+    return name.strip(), value.strip()

@@ -101,16 +101,16 @@ def refusal(error: Exception) -> Exception:
 
 
 def _check_processors(config: RunConfig) -> None:
-    """The runtime only logs a thread that it cannot pin."""
-    last = max(
-        (int(item.rpartition("-")[2]) for item in items(config.thread_affinities)), default=0
-    )
-    here = os.cpu_count() or 1
-    if last > here:
-        raise SessionError(
-            f"thread_affinities names processor {last}, but there are {here} here; "
-            "name processors from 1 on."
-        )
+    """The runtime only logs a thread that it cannot pin; it counts processors from 1."""
+    here = {number + 1 for number in os.sched_getaffinity(0)}
+    for item in items(config.thread_affinities):
+        low, _, high = item.partition("-")
+        missing = set(range(int(low), int(high or low) + 1)) - here
+        if missing:
+            raise SessionError(
+                f"thread_affinities names processor {min(missing)}, which is not ours; "
+                f"name processors from {min(here)} to {max(here)}."
+            )
 
 
 def _share_arena(ort: Any, config: RunConfig) -> None:

@@ -120,7 +120,7 @@ def test_a_list_whose_separators_a_browser_turned_into_spaces_is_the_same_list()
 @pytest.mark.parametrize("option", LISTS, ids=named)
 def test_an_item_of_a_list_has_nothing_that_separates_settings(option: Option) -> None:
     item = example(option)
-    for separator in ",=|&+ ;\n":
+    for separator in ",=|&+~ ;\n":
         assert not re.fullmatch(option.item, item + separator)
         assert not re.fullmatch(option.item, item + separator + item)
 
