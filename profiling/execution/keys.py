@@ -6,7 +6,7 @@ new option still runs without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from profiling.config import Group, Option, RunConfig, Value, options
@@ -119,5 +119,5 @@ def _switch(option: Option) -> tuple[str, str]:
 
 def _tactics(chosen: str) -> str:
     """Every source, switched on or off."""
-    sign: Callable[[str], str] = lambda name: "+" if name in items(chosen) else "-"  # noqa: E731
-    return ",".join(sign(name) + name for name in TACTICS)
+    wanted = items(chosen)
+    return ",".join(("+" if name in wanted else "-") + name for name in TACTICS)
