@@ -6,6 +6,7 @@ for long; they look, draw what there is, and look again.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import threading
 import time
@@ -25,7 +26,11 @@ _FRACTION_TO_JUDGE = 0.1
 
 
 class Work(Protocol[Result]):  # pyright: ignore[reportInvalidTypeVarUse] - results only
-    """What a task runs: it reports progress and asks whether it is still wanted."""
+    """What a task runs: it reports progress and asks whether it is still wanted.
+
+    Work that has a parameter `partial` as well gets a function that publishes what is known so
+    far; it ends up in the task's `partial`.
+    """
 
     def __call__(
         self, *, progress: Callable[[str, float], None], cancelled: Callable[[], bool]
@@ -43,6 +48,7 @@ class Task(Generic[Result]):
         fraction: how far, 0 to 1; 0 when nobody knows.
         result: what it gave, once done.
         error: why it failed, once failed.
+        partial: what is known so far, if the work publishes that; stays when it fails.
         started: on the monotonic clock, in seconds.
     """
 
@@ -50,6 +56,7 @@ class Task(Generic[Result]):
     fraction: float = 0.0
     result: Result | None = None
     error: StudioError | None = None
+    partial: Any = None
     started: float = field(default_factory=time.monotonic)
     _done: threading.Event = field(default_factory=threading.Event)
     _cancel: threading.Event = field(default_factory=threading.Event)
@@ -84,10 +91,17 @@ class Task(Generic[Result]):
         """Note how far the work is."""
         self.text, self.fraction = text, fraction
 
+    def publish(self, partial: object) -> None:
+        """Note what is known so far."""
+        self.partial = partial
+
     def run(self, work: Work[Result]) -> None:
         """Do the work; every failure ends up in `error`."""
+        more: dict[str, Any] = {}
+        if "partial" in inspect.signature(work).parameters:
+            more["partial"] = self.publish
         try:
-            self.result = work(progress=self.report, cancelled=self._cancel.is_set)
+            self.result = work(progress=self.report, cancelled=self._cancel.is_set, **more)
         except StudioError as error:
             self.error = error
         except Exception:

@@ -15,13 +15,10 @@ import streamlit as st
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
-from profiling.config.option import ConfigError, Value
-from profiling.config.settings import from_settings
 from studio.gallery import gallery
+from studio.run_choice import RunChoice, from_link, to_link
 
 Before = Literal["source", "previous"]
-RACE_SECONDS = 10
-MOST_RACE_SECONDS = 120
 _KEY = "workspace"
 MAX_LISTED = 50
 """Selected nodes and open groups kept in a link."""
@@ -53,21 +50,6 @@ class Veto:
 
 
 @dataclass(frozen=True, slots=True)
-class RaceChoice:
-    """What the Run page is set to.
-
-    Attributes:
-        steps: before and after; None for source and last step.
-        seconds: of steady running.
-        options: run-time options that are not at their default, by name.
-    """
-
-    steps: tuple[int, int] | None = None
-    seconds: int = RACE_SECONDS
-    options: tuple[tuple[str, Value], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Workspace:
     """One session's state.
 
@@ -78,7 +60,7 @@ class Workspace:
         off: passes of the preset switched off.
         vetoed: matches that must not be applied.
         view: what the viewer shows.
-        race: what the Run page is set to.
+        choice: what the Run page is set to.
         record: id of the recording that is open on the History page.
         seq: raised whenever we, not the visitor, decide what the viewer shows.
     """
@@ -89,7 +71,7 @@ class Workspace:
     off: frozenset[str] = frozenset()
     vetoed: frozenset[Veto] = frozenset()
     view: View = field(default_factory=View)
-    race: RaceChoice = field(default_factory=RaceChoice)
+    choice: RunChoice = field(default_factory=RunChoice)
     record: int | None = None
     seq: int = 1
 
@@ -100,9 +82,9 @@ class Workspace:
 
     def with_model(self, model: str) -> Workspace:
         """Another model, from its first step; vetoes belonged to the old one."""
-        race = replace(self.race, steps=None)
+        choice = self.choice.without_steps()
         return replace(
-            self, model=model, vetoed=frozenset(), view=View(), race=race, seq=self.seq + 1
+            self, model=model, vetoed=frozenset(), view=View(), choice=choice, seq=self.seq + 1
         )
 
     def with_preset(self, preset: str) -> Workspace:
@@ -131,8 +113,8 @@ class Workspace:
     def _rewound(self, **changes: Any) -> Workspace:
         """Another pipeline has other steps: show its last one."""
         view = replace(self.view, step=None)
-        race = replace(self.race, steps=None)
-        return replace(self, **changes, view=view, race=race, seq=self.seq + 1)
+        choice = self.choice.without_steps()
+        return replace(self, **changes, view=view, choice=choice, seq=self.seq + 1)
 
 
 def current() -> Workspace:
@@ -152,7 +134,7 @@ def remember(workspace: Workspace) -> None:
 
 def to_query(workspace: Workspace) -> dict[str, str]:
     """The permalink's parameters; defaults are left out."""
-    view, race = workspace.view, workspace.race
+    view = workspace.view
     query = {
         "model": workspace.model,
         "preset": workspace.preset if workspace.preset != "default" else "",
@@ -163,9 +145,7 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "before": view.before if view.before != "source" else "",
         "select": ",".join(view.select[:MAX_LISTED]),
         "open": "|".join(view.open[:MAX_LISTED]) if view.open else "",
-        "race": "{}-{}".format(*race.steps) if race.steps is not None else "",
-        "seconds": str(race.seconds) if race.seconds != RACE_SECONDS else "",
-        "set": ",".join(f"{name}={_setting(value)}" for name, value in race.options),
+        **to_link(workspace.choice),
         "record": str(workspace.record) if workspace.record is not None else "",
     }
     return {name: text for name, text in query.items() if text}
@@ -187,31 +167,13 @@ def from_query(query: Mapping[str, str]) -> Workspace:
             select=tuple(_listed(query.get("select", "")))[:MAX_LISTED],
             open=tuple(groups.split("|"))[:MAX_LISTED] if groups else None,
         ),
-        race=_race(query),
+        choice=from_link(query),
         record=_number(query.get("record", "")),
     )
 
 
 def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 9 else None
-
-
-def _race(query: Mapping[str, str]) -> RaceChoice:
-    steps = re.fullmatch(r"([0-9]{1,8})-([0-9]{1,8})", query.get("race", ""))
-    seconds = re.fullmatch(r"[0-9]{1,3}", query.get("seconds", ""))
-    try:
-        options = from_settings(_listed(query.get("set", ""))).changed()
-    except ConfigError:
-        options = {}
-    return RaceChoice(
-        steps=(int(steps[1]), int(steps[2])) if steps else None,
-        seconds=min(MOST_RACE_SECONDS, max(2, int(seconds[0]))) if seconds else RACE_SECONDS,
-        options=tuple(sorted(options.items())),
-    )
-
-
-def _setting(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _listed(text: str) -> list[str]:

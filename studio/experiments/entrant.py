@@ -5,18 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
 from studio.store import OpenedModel, OpenedRun, Store
 
+LAST = -1
+"""The last step, of a trace that may not be known yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """One participant of an experiment; labels are unique in it."""
+    """One participant of an experiment; labels are unique in it.
+
+    Attributes:
+        label: shown.
+        step: of the trace; 0 is the source, `LAST` the last step.
+        config: how it is run.
+        preset: whose trace; empty for the one that is open.
+    """
 
     label: str
     step: int
     config: RunConfig
+    preset: str = ""
+
+
+def run_of(entrant: Entrant, store: Store, subject: tuple[OpenedModel, OpenedRun]) -> OpenedRun:
+    """The run whose trace the entrant is a step of.
+
+    Raises:
+        StudioError: the preset is unknown, or its passes fail on this model.
+    """
+    model, run = subject
+    return store.run(model, Pipeline.of(entrant.preset)) if entrant.preset else run
+
+
+def step_of(entrant: Entrant, run: OpenedRun) -> int:
+    """The entrant's step as a number, in the run that `run_of` gives."""
+    return int(run.result["steps"]) if entrant.step == LAST else entrant.step
 
 
 def variants_of(
@@ -25,10 +52,17 @@ def variants_of(
     """The entrants with their files written.
 
     Raises:
-        StudioError: a step cannot be written.
+        StudioError: a preset's passes fail, or a step cannot be written.
     """
-    model, run = subject
-    return [
-        Variant(entrant.label, store.materialize(model, run, entrant.step), entrant.config)
-        for entrant in entrants
-    ]
+    variants: list[Variant] = []
+    for entrant in entrants:
+        run = run_of(entrant, store, subject)
+        path = store.materialize(subject[0], run, step_of(entrant, run))
+        variants.append(Variant(entrant.label, path, entrant.config))
+    return variants
+
+
+def entrant_key(entrant: Entrant) -> tuple[object, ...]:
+    """Equal entrants have equal keys, whatever object they are."""
+    changed = tuple(sorted(entrant.config.changed().items()))
+    return (entrant.label, entrant.step, entrant.preset, changed)

@@ -11,6 +11,8 @@ import streamlit as st
 
 from studio.opening import title_of
 from studio.pages import export, model, rewrite
+from studio.pages.cost import page as cost
+from studio.pages.history import page as history
 from studio.pages.parts import set_places, words
 from studio.pages.run import page as run
 from studio.workspace import current, remember
@@ -32,6 +34,8 @@ places = {
     "model": st.Page(model.render, title="Model", url_path="model"),
     "rewrite": st.Page(rewrite.render, title="Rewrite", url_path="rewrite", default=True),
     "run": st.Page(run.render, title="Run", url_path="run"),
+    "cost": st.Page(cost.render, title="Cost", url_path="cost"),
+    "history": st.Page(history.render, title="History", url_path="history"),
     "export": st.Page(export.render, title="Export", url_path="export"),
 }
 set_places(places)

@@ -1,4 +1,8 @@
-"""How a page offers work that takes a while: a button, progress, an error, the result."""
+"""How a page offers work that takes a while: a button, progress, an error, the result.
+
+What a visitor can do stands in a row of a fixed height above what there is to see, so that
+nothing moves when the work begins, goes on or ends.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,15 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from studio.pages.parts import PATIENCE_S, follow, show_error
+from optimizer.errors import Cancelled
+from studio.pages.parts import PATIENCE_S, show_error, show_message
 from studio.services import tasks
 from studio.tasks import Task, Work
 
 Result = TypeVar("Result")
+LOOK_AGAIN_S = 0.5
+DRAW_AGAIN_S = 1.0
+"""Figures are drawn anew less often than progress is told: drawing takes time from the work."""
 
 
 def launch(
@@ -21,31 +29,82 @@ def launch(
     explain: Callable[[], None],
     show: Callable[[Result], None],
     name: str = "Run",
+    show_partial: Callable[[Any], None] | None = None,
 ) -> None:
     """The work of that key: not begun, under way, failed, or done.
 
     Args:
         key: equal keys are the same work, in every browser and after a reload.
         work: what the button starts.
-        explain: draws what will be here, until there is a result.
+        explain: draws what will be here, until there is something to show.
         show: draws the result.
         name: of the button, and of the progress.
+        show_partial: draws what is known so far, of work that publishes it through `partial`;
+            also what was known when it was cancelled or failed.
     """
 
     def start() -> None:
         tasks().drop(key)
         tasks().start(key, work)
 
+    def so_far(task: Task[Any]) -> None:
+        if show_partial is not None and task.partial is not None:
+            show_partial(task.partial)
+        elif not isinstance(task.error, Cancelled) or task.partial is None:
+            explain()
+
     task: Task[Any] | None = tasks().get(key)
     if task is None:
         explain()
         st.button(name, type="primary", on_click=start, key=f"start-{name}")
     elif not task.wait(PATIENCE_S):
-        explain()
-        follow(task, name)
+        _follow(task, name, so_far)
     elif task.error is not None:
-        show_error(task.error)
-        st.button(name, type="primary", on_click=start, key=f"start-{name}")
+        _row(name, lambda: _again(name, start))
+        if isinstance(task.error, Cancelled) and task.partial is not None:
+            show_message("Cancelled: what follows is incomplete.", key=f"cancelled-{name}")
+        else:
+            show_error(task.error, key=f"error-{name}")
+        so_far(task)
     elif task.result is not None:
+        _row(name, lambda: _again(name, start))
         show(task.result)
-        st.button("Run again", on_click=start, key=f"again-{name}")
+
+
+def _again(name: str, start: Callable[[], None]) -> None:
+    st.button("Run again", on_click=start, key=f"again-{name}", icon=":material/replay:")
+
+
+def _row(name: str, draw: Callable[[], None]) -> None:
+    with st.container(
+        key=f"launch-{name.replace(' ', '-')}", horizontal=True, vertical_alignment="center"
+    ):
+        draw()
+
+
+def _follow(task: Task[Any], name: str, so_far: Callable[[Task[Any]], None]) -> None:
+    """Progress of a task and what is known so far, until it ends; then the page runs again."""
+
+    @st.fragment(run_every=LOOK_AGAIN_S)
+    def look() -> None:
+        if task.done:
+            st.rerun()
+        left = task.seconds_left
+        rest = f" · about {left:.0f} s left" if left is not None else ""
+        text = "cancelling" if task.cancelling else f"{task.text}{rest}"
+        fraction = min(1.0, max(0.0, task.fraction))
+
+        def progress() -> None:
+            st.progress(fraction, text=f"{name}: {text}")
+            st.button(
+                "Cancel", key=f"cancel-{name}", on_click=task.cancel, disabled=task.cancelling
+            )
+
+        _row(name, progress)
+
+    @st.fragment(run_every=DRAW_AGAIN_S)
+    def draw() -> None:
+        so_far(task)
+
+    look()
+    draw()

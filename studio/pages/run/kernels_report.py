@@ -12,7 +12,7 @@ from profiling.config import Value
 from profiling.kernels.hot import HotOperators
 from profiling.kernels.selection import Row, WorkloadRace
 from profiling.kernels.whole import OPTIONS, Confirmation
-from studio.experiments.kernels import KernelsReport
+from studio.experiments.kernels import KernelsReport, finding
 from studio.figures.kernels import candidate_dots, hot_bars
 from studio.figures.latency import latency_strips
 from studio.pages.parts import show_message, words
@@ -26,11 +26,10 @@ def show_kernels(report: KernelsReport) -> None:
     hot = report.selection.hot
     if not hot.operators:
         return
-    st.subheader(words(report.title), anchor=False)
     if hot.remark:
         show_message(f"Not profiled, times are estimates: {hot.remark}", key="kernels-remark")
     raced = frozenset(race.operator.workload.key for race in report.selection.races)
-    _figure(hot_bars(hot, raced=raced), "hot")
+    _figure(hot_bars(hot, raced=raced, title=finding(report.selection)), "hot")
     st.caption(words(_how(report)))
     _twin("Hot operators as a table", _hot_table(hot, raced))
     for pair in _pairs(report.selection.races):
@@ -47,11 +46,11 @@ def show_confirmation(confirmation: Confirmation) -> None:
     """The whole model before and after, and what to take over."""
     race = confirmation.race
     text = confirmation.finding
-    finding = f"{text[:1].upper()}{text[1:]}"
+    title = f"{text[:1].upper()}{text[1:]}"
     if any(timing.blocks_ms for timing in race.timings):
-        _figure(latency_strips(race, title=finding), "kernels-whole")
+        _figure(latency_strips(race, title=title), "kernels-whole")
     else:
-        show_message(finding, key="kernels-whole")
+        show_message(title, key="kernels-whole")
     st.caption(
         "The prediction counts the raced operators alone, each with its share of the time; only "
         "this race of the whole model is believed."
@@ -73,12 +72,10 @@ def setting_text(options: Any) -> str:
 
 def _workload(raced: WorkloadRace) -> None:
     operator = raced.operator
-    places = f", {len(operator.nodes)} places" if len(operator.nodes) > 1 else ""
-    st.text(f"{operator.workload.title}")
-    st.caption(f"{operator.share:.1%} of the time{places}")
     rows = raced.rows()
     if raced.race is None:
-        show_message(f"Not raced: {raced.error}", key=f"raced-{operator.workload.key[:12]}")
+        text = f"{operator.workload.title}: not raced: {raced.error}"
+        show_message(text, key=f"raced-{operator.workload.key[:12]}")
     else:
         _figure(candidate_dots(raced), f"workload-{operator.workload.key[:12]}")
     here = [row for row in rows if row.candidate.target == raced.candidates[0].target]

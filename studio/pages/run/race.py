@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+from functools import partial
+from html import escape
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from profiling.racing.race import Race, Timing
-from studio.experiments.race import RaceReport
+from studio.experiments.race import RaceReport, RaceRequest, race_key, run_race
 from studio.figures.latency import PHASES, latency_strips, phase_bars, phase_values
-from studio.figures.profiles import (
-    memory_lines,
-    node_kinds,
-    node_times,
-    operator_bars,
-    operator_times,
-)
-from studio.figures.template import color_of
+from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
+from studio.pages.run.setting import Setting
+from studio.services import pool, store
 
 Table = dict[str, list[Any]]
-MOST_NODES = 5000
+_AROUND_S = 10
+"""What a race takes beside its steady runs: sessions and warm-up."""
 
 
-def show_report(report: RaceReport) -> None:
+def render_section(setting: Setting) -> None:
+    """The section: a race of all entrants."""
+    request = RaceRequest(setting.entrants, setting.seconds)
+    subject = (setting.model, setting.run)
+    launch(
+        race_key(*subject, request),
+        partial(run_race, store(), pool(), subject, request),
+        explain=lambda: _explain(setting),
+        show=show_race,
+        name="Race",
+    )
+
+
+def _explain(setting: Setting) -> None:
+    """What will be here."""
+    names = ", ".join(escape(entrant.label) for entrant in setting.entrants)
+    duration = setting.seconds * 1.25 + _AROUND_S
+    st.html(
+        f'<div class="empty"><h2>Which one is faster?</h2><p>{names}: each in a process of its '
+        f"own, in turns, outputs compared first. It takes about {duration:.0f} s.</p></div>"
+    )
+
+
+def show_race(report: RaceReport) -> None:
     """Everything, the finding first."""
     race = report.race
     for number, timing in enumerate(race.timings):
@@ -38,18 +59,9 @@ def show_report(report: RaceReport) -> None:
         st.caption(words(_how(report)))
         _table(_percentiles(race))
     if any(timing.phases is not None for timing in race.timings):
-        left, right = st.columns(2, gap="medium")
-        with left:
-            _figure(phase_bars(race), "phases")
-            st.caption("Of a fresh process: what happens once, then the median steady run.")
-            _twin("Phases as a table", _phase_table(race))
-        if report.profiles:
-            with right:
-                _figure(memory_lines(report.profiles, _colors(race)), "memory")
-                st.caption(_memory_source(report))
-                _twin("Memory as a table", _memory_table(report))
-    if report.profiles:
-        _operators(report)
+        _figure(phase_bars(race), "phases")
+        st.caption("Of a fresh process: what happens once, then the median steady run.")
+        _twin("Phases as a table", _phase_table(race))
 
 
 def finding(race: Race) -> str:
@@ -59,20 +71,6 @@ def finding(race: Race) -> str:
         return f"No comparison: {' and '.join(broken)} did not get to the end"
     challenger = race.timings[-1]
     return f"{challenger.label.capitalize()}: {race.verdict(challenger.label)}"
-
-
-def _operators(report: RaceReport) -> None:
-    _figure(operator_bars(report.profiles, _colors(report.race)), "operators")
-    st.caption(
-        "From the runtime's profiler, five runs, the first left out. Writing the profile costs"
-        " time: compare shares here, and latencies above."
-    )
-    _twin("Operators as a table", _operator_table(report))
-    _twin("Every node by name", _node_table(report))
-
-
-def _colors(race: Race) -> dict[str, str]:
-    return {timing.label: color_of(index) for index, timing in enumerate(race.timings)}
 
 
 def _figure(figure: go.Figure, name: str) -> None:
@@ -99,14 +97,13 @@ def _table(table: Table) -> None:
 
 
 def _how(report: RaceReport) -> str:
-    race, config = report.race, report.request.config
+    race = report.race
     runs = ", ".join(f"{len(t.latencies_ms):,} runs of {t.label}" for t in race.timings)
-    changed = ", ".join(f"{name}={value}" for name, value in config.changed().items())
     machine = ", ".join(filter(None, (race.machine.cpu, race.machine.gpu, race.machine.runtime)))
     started = race.started_at.replace("T", " ").partition("+")[0]
     return (
         f"{machine}, {race.machine.cores} cores; {started} UTC; {runs}, in turns, each variant in a"
-        f" process of its own; {changed or 'default options'}; load {race.machine.load:.1f} before,"
+        f" process of its own; load {race.machine.load:.1f} before,"
         f" {race.load_after:.1f} after."
     )
 
@@ -149,39 +146,3 @@ def _phase_table(race: Race) -> Table:
         table[f"{phase}, ms"] = [_digits(value) for value in values]
     table["runs until warm"] = [t.phases.warm_after for t in timed if t.phases is not None]
     return table
-
-
-def _memory_table(report: RaceReport) -> Table:
-    table: Table = {"variant": [], "ms since the run began": [], "bytes": []}
-    for label, profile in report.profiles.items():
-        for curve in profile.memory[:1]:
-            table["variant"] += [label] * len(curve.times_us)
-            table["ms since the run began"] += [time / 1000 for time in curve.times_us]
-            table["bytes"] += list(curve.live_bytes)
-    return table
-
-
-def _operator_table(report: RaceReport) -> Table:
-    times = operator_times(report.profiles)
-    table: Table = {"operator": list(times)}
-    for index, label in enumerate(report.profiles):
-        table[f"{label}, ms"] = [_digits(row[index] / 1000) for row in times.values()]
-    return table
-
-
-def _node_table(report: RaceReport) -> Table:
-    times = dict(list(node_times(report.profiles).items())[:MOST_NODES])
-    kinds = node_kinds(report.profiles)
-    table: Table = {"node": list(times), "operator": [kinds.get(node, "") for node in times]}
-    for index, label in enumerate(report.profiles):
-        table[f"{label}, µs"] = [
-            None if row[index] is None else round(row[index] or 0.0, 1) for row in times.values()
-        ]
-    return table
-
-
-def _memory_source(report: RaceReport) -> str:
-    sources = {curve.source for p in report.profiles.values() for curve in p.memory[:1]}
-    if sources == {"runtime"}:
-        return "First run, as the runtime's allocator reported it; weights left out."
-    return "First run, from the sizes of outputs still needed; the runtime told nothing."

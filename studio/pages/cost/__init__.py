@@ -1,0 +1,1 @@
+"""Cost: what each rewrite bought."""

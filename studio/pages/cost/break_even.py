@@ -1,0 +1,84 @@
+"""Break-even: after how many inferences optimizing has paid."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from profiling.config import RunConfig
+from profiling.worth.break_even import BreakEven
+from studio.experiments.worth_break_even import (
+    BreakEvenReport,
+    BreakEvenRequest,
+    break_even_key,
+    run_break_even,
+)
+from studio.figures.worth_break_even import break_even_lines
+from studio.pages.cost.choice import CostChoice
+from studio.pages.cost.pieces import Table, digits, figure, how, twin
+from studio.pages.launch import launch
+from studio.pages.parts import show_message
+from studio.services import keeper, pool, store
+from studio.store import OpenedModel, OpenedRun
+
+
+def render_break_even(
+    model: OpenedModel, run: OpenedRun, config: RunConfig, choice: CostChoice
+) -> None:
+    """The section."""
+    request = BreakEvenRequest(config, float(choice.seconds))
+    tune_s = choice.tune_s
+    launch(
+        break_even_key(model, run, request),
+        partial(
+            run_break_even, store(), pool(), (model, run), request,
+            tune_s=tune_s, keep=keeper().keep,
+        ),
+        explain=lambda: _explain(run),
+        show=lambda report: show_break_even(report.with_tuning(tune_s)),
+        name="Race source and optimized",
+    )  # fmt: skip
+
+
+def _explain(run: OpenedRun) -> None:
+    st.html(
+        '<div class="empty"><h2>When has optimizing paid?</h2>'
+        f"<p>Optimizing took {run.result['seconds']:.3g} s of CPU time. A race of the source"
+        " against the optimized model says what each inference saves, and what creating the"
+        " session and the first run cost either way.</p>"
+        "<p>Here will be: the number of inferences after which the time is back, with its"
+        " interval.</p></div>"
+    )
+
+
+def show_break_even(report: BreakEvenReport) -> None:
+    """What was found."""
+    for number, remark in enumerate(report.race.remarks):
+        show_message(remark, key=f"even-remark-{number}")
+    result = report.result
+    if result is None:
+        show_message(f"{report.finding}.", key="no-break-even")
+        return
+    figure(break_even_lines(result), "break-even")
+    options = ", ".join(f"{k}={v}" for k, v in report.request.config.changed().items())
+    st.caption(
+        how(report.race, races=1, seconds=report.request.seconds, options=options)
+        + f" {result.contrast}. The lines begin with what is spent once; the band is the interval."
+    )
+    twin("What is spent once and every time, as a table", _table(result), key="break-even")
+
+
+def _table(found: BreakEven) -> Table:
+    parts = ("optimize_s", "tune_s", "create_s", "first_s")
+    names = ("optimizing, CPU s", "tuning, s", "creating the session, s", "first run, s")
+    table: Table = {
+        "": [*names, "all of it once, s", "every inference, ms"],
+    }
+    for title, once, every in (
+        ("as it is", found.before, found.before_ms),
+        ("optimized", found.after, found.after_ms),
+    ):
+        values = [getattr(once, part) for part in parts]
+        table[title] = [digits(value) for value in (*values, once.total_s, every)]
+    return table

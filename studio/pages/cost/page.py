@@ -1,0 +1,68 @@
+"""Cost: what each rewrite bought, and when it has paid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from profiling.config import RunConfig
+from studio.experiments.worth import worth_from_payload
+from studio.experiments.worth_ablation import AblationReport
+from studio.experiments.worth_trace import trace_costs
+from studio.experiments.worth_waterfall import WaterfallReport
+from studio.pages.cost.ablation import render_ablation, show_ablation
+from studio.pages.cost.break_even import render_break_even, show_break_even
+from studio.pages.cost.choice import CostChoice, chosen
+from studio.pages.cost.sidebar import segments, sidebar
+from studio.pages.cost.waterfall import measured, on_paper, show_waterfall
+from studio.pages.parts import model_and_run, show_message
+from studio.services import store
+from studio.store import OpenedModel, OpenedRun
+
+_SECTIONS = {"waterfall": "Waterfall", "ablation": "Ablation", "break-even": "Break-even"}
+
+
+def render() -> None:
+    """The page."""
+    found = model_and_run()
+    if found is not None:
+        choice = chosen()
+        segments("section", _SECTIONS, choice.section)
+        with st.sidebar:
+            config = sidebar(choice)
+        if config is not None:
+            _section(*found, config, choice)
+
+
+def _section(model: OpenedModel, run: OpenedRun, config: RunConfig, choice: CostChoice) -> None:
+    costs = trace_costs(store(), model, run)
+    runnable = model.summary["statuses"]["runnable"]
+    if not costs.steps:
+        show_message("No pass found anything to do; there is nothing to explain.", key="no-steps")
+    elif choice.section == "waterfall" and choice.count != "latency":
+        on_paper(costs, choice.count, choice)
+    elif not runnable["ok"] and (choice.section != "ablation" or choice.race):
+        show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
+    elif choice.section == "waterfall":
+        measured(model, run, costs, config, choice)
+    elif choice.section == "ablation":
+        render_ablation(model, run, costs, config, choice)
+    else:
+        render_break_even(model, run, config, choice)
+
+
+def show_worth(payload: Mapping[str, Any]) -> None:
+    """A recorded waterfall, ablation or break-even.
+
+    Raises:
+        StudioError: the payload is none of them.
+    """
+    report = worth_from_payload(payload)
+    if isinstance(report, WaterfallReport):
+        show_waterfall(report)
+    elif isinstance(report, AblationReport):
+        show_ablation(report)
+    else:
+        show_break_even(report)

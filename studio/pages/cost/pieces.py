@@ -1,0 +1,84 @@
+"""Pieces that all sections of the Cost page show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from profiling.racing.race import Race
+from studio.figures.worth import steps_text
+from studio.pages.parts import go_to, words
+from studio.workspace import View, current, remember
+
+Table = dict[str, list[Any]]
+
+
+def figure(drawn: go.Figure, name: str, *, pick: bool = False) -> int | None:
+    """A figure; with `pick`, the number of the trace that a visitor clicked."""
+    event: Any = st.plotly_chart(
+        drawn,
+        width="stretch",
+        key=f"figure-{name}",
+        on_select="rerun" if pick else "ignore",
+        selection_mode="points",
+        config={
+            "displaylogo": False,
+            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoom2d", "pan2d"],
+            "toImageButtonOptions": {"format": "svg", "filename": f"passlens-{name}", "scale": 2},
+        },
+    )
+    return _picked(event, "points", "curve_number") if pick else None
+
+
+def twin(title: str, table: Table, *, key: str) -> int | None:
+    """The table of a figure, folded; the row that a visitor chose."""
+    with st.expander(title):
+        event: Any = st.dataframe(
+            table, hide_index=True, width="stretch", key=f"table-{key}", on_select="rerun",
+            selection_mode="single-row",
+        )  # fmt: skip
+    return _picked(event, "rows")
+
+
+def _picked(event: Any, kind: str, name: str = "") -> int | None:
+    """The first selected item of an event, as a number."""
+    selected: list[Any] = event["selection"][kind]
+    if not selected:
+        return None
+    return int(selected[0][name] if name else selected[0])
+
+
+def ways_in(label: str, steps: Sequence[int], *, key: str) -> None:
+    """From a bar to its steps on the Rewrite page."""
+    with st.container(key=f"ways-{key}", horizontal=True, vertical_alignment="center"):
+        if not steps:
+            st.caption("Click a bar, or choose a row of the table, to go to its steps.")
+            return
+        st.markdown(f"**{words(label)}** · {steps_text(steps)}")
+        for step in dict.fromkeys((steps[0], steps[-1])):
+            if st.button(f"Look at step {step}", key=f"look-{key}-{step}"):
+                workspace = current()
+                view = View(step=step, before="previous")
+                remember(replace(workspace, view=view, seq=workspace.seq + 1))
+                go_to("rewrite")
+
+
+def how(race: Race, *, races: int, seconds: float, options: str) -> str:
+    """How it was measured, for a caption."""
+    machine = ", ".join(filter(None, (race.machine.cpu, race.machine.gpu, race.machine.runtime)))
+    started = race.started_at.replace("T", " ").partition("+")[0]
+    several = f"{races} interleaved races" if races > 1 else "one interleaved race"
+    return words(
+        f"{machine}, {race.machine.cores} cores; {started} UTC; {several} of {seconds:.0f} s steady"
+        f" running together, each model in a process of its own; {options or 'default options'};"
+        f" load {race.machine.load:.1f} before."
+    )
+
+
+def digits(number: float) -> float:
+    """Four significant digits, for tables."""
+    return float(f"{number:.4g}")

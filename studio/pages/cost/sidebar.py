@@ -1,0 +1,96 @@
+"""What is counted on the Cost page, and how it is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from optimizer.errors import StudioError
+from profiling.config import RunConfig
+from profiling.config.settings import from_values
+from studio.pages.cost.choice import CostChoice, put
+from studio.pages.parts import show_error
+from studio.pages.run.sidebar_options import common_options
+from studio.workspace import current
+
+_COUNTS = {"bytes": "Bytes", "nodes": "Nodes", "flops": "FLOP", "latency": "Latency"}
+_BY = {"pass": "Pass", "rule": "Rule", "step": "Step"}
+_CUTS = {"pass": "Pass", "step": "Cut"}
+_LEAST_SECONDS, _MOST_SECONDS = 5, 120
+
+
+def sidebar(choice: CostChoice) -> RunConfig | None:
+    """The widgets; None where the options contradict each other."""
+    waterfall = choice.section == "waterfall"
+    if choice.section != "break-even":
+        st.subheader("Count", anchor=False)
+        counts = {k: v for k, v in _COUNTS.items() if waterfall or k != "latency"}
+        segments("count", counts, choice.count if choice.count in counts else "bytes")
+    if waterfall:
+        names = _CUTS if choice.count == "latency" else _BY
+        by = choice.by if choice.by in names else "step"
+        segments("by", names, by, label="One bar a")
+    if choice.section == "ablation":
+        _mirror("race", choice.race)
+        st.toggle(
+            "Race the latencies, too",
+            key="cost-race",
+            on_change=partial(put, "race", "cost-race"),
+            help="All passes against each pipeline that lacks one, those first that miss most.",
+        )
+    measuring = (
+        choice.count == "latency" if waterfall else choice.section != "ablation" or choice.race
+    )
+    return _measuring(choice) if measuring else RunConfig()
+
+
+def _measuring(choice: CostChoice) -> RunConfig | None:
+    st.subheader("Measure", anchor=False)
+    _mirror("seconds", choice.seconds)
+    st.slider(
+        "Seconds of steady running, all together",
+        _LEAST_SECONDS,
+        _MOST_SECONDS,
+        key="cost-seconds",
+        on_change=partial(put, "seconds", "cost-seconds"),
+    )
+    if choice.section == "break-even":
+        _mirror("tune_s", choice.tune_s)
+        st.number_input(
+            "Seconds spent on tuning",
+            0.0,
+            1e9,
+            step=10.0,
+            key="cost-tune_s",
+            on_change=partial(put, "tune_s", "cost-tune_s"),
+            help="Time that finding kernels or options took: it has to pay, too.",
+        )
+    problem = st.container()
+    common_options()
+    try:
+        return from_values(dict(current().choice.options))
+    except StudioError as error:
+        with problem:
+            show_error(error, key="options")
+        return None
+
+
+def segments(name: str, names: Mapping[str, str], value: str, *, label: str = "") -> None:
+    """A choice between few; it is this session's from now on."""
+    _mirror(name, value)
+    st.segmented_control(
+        label or name.capitalize(),
+        list(names),
+        format_func=names.__getitem__,
+        key=f"cost-{name}",
+        on_change=partial(put, name, f"cost-{name}"),
+        label_visibility="visible" if label else "collapsed",
+        required=True,
+    )
+
+
+def _mirror(name: str, value: object) -> None:
+    """Widgets show the session's settings, also after another page was open."""
+    st.session_state[f"cost-{name}"] = value

@@ -1,0 +1,153 @@
+"""Waterfall: from the source to the optimized graph, bar by bar."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import exp
+
+import streamlit as st
+
+from profiling.config import RunConfig
+from profiling.worth.bars import MeasuredBy, measured_bars
+from profiling.worth.waterfall import Bar, Metric, waterfall
+from studio.experiments.worth_trace import TraceCosts
+from studio.experiments.worth_waterfall import (
+    WaterfallReport,
+    WaterfallRequest,
+    run_waterfall,
+    waterfall_key,
+)
+from studio.figures.worth import measured_waterfall_figure, static_waterfall, steps_text
+from studio.pages.cost.choice import CostChoice
+from studio.pages.cost.pieces import Table, digits, figure, how, twin, ways_in
+from studio.pages.launch import launch
+from studio.pages.parts import show_message
+from studio.services import keeper, pool, store
+from studio.store import OpenedModel, OpenedRun
+
+_UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved"}
+
+
+def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice) -> None:
+    """What shapes and operators say; exact, and at once."""
+    found = waterfall(costs.steps, costs.totals, metric=metric, by=choice.by)
+    labels = [_label(bar, costs) for bar in found.bars]
+    families = [costs.names[bar.pass_id].family for bar in found.bars]
+    drawn, rows = static_waterfall(found, labels, families)
+    picked = figure(drawn, f"waterfall-{metric}-{choice.by}", pick=True)
+    st.caption(
+        "Counted from shapes, without running anything: a multiply-accumulate is 2 FLOP; bytes are"
+        " what every operator reads and writes; free dimensions at their assumed sizes. The bars"
+        " add up exactly. A pass gets what it did at its turn; the ablation says what it is worth"
+        " beside the others."
+    )
+    bars = rows[picked] if picked is not None and picked < len(rows) else ()
+    place = st.container()
+    row = twin("Every bar as a table", _table(found.bars, labels, metric), key=f"paper-{metric}")
+    if row is not None and not bars:
+        bars = (found.bars[row],)
+    with place:
+        steps = tuple(step for bar in bars for step in bar.steps)
+        label = labels[found.bars.index(bars[0])] if len(bars) == 1 else f"{len(bars)} bars"
+        ways_in(label, sorted(steps), key="paper")
+    if found.unexplained:
+        show_message(f"{found.unexplained:+,} {_UNITS[metric]} in no bar.", key="unexplained")
+
+
+def _label(bar: Bar, costs: TraceCosts) -> str:
+    if bar.rule:
+        place = f"{bar.steps[0]} · " if len(bar.steps) == 1 else ""
+        return f"{place}{bar.rule}"
+    return costs.names[bar.pass_id].title
+
+
+def _table(bars: tuple[Bar, ...], labels: list[str], metric: Metric) -> Table:
+    return {
+        "bar": labels,
+        "pass": [bar.pass_id for bar in bars],
+        "rewrites": [len(bar.steps) for bar in bars],
+        "steps": [steps_text(bar.steps) for bar in bars],
+        f"change, {_UNITS[metric]}": [bar.change for bar in bars],
+    }
+
+
+def measured(
+    model: OpenedModel, run: OpenedRun, costs: TraceCosts, config: RunConfig, choice: CostChoice
+) -> None:
+    """What a race of cut points says."""
+    request = WaterfallRequest(config, float(choice.seconds))
+    by: MeasuredBy = "pass" if choice.by == "pass" else "cut"
+    launch(
+        waterfall_key(model, run, request),
+        partial(
+            run_waterfall, store(), pool(), (model, run), request, keep=keeper().keep
+        ),
+        explain=lambda: _explain(costs, choice),
+        show=lambda report: show_waterfall(report, by=by, inside=True),
+        show_partial=lambda report: show_waterfall(report, by=by, inside=False),
+        name="Measure",
+    )  # fmt: skip
+
+
+def _explain(costs: TraceCosts, choice: CostChoice) -> None:
+    passes = len(costs.fired)
+    st.html(
+        '<div class="empty"><h2>What did each pass buy in milliseconds?</h2>'
+        f"<p>The model is cut between its {passes} passes; all cuts race in turns, each in a"
+        " process of its own. Where two neighbours differ clearly, the steps between them are cut"
+        " again, until a difference is one step, is not clear, or the time is up"
+        f" ({choice.seconds} s of steady running, and as much again for sessions).</p>"
+        "<p>Here will be: a bar for each pass with its 95 % interval; all bars together are the"
+        " measured total.</p></div>"
+    )
+
+
+def show_waterfall(
+    report: WaterfallReport, *, by: MeasuredBy = "pass", inside: bool = False
+) -> None:
+    """A measured waterfall; `inside`, its steps are those of the open run."""
+    found = report.measured
+    bars = measured_bars(found, report.pass_ids, by=by)
+    labels = [
+        report.title_of(bar)
+        if by == "pass"
+        else f"{report.title_of(bar)} · {steps_text(bar.steps)}"
+        for bar in bars
+    ]
+    families = [report.names[bar.passes[0]].family for bar in bars]
+    drawn = measured_waterfall_figure(
+        bars, found.source_ms, title=report.finding, labels=labels, families=families
+    )
+    picked = figure(drawn, f"measured-{by}", pick=inside)
+    st.caption(_how(report))
+    for number, remark in enumerate(found.remarks):
+        show_message(remark, key=f"worth-remark-{number}")
+    place = st.container()
+    table: Table = {
+        "bar": labels,
+        "steps": [steps_text(bar.steps) for bar in bars],
+        "speed-up": [digits(bar.change.speedup) for bar in bars],
+        "low": [digits(exp(min(50.0, bar.change.low))) for bar in bars],
+        "high": [digits(exp(min(50.0, bar.change.high))) for bar in bars],
+        "saved, ms": [digits(bar.saved_ms) for bar in bars],
+        "clear": [bar.change.clear for bar in bars],
+    }
+    row = twin("Every bar as a table", table, key=f"measured-{by}")
+    index = picked if picked is not None and picked < len(bars) else row
+    if inside:
+        with place:
+            label, steps = (labels[index], bars[index].steps) if index is not None else ("", ())
+            ways_in(label, steps, key="measured")
+
+
+def _how(report: WaterfallReport) -> str:
+    heats = report.measured.heats
+    options = ", ".join(f"{k}={v}" for k, v in report.request.config.changed().items())
+    text = how(heats[0].race, races=len(heats), seconds=report.request.seconds, options=options)
+    points = len(report.measured.levels.points)
+    ended = report.measured.ended
+    until = f" It ended because {ended}." if ended else ""
+    return (
+        f"{text} {points} cut points.{until} Milliseconds are the source's median divided by paired"
+        " speed-ups; hatched bars do not differ clearly from nothing."
+    )

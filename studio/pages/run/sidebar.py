@@ -1,0 +1,245 @@
+"""The variants of the Run page: which graphs, under which options, for how long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+import streamlit as st
+
+from optimizer.registry import PRESETS
+from profiling.config import RunConfig
+from profiling.config.option import ConfigError
+from studio.experiments.entrant import LAST as LAST_STEP
+from studio.experiments.entrant import Entrant
+from studio.pages.parts import show_error, words
+from studio.pages.run.sidebar_options import common_options, vary
+from studio.run_choice import (
+    LAST,
+    LEAST_SECONDS,
+    MOST_ENTRANTS,
+    MOST_SECONDS,
+    SOURCE,
+    EntrantChoice,
+    RunChoice,
+)
+from studio.store import OpenedModel, OpenedRun
+from studio.workspace import Workspace, current, remember
+
+_STEP = "step"
+
+
+def choose(model: OpenedModel, run: OpenedRun) -> tuple[Entrant, ...] | None:
+    """The variants that are chosen, or None where they make no sense; they are in the link."""
+    del model
+    last: int = run.result["steps"]
+    st.subheader("Variants", anchor=False)
+    for index, choice in enumerate(current().choice.entrants):
+        _row(index, choice, last=last)
+    _more(last)
+    problem = st.container()
+    _seconds()
+    common_options()
+    try:
+        return entrants_of(current(), last=last)
+    except ConfigError as error:
+        with problem:
+            show_error(error, key="options")
+        return None
+
+
+def entrants_of(workspace: Workspace, *, last: int) -> tuple[Entrant, ...]:
+    """What is chosen, with labels of their own.
+
+    Args:
+        workspace: whose choice it is.
+        last: step of the open trace.
+
+    Raises:
+        ConfigError: options contradict each other.
+    """
+    common = dict(workspace.choice.options)
+    found: list[Entrant] = []
+    seen: Counter[str] = Counter()
+    for choice in workspace.choice.entrants:
+        values = {**common, **dict(choice.options)}
+        label = label_of(choice, workspace, last=last)
+        seen[label] += 1
+        if seen[label] > 1:
+            label = f"{label} ({seen[label]})"
+        config = RunConfig(**cast("Any", values))
+        found.append(_entrant(choice, label, config, workspace, last=last))
+    return tuple(found)
+
+
+def label_of(choice: EntrantChoice, workspace: Workspace, *, last: int) -> str:
+    """What a variant is called: its graph, and what it changes of the common options."""
+    changes = ", ".join(f"{name}={_text(value)}" for name, value in choice.options)
+    graph = graph_name(choice.graph, workspace, last=last)
+    return f"{graph}, {changes}" if changes else graph
+
+
+def graph_name(graph: str, workspace: Workspace, *, last: int) -> str:
+    """What a graph is called: "source", "default preset", "own pipeline", "step 12"."""
+    if graph == SOURCE:
+        return "source"
+    if graph == LAST:
+        return f"{workspace.preset} preset" if _is_preset(workspace) else "own pipeline"
+    return f"{graph} preset" if graph in PRESETS else f"step {min(int(graph), last)}"
+
+
+def _is_preset(workspace: Workspace) -> bool:
+    return not (workspace.on or workspace.off or workspace.vetoed) and workspace.preset != "none"
+
+
+def _entrant(
+    choice: EntrantChoice, label: str, config: RunConfig, workspace: Workspace, *, last: int
+) -> Entrant:
+    match choice.graph:
+        case "source":
+            return Entrant(label, 0, config)
+        case "last":
+            return Entrant(label, last, config)
+        case preset if preset in PRESETS:
+            if _is_preset(workspace) and workspace.preset == preset:
+                return Entrant(label, last, config)
+            return Entrant(label, LAST_STEP, config, preset)
+        case step:
+            return Entrant(label, min(int(step), last), config)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _put(*entrants: EntrantChoice) -> None:
+    _keep(replace(current().choice, entrants=entrants))
+
+
+def _keep(choice: RunChoice) -> None:
+    remember(replace(current(), choice=choice))
+
+
+def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
+    """One variant: its graph, what it varies, away with it."""
+    workspace = current()
+    is_step = choice.graph.isdecimal()
+    graphs = [SOURCE, LAST]
+    graphs += [p for p in PRESETS if not (_is_preset(workspace) and p == workspace.preset)]
+    if choice.graph in PRESETS and choice.graph not in graphs:
+        graphs.append(choice.graph)
+    graphs += [_STEP] if last > 0 else []
+    key = f"graph-{index}"
+    st.session_state[key] = _STEP if is_step else choice.graph
+    with st.container(key=f"entrant-{index}", gap="xsmall"):
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            st.selectbox(
+                f"Variant {index + 1}",
+                graphs,
+                format_func=lambda graph: (
+                    "a step …" if graph == _STEP else graph_name(graph, workspace, last=last)
+                ),
+                key=key,
+                on_change=_pick_graph,
+                args=(index, last),
+                label_visibility="collapsed",
+            )
+            _tune(index, choice)
+            st.button(
+                "",
+                icon=":material/close:",
+                key=f"remove-{index}",
+                help="Leave it out",
+                type="tertiary",
+                on_click=_remove,
+                args=(index,),
+                disabled=len(workspace.choice.entrants) <= 2,
+            )
+        if is_step:
+            _step(index, choice, last=last)
+        if choice.options:
+            changes = ", ".join(f"{name}={_text(value)}" for name, value in choice.options)
+            st.caption(words(changes))
+
+
+def _step(index: int, choice: EntrantChoice, *, last: int) -> None:
+    key = f"step-{index}"
+    st.session_state[key] = min(int(choice.graph), last)
+    st.number_input(
+        f"Step of variant {index + 1}, 0 to {last}",
+        0,
+        last,
+        key=key,
+        on_change=_pick_step,
+        args=(index,),
+        label_visibility="collapsed",
+    )
+
+
+def _tune(index: int, choice: EntrantChoice) -> None:
+    with st.popover("", icon=":material/tune:", type="tertiary", help="Options of this variant"):
+        vary(index, choice, partial(_replace, index))
+        st.button(
+            "Duplicate",
+            key=f"duplicate-{index}",
+            icon=":material/content_copy:",
+            on_click=_duplicate,
+            args=(index,),
+            disabled=len(current().choice.entrants) >= MOST_ENTRANTS,
+        )
+
+
+def _replace(index: int, entrant: EntrantChoice) -> None:
+    entrants = list(current().choice.entrants)
+    entrants[index] = entrant
+    _put(*entrants)
+
+
+def _pick_graph(index: int, last: int) -> None:
+    graph = st.session_state[f"graph-{index}"]
+    entrant = current().choice.entrants[index]
+    _replace(index, replace(entrant, graph=str(last // 2) if graph == _STEP else graph))
+
+
+def _pick_step(index: int) -> None:
+    entrant = current().choice.entrants[index]
+    _replace(index, replace(entrant, graph=str(st.session_state[f"step-{index}"])))
+
+
+def _remove(index: int) -> None:
+    entrants = current().choice.entrants
+    _put(*entrants[:index], *entrants[index + 1 :])
+
+
+def _duplicate(index: int) -> None:
+    entrants = current().choice.entrants
+    _put(*entrants[: index + 1], entrants[index], *entrants[index + 1 :])
+
+
+def _more(last: int) -> None:
+    """One more variant, or a whole set of them."""
+    del last
+    full = len(current().choice.entrants) >= MOST_ENTRANTS
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Add",
+            icon=":material/add:",
+            on_click=lambda: _put(*current().choice.entrants, EntrantChoice()),
+            disabled=full,
+            help=f"At most {MOST_ENTRANTS}." if full else None,
+        )
+
+
+def _seconds() -> None:
+    st.session_state["seconds"] = current().choice.seconds
+    st.slider(
+        "Seconds of steady running, all together",
+        LEAST_SECONDS,
+        MOST_SECONDS,
+        key="seconds",
+        on_change=lambda: _keep(
+            replace(current().choice, seconds=int(st.session_state["seconds"]))
+        ),
+    )

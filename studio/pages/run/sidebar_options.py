@@ -1,0 +1,164 @@
+"""Run-time options as widgets, derived from `options()`: for all variants, or for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from profiling.config import options
+from profiling.config.option import ConfigError, Group, Option, Value, check_value
+from profiling.config.settings import find_option
+from studio.pages.parts import words
+from studio.run_choice import EntrantChoice, Options
+from studio.services import machine_groups
+from studio.workspace import current, remember
+
+GROUPS: Mapping[Group, str] = {
+    "session": "Session",
+    "cpu": "CPU",
+    "cuda": "NVIDIA GPU",
+    "tensorrt": "TensorRT",
+}
+_OFF_HERE = "This machine cannot run it."
+
+
+def common_options() -> None:
+    """The options that all variants share, a group an expander."""
+    st.subheader("Options of all", anchor=False)
+    changed = dict(current().choice.options)
+    for group, title in GROUPS.items():
+        fields = [option for option in options() if option.group == group]
+        if not fields:
+            continue
+        count = sum(option.name in changed for option in fields)
+        with st.expander(f"{title} · {count} changed" if count else title, key=f"group-{group}"):
+            reason = why_not(group)
+            if reason:
+                st.caption(words(f"Off here: {reason}"))
+            for option in fields:
+                if not reason or option.name in changed:
+                    value = changed.get(option.name, option.default)
+                    field(option, value, key=f"option-{option.name}", put=_put_common)
+
+
+def why_not(group: Group) -> str:
+    """Why a group of options does not count on this machine; empty if it does."""
+    status = machine_groups().get(group)
+    if status is None:
+        return _OFF_HERE
+    return "" if status.ok else status.reason
+
+
+def vary(index: int, choice: EntrantChoice, put: Callable[[EntrantChoice], None]) -> None:
+    """What one variant changes of the common options: each with its value, and one more."""
+    common = dict(current().choice.options)
+    changed = dict(choice.options)
+
+    def change(name: str, value: Value) -> None:
+        put(replace(choice, options=_sorted({**changed, name: value})))
+
+    def leave(name: str) -> None:
+        kept = {other: value for other, value in changed.items() if other != name}
+        put(replace(choice, options=_sorted(kept)))
+
+    for name, value in choice.options:
+        with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+            field(find_option(name), value, key=f"vary-{index}-{name}", put=change)
+            st.button(
+                "",
+                icon=":material/close:",
+                key=f"leave-{index}-{name}",
+                type="tertiary",
+                help="As for all",
+                on_click=leave,
+                args=(name,),
+            )
+    _one_more(index, [o for o in options() if o.name not in changed], common, change)
+
+
+def _one_more(
+    index: int,
+    free: list[Option],
+    common: Mapping[str, Value],
+    change: Callable[[str, Value], None],
+) -> None:
+    key = f"vary-{index}"
+    by_name = {option.name: option for option in free if not why_not(option.group)}
+
+    def add() -> None:
+        option = by_name.get(st.session_state[key])
+        if option is not None:
+            change(option.name, other_value(option, common.get(option.name, option.default)))
+
+    st.session_state[key] = None
+    st.selectbox(
+        "Vary an option",
+        list(by_name),
+        index=None,
+        format_func=lambda name: name.replace("_", " "),
+        key=key,
+        on_change=add,
+        placeholder="Choose one",
+    )
+
+
+def other_value(option: Option, value: Value) -> Value:
+    """The value that one would try next: something other than `value`."""
+    if option.type is bool:
+        return not value
+    if option.choices:
+        usable = choices(option)
+        return usable[(usable.index(str(value)) + 1) % len(usable)] if value in usable else value
+    if option.type is int:
+        return min(option.high, int(value) + 1) if int(value) < option.high else option.low
+    return value
+
+
+def field(option: Option, value: Value, *, key: str, put: Callable[[str, Value], None]) -> None:
+    """A widget for an option; `put` is told its name and new value."""
+    label = option.name.replace("_", " ")
+
+    def changed() -> None:
+        new = st.session_state[key]
+        put(option.name, new.strip() if isinstance(new, str) else new)
+
+    common: dict[str, Any] = {"help": words(option.doc), "key": key, "on_change": changed}
+    st.session_state[key] = value
+    if option.type is bool:
+        st.checkbox(label, **common)
+    elif option.choices:
+        offered = choices(option)
+        st.selectbox(label, offered if value in offered else [*offered, str(value)], **common)
+    elif option.type is int:
+        st.number_input(label, option.low, option.high, **common)
+    else:
+        st.text_input(label, **common)
+
+
+def choices(option: Option) -> list[str]:
+    """All of them, but no device that this machine lacks."""
+    lacking = {group for group in ("cuda", "tensorrt") if why_not(group)}
+    device = option.name == "device"
+    return [choice for choice in option.choices if not (device and choice in lacking)]
+
+
+def _put_common(name: str, value: Value) -> None:
+    """The common options with one changed; a text that cannot be is not taken."""
+    option = find_option(name)
+    try:
+        check_value(option, value)
+    except ConfigError as error:
+        st.toast(words(error.message))
+        return
+    choice = current().choice
+    kept = {other: old for other, old in choice.options if other != name}
+    if value != option.default:
+        kept[name] = value
+    remember(replace(current(), choice=replace(choice, options=_sorted(kept))))
+
+
+def _sorted(values: Mapping[str, Value]) -> Options:
+    return tuple(sorted(values.items()))

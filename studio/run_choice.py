@@ -1,0 +1,125 @@
+"""What the Run page is set to, and how a link says it.
+
+    section=timeline  race=source,last,runtime~intra_threads=2  seconds=20  set=device=cuda
+
+Each entrant is a graph and, after tildes, what it changes of the options that all share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from optimizer.registry import PRESETS
+from profiling.config.option import ConfigError, Value, check_value
+from profiling.config.settings import find_option
+
+SECTIONS = ("race", "timeline", "memory", "kernels", "capture")
+SECONDS = 10
+LEAST_SECONDS = 2
+MOST_SECONDS = 120
+MOST_ENTRANTS = 6
+SOURCE, LAST = "source", "last"
+
+Options = tuple[tuple[str, Value], ...]
+"""Options by name, only those that were changed."""
+
+_GRAPH = re.compile("|".join((SOURCE, LAST, *PRESETS, "[0-9]{1,8}")))
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantChoice:
+    """One variant as it was chosen.
+
+    Attributes:
+        graph: "source", "last", a preset's name for that one's last step, or a step's number.
+        options: what it changes of the options that all share.
+    """
+
+    graph: str = LAST
+    options: Options = ()
+
+
+DEFAULT = (EntrantChoice(SOURCE), EntrantChoice(LAST))
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoice:
+    """What the Run page is set to.
+
+    Attributes:
+        section: what is looked at.
+        entrants: the baseline first.
+        seconds: of steady running, for all of them.
+        options: run-time options of all that are not at their default.
+    """
+
+    section: str = SECTIONS[0]
+    entrants: tuple[EntrantChoice, ...] = DEFAULT
+    seconds: int = SECONDS
+    options: Options = ()
+
+    def without_steps(self) -> RunChoice:
+        """The same for a trace that has other steps."""
+        kept = tuple(entrant for entrant in self.entrants if not entrant.graph.isdecimal())
+        entrants = kept if len(kept) > 1 else DEFAULT
+        return RunChoice(self.section, entrants, self.seconds, self.options)
+
+
+def to_link(choice: RunChoice) -> dict[str, str]:
+    """The parameters of a link; defaults are empty."""
+    entrants = ",".join(map(_entrant_text, choice.entrants))
+    return {
+        "section": choice.section if choice.section != SECTIONS[0] else "",
+        "race": entrants if choice.entrants != DEFAULT else "",
+        "seconds": str(choice.seconds) if choice.seconds != SECONDS else "",
+        "set": ",".join(map(_setting, choice.options)),
+    }
+
+
+def from_link(query: Mapping[str, str]) -> RunChoice:
+    """What a link says; what makes no sense in it is passed over."""
+    section, seconds = query.get("section", ""), query.get("seconds", "")
+    entrants = [e for e in map(_entrant, query.get("race", "").split(",")) if e is not None]
+    bounded = re.fullmatch("[0-9]{1,3}", seconds) is not None
+    return RunChoice(
+        section=section if section in SECTIONS else SECTIONS[0],
+        entrants=tuple(entrants[:MOST_ENTRANTS]) if len(entrants) > 1 else DEFAULT,
+        seconds=min(MOST_SECONDS, max(LEAST_SECONDS, int(seconds))) if bounded else SECONDS,
+        options=_options(query.get("set", "").split(",")),
+    )
+
+
+def _entrant_text(entrant: EntrantChoice) -> str:
+    return "~".join([entrant.graph, *map(_setting, entrant.options)])
+
+
+def _entrant(text: str) -> EntrantChoice | None:
+    graph, *settings = text.split("~")
+    return EntrantChoice(graph, _options(settings)) if _GRAPH.fullmatch(graph) else None
+
+
+def _setting(item: tuple[str, Value]) -> str:
+    name, value = item
+    return f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+
+
+def _options(settings: Iterable[str]) -> Options:
+    """Those that exist and can have that value; whether they go together is seen at the form."""
+    found: dict[str, Value] = {}
+    for setting in settings:
+        name, _, text = setting.partition("=")
+        try:
+            found[name] = _value(name, text)
+        except (ConfigError, ValueError):
+            continue
+    return tuple(sorted(found.items()))
+
+
+def _value(name: str, text: str) -> Value:
+    option = find_option(name)
+    if option.type is int:
+        return check_value(option, int(text))
+    boolean = {"true": True, "false": False} if option.type is bool else {}
+    return check_value(option, boolean.get(text, text))
