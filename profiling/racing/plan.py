@@ -14,6 +14,9 @@ from optimizer.verify import Tolerance, jobs
 BLOCK_MS = 60.0
 """A block runs about this long: much longer than a switch of processes, much shorter than drift."""
 
+MOST_BLOCK_RUNS = 200
+"""Every run is kept, so that a block of a tiny model is shorter than it could be."""
+
 _SHARE_OF_MEMORY = 0.8
 _WARM_UP_SHARE = 0.5
 _CGROUP = Path("/sys/fs/cgroup")
@@ -64,7 +67,8 @@ class Plan:
     def block_runs(self, latency_ms: float, *, variants: int) -> int:
         """Runs in a block, so that `rounds` of them fit into the time."""
         fair_ms = 1000 * self.seconds / (max(1, variants) * self.rounds)
-        return max(1, round(min(BLOCK_MS, fair_ms) / max(latency_ms, 1e-3)))
+        wanted = round(min(BLOCK_MS, fair_ms) / max(latency_ms, 1e-3))
+        return max(1, min(MOST_BLOCK_RUNS, wanted))
 
 
 def schedule(count: int) -> Iterator[tuple[int, ...]]:

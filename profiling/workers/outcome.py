@@ -63,11 +63,14 @@ def timed_out(job: str, limits: JobLimits) -> WorkerTimeout:
 
 
 def exhausted(job: str, resource: str, limits: JobLimits) -> RunError:
-    """The memory or file size limit was hit."""
+    """The memory or file size limit was hit, or the disk is full."""
     if resource == "memory":
         return OutOfMemory(_memory_text(job, limits))
+    if resource == "disk":
+        return RunError(f"The disk is full: {job} could not write a file. Make room and try again.")
     return RunError(
-        f"Stopped at the file size limit ({limits.file_bytes / 2**30:g} GiB) during {job}."
+        f"Stopped at the file size limit ({_size(limits.file_bytes)}) during {job}. "
+        "Use a smaller model, or raise the limit."
     )
 
 
@@ -104,15 +107,22 @@ def unreadable(job: str, message: object) -> RunError:
 
 
 def _memory_text(job: str, limits: JobLimits | None = None) -> str:
-    bound = "" if limits is None or limits.memory_bytes is None else _gib(limits.memory_bytes)
+    bound = (
+        "" if limits is None or limits.memory_bytes is None else _limit_text(limits.memory_bytes)
+    )
     return (
         f"Out of memory{bound} during {job}. "
         "Bind dimensions to smaller sizes, or raise the memory limit."
     )
 
 
-def _gib(size_bytes: int) -> str:
-    return f" (limit {size_bytes / 2**30:.3g} GiB)"
+def _limit_text(size_bytes: int) -> str:
+    return f" (limit {_size(size_bytes)})"
+
+
+def _size(size_bytes: int) -> str:
+    unit, divisor = ("GiB", 2**30) if size_bytes >= 2**27 else ("MiB", 2**20)
+    return f"{size_bytes / divisor:.3g} {unit}"
 
 
 def _signal_name(number: int) -> str:

@@ -113,6 +113,8 @@ def _outcome(error: BaseException) -> Message:
         return Exhausted("memory")
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
         return Exhausted("file size")
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return Exhausted("disk")
     summary = f"{type(error).__name__}: {error}"
     return Failed(summary, "".join(traceback.format_exception(error)))
 

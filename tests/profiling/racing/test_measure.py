@@ -14,10 +14,11 @@ from profiling.config import RunConfig
 from profiling.config.availability import availability
 from profiling.execution import runner
 from profiling.racing.measure import Plan, Variant, measure
+from profiling.racing.race import Race
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import DIVISION, model, scaled
 
-QUICK = Plan(runs=24, seconds=5)
+QUICK = Plan(runs=24, seconds=5, rounds=8, precision=0)
 
 
 def worker_processes() -> list[int]:
@@ -167,3 +168,39 @@ def test_runs_from_device_to_device_give_the_same_outputs(
         latencies = worker.run(runner.run_block, 3)
     np.testing.assert_array_equal(outputs["y"], inputs["x"] * 3)
     assert len(latencies) == 3
+
+
+def test_a_listener_hears_of_the_race_while_it_runs(shared_pool: WorkerPool) -> None:
+    seen: list[Race] = []
+    fractions: list[float] = []
+    race = measure(
+        [Variant("a", scaled(1)), Variant("b", scaled(1))],
+        pool=shared_pool,
+        plan=Plan(runs=24, seconds=4, precision=0.0001),
+        progress=lambda _, fraction: fractions.append(fraction),
+        observe=seen.append,
+    )
+    counts = [sum(len(timing.blocks_ms) for timing in one.timings) for one in seen]
+    assert counts == sorted(counts)
+    assert 0 < counts[-1] <= sum(len(timing.blocks_ms) for timing in race.timings)
+    assert len(seen) <= 2 * race.seconds + 1
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[0] < fractions[-1] < 1
+
+
+def test_the_parts_of_a_variants_wall_time_add_up_to_it(shared_pool: WorkerPool) -> None:
+    variants = [Variant(label, scaled(2)) for label in ("a", "b", "c")]
+    race = measure(variants, pool=shared_pool, plan=QUICK)
+    for timing in race.timings:
+        assert timing.phases is not None
+        parts = timing.parts_ms
+        assert all(value > 0 for value in parts.values())
+        assert sum(parts.values()) == pytest.approx(timing.phases.wall_ms, rel=0.02)
+        assert timing.phases.wall_ms <= 1000 * race.seconds
+    # What one has waited for is what the others spent: their turns, measured by themselves.
+    own = [
+        sum(value for part, value in timing.parts_ms.items() if part != "waiting")
+        for timing in race.timings
+    ]
+    last = race.timings[-1].parts_ms
+    assert last["waiting"] < sum(own[:-1])
