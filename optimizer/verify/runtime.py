@@ -59,7 +59,7 @@ class Session:
         ort.set_default_logger_severity(4)
         with _refusals():
             self._session: Any = ort.InferenceSession(
-                str(path), _options(), providers=["CPUExecutionProvider"]
+                str(path), _options(), providers=["CPUExecutionProvider"], enable_fallback=0
             )
         self.interface = Interface(
             tuple(_input(item) for item in self._session.get_inputs()),
