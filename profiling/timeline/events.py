@@ -11,7 +11,7 @@ import bisect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from optimizer.errors import RunError
 
@@ -19,6 +19,7 @@ _KERNEL = "_kernel_time"
 _LOADING = ("model_loading_uri", "model_loading_array", "model_loading_from_saved_proto")
 _CREATING = "session_initialization"
 _RUN = "model_run"
+_EXECUTOR = "Executor::Execute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,13 @@ class Memory:
         requested: what operators asked for.
         in_use: the same, rounded up to the arena's chunks.
         held: what the arena has from the system.
+        peak: the most that was in use since the session began.
     """
 
     requested: int
     in_use: int
     held: int
+    peak: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Event:
         parameter_bytes: size of the weights it read; repacked ones do not count.
         memory: the arena afterwards, where the runtime tells.
         memory_change: what the operator added to the bytes requested.
+        cores: processors that worked on it, that of the calling thread first; empty with one
+            thread, for the runtime does not tell then.
     """
 
     node: str
@@ -67,6 +72,7 @@ class Event:
     parameter_bytes: int
     memory: Memory | None
     memory_change: int = 0
+    cores: tuple[int, ...] = ()
 
     @property
     def end_us(self) -> int:
@@ -76,11 +82,24 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One call of the session."""
+    """One call of the session.
+
+    Attributes:
+        events: in the order in which they began.
+        executor_start_us: when the runtime had its inputs and began to work off the nodes.
+        executor_us: until it had worked off the last one; 0 where it does not tell.
+    """
 
     start_us: int
     duration_us: int
     events: tuple[Event, ...]
+    executor_start_us: int = 0
+    executor_us: int = 0
+
+    @property
+    def end_us(self) -> int:
+        """When the call was done."""
+        return self.start_us + self.duration_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +160,15 @@ def parse_profile(text: str) -> Timeline:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RunError("The runtime's profile is in a form that is not known here.") from error
     starts = [event.start_us for event in events]
+    executors = [span for span in session if str(span["name"]).endswith(_EXECUTOR)]
     found: list[Run] = []
     for span in runs:
-        low = bisect.bisect_left(starts, span["ts"])
-        high = bisect.bisect_right(starts, span["ts"] + span["dur"])
-        found.append(Run(span["ts"], span["dur"], tuple(events[low:high])))
+        start, end = int(span["ts"]), int(span["ts"]) + int(span["dur"])
+        low, high = bisect.bisect_left(starts, start), bisect.bisect_right(starts, end)
+        inside = [one for one in executors if start <= _start(one) <= end]
+        outer = max(inside, key=lambda one: int(one["dur"]), default={"ts": 0, "dur": 0})
+        executor = (int(outer["ts"]), int(outer["dur"]))
+        found.append(Run(start, end - start, tuple(events[low:high]), *executor))
     return Timeline(_total(session, _LOADING), _total(session, (_CREATING,)), tuple(found))
 
 
@@ -223,10 +246,25 @@ def _event(span: Mapping[str, Any]) -> Event:
         memory=None
         if held is None
         else Memory(
-            int(about["mem_bytes_requested_in_use"]), int(about["mem_bytes_in_use"]), int(held)
+            int(about["mem_bytes_requested_in_use"]),
+            int(about["mem_bytes_in_use"]),
+            int(held),
+            int(about.get("mem_in_use_peak", 0)),
         ),
         memory_change=int(about.get("mem_requested_in_use_delta", 0)),
+        cores=_cores(about.get("thread_scheduling_stats")),
     )
+
+
+def _cores(stats: Any) -> tuple[int, ...]:
+    """Processors on which the pool's threads ran a part of the operator, or the caller waited."""
+    if not isinstance(stats, Mapping):
+        return ()
+    threads = cast("Mapping[str, Any]", stats)
+    others: Mapping[str, Any] = threads.get("sub_threads") or {}
+    found = [int(threads["main_thread"]["core"])]
+    found += sorted(int(one["core"]) for one in others.values() if int(one["num_run"]))
+    return tuple(dict.fromkeys(found))
 
 
 def _total(session: Iterable[Mapping[str, Any]], names: Sequence[str]) -> int:
@@ -237,5 +275,5 @@ def _start(span: Mapping[str, Any]) -> int:
     return int(span["ts"])
 
 
-def _event_start(event: Event) -> int:
-    return event.start_us
+def _event_start(event: Event) -> tuple[int, int]:
+    return event.start_us, -event.duration_us  # an operator before those of its body

@@ -8,7 +8,7 @@ from typing import Literal
 
 from profiling.timeline.events import Event, Run
 
-MemorySource = Literal["runtime", "output sizes"]
+MemorySource = Literal["runtime", "output sizes", "device"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +17,26 @@ class MemoryCurve:
 
     Attributes:
         source: `runtime` for what its allocator reported; `output sizes` for the sizes of outputs
-            that are still needed, where it did not.
+            that are still needed, where it did not; `device` for the memory of a GPU in use, as its
+            driver tells it.
         times_us: since the run began.
-        live_bytes: what activations occupy after each operator.
-        held_bytes: what the arena holds; empty for `output sizes`.
+        live_bytes: what activations occupy after each operator; of a `device`, all that is taken.
+        held_bytes: what the arena holds; runtime only, else empty.
+        used_bytes: what is in use of it: requests rounded up, weights that were repacked included;
+            runtime only, else empty.
+        base_bytes: requested before the first operator: weights that were repacked, and in later
+            runs the block planned for all activations.
+        high_bytes: most that was in use since the session began, at the end of the run; 0 where the
+            runtime does not tell.
     """
 
     source: MemorySource
     times_us: tuple[int, ...]
     live_bytes: tuple[int, ...]
     held_bytes: tuple[int, ...]
+    used_bytes: tuple[int, ...] = ()
+    base_bytes: int = 0
+    high_bytes: int = 0
 
     @property
     def peak_bytes(self) -> int:
@@ -51,7 +61,15 @@ def memory(run: Run, *, consumers: Mapping[str, Iterable[str]] | None = None) ->
         # What is in use before the first operator is weights, not activations.
         base = max(0, samples[0].requested - run.events[0].memory_change)
         live = tuple(max(0, sample.requested - base) for sample in samples)
-        return MemoryCurve("runtime", times, live, tuple(sample.held for sample in samples))
+        return MemoryCurve(
+            "runtime",
+            times,
+            live,
+            held_bytes=tuple(sample.held for sample in samples),
+            used_bytes=tuple(sample.in_use for sample in samples),
+            base_bytes=base,
+            high_bytes=max(sample.peak for sample in samples),
+        )
     return MemoryCurve("output sizes", times, _live_bytes(run.events, consumers or {}), ())
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,12 @@ class Profile:
 
     Attributes:
         memory: one curve a run; each says where its numbers are from.
+        kernels: for each operator as it ran the names of the file's nodes that it computes.
     """
 
     timeline: Timeline
     memory: tuple[MemoryCurve, ...]
+    kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 def profile(
