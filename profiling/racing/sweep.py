@@ -1,0 +1,182 @@
+"""The same race at several sizes of one dimension: how latency and throughput grow with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from optimizer.errors import Cancelled, StudioError, quoted
+from optimizer.isolation import Progress
+from profiling.racing.dimensions import check_dimension, inputs_of
+from profiling.racing.measure import measure
+from profiling.racing.plan import Plan
+from profiling.racing.race import Race, Variant
+from profiling.racing.race_json import race_from_json, race_to_json
+from profiling.workers import WorkerPool
+
+SCHEMA = "passlens.sweep/1"
+MOST_SIZES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPoint:
+    """One size.
+
+    Attributes:
+        race: None where there is none.
+        error: why, else empty.
+    """
+
+    size: int
+    race: Race | None
+    error: str = ""
+
+    def latency_ms(self, label: str) -> float | None:
+        """Median of a variant that computed the right thing; None without one."""
+        found = [t for t in self.race.timings if t.label == label] if self.race else []
+        summary = found[0].summary if found and all(o.ok for o in found[0].outputs) else None
+        return None if summary is None else summary.p50_ms
+
+    def throughput(self, label: str) -> float | None:
+        """Items a second: the size divided by the median latency."""
+        latency_ms = self.latency_ms(label)
+        return None if latency_ms is None else 1000 * self.size / latency_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Races at rising sizes.
+
+    Attributes:
+        dimension: name of what was varied.
+        labels: of the variants, the baseline first.
+        points: so far, in the order in which they ran.
+    """
+
+    dimension: str
+    labels: tuple[str, ...]
+    points: tuple[SweepPoint, ...]
+
+
+def bound(plan: Plan, dimension: str, size: int) -> Plan:
+    """The plan with one dimension's size settled."""
+    bindings = {**plan.request.bindings, dimension: size}
+    return replace(plan, request=replace(plan.request, bindings=bindings))
+
+
+def sweep(
+    variants: Sequence[Variant],
+    *,
+    dimension: str,
+    sizes: Sequence[int],
+    pool: WorkerPool,
+    plan: Plan | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    observe: Callable[[Sweep], None] | None = None,
+) -> Sweep:
+    """Race the variants at each size, in processes of their own each time.
+
+    A size at which nothing runs keeps its reason; the other sizes go on.
+
+    Args:
+        variants: the baseline first; its inputs say which dimensions there are.
+        dimension: name of the free dimension.
+        sizes: from 1 on, none twice.
+        pool: where they run.
+        plan: how much to run at each size; its bindings hold for the other dimensions.
+        progress: told what is done, and which share.
+        cancelled: asked often.
+        observe: gets the sweep as far as it is known, at most twice a second.
+
+    Raises:
+        StudioError: the dimension is not free, or the sizes make no sense.
+        Cancelled: if `cancelled` said so.
+    """
+    _check_sizes(sizes)
+    if not variants:
+        raise StudioError("A sweep needs variants.")
+    check_dimension(dimension, inputs_of(variants[0].model, pool))
+    done = Sweep(dimension, tuple(variant.label for variant in variants), ())
+
+    def with_point(point: SweepPoint) -> Sweep:
+        return replace(done, points=(*done.points, point))
+
+    for number, size in enumerate(sizes):
+        try:
+            race = measure(
+                variants,
+                pool=pool,
+                plan=bound(plan or Plan(), dimension, size),
+                progress=_share(progress, f"{dimension} {size}", number, of=len(sizes)),
+                cancelled=cancelled,
+                observe=_observed(observe, size, with_point),
+            )
+            done = with_point(SweepPoint(size, race))
+        except Cancelled:
+            raise
+        except StudioError as error:
+            done = with_point(SweepPoint(size, None, error.message))
+    return done
+
+
+def sweep_to_json(found: Sweep) -> dict[str, Any]:
+    """Everything, as plain data."""
+    return {
+        "schema": SCHEMA,
+        "dimension": found.dimension,
+        "labels": list(found.labels),
+        "points": [
+            {
+                "size": point.size,
+                "error": point.error,
+                "race": None if point.race is None else race_to_json(point.race),
+            }
+            for point in found.points
+        ],
+    }
+
+
+def sweep_from_json(data: Mapping[str, Any]) -> Sweep:
+    """The sweep again.
+
+    Raises:
+        StudioError: the data is not of this schema.
+    """
+    if data.get("schema") != SCHEMA:
+        raise StudioError(f"This is no recorded sweep: its schema is not {SCHEMA}.")
+    try:
+        points = tuple(_point(item) for item in data["points"])
+        return Sweep(data["dimension"], tuple(data["labels"]), points)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StudioError(f"This recorded sweep is damaged: {type(error).__name__}.") from error
+
+
+def _point(data: Mapping[str, Any]) -> SweepPoint:
+    race = None if data["race"] is None else race_from_json(data["race"])
+    return SweepPoint(data["size"], race, data["error"])
+
+
+def _check_sizes(sizes: Sequence[int]) -> None:
+    if not sizes or min(sizes) < 1 or len(set(sizes)) != len(sizes):
+        listed = ", ".join(str(size) for size in sizes)
+        raise StudioError(f"A sweep needs different sizes from 1 on, not {quoted(listed)}.")
+    if len(sizes) > MOST_SIZES:
+        raise StudioError(f"A sweep takes at most {MOST_SIZES} sizes, not {len(sizes)}.")
+
+
+def _share(progress: Progress | None, what: str, number: int, *, of: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda text, fraction: progress(f"{what}: {text}", (number + fraction) / of)
+
+
+def _observed(
+    observe: Callable[[Sweep], None] | None,
+    size: int,
+    with_point: Callable[[SweepPoint], Sweep],
+) -> Callable[[Race], None] | None:
+    if observe is None:
+        return None
+    return lambda race: observe(with_point(SweepPoint(size, race)))
