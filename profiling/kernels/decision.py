@@ -103,8 +103,8 @@ def _combined(
         changes = sets[label]
         if any(merged.get(name, value) != value for name, value in changes.items()):
             notes.append(
-                f"“{label}” would save {saved:.1%}, but contradicts what saves more: options hold"
-                " for the whole session."
+                f"“{label}” would save {100 * saved:.1f} %, but contradicts what saves more:"
+                " options hold for the whole session."
             )
             continue
         if set(changes) <= set(merged):
@@ -116,7 +116,7 @@ def _combined(
             continue
         chosen.append(label)
         merged.update(changes)
-        notes.append(f"“{label}” saves {saved:.1%} of the time of all operators.")
+        notes.append(f"“{label}” saves {100 * saved:.1f} % of the time of all operators.")
     if len(chosen) > 1:
         notes.append(
             "These options were raced one by one; together they are taken to multiply, which only"

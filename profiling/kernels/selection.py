@@ -18,7 +18,6 @@ from profiling.racing.race import Race, Timing, Variant
 from profiling.racing.samples import Contrast
 from profiling.workers import WorkerPool
 
-MOST_RUNS = 100_000
 _SEARCHING = 0.1
 """Share of the progress that the profile takes."""
 
@@ -111,8 +110,10 @@ class WorkloadRace:
         p50_ms = timing.summary.p50_ms
         if candidate is self.candidates[0]:
             return Row(candidate, p50_ms, None, wrong, scaled, "the baseline")
-        contrast = self.race.contrast(candidate.label)
-        verdict = f"wrong result, so its time does not count: {wrong}" if wrong else str(contrast)
+        contrast = self.race.contrast(candidate.label, baseline=self.candidates[0].label)
+        verdict = str(contrast) if contrast is not None else "the baseline has no times"
+        if wrong:
+            verdict = f"wrong result, so its time does not count: {wrong}"
         return Row(candidate, p50_ms, contrast, wrong, scaled, verdict)
 
     def _timing(self, candidate: Candidate) -> Timing | None:
@@ -214,7 +215,7 @@ def race_workload(
         race = measure(
             variants,
             pool=pool,
-            plan=Plan(runs=MOST_RUNS, seconds=seconds, tolerance=_loosest(offered)),
+            plan=Plan(seconds=seconds, tolerance=_loosest(offered)),
             progress=progress,
             cancelled=cancelled,
         )
@@ -248,7 +249,8 @@ def _written(
             kept.append(candidate)
         elif found.model:
             models[candidate.reformulation] = found.model
-            kept.append(replace(candidate, unavailable=found.missing))
+            missing = candidate.unavailable or found.missing
+            kept.append(replace(candidate, unavailable=missing))
     return tuple(kept), models
 
 

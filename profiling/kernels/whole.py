@@ -10,10 +10,11 @@ from pathlib import Path
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.verify import Tolerance
+from profiling.config.settings import from_values
 from profiling.kernels.apart import Change, Changed, write_changed
 from profiling.kernels.decision import Choice
 from profiling.kernels.reformulations.table import BY_ID, EQUAL
-from profiling.kernels.selection import MOST_RUNS, Selection
+from profiling.kernels.selection import Selection
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
@@ -52,14 +53,14 @@ class Confirmation:
     def finding(self) -> str:
         """Predicted and measured, one sentence."""
         best = self.adopted if self.adopted != AS_IT_IS else self.race.timings[-1].label
-        found = self.race.contrast(best)
-        predicted = f"predicted {self.predicted.get(best, 0.0):.0%} less time"
-        if found is None or not self.timing_is_believable(best):
+        found = self.race.contrast(best, baseline=AS_IT_IS)
+        predicted = f"predicted {100 * self.predicted.get(best, 0.0):.0f} % less time"
+        if found is None or not self.is_believable(best):
             return f"{predicted}, but {self.race.verdict(best)}"
         text = f"{predicted}, measured {saved_text(found)}"
         return text if self.adopted != AS_IT_IS else f"{text}: it stays as it is"
 
-    def timing_is_believable(self, label: str) -> bool:
+    def is_believable(self, label: str) -> bool:
         """Whether that variant ran and computed the right thing."""
         return next(t for t in self.race.timings if t.label == label).believable
 
@@ -116,7 +117,7 @@ def confirm(
     race = measure(
         variants,
         pool=pool,
-        plan=Plan(runs=MOST_RUNS, seconds=seconds, tolerance=_loosest([EQUAL, *tolerances])),
+        plan=Plan(seconds=seconds, tolerance=_loosest([EQUAL, *tolerances])),
         progress=progress,
         cancelled=cancelled,
     )
@@ -140,7 +141,7 @@ def adopted(race: Race) -> str:
     """The fastest variant that is surely faster than the first; else the first."""
     best, lowest = race.timings[0].label, 1.0
     for timing in race.timings[1:]:
-        found = race.contrast(timing.label)
+        found = race.contrast(timing.label, baseline=race.timings[0].label)
         sure = found is not None and found.verdict == "faster" and timing.believable
         if found is not None and sure and found.low > lowest:
             best, lowest = timing.label, found.low
@@ -148,8 +149,6 @@ def adopted(race: Race) -> str:
 
 
 def _variants(variant: Variant, choice: Choice, file: Path | None) -> list[Variant]:
-    from profiling.config.settings import from_values
-
     chosen = from_values(dict(choice.options), base=variant.config)
     variants = [Variant(AS_IT_IS, variant.model, variant.config)]
     if choice.options:

@@ -252,9 +252,10 @@ def finding(selection: Selection) -> str:
     share = sum(race.operator.share for race in races)
     if not races:
         return "No operator of this model could be raced"
-    what = "nothing is surely faster" if not better else f"{better} have a faster way"
+    verb = "has" if better == 1 else "have"
+    what = f"{better} {verb} a faster way" if better else "nothing is surely faster"
     noun = "hot operator" if len(races) == 1 else "hot operators"
-    return f"{len(races)} {noun}, {share:.0%} of the time: {what}"
+    return f"{len(races)} {noun}, {100 * share:.0f} % of the time: {what}"
 
 
 def _tuned(variant: Variant, pool: WorkerPool, cancelled: Asked) -> TuningResults | None:

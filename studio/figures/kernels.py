@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 
@@ -15,14 +16,17 @@ SHOWN = 10
 _SLOWER_COLOR = "#c9512b"
 _ROW_PX = 27
 _MOST_TITLE = 64
+_MOST_TICKS = 7
+_ROUND = (0.25, 0.5, 2, 4)
 
 
-def hot_bars(hot: HotOperators, *, raced: frozenset[str]) -> go.Figure:
+def hot_bars(hot: HotOperators, *, raced: frozenset[str], title: str) -> go.Figure:
     """Share of the time by workload, the heaviest first; raced ones in the accent colour.
 
     Args:
         hot: all workloads.
         raced: keys of those whose candidates were raced.
+        title: says the finding.
     """
     shown = hot.operators[:SHOWN]
     rest = hot.operators[SHOWN:]
@@ -50,7 +54,7 @@ def hot_bars(hot: HotOperators, *, raced: frozenset[str]) -> go.Figure:
     )
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(_hot_title(hot, raced), {"raced": AFTER_COLOR, "not raced": BEFORE_COLOR}),
+        title=titled(escape(title), {"raced": AFTER_COLOR, "not raced": BEFORE_COLOR}),
         height=110 + _ROW_PX * len(labels),
         margin={"r": 88},
         xaxis={"title": "% of the time of all operators", "rangemode": "tozero"},
@@ -73,9 +77,9 @@ def candidate_dots(raced: WorkloadRace) -> go.Figure:
     figure.add_vline(x=1, line={"color": BEFORE_COLOR, "width": 1, "dash": "dot"})
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(escape(candidates_title(raced))),
-        height=104 + _ROW_PX * max(2, len(rows)),
-        margin={"r": 60},
+        title=titled(escape(candidates_title(raced))) | {"subtitle": {"text": _about(raced)}},
+        height=116 + _ROW_PX * max(2, len(rows)),
+        margin={"r": 60, "t": 64},
         xaxis={"title": "times as fast as it is now, 95 % interval", "type": "log", **_ticks(rows)},
         yaxis={
             "tickvals": list(range(len(rows))),
@@ -145,16 +149,18 @@ def _ticks(rows: Sequence[Row]) -> dict[str, object]:
     low, high = min([*ends, 0.9]), max([*ends, 1.1])
     steps = (0.1, 0.125, 0.2, 0.25, 0.33, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 12)
     values = [step for step in steps if low * 0.95 <= step <= high * 1.05]
-    kept = values if len(values) <= 7 else [v for v in values if v not in (0.9, 1.1, 0.8, 0.125)]
-    return {"tickvals": kept, "ticktext": [f"{value:g}×" for value in kept]}
+    kept: list[float] = []
+    for value in sorted(values, key=lambda value: (value != 1, value not in _ROUND, value)):
+        gap = math.log(high / low) / _MOST_TICKS
+        if all(abs(math.log(value / other)) >= gap for other in kept):
+            kept.append(value)
+    return {"tickvals": kept, "ticktext": [f"{value:g}×" for value in kept], "tickangle": 0}
 
 
-def _hot_title(hot: HotOperators, raced: frozenset[str]) -> str:
-    found = [operator.share for operator in hot.operators if operator.workload.key in raced]
-    if not found:
-        return f"{len(hot.operators):,} different workloads"
-    noun = "workload takes" if len(found) == 1 else "workloads take"
-    return f"{len(found)} {noun} {sum(found):.0%} of the time of all operators"
+def _about(raced: WorkloadRace) -> str:
+    operator = raced.operator
+    share = f"{100 * operator.share:.3g} % of the time{_times(len(operator.nodes))}"
+    return f"{_short(operator.workload.title)} · {share}"
 
 
 def _times(places: int) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnx.helper
 import pytest
 
 from optimizer.model.loader import load_bytes
