@@ -17,13 +17,14 @@ from studio.commands import (
     inspect,
     optimize,
     passes,
+    records,
     replay,
     studio,
     verify,
 )
 from studio.commands.output import plain, say
 
-COMMANDS = (studio, inspect, passes, optimize, replay, verify, bisect, bench)
+COMMANDS = (studio, inspect, passes, optimize, replay, verify, bisect, bench, records)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import URL, ColumnElement, Select, func, or_, select
 
@@ -138,6 +138,12 @@ class Records:
     def close(self) -> None:
         """Let go of the database; the next call opens it again."""
         self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _where(query: Select[Any], wanted: Filter) -> Select[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,8 +20,24 @@ from studio.workspace import current, remember
 
 COMMITTED = Path(__file__).parents[3] / "benchmarks" / "results"
 _PENDING = "history-import"
-_DONE = "history-imported"
+_ROUND = "history-upload-round"
+_SAID = "history-imported"
 Report = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import brought.
+
+    Attributes:
+        bundle: the file's name.
+        identities: of its recordings.
+        new: how many had not been there.
+    """
+
+    bundle: str
+    identities: tuple[int, ...]
+    new: int
 
 
 def recorded_runs() -> list[Path]:
@@ -44,19 +60,21 @@ def offer_bundles() -> None:
             file = st.file_uploader(
                 f"Bundle ({SUFFIX})",
                 type=[SUFFIX.removeprefix(".")],
-                key="history-upload",
+                key=f"history-upload-{st.session_state.get(_ROUND, 0)}",
                 max_upload_size=MOST_FILE_BYTES >> 20,
                 label_visibility="collapsed",
             )
-        if file is not None and st.session_state.get(_DONE) != file.file_id:
-            st.session_state[_DONE] = file.file_id
+        if file is not None:
+            st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1  # an empty field again
             read = partial(read_bundle, file.getvalue(), name=file.name)
             _begin(("upload", file.file_id), read)
+            st.rerun()
     _follow()
 
 
 def _begin(key: tuple[str, str], read: Callable[[], tuple[Recording, ...]]) -> None:
     tasks().drop(("import", *key))
+    st.session_state.pop(_SAID, None)
     st.session_state[_PENDING] = tasks().start(("import", *key), partial(_import, read))
 
 
@@ -65,23 +83,26 @@ def _import(
     *,
     progress: Report,
     cancelled: Callable[[], bool],
-) -> tuple[str, tuple[int, ...]]:
-    """Add a bundle's recordings; the bundle's name and their ids."""
+) -> Imported:
+    """Add a bundle's recordings."""
     progress("reading", 0.0)
     recordings = read()
+    before = records().count()
     identities: list[int] = []
     for recording in recordings:
         if cancelled():
             break
         progress("adding", len(identities) / len(recordings))
         identities.append(records().add(recording))
-    return recordings[0].bundle if recordings else "", tuple(identities)
+    name = recordings[0].bundle if recordings else ""
+    return Imported(name, tuple(identities), records().count() - before)
 
 
 def _follow() -> None:
     """How far the import is; when it is done, its recordings are listed, or the only one opened."""
-    task: Task[tuple[str, tuple[int, ...]]] | None = st.session_state.get(_PENDING)
+    task: Task[Imported] | None = st.session_state.get(_PENDING)
     if task is None:
+        st.caption(words(st.session_state.get(_SAID, "")))
         return
     if not task.wait(PATIENCE_S):
         follow(task, "Importing")
@@ -89,10 +110,17 @@ def _follow() -> None:
         show_error(task.error, key="import")
     elif task.result is not None:
         del st.session_state[_PENDING]
-        name, identities = task.result
-        if len(identities) == 1:
-            remember(replace(current(), record=identities[0]))
-            st.rerun()
-        if records().count(Filter(bundle=name)):
-            filter_by_bundle(name)
-        st.caption(f"{len(identities)} recordings of {words(name)} are here.")
+        _show(task.result)
+
+
+def _show(imported: Imported) -> None:
+    if len(imported.identities) == 1:
+        remember(replace(current(), record=imported.identities[0]))
+    else:
+        total = len(imported.identities)
+        st.session_state[_SAID] = (
+            f"{imported.bundle}: {imported.new} of {total} recordings are new."
+        )
+        if records().count(Filter(bundle=imported.bundle)):
+            filter_by_bundle(imported.bundle)
+    st.rerun()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -73,11 +73,10 @@ def _one_of(label: str, choices: tuple[str, ...], name: str) -> str:
 
 def _days() -> tuple[datetime | None, datetime | None]:
     """From the first day's midnight to the end of the last; both open as long as nothing is set."""
-    none: list[date] = []
-    picked: Any = st.date_input(
-        "First and last day, UTC", none, key=f"{_PREFIX}days", format="YYYY-MM-DD"
-    )
-    days: list[date] = sorted(picked)
+    nothing: Any = ()
+    label, key = "First and last day, UTC", f"{_PREFIX}days"
+    picked: object = st.date_input(label, nothing, key=key, format="YYYY-MM-DD")
+    days = sorted(cast("tuple[date, ...]", picked))
     if not days:
         return None, None
     return _midnight(days[0]), _midnight(days[-1] + timedelta(days=1))

@@ -19,7 +19,7 @@ from studio.workspace import current, remember
 
 PER_PAGE = 100
 _ROW_PX = 35
-_MOST_ROWS_SHOWN = 12
+_MOST_ROWS_SHOWN = 8
 _WIDTHS_PX = {
     "#": 44,
     "recorded, UTC": 130,
