@@ -124,7 +124,7 @@ class _Course:
     budget: Budget
     progress: Progress
     cancelled: Callable[[], bool] | None
-    observe: Callable[[Measured], None] | None
+    observe: Callable[[Measured], object] | None
     boundaries: tuple[int, ...]
     heats: list[Heat] = field(default_factory=list[Heat])
     spent_s: float = 0.0
@@ -147,7 +147,7 @@ def measured_waterfall(
     budget: Budget | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
-    observe: Callable[[Measured], None] | None = None,
+    observe: Callable[[Measured], object] | None = None,
 ) -> Measured:
     """Measure what the steps bought.
 

@@ -15,7 +15,7 @@ from studio.pages.parts import show_error
 from studio.pages.run.sidebar_options import common_options
 from studio.workspace import current
 
-_COUNTS = {"bytes": "Bytes", "nodes": "Nodes", "flops": "FLOP", "latency": "Latency"}
+_COUNTS = {"bytes": "Bytes", "nodes": "Nodes", "flops": "FLOP", "latency": "Time"}
 _BY = {"pass": "Pass", "rule": "Rule", "step": "Step"}
 _CUTS = {"pass": "Pass", "step": "Cut"}
 _LEAST_SECONDS, _MOST_SECONDS = 5, 120

@@ -1,0 +1,188 @@
+"""The waterfall from the source to the optimized graph, on paper or measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import exp, inf
+
+import plotly.graph_objects as go
+
+from profiling.worth.bars import MeasuredBar
+from profiling.worth.levels import Change
+from profiling.worth.waterfall import Bar, Metric, Waterfall
+from studio.figures.template import BEFORE_COLOR, three_digits
+from studio.figures.worth_rows import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
+
+_MOST_LABEL = 38
+_MOST_LOG = 3.0
+"""Intervals are drawn up to twenty times faster or slower."""
+
+_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_NAMES: Mapping[Metric, str] = {"nodes": "nodes", "flops": "FLOP", "bytes": "B moved"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A metric's unit at a magnitude."""
+
+    size: float
+    unit: str
+
+    def text(self, amount: float) -> str:
+        """Three digits and the unit."""
+        return f"{three_digits(amount / self.size)} {self.unit}"
+
+
+def scale_of(metric: Metric, most: float) -> Scale:
+    """Nodes are counted one by one; FLOP and bytes in thousands, millions, …."""
+    if metric == "nodes":
+        return Scale(1.0, "nodes")
+    size, prefix = next(scale for scale in _SCALES if most >= scale[0] or scale[0] == 1.0)
+    return Scale(size, f"{prefix}{_NAMES[metric]}")
+
+
+def amount_text(amount: int, metric: Metric) -> str:
+    """A change with its sign, in the unit that suits it: "−16.4 kB"."""
+    scale = scale_of(metric, abs(amount))
+    text = scale.text(abs(amount)).removesuffix(" moved")
+    return f"{'+' if amount > 0 else '−'}{text}"
+
+
+def static_waterfall(
+    found: Waterfall, labels: Sequence[str], families: Sequence[str]
+) -> tuple[go.Figure, tuple[tuple[Bar, ...], ...]]:
+    """What every bar changed on paper; nothing is uncertain.
+
+    Args:
+        found: the waterfall.
+        labels: of its bars.
+        families: of their passes.
+
+    Returns:
+        The figure, and the bars that are drawn in each of its rows: a row may stand for several.
+    """
+    scale = scale_of(found.metric, max(found.before, found.after))
+    shown = _shown(found.bars)
+    rows = [
+        _static_row(bar, labels[index], families[index], found=found, scale=scale)
+        for index, bar in enumerate(found.bars)
+        if index in shown
+    ]
+    drawn: list[tuple[Bar, ...]] = [
+        (bar,) for index, bar in enumerate(found.bars) if index in shown
+    ]
+    rest = tuple(bar for index, bar in enumerate(found.bars) if index not in shown)
+    if rest:
+        together = Bar("", "", tuple(s for b in rest for s in b.steps), sum(b.change for b in rest))
+        name = f"{len(rest)} others"
+        rows.append(_static_row(together, name, "imported", found=found, scale=scale))
+        drawn.append(rest)
+    ends = Ends(
+        found.before / scale.size, (scale.text(found.before), scale.text(found.after)), scale.unit
+    )
+    title = _static_title(found, labels, scale)
+    return waterfall_rows(rows, ends, title=title, key=_key(families)), tuple(drawn)
+
+
+def _shown(bars: Sequence[Bar]) -> set[int]:
+    """The bars that changed most, if all are too many."""
+    if len(bars) <= MOST_ROWS:
+        return set(range(len(bars)))
+    order = sorted(range(len(bars)), key=lambda index: -abs(bars[index].change))
+    return set(order[: MOST_ROWS - 1])
+
+
+def _static_row(bar: Bar, label: str, family: str, *, found: Waterfall, scale: Scale) -> Row:
+    change, metric = found.after - found.before, found.metric
+    helps = bar.change * change > 0
+    share = f" · {100 * bar.change / change:.2g} %" if helps else ""
+    amount = amount_text(bar.change, metric) if bar.change else "no change"
+    hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{amount}{share}"
+    color = FAMILY_COLORS.get(family, BEFORE_COLOR)
+    return Row(_cut(label), color, -bar.change / scale.size, f"{amount}{share}", hover)
+
+
+def _static_title(found: Waterfall, labels: Sequence[str], scale: Scale) -> str:
+    before, after = found.before, found.after
+    unit = f" {scale.unit}"
+    whole = f"{scale.text(before).removesuffix(unit)} → {scale.text(after)}"
+    if before == after:
+        return f"{whole}: nothing changed"
+    percent = 100 * (after - before) / before if before else inf
+    sign = "−" if percent < 0 else "+"
+    title = f"{whole}, {sign}{three_digits(abs(percent))} %"
+    best = found.strongest
+    if best is None or after > before:
+        return title
+    share = 100 * best.change / (after - before)
+    return f"{title}: {escape(labels[found.bars.index(best)])} gave {share:.0f} % of it"
+
+
+def measured_waterfall_figure(
+    bars: Sequence[MeasuredBar],
+    source_ms: float,
+    *,
+    title: str,
+    labels: Sequence[str],
+    families: Sequence[str],
+) -> go.Figure:
+    """Milliseconds of one run, bar by bar, each with its 95 % interval.
+
+    Args:
+        bars: they add up to the whole.
+        source_ms: latency of the source.
+        title: says the finding.
+        labels: of the bars.
+        families: of their passes.
+    """
+    rows: list[Row] = []
+    level = source_ms
+    for bar, label, family in zip(bars, labels, families, strict=True):
+        rows.append(_measured_row(bar, label, family, level=level))
+        level -= bar.saved_ms
+    texts = (f"{three_digits(source_ms)} ms", f"{three_digits(level)} ms")
+    ends = Ends(source_ms, texts, "ms, one run")
+    return waterfall_rows(rows, ends, title=escape(title), key=_key(families))
+
+
+def _measured_row(bar: MeasuredBar, label: str, family: str, *, level: float) -> Row:
+    change = bar.change
+    low, high = (
+        level * (1 - exp(-max(-_MOST_LOG, min(_MOST_LOG, end))))
+        for end in (change.low, change.high)
+    )
+    sign = "−" if bar.saved_ms >= 0 else "+"
+    amount = f"{sign}{three_digits(abs(bar.saved_ms))} ms · {change.speedup:.2f}×"
+    if not change.clear:
+        amount = "no clear difference"
+    hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{change_text(change)}"
+    color = FAMILY_COLORS.get(family, BEFORE_COLOR)
+    return Row(_cut(label), color, bar.saved_ms, amount, hover, (low, high), clear=change.clear)
+
+
+def change_text(change: Change) -> str:
+    """The speed-up with its interval: "1.12×, 95 % interval 1.08–1.16"."""
+    if max(-change.low, change.high) > _MOST_LOG:
+        return f"{change.speedup:.3g}×, too few rounds for an interval"
+    return f"{change.speedup:.3g}×, 95 % interval {exp(change.low):.3g}–{exp(change.high):.3g}"
+
+
+def steps_text(steps: Sequence[int]) -> str:
+    """Which steps: "steps 1–53", or how many where they are scattered."""
+    first, last = steps[0], steps[-1]
+    if len(steps) == 1:
+        return f"step {first}"
+    if last - first + 1 == len(steps):
+        return f"steps {first}–{last}"
+    return f"{len(steps)} steps between {first} and {last}"
+
+
+def _cut(label: str) -> str:
+    short = label if len(label) <= _MOST_LABEL else f"{label[: _MOST_LABEL - 1]}…"
+    return escape(short)
+
+
+def _key(families: Sequence[str]) -> dict[str, str]:
+    return {name: color for name, color in FAMILY_COLORS.items() if name in families}
