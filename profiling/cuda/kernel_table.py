@@ -67,9 +67,7 @@ class KernelTable:
         """Whether there is a kernel for the operator as it is since that version, and its types."""
         return any(
             _in_range(since, first, last) and self._fits_types(allowed, types)
-            for first, last, allowed in self._kernels[provider].get(
-                _full_name(domain, op_type), []
-            )
+            for first, last, allowed in self._kernels[provider].get(_full_name(domain, op_type), [])
         )
 
     def _fits_types(self, allowed: Mapping[str, int], types: Arguments) -> bool:

@@ -74,9 +74,7 @@ def dump() -> None:
     print(json.dumps({"runtime": f"onnxruntime-gpu {version}", "types": types, **tables}))
 
 
-def _masks(
-    constraints: Mapping[str, list[str]], schema: Any, types: list[str]
-) -> dict[str, int]:
+def _masks(constraints: Mapping[str, list[str]], schema: Any, types: list[str]) -> dict[str, int]:
     """Argument ("i0": the first input, "o0": the first output) -> bits of the allowed types."""
     found: dict[str, int] = {}
     for name, allowed in constraints.items():
@@ -90,7 +88,7 @@ def _masks(
 
 def _argument(schema: Any, constraint: str) -> str | None:
     """The first input, else output, that the constraint is about."""
-    for side, arguments in (() if schema is None else (("i", schema.inputs), ("o", schema.outputs))):
+    for side, arguments in () if schema is None else (("i", schema.inputs), ("o", schema.outputs)):
         for index, formal in enumerate(arguments):
             if constraint in (formal.typeStr, formal.name):
                 return f"{side}{index}"
@@ -112,7 +110,10 @@ def _add(rows: list[list[Any]], row: list[Any]) -> None:
 
 def _text(document: Mapping[str, Any]) -> str:
     """One line an operator, sorted: differences between versions can be read."""
-    parts = [f'"runtime":{json.dumps(document["runtime"])}', f'"types":{json.dumps(document["types"])}']
+    parts = [
+        f'"runtime":{json.dumps(document["runtime"])}',
+        f'"types":{json.dumps(document["types"])}',
+    ]
     for provider in _PROVIDERS.values():
         rows = document[provider]
         lines = ",\n".join(
