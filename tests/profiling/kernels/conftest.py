@@ -1,29 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import onnx
-import onnx.numpy_helper
-import onnx.parser
 import pytest
 
-Weights = dict[str, Any]
-
-
-def parsed(body: str, weights: Weights, *, opset: int = 17) -> bytes:
-    """A model whose initializers are `weights`."""
-    text = f'<ir_version: 9, opset_import: ["" : {opset}]>\n{body}'
-    model = onnx.parser.parse_model(text)
-    for name, array in weights.items():
-        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
-    return model.SerializeToString()
-
-
-def floats(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
+from tests.profiling.kernels.models import floats, parsed
 
 CONVOLUTIONS = """
 g (float[1,8,16,16] x) => (float[1,8,16,16] y) {

@@ -15,7 +15,7 @@ from profiling.kernels.reformulations.quantization import packed_4_bit, quantize
 from profiling.kernels.reformulations.table import BY_ID
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
-from tests.profiling.kernels.conftest import floats
+from tests.profiling.kernels.models import floats
 
 Make = Callable[..., bytes]
 

@@ -30,7 +30,7 @@ from profiling.kernels.workload import TensorSize, Workload
 from profiling.machine import this_machine
 from profiling.racing.race import Race, Timing, Variant
 from profiling.workers import WorkerPool
-from tests.profiling.kernels.conftest import floats
+from tests.profiling.kernels.models import floats
 
 HERE = Status(ok=True)
 NO_GPU: dict[Group, Status] = {
