@@ -32,13 +32,16 @@ class SessionError(RunError):
     """The runtime refused the model, the options or the inputs; the message is its own."""
 
 
-def open_session(model: Path, config: RunConfig, *, profile_prefix: str = "") -> Any:
+def open_session(
+    model: Path, config: RunConfig, *, profile_prefix: str = "", copy: Path | None = None
+) -> Any:
     """An `onnxruntime.InferenceSession` on the device that was asked for.
 
     Args:
         model: the file; external data lies beside it.
         config: a consistent set of options.
         profile_prefix: write a profile to files whose names begin so; empty for none.
+        copy: where to write the graph as the runtime has rewritten it, and its weights beside.
 
     Raises:
         SessionError: the model is refused, or the runtime would fall back to another device.
@@ -54,6 +57,10 @@ def open_session(model: Path, config: RunConfig, *, profile_prefix: str = "") ->
     if profile_prefix:
         options.enable_profiling = True
         options.profile_file_prefix = profile_prefix
+    if copy is not None:
+        options.optimized_model_filepath = str(copy)
+        for key, value in _weights_apart(copy).items():
+            options.add_session_config_entry(key, value)
     try:
         # Otherwise it tries again with default options when ours fail, and says so to stdout only.
         session = ort.InferenceSession(
@@ -68,6 +75,12 @@ def open_session(model: Path, config: RunConfig, *, profile_prefix: str = "") ->
             "nothing was measured."
         )
     return session
+
+
+def _weights_apart(copy: Path) -> dict[str, str]:
+    """A copy of a large model is two files: one protobuf holds no more than 2 GiB."""
+    prefix = "session.optimized_model_external_initializers_"
+    return {f"{prefix}file_name": f"{copy.name}.data", f"{prefix}min_size_in_bytes": "1024"}
 
 
 def providers(config: RunConfig, folder: Path) -> list[str | tuple[str, dict[str, str]]]:
