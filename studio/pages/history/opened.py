@@ -9,11 +9,12 @@ from typing import Any
 
 import streamlit as st
 
+from optimizer.errors import StudioError
 from profiling.records import Measurement, Recording, origin
 from studio.figures.history import median_dots, options_text, variants_of
 from studio.figures.template import three_digits
 from studio.pages.history.openers import OPENERS
-from studio.pages.parts import show_message, words
+from studio.pages.parts import show_error, show_message, words
 
 _LOG = logging.getLogger(__name__)
 Table = dict[str, list[Any]]
@@ -68,15 +69,18 @@ def _drawn(recording: Recording) -> bool:
         return False
     try:
         opener(recording.payload)
+    except StudioError as error:
+        show_error(error, key="not-drawn")
     except Exception:
         _LOG.warning("recording %d cannot be drawn", recording.id, exc_info=True)
+        made = f"(made by {recording.passlens})" if recording.passlens else ""
         show_message(
-            f"This version of Passlens cannot draw the recording (made by {recording.passlens}); "
-            "its measurements follow.",
+            f"This version of Passlens cannot draw the recording {made}; its measurements follow.",
             key="not-drawn",
         )
-        return False
-    return True
+    else:
+        return True
+    return False
 
 
 def _figure(recording: Recording) -> None:

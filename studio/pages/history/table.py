@@ -18,7 +18,7 @@ from studio.services import records
 from studio.workspace import current, remember
 
 PER_PAGE = 100
-_ROW_PX = 35
+_ROW_PX = 31
 _MOST_ROWS_SHOWN = 8
 _WIDTHS_PX = {
     "#": 44,
@@ -38,7 +38,8 @@ def show_table(entries: Sequence[Listed], *, found: int, first: int, narrowed: b
         _columns(entries),
         hide_index=True,
         width="stretch",
-        height=_ROW_PX * (min(len(entries), _MOST_ROWS_SHOWN) + 1) + 2,
+        height=_ROW_PX * (min(len(entries), _MOST_ROWS_SHOWN) + 1) + 3,
+        row_height=_ROW_PX,
         on_select="rerun",
         selection_mode="multi-row",
         key=f"history-table-{entries[0].id}-{entries[-1].id}-{len(entries)}",
