@@ -1,22 +1,31 @@
-"""`passlens bench`: race models, or one model under several options, on this machine's CPU."""
+"""`passlens bench`: race models, or one model under several options, on this machine."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from dataclasses import asdict
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+from optimizer.errors import StudioError, quoted
+from optimizer.verify import jobs
 from profiling.config import options
 from profiling.config.settings import from_settings, variations
 from profiling.racing.measure import Plan, measure
-from profiling.racing.race import Race, Timing, Variant
+from profiling.racing.race import Variant
+from profiling.racing.recorded import race_recording, sweep_recording
+from profiling.racing.sweep import Sweep, SweepPoint, sweep
 from profiling.workers import default_pool
+from studio import services
 from studio.commands import CHECK_FAILED, DONE
-from studio.commands.models import model_path
-from studio.commands.output import plain, print_json, say, table
+from studio.commands.bench_report import Threshold, conditions, failures, report_json, report_text
+from studio.commands.models import bindings, model_path
+from studio.commands.output import plain, print_json, say
+from studio.commands.progress_line import progress_line
 
-SCHEMA = "passlens.bench/1"
+_BLOCK = 1 << 20
 
 
 def add_parser(commands: Any) -> None:
@@ -25,12 +34,21 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "bench", help="race models against each other", epilog=f"Options: {listed}."
     )
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="the first is the baseline")
-    parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
-    parser.add_argument("--vary", action="append", default=[], metavar="OPTION=V1,V2")
-    parser.add_argument("--runs", type=int, default=200, help="steady runs of each variant")
-    parser.add_argument("--seconds", type=float, default=20.0, help="for the steady state of all")
-    parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
+    add = parser.add_argument
+    add("models", nargs="+", metavar="MODEL", help="the first is the baseline")
+    add("--set", action="append", default=[], metavar="OPTION=VALUE", help="for all variants")
+    add("--vary", action="append", default=[], metavar="OPTION=V1,V2", help="a variant for each")
+    add("--runs", type=int, default=200, help="steady runs of each variant at least")
+    add("--seconds", type=float, default=20.0, help="for the steady state of all")
+    add("--sweep", metavar="DIM=1,2,4", help="race at each of these sizes")
+    add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
+    add(
+        "--fail-slower-than", metavar="10%", type=Threshold.parsed,
+        help="exit 1 if a variant is surely slower than the baseline by more than this: "
+        "its whole 95 %% interval lies beyond",
+    )  # fmt: skip
+    add("--json", action="store_true", help="machine-readable, to stdout")
+    add("--record", action="store_true", help="keep it for the History page")
     parser.set_defaults(run=run)
 
 
@@ -38,76 +56,102 @@ def run(arguments: argparse.Namespace) -> int:
     """Race every model under every combination of the varied options.
 
     Raises:
-        StudioError: a model or an option does not exist, or the baseline does not run.
+        StudioError: a model, an option or a dimension does not exist, or nothing runs at all.
     """
+    plan = _plan(arguments)
     variants = list(_variants(arguments))
-    race = measure(
-        variants,
-        pool=default_pool(),
-        plan=Plan(runs=arguments.runs, seconds=arguments.seconds),
-    )
+    dimension, sizes = _swept(arguments.sweep)
+    with progress_line() as progress:
+        if dimension:
+            found = sweep(
+                variants,
+                dimension=dimension,
+                sizes=sizes,
+                pool=default_pool(),
+                plan=plan,
+                progress=progress,
+            )
+        else:
+            race = measure(variants, pool=default_pool(), plan=plan, progress=progress)
+            labels = tuple(variant.label for variant in variants)
+            found = Sweep("", labels, (SweepPoint(0, race),))
+    problems = failures(found, arguments.fail_slower_than)
     if arguments.json:
-        print_json(race_json(race))
+        print_json(report_json(found, arguments.fail_slower_than, problems))
     else:
-        print(_text(race))
-    failed = [timing for timing in race.timings if not timing.believable]
-    return CHECK_FAILED if failed else DONE
+        for line in conditions(found):
+            say(plain(line))
+        print(report_text(found))
+    for problem in problems:
+        say(f"passlens: {plain(problem)}")
+    if arguments.record:
+        _record(found, variants)
+    return CHECK_FAILED if problems else DONE
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    if arguments.runs < 1 or arguments.seconds <= 0:
+        raise StudioError("--runs and --seconds must be above 0.")
+    request = jobs.Request(seeds=1, bindings=bindings(arguments.bind))
+    return Plan(runs=arguments.runs, seconds=arguments.seconds, request=request)
 
 
 def _variants(arguments: argparse.Namespace) -> Iterator[Variant]:
     combinations = variations(from_settings(arguments.set), arguments.vary)
-    for model in dict.fromkeys(arguments.models):
-        path = model_path(model)
+    paths = [model_path(model) for model in arguments.models]
+    for path, name in zip(paths, distinct_names(paths), strict=True):
         for settings, config in combinations:
-            label = f"{path.name} {settings}" if arguments.vary else path.name
-            yield Variant(label, path, config)
+            yield Variant(f"{name} {settings}" if arguments.vary else name, path, config)
 
 
-def race_json(race: Race) -> dict[str, Any]:
-    """A race as plain data."""
-    return {
-        "schema": SCHEMA,
-        "machine": asdict(race.machine),
-        "load_after": race.load_after,
-        "started_at": race.started_at,
-        "seconds": race.seconds,
-        "variants": [_timing_json(race, timing) for timing in race.timings],
-    }
+def distinct_names(paths: Sequence[Path]) -> list[str]:
+    """File names, with as many folders before them as it takes to tell them apart.
+
+    One and the same file gets a number: a race against itself shows how far the machine can tell.
+    """
+    whole = [path.resolve() for path in paths]
+    depth = 1
+    while _shortened(whole, depth) != _shortened(whole, depth + 1):
+        if len(set(_shortened(whole, depth))) == len(set(whole)):
+            break
+        depth += 1
+    names, seen = _shortened(whole, depth), Counter[str]()
+    for index, name in enumerate(names):
+        seen[name] += 1
+        if seen[name] > 1:
+            names[index] = f"{name} ({seen[name]})"
+    return names
 
 
-def _timing_json(race: Race, timing: Timing) -> dict[str, Any]:
-    phases, summary = timing.phases, timing.summary
-    contrast = None if timing.error else race.contrast(timing.label)
-    return {
-        "label": timing.label,
-        "options": timing.config.changed(),
-        "error": timing.error,
-        "verdict": race.verdict(timing.label),
-        "phases": None if phases is None else asdict(phases),
-        "summary": None if summary is None else asdict(summary),
-        "contrast": None if contrast is None or contrast.rounds == 0 else asdict(contrast),
-        "latencies_ms": list(timing.latencies_ms),
-        "peak_bytes": timing.peak_bytes,
-        "providers": list(timing.providers),
-        "outputs_equal": all(output.ok for output in timing.outputs),
-    }
+def _shortened(paths: Sequence[Path], depth: int) -> list[str]:
+    return [str(Path(*path.parts[-depth:])) for path in paths]
 
 
-def _text(race: Race) -> str:
-    rows = [["variant", "p50 ms", "p95 ms", "first ms", "create ms", "runs", "verdict"]]
-    for timing in race.timings:
-        summary, phases = timing.summary, timing.phases
-        rows.append(
-            [
-                plain(timing.label),
-                "-" if summary is None else f"{summary.p50_ms:.4g}",
-                "-" if summary is None else f"{summary.p95_ms:.4g}",
-                "-" if phases is None else f"{phases.first_ms:.4g}",
-                "-" if phases is None else f"{phases.create_ms:.4g}",
-                "-" if summary is None else str(summary.runs),
-                plain(race.verdict(timing.label)),
-            ]
-        )
-    machine = race.machine
-    say(f"{machine.cpu}, {machine.cores} cores, {machine.runtime}, load {machine.load:.1f}")
-    return table(rows, right=frozenset({1, 2, 3, 4, 5}))
+def _swept(text: str | None) -> tuple[str, list[int]]:
+    if text is None:
+        return "", []
+    name, equals, listing = text.rpartition("=")
+    sizes = [size.strip() for size in listing.split(",")]
+    if not equals or not name or not all(size.isdecimal() and len(size) < 9 for size in sizes):
+        raise StudioError(f"--sweep takes DIM=SIZES, for example batch=1,2,4, not {quoted(text)}.")
+    return name, [int(size) for size in sizes]
+
+
+def _record(found: Sweep, variants: Sequence[Variant]) -> None:
+    workloads = {variant.label: _digest(Path(str(variant.model))) for variant in variants}
+    model, digest = Path(str(variants[0].model)).name, workloads[variants[0].label]
+    race = found.points[0].race
+    recording = (
+        race_recording(race, model=model, model_hash=digest, workloads=workloads)
+        if race is not None and not found.dimension
+        else sweep_recording(found, model=model, model_hash=digest, workloads=workloads)
+    )
+    say(f"recorded as number {services.records().add(recording)}")
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
