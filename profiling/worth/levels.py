@@ -1,9 +1,10 @@
 """Latencies of cut points from several races on one scale, so that differences telescope.
 
-Every round of a race gives the logarithm of each point's median latency. A model with one level a
-point and one offset a race, fitted by least squares, puts races with different points on one
-scale. Any bar is the difference of two levels: neighbouring bars add up to the whole, exactly.
-With a single race a bar is what `contrast` says of its two ends.
+Every round of a race gives the logarithm of each point's median latency; what a hiccup of the
+machine did to a single block is pulled in to three deviations. A model with one level a point and
+one offset a race, fitted by least squares with every race weighed by its precision, puts races with
+different points on one scale. Any bar is the difference of two levels: neighbouring bars add up to
+the whole, exactly. With one undisturbed race a bar is what `contrast` says of its two ends.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ Span = tuple[int, int]
 """From the model after the first step to the model after the second one."""
 
 Numbers = NDArray[np.float64]
+
+_EDGE = 3.0
+_TO_SIGMA = 1.4826
+"""A normal distribution's standard deviation, in median absolute deviations."""
+
+_LEAST_SCATTER = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +100,14 @@ class Levels:
         rows: list[Numbers] = []
         weights: list[float] = []
         for number, (steps, logs) in enumerate(self._rounds):
+            precision = sqrt(len(logs)) / _scatter(logs)
             for step in steps:
                 row = np.zeros(len(index) + len(self._rounds))
                 row[len(index) + number] = 1.0
                 if step in index:
                     row[index[step]] = 1.0
                 rows.append(row)
-                weights.append(sqrt(len(logs)))
+                weights.append(precision)
         scale = np.array(weights)
         inverse = np.linalg.pinv(np.array(rows) * scale[:, None]) * scale[None, :]
         picked = np.vstack([np.zeros(len(rows)), inverse[: len(index)]])
@@ -163,4 +171,23 @@ def _rounds(heat: Heat) -> tuple[tuple[int, ...], Numbers]:
     ]
     count = min(len(blocks) for _, blocks in timed)
     logs = [[log(float(np.median(block))) for block in blocks[:count]] for _, blocks in timed]
-    return tuple(step for step, _ in timed), np.array(logs, np.float64).T
+    return tuple(step for step, _ in timed), _pulled_in(np.array(logs, np.float64).T)
+
+
+def _pulled_in(logs: Numbers) -> Numbers:
+    """The same with outliers moved to the edge: whatever is far off its round and its point.
+
+    Source: winsorizing, Huber 1981, Robust Statistics.
+    """
+    expected = np.median(logs, axis=1, keepdims=True)
+    expected = expected + np.median(logs - expected, axis=0, keepdims=True)
+    edge = _EDGE * _TO_SIGMA * float(np.median(np.abs(logs - expected)))
+    return expected + np.clip(logs - expected, -edge, edge) if edge else logs
+
+
+def _scatter(logs: Numbers) -> float:
+    """Standard deviation of a block, apart from what its round and its point share."""
+    rest = logs - logs.mean(axis=1, keepdims=True)
+    rest = rest - rest.mean(axis=0, keepdims=True)
+    freedom = max(1, (logs.shape[0] - 1) * (logs.shape[1] - 1))
+    return max(sqrt(float((rest**2).sum()) / freedom), _LEAST_SCATTER)

@@ -13,7 +13,7 @@ Section = Literal["waterfall", "ablation", "break-even"]
 Count = Literal["bytes", "nodes", "flops", "latency"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 COUNTS: tuple[Count, ...] = get_args(Count)
-SECONDS = 20
+SECONDS = 30
 _KEY = "cost-choice"
 
 

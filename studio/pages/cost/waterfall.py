@@ -8,7 +8,7 @@ from math import exp
 import streamlit as st
 
 from profiling.config import RunConfig
-from profiling.worth.bars import MeasuredBy, measured_bars
+from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
 from profiling.worth.waterfall import Bar, Metric, waterfall
 from studio.experiments.worth_trace import TraceCosts
 from studio.experiments.worth_waterfall import (
@@ -108,12 +108,7 @@ def show_waterfall(
     """A measured waterfall; `inside`, its steps are those of the open run."""
     found = report.measured
     bars = measured_bars(found, report.pass_ids, by=by)
-    labels = [
-        report.title_of(bar)
-        if by == "pass"
-        else f"{report.title_of(bar)} · {steps_text(bar.steps)}"
-        for bar in bars
-    ]
+    labels = [_measured_label(bar, report, by) for bar in bars]
     families = [report.names[bar.passes[0]].family for bar in bars]
     drawn = measured_waterfall_figure(
         bars, found.source_ms, title=report.finding, labels=labels, families=families
@@ -138,6 +133,13 @@ def show_waterfall(
         with place:
             label, steps = (labels[index], bars[index].steps) if index is not None else ("", ())
             ways_in(label, steps, key="measured")
+
+
+def _measured_label(bar: MeasuredBar, report: WaterfallReport, by: MeasuredBy) -> str:
+    """The count first: the rest may be cut off."""
+    title = report.names[bar.passes[0]].title
+    several = f"{len(bar.passes)} passes: " if len(bar.passes) > 1 else ""
+    return several + (title if by == "pass" else f"{steps_text(bar.steps)} · {title}")
 
 
 def _how(report: WaterfallReport) -> str:

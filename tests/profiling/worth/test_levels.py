@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from profiling.worth.levels import Heat, Levels, student
 TRUE_MS = {0: 10.0, 4: 8.0, 6: 8.0, 8: 5.0, 12: 4.0}
 
 
-def heat(steps: tuple[int, ...], *, rounds: int, seed: int, drift: float = 1.0) -> Heat:
-    """A race with known latencies, a machine that drifts, and two per cent of noise."""
+def heat(
+    steps: tuple[int, ...], *, rounds: int, seed: int, drift: float = 1.0, noise: float = 0.02
+) -> Heat:
+    """A race with known latencies, a machine that drifts, and noise in every block."""
     generator = np.random.default_rng(seed)
     slow = drift * (1 + 0.3 * generator.random(rounds))
     timings = [
@@ -23,7 +26,7 @@ def heat(steps: tuple[int, ...], *, rounds: int, seed: int, drift: float = 1.0) 
             f"step {step}",
             RunConfig(),
             blocks_ms=tuple(
-                (float(TRUE_MS[step] * slow[r] * (1 + 0.02 * generator.standard_normal())),)
+                (float(TRUE_MS[step] * slow[r] * np.exp(noise * generator.standard_normal())),)
                 for r in range(rounds)
             ),
         )
@@ -71,6 +74,25 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
         change = Levels(heats).change((4, 8))
         hits += change.low <= truth <= change.high
     assert 180 <= hits <= 199
+
+
+def test_a_noisy_race_does_not_spoil_a_quiet_one() -> None:
+    quiet = heat((0, 4, 12), rounds=12, seed=6)
+    noisy = heat((0, 8, 12), rounds=6, seed=7, noise=0.5)
+    alone = Levels([quiet]).change((0, 12))
+    both = Levels([quiet, noisy]).change((0, 12))
+    assert both.high - both.low < 1.2 * (alone.high - alone.low)
+    assert both.clear
+
+
+def test_a_hiccup_in_one_block_is_no_difference() -> None:
+    calm = heat((0, 4, 12), rounds=12, seed=8)
+    first, middle, last = calm.race.timings
+    blocks = (*middle.blocks_ms[:-1], (40 * middle.blocks_ms[-1][0],))
+    race = replace(calm.race, timings=(first, replace(middle, blocks_ms=blocks), last))
+    change = Levels([Heat((0, 4, 12), race)]).change((0, 4))
+    assert change.speedup == pytest.approx(TRUE_MS[0] / TRUE_MS[4], rel=0.05)
+    assert change.clear
 
 
 def test_points_that_compute_something_else_are_left_out() -> None:
