@@ -10,7 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from profiling.records import Kind
+from studio.experiments.kernels import kernels_from_payload
+from studio.pages.run.kernels_report import show_kernels
 
 Opener = Callable[[Mapping[str, Any]], None]
 
-OPENERS: dict[Kind, Opener] = {}
+OPENERS: dict[Kind, Opener] = {
+    "kernels": lambda payload: show_kernels(kernels_from_payload(payload)),
+}
