@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, Self
 
-from sqlalchemy import URL, ColumnElement, Select, func, or_, select
+from sqlalchemy import URL, ColumnElement, Select, exists, func, or_, select
 
 from profiling.records import rows
 from profiling.records.connection import Database
@@ -120,18 +120,16 @@ class Records:
         Raises:
             DatabaseRefused: the database cannot be read.
         """
-        columns = (recordings.c.kind, recordings.c.model, targets.c.hardware, recordings.c.bundle)
+        used = exists().where(recordings.c.target_id == targets.c.id)
+        queries = (
+            select(recordings.c.kind),
+            select(recordings.c.model),
+            select(targets.c.hardware).where(used),
+            select(recordings.c.bundle).where(recordings.c.bundle != ""),
+        )
         with self._database.reading() as connection:
             found: list[Any] = [
-                tuple(
-                    connection.scalars(
-                        _where(select(column), EVERYTHING)
-                        .where(column != "")
-                        .distinct()
-                        .order_by(column)
-                    )
-                )
-                for column in columns
+                tuple(sorted(connection.scalars(query.distinct()))) for query in queries
             ]
         return Choices(*found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -73,9 +73,9 @@ def _one_of(label: str, choices: tuple[str, ...], name: str) -> str:
 
 def _days() -> tuple[datetime | None, datetime | None]:
     """From the first day's midnight to the end of the last; both open as long as nothing is set."""
-    nothing: Any = ()
+    nothing: list[date | datetime | str | None] = []
     label, key = "First and last day, UTC", f"{_PREFIX}days"
-    picked: object = st.date_input(label, nothing, key=key, format="YYYY-MM-DD")
+    picked = st.date_input(label, nothing, key=key, format="YYYY-MM-DD")
     days = sorted(cast("tuple[date, ...]", picked))
     if not days:
         return None, None
