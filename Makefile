@@ -1,11 +1,11 @@
 # make run | test | check | slow | docs | bench
 #
-# Each target sets up what it needs by itself: a virtual environment in .venv, and for the browser
-# tests a Chromium. Nothing but Python 3.11 or newer has to be there beforehand.
+# Each target sets up what it needs by itself: a virtual environment in .venv, and for the tests a
+# Chromium and a PostgreSQL. Nothing but Python 3.11 or newer has to be there beforehand.
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: run test check slow docs bench setup browser lint
+.PHONY: run test check slow docs bench setup browser postgresql lint
 
 # From 1.29 on, ONNX Runtime reports usage to its maker.
 export ORT_DISABLE_TELEMETRY := 1
@@ -21,7 +21,7 @@ run: $(LIBRARY)
 	@echo "run: opening the studio on $(MODEL); stop it with Ctrl+C"
 	@$(BIN)/passlens studio $(MODEL)
 
-test: browser lint
+test: browser postgresql lint
 	@echo "test: all tests but the slow ones, in a real browser too"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m "not slow"
 
@@ -29,8 +29,9 @@ check: lint
 	@echo "check: fast tests, without a browser"
 	@$(PYTEST) -m "not slow and not browser"
 
-slow: browser
-	@echo "slow: the tests that take minutes"
+slow: browser postgresql
+	@echo "slow: the tests that take minutes, on a simulated Ray cluster too"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ray]"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m slow
 
 docs: $(LIBRARY)
@@ -53,6 +54,10 @@ lint: $(TESTING)
 browser: $(TESTING)
 	@echo "browser: looking for Chromium"
 	@sh .ci/chromium install
+
+postgresql:
+	@echo "postgresql: looking for a server for the tests of recordings"
+	@sh .ci/postgresql
 
 $(LIBRARY): pyproject.toml constraints.txt
 	@echo "setup: installing Passlens into .venv (a few minutes the first time)"
