@@ -30,7 +30,7 @@ _HEADER = "#include <stdlib.h>\n#include <string.h>\n"
 _ANSWERS = """
 int cudaGetDeviceCount(int*n){*n=1;return 0;}
 int cudaGetDevice(int*n){*n=0;return 0;}
-int cudaGetDeviceProperties(char*p,int d){memset(p,0,1008);*(size_t*)(p+288)=1ull<<36;*(int*)(p+360)=9;return 0;}
+int cudaGetDeviceProperties(char*p,int d){memset(p,0,1008);*(int*)(p+360)=9;return 0;}
 int cudaDeviceGetAttribute(int*v,int a,int d){*v=a==75?9:a==76?0:1024;return 0;}
 int cudaMalloc(void**p,size_t n){*p=malloc(n+1);return 0;}
 int cudaMallocHost(void**p,size_t n){*p=malloc(n+1);return 0;}
@@ -61,7 +61,9 @@ _INFER = """
 static long none(void){return 0;}
 static void*methods[400];
 static struct{void*table;long rest[64];}object;
-static void*made(void){for(int i=0;i<400;i++)methods[i]=(void*)none;object.table=methods;return &object;}
+static void*made(void){
+    for(int i=0;i<400;i++)methods[i]=(void*)none;
+    object.table=methods;return &object;}
 void*createInferBuilder_INTERNAL(){return made();}
 void*createInferRefitter_INTERNAL(){return made();}
 void*createInferRuntime_INTERNAL(){return made();}

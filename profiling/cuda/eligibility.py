@@ -27,7 +27,16 @@ from optimizer.source import complete
 from profiling.cuda.host_arguments import HOST_INPUTS
 from profiling.cuda.placement import Crossing, Placement, full_name, place, type_text
 
-Rule = Literal["control-flow", "shapes", "output-shapes", "tensors", "kernels", "copies", "waits", "host-values"]  # fmt: skip
+Rule = Literal[
+    "control-flow",
+    "shapes",
+    "output-shapes",
+    "tensors",
+    "kernels",
+    "copies",
+    "waits",
+    "host-values",
+]
 Severity = Literal["blocks", "condition", "note"]
 
 RULES: Mapping[Rule, str] = {
@@ -149,7 +158,7 @@ def _control_flow(graph: ir.Graph) -> Iterator[CaptureFinding]:
             yield _about(
                 "control-flow",
                 node,
-                f"{node.op_type} decides on the host what runs next; a replay repeats one way only.",
+                f"{node.op_type} decides on the host what runs next; a replay knows one way.",
                 "Export the model with the branch taken or the loop unrolled, "
                 "or capture the body as a model of its own.",
             )

@@ -62,7 +62,7 @@ _PLAIN_ACTIVATIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def refusal_by_attribute(node: ir.Node) -> str:
-    """Why the provider leaves this node to the CPU although it has a kernel; empty if it does not."""
+    """Why the provider leaves the node to the CPU although it has a kernel; empty if not."""
     name = node.op_type
     if name in ("LSTM", "GRU", "RNN"):
         return _recurrent(node)

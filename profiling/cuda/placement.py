@@ -210,10 +210,8 @@ class _Placing:
             side = self._found.sides.get(node)
             if side == "cpu":
                 yield node, True
-            elif side == "cuda":
-                # The shape is known wherever the tensor lies.
-                if node.op_type not in ("Shape", "Size"):
-                    yield node, index in HOST_INPUTS.get(full_name(node), ())
+            elif side == "cuda" and node.op_type not in ("Shape", "Size"):  # known on both sides
+                yield node, index in HOST_INPUTS.get(full_name(node), ())
 
 
 def is_static(value: ir.Value | None) -> bool:
@@ -238,7 +236,7 @@ def since_version(node: ir.Node, opsets: Any) -> int:
 
 
 def type_text(value: ir.Value | None) -> str:
-    """The type as the runtime writes it: `tensor(float)`, `seq(tensor(int64))`; empty if unknown."""
+    """The type as the runtime writes it, such as `seq(tensor(int64))`; empty if unknown."""
     return _type(value.type) if value is not None else ""
 
 

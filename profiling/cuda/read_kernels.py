@@ -96,7 +96,7 @@ def _argument(schema: Any, constraint: str) -> str | None:
 
 
 def _add(rows: list[list[Any]], row: list[Any]) -> None:
-    """Join kernels that differ in one argument's type only: the runtime registers each by itself."""
+    """Join kernels that differ in one argument's type: the runtime registers each by itself."""
     for known in rows:
         if known[:2] != row[:2] or known[2].keys() != row[2].keys():
             continue

@@ -1,0 +1,130 @@
+"""Collecting CUPTI's activity records around the runtime. Only in a worker with a GPU.
+
+    with Collection() as collection:
+        collection.run("run 1", session_call)
+    trace = collection.trace
+
+CUPTI has one client in a process: not together with the runtime's own GPU profile or torch's.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Literal
+
+from profiling.cuda.device_trace import DeviceTrace, Layer, RunRange, joined, trace_of
+from profiling.cuda.unavailable import INSTALL, Unavailable
+
+Graphs = Literal["nodes", "whole"]
+_BUFFER_BYTES = 8 << 20
+_KINDS = (
+    "CONCURRENT_KERNEL",
+    "MEMCPY",
+    "MEMSET",
+    "RUNTIME",
+    "DRIVER",
+    "OVERHEAD",
+    "SYNCHRONIZATION",
+    "MEMORY2",
+)
+NO_PACKAGE = f"Records of GPU kernels need CUPTI, which is not installed; {INSTALL} brings it."
+NO_DRIVER = "Records of GPU kernels need an NVIDIA driver, and there is none here."
+
+
+class Collection:
+    """Collects from entering to leaving; then `trace` has it.
+
+    Args:
+        graphs: trace the kernels in captured graphs one by one, or each graph as a whole, which
+            costs less.
+
+    Raises:
+        Unavailable: on entering, where the package or the driver is missing.
+    """
+
+    def __init__(self, *, graphs: Graphs = "nodes") -> None:
+        self._graphs = graphs
+        self._cupti: Any = None
+        self._enabled: list[Any] = []
+        self._pieces: list[DeviceTrace] = []
+        self._ranges: list[RunRange] = []
+        self.trace = DeviceTrace((), ())
+
+    def __enter__(self) -> Collection:
+        self._cupti = _cupti()
+        kinds = self._cupti.ActivityKind
+        wanted = [*_KINDS, "GRAPH_TRACE"] if self._graphs == "whole" else list(_KINDS)
+        try:
+            self._cupti.activity_register_callbacks(_request_buffer, self._take)
+            for name in wanted:
+                self._cupti.activity_enable(getattr(kinds, name))
+                self._enabled.append(getattr(kinds, name))
+        except Exception as error:  # CUPTI's own classes
+            self._disable()
+            raise refusal(error) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        forced = 1
+        self._cupti.activity_flush_all(forced)
+        self._disable()
+        self.trace = joined(self._pieces, self._ranges)
+
+    def run(self, label: str, call: Callable[[], object]) -> None:
+        """Call, and note when, so that its records can be told from others."""
+        start_ns = int(self._cupti.get_timestamp())
+        call()
+        self._ranges.append(RunRange(label, start_ns, int(self._cupti.get_timestamp())))
+
+    def _take(self, activities: list[Any]) -> None:
+        """Read them at once: afterwards CUPTI has its buffer back."""
+        self._pieces.append(trace_of(activities, self._api_name))
+
+    def _disable(self) -> None:
+        for kind in self._enabled:
+            self._cupti.activity_disable(kind)
+        self._enabled.clear()
+
+    def _api_name(self, layer: Layer, number: int) -> str:
+        domains = self._cupti.CallbackDomain
+        domain = domains.DRIVER_API if layer == "driver" else domains.RUNTIME_API
+        return str(self._cupti.get_callback_name(domain, number))
+
+
+def _request_buffer() -> tuple[int, int]:
+    as_many_as_fit = 0
+    return _BUFFER_BYTES, as_many_as_fit
+
+
+def _cupti() -> Any:
+    try:
+        return importlib.import_module("cupti.cupti")
+    except ImportError as error:
+        raise Unavailable(NO_PACKAGE) from error
+
+
+def refusal(error: Exception) -> Unavailable:
+    """CUPTI's error as a sentence."""
+    text = " ".join(str(error).split())
+    if "driver is not found" in text.lower():
+        return Unavailable(NO_DRIVER)
+    return Unavailable(
+        f"CUPTI refused to record ({text[:120]}); another profiler may be using it, "
+        "or its version does not fit the driver."
+    )
+
+
+def why_not() -> str:
+    """Why records cannot be collected here; empty if they can. Runs in a worker."""
+    try:
+        with Collection():
+            return ""
+    except Unavailable as error:
+        return error.message

@@ -1,0 +1,104 @@
+"""Inputs and outputs at fixed addresses, and which captured graph a run belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from optimizer.verify.values import Array, bits_of, onnx_number
+from profiling.execution.session import SessionError, refusal
+
+NO_GRAPH = -1
+"""`gpu_graph_id` of a run that is neither captured nor replayed; 0 is the runtime's own."""
+
+
+class BoundRun:
+    """A session with its inputs and outputs in buffers that stay where they are. In a worker.
+
+    Args:
+        session: an `onnxruntime.InferenceSession`.
+        inputs: by name; others than the session's are passed over.
+        outputs: arrays of the right type and shape.
+        device: `cpu`, or such as `cuda:0`.
+        graph_id: of the captured graph for these shapes, from 1 on; None says nothing about it.
+
+    Raises:
+        SessionError: an output has no known size.
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        inputs: Mapping[str, Array],
+        outputs: Mapping[str, Array],
+        *,
+        device: str,
+        graph_id: int | None = None,
+    ) -> None:
+        self._session = session
+        self._binding = session.io_binding()
+        self._options = _run_options(graph_id)
+        self._buffers: dict[str, Any] = {}
+        for item in session.get_inputs():
+            if item.name in inputs:
+                self._buffers[item.name] = _buffer(inputs[item.name], device)
+                self._binding.bind_ortvalue_input(item.name, self._buffers[item.name])
+                self.update(item.name, inputs[item.name])
+        for item in session.get_outputs():
+            if item.name not in outputs:
+                raise SessionError(
+                    f"Output '{item.name}' has no known size to reserve on {device}."
+                )
+            self._buffers[item.name] = _buffer(outputs[item.name], device)
+            self._binding.bind_ortvalue_output(item.name, self._buffers[item.name])
+
+    def __call__(self) -> None:
+        """Run once, and wait until the outputs are there.
+
+        Raises:
+            SessionError: the runtime refuses, as for what cannot be captured.
+        """
+        try:
+            self._session.run_with_iobinding(self._binding, self._options)
+            self._binding.synchronize_outputs()
+        except Exception as error:  # the runtime has a dozen classes for this
+            raise refusal(error) from error
+
+    def update(self, name: str, array: Array) -> None:
+        """Put other numbers where an input is; its address stays, as a captured graph needs it."""
+        values = bits_of(array) if onnx_number(array.dtype) else array
+        self._buffers[name].update_inplace(values)
+
+    def output(self, name: str) -> Array:
+        """What is at an output now."""
+        return self._buffers[name].numpy()
+
+    def addresses(self) -> dict[str, int]:
+        """Where each input and output is."""
+        return {name: int(buffer.data_ptr()) for name, buffer in self._buffers.items()}
+
+
+def latency_ms(run: Callable[[], object], clock: Callable[[], int]) -> float:
+    """Milliseconds of one call by a clock in nanoseconds."""
+    started = clock()
+    run()
+    return (clock() - started) / 1e6
+
+
+def _run_options(graph_id: int | None) -> Any:
+    import onnxruntime
+
+    ort: Any = onnxruntime
+    options = ort.RunOptions()
+    if graph_id is not None:
+        options.add_run_config_entry("gpu_graph_id", str(graph_id))
+    return options
+
+
+def _buffer(like: Array, device: str) -> Any:
+    import onnxruntime
+
+    make: Any = onnxruntime.OrtValue
+    kind, _, number = device.partition(":")
+    element = onnx_number(like.dtype) or like.dtype.type
+    return make.ortvalue_from_shape_and_type(list(like.shape), element, kind, int(number or 0))

@@ -1,0 +1,251 @@
+"""The same model with and without a captured graph: stages, latencies, kernels, state of the GPU.
+
+ONNX Runtime does not time the stages of a capture. Where CUPTI records, they are taken from its
+API calls (`cudaStreamBeginCapture` … `EndCapture`, `cudaGraphInstantiate`, `cudaGraphLaunch`) in
+the first call; else only what the first call takes longer is known, and labelled so. Latencies are
+measured while nothing records. Both sides bind inputs and outputs at fixed addresses on the GPU,
+each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from optimizer.isolation import Progress
+from optimizer.verify import jobs
+from profiling.config import RunConfig
+from profiling.cuda import device
+from profiling.cuda.activity import Collection
+from profiling.cuda.binding import BoundRun, latency_ms
+from profiling.cuda.device import DeviceSample, sample_from_json
+from profiling.cuda.device_trace import DeviceTrace, trace_from_json, trace_to_json
+from profiling.cuda.launches import Stage, stages_of
+from profiling.cuda.unavailable import Unavailable
+
+_RECORDED = 3
+FIRST = "first call"
+
+
+@dataclass(frozen=True, slots=True)
+class CapturePlan:
+    """How much to run.
+
+    Attributes:
+        runs: steady ones of each shape.
+        seconds: for the steady runs of one side.
+        shapes: sizes of free dimensions, each captured under an id of its own; empty for the
+            sizes that the model suggests.
+    """
+
+    runs: int = 200
+    seconds: float = 5.0
+    shapes: tuple[Mapping[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeRuns:
+    """One shape on one side.
+
+    Attributes:
+        sizes: of the free dimensions that were bound.
+        graph_id: under which it was captured, 0 without a capture.
+        first_ms: the first call; with a capture it is a plain run, the capture and a replay.
+        latencies_ms: of the steady runs, while nothing recorded.
+        stages: of the captured graph, as far as they are known.
+        first: what the GPU did in the first call, None where nothing records.
+        steady: the same of a few steady runs.
+    """
+
+    sizes: Mapping[str, int]
+    graph_id: int
+    first_ms: float
+    latencies_ms: tuple[float, ...]
+    stages: tuple[Stage, ...] = ()
+    first: DeviceTrace | None = None
+    steady: DeviceTrace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSide:
+    """One side: with a captured graph, or without.
+
+    Attributes:
+        captured: whether graphs were captured.
+        create_ms: creating the session.
+        assigned: nodes by provider, as the runtime says; empty if it does not.
+        shapes: in the order of the plan.
+        samples: the GPU's state meanwhile.
+        remarks: what could not be measured, and why.
+    """
+
+    captured: bool
+    create_ms: float
+    assigned: Mapping[str, int]
+    shapes: tuple[ShapeRuns, ...]
+    samples: tuple[DeviceSample, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Kept:
+    remarks: list[str] = field(default_factory=list[str])
+
+
+def capture_side(
+    model: Path,
+    config: RunConfig,
+    plan: CapturePlan,
+    *,
+    progress: Progress | None = None,
+) -> CaptureSide:
+    """Run one side; `config.cuda_graph` says which. Only in a fresh worker with a GPU.
+
+    Raises:
+        RunError: there is no GPU, the model does not run, or it cannot be captured.
+    """
+    from profiling.cuda.placement import assigned_nodes
+    from profiling.execution.session import open_session
+
+    report = progress or _silent
+    report("computing what is right, on the CPU", 0.0)
+    references = [_reference(model, sizes) for sizes in plan.shapes or ({},)]
+    report("creating the session", 0.3)
+    started = time.perf_counter_ns()
+    session = open_session(model, config)
+    create_ms = (time.perf_counter_ns() - started) / 1e6
+    kept, runs = _Kept(), list[ShapeRuns]()
+    with _watched(config.device_id, kept) as watch:
+        for index, (sizes, reference) in enumerate(
+            zip(plan.shapes or ({},), references, strict=True)
+        ):
+            report(
+                f"running shape {index + 1} of {len(references)}",
+                0.4 + 0.6 * index / len(references),
+            )
+            graph_id = index + 1 if config.cuda_graph else 0
+            bound = BoundRun(
+                session, reference.inputs, reference.outputs,
+                device=f"cuda:{config.device_id}", graph_id=graph_id or None,
+            )  # fmt: skip
+            runs.append(_measured(bound, replace(_nothing(sizes), graph_id=graph_id), plan, kept))
+    counts = {provider: len(nodes) for provider, nodes in assigned_nodes(session).items()}
+    return CaptureSide(
+        config.cuda_graph, create_ms, counts, tuple(runs), tuple(watch.samples), tuple(kept.remarks)
+    )
+
+
+def _reference(model: Path, sizes: Mapping[str, int]) -> jobs.Run:
+    return jobs.run_reference(model, jobs.Request(seeds=1, bindings=sizes)).runs[0]
+
+
+def _nothing(sizes: Mapping[str, int]) -> ShapeRuns:
+    return ShapeRuns(dict(sizes), 0, 0.0, ())
+
+
+def _measured(bound: BoundRun, runs: ShapeRuns, plan: CapturePlan, kept: _Kept) -> ShapeRuns:
+    """First call and a few later ones under records, the rest without."""
+    clock = time.perf_counter_ns
+    first_ms = 0.0
+
+    def first_call() -> None:
+        nonlocal first_ms
+        first_ms = latency_ms(bound, clock)
+
+    first = recorded({FIRST: first_call}, kept.remarks)
+    latencies = steady(bound, plan, clock)
+    later = {f"run {number + 1}": bound for number in range(_RECORDED)}
+    traced = recorded(later, kept.remarks)
+    stages = stages_of(first) if first is not None and runs.graph_id else ()
+    return replace(
+        runs,
+        first_ms=first_ms,
+        latencies_ms=latencies,
+        stages=tuple(stages),
+        first=first,
+        steady=traced,
+    )
+
+
+def recorded(calls: Mapping[str, Callable[[], object]], remarks: list[str]) -> DeviceTrace | None:
+    """Make the calls, recorded by CUPTI; where that is impossible a remark says why."""
+    try:
+        with Collection() as collection:
+            for label, call in calls.items():
+                collection.run(label, call)
+    except Unavailable as error:
+        if error.message not in remarks:
+            remarks.append(error.message)
+        for call in calls.values():
+            call()
+        return None
+    return collection.trace
+
+
+def steady(
+    run: Callable[[], object], plan: CapturePlan, clock: Callable[[], int]
+) -> tuple[float, ...]:
+    """Latencies in milliseconds until the plan's runs are done or its time is up."""
+    latencies: list[float] = []
+    ends = clock() + int(plan.seconds * 1e9)
+    gc.disable()
+    try:
+        while len(latencies) < plan.runs and (not latencies or clock() < ends):
+            latencies.append(latency_ms(run, clock))
+    finally:
+        gc.enable()
+    return tuple(latencies)
+
+
+@contextlib.contextmanager
+def _watched(number: int, kept: _Kept) -> Generator[device.Watch]:
+    try:
+        with device.watching(number) as watch:
+            yield watch
+    except Unavailable as error:
+        kept.remarks.append(error.message)
+        yield device.Watch()
+
+
+def side_to_json(side: CaptureSide) -> dict[str, Any]:
+    """Plain JSON, from which `side_from_json` makes the same."""
+    document = asdict(side)
+    for runs, written in zip(side.shapes, document["shapes"], strict=True):
+        for name in ("first", "steady"):
+            trace: DeviceTrace | None = getattr(runs, name)
+            written[name] = None if trace is None else trace_to_json(trace)
+    return document
+
+
+def side_from_json(document: Mapping[str, Any]) -> CaptureSide:
+    """The side that `side_to_json` wrote."""
+    fields: dict[str, Any] = {
+        **document,
+        "shapes": tuple(_runs_from_json(runs) for runs in document["shapes"]),
+        "samples": tuple(map(sample_from_json, document["samples"])),
+        "remarks": tuple(document["remarks"]),
+    }
+    return CaptureSide(**fields)
+
+
+def _runs_from_json(document: Mapping[str, Any]) -> ShapeRuns:
+    traces = {
+        name: None if document[name] is None else trace_from_json(document[name])
+        for name in ("first", "steady")
+    }
+    fields: dict[str, Any] = {
+        **document,
+        **traces,
+        "latencies_ms": tuple(document["latencies_ms"]),
+        "stages": tuple(Stage(**stage) for stage in document["stages"]),
+    }
+    return ShapeRuns(**fields)
+
+
+def _silent(_text: str, _fraction: float) -> None:
+    """For callers who do not follow."""
