@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from profiling.config.settings import from_values
 from profiling.execution.session import open_session, refusal
 from profiling.kernels.block import Block, blocks_of
 from profiling.kernels.extract import NotExtractable, extract
+from profiling.kernels.node_times import NodeTimes, read_times, sizes_of
 from profiling.kernels.workload import TensorSize, Workload, describe, size_of
 from profiling.racing.race import Variant
 
@@ -48,12 +48,6 @@ _LIMITS = JobLimits(seconds=300.0)
 _FLOPS_PER_US = 50_000.0
 _BYTES_PER_US = 10_000.0
 """A core of a server today: 50 GFLOP/s, 10 GB/s. Only the order matters, not the scale."""
-
-_RUNTIME_TYPES = {
-    "bool": "BOOL", "double": "DOUBLE", "float": "FLOAT", "float16": "FLOAT16",
-    "bfloat16": "BFLOAT16", "int8": "INT8", "int16": "INT16", "int32": "INT32", "int64": "INT64",
-    "uint8": "UINT8", "uint16": "UINT16", "uint32": "UINT32", "uint64": "UINT64",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +124,18 @@ def hot_operators(
     loaded = opened.ir
     named = Path("named.onnx").absolute()
     write(loaded, named)
-    remark = ""
+    remark, blocks = "", blocks_of(loaded.graph)
     try:
         report("profiling the file as it stands", 0.2)
-        records = _profiled(named, config, request)
+        profiled = _profiled(named, config, request)
+        times, sizes = profiled.times_us, sizes_of(loaded, profiled)
+        source: Source = "runtime profile"
     except RunError as error:
-        records, remark = [], error.message
-        loaded = complete(opened, isolate=within_worker).ir  # for want of sizes of a real run
-    blocks = blocks_of(loaded.graph)
-    times = _times(records) if records else _estimates(blocks)
-    sizes = _sizes(loaded, records)
+        remark, source = error.message, "static cost"
+        # For want of a real run, sizes are what shape inference finds.
+        loaded = complete(opened, isolate=within_worker).ir
+        blocks = blocks_of(loaded.graph)
+        times, sizes = _estimates(blocks), {}
     report("extracting the heaviest operators", 0.8)
     found = _grouped(blocks, times, sizes, loaded)
     heaviest = [block for _, block in found if is_worth_a_race(block, sizes)][:top]
@@ -147,7 +143,6 @@ def hot_operators(
         _with_model(operator, block, sizes, loaded) if block in heaviest else operator
         for operator, block in found
     )
-    source: Source = "runtime profile" if records else "static cost"
     return HotOperators(source, sum(times.values()), operators, remark)
 
 
@@ -160,29 +155,18 @@ def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
     return not views and "FLOAT" in size.dtype and math.prod(size.shape) >= _SMALLEST
 
 
-def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> list[dict[str, Any]]:
-    """One record a kernel and run, as the runtime wrote it; the first run left out."""
+def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> NodeTimes:
+    """What the runtime says about each node; the first run left out."""
     reference = jobs.run_reference(path, request)
     kept = {name: value for name, value in config.changed().items() if name not in _REWRITING}
-    plain = from_values(kept)
-    session: Any = open_session(path, plain, profile_prefix="hot")
+    session: Any = open_session(path, from_values(kept), profile_prefix="hot")
     for _ in range(RUNS):
         try:
             session.run(None, dict(reference.runs[0].inputs))
         except Exception as error:  # the runtime has a dozen classes for this
             raise refusal(error) from error
-    text = Path(str(session.end_profiling())).read_text(encoding="utf-8", errors="replace")
-    records: list[dict[str, Any]] = [r for r in json.loads(text) if r.get("ph") == "X"]
-    ends = sorted(r["ts"] + r["dur"] for r in records if r["name"] == "model_run")
-    return [r for r in records if r["name"].endswith("_kernel_time") and r["ts"] >= ends[0]]
-
-
-def _times(records: list[dict[str, Any]]) -> dict[str, float]:
-    """Microseconds of each node in one steady run, on average: the clock counts whole ones."""
-    runs: dict[str, list[float]] = {}
-    for record in records:
-        runs.setdefault(record["name"].removesuffix("_kernel_time"), []).append(record["dur"])
-    return {name: sum(times) / len(times) for name, times in runs.items()}
+    written = Path(str(session.end_profiling()))
+    return read_times(written.read_text(encoding="utf-8", errors="replace"))
 
 
 def _estimates(blocks: list[Block]) -> dict[str, float]:
@@ -196,32 +180,6 @@ def _estimates(blocks: list[Block]) -> dict[str, float]:
         for name, cost in costs.items()
         if cost is not None
     }
-
-
-def _sizes(model: ir.Model, records: list[dict[str, Any]]) -> dict[str, TensorSize]:
-    """Sizes of values by name, as the runtime saw them."""
-    seen = {r["name"].removesuffix("_kernel_time"): r["args"] for r in records}
-    sizes: dict[str, TensorSize] = {}
-    for node in model.graph:
-        about: Mapping[str, Any] = seen.get(node.name or "", {})
-        for key, values in (
-            ("input_type_shape", [value for value in node.inputs if value is not None]),
-            ("output_type_shape", [value for value in node.outputs if value.name]),
-        ):
-            told = about.get(key, [])
-            if len(told) < len(values):  # weights that were repacked are not told
-                values = [value for value in values if constant_of(value) is None]
-            if len(told) == len(values):
-                found = zip(values, map(_size, told), strict=True)
-                sizes.update({v.name or "": size for v, size in found if size is not None})
-    return sizes
-
-
-def _size(told: Mapping[str, list[int]]) -> TensorSize | None:
-    for dtype, shape in told.items():
-        if dtype in _RUNTIME_TYPES:
-            return TensorSize(_RUNTIME_TYPES[dtype], tuple(shape))
-    return None
 
 
 def _grouped(

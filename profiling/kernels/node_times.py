@@ -1,0 +1,106 @@
+"""Times and sizes of a file's own nodes, from the runtime's profile.
+
+On a GPU a node's own record is the time to launch its kernels; what the kernels took follows it in
+records of category `Kernel`, in the order of the file. Source: microsoft/onnxruntime pull requests
+8406 and 9567.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import onnx_ir as ir
+
+from optimizer.errors import RunError
+from optimizer.model.operators.call import constant_of
+from profiling.kernels.workload import TensorSize
+
+_SUFFIX = "_kernel_time"
+_TYPES = {
+    "bool": "BOOL", "double": "DOUBLE", "float": "FLOAT", "float16": "FLOAT16",
+    "bfloat16": "BFLOAT16", "int8": "INT8", "int16": "INT16", "int32": "INT32", "int64": "INT64",
+    "uint8": "UINT8", "uint16": "UINT16", "uint32": "UINT32", "uint64": "UINT64",
+}  # fmt: skip
+"""The runtime's names of element types, and ONNX's."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTimes:
+    """What a profile says about single nodes.
+
+    Attributes:
+        times_us: of a node in one steady run, on average; on a GPU, of its kernels.
+        details: what the runtime noted beside a node's time.
+    """
+
+    times_us: Mapping[str, float]
+    details: Mapping[str, Mapping[str, Any]]
+
+
+def read_times(text: str) -> NodeTimes:
+    """Nodes of a profile, its first run left out.
+
+    Raises:
+        RunError: it is no profile in a form that is known here.
+    """
+    try:
+        records: list[dict[str, Any]] = [r for r in json.loads(text) if r.get("ph") == "X"]
+        ends = sorted(r["ts"] + r["dur"] for r in records if r["name"] == "model_run")
+        first_end, steady_runs = ends[0], max(1, len(ends) - 1)
+        spent: dict[str, list[float]] = {}
+        details: dict[str, Mapping[str, Any]] = {}
+        for node, record, kernels_us in _nodes(records):
+            if record["ts"] < first_end and len(ends) > 1:
+                continue
+            spent.setdefault(node, []).append(record["dur"] if kernels_us is None else kernels_us)
+            details[node] = record["args"]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise RunError("The runtime's profile is in a form that is not known here.") from error
+    # The clock counts whole microseconds: a median of three would be too coarse.
+    return NodeTimes({node: sum(times) / steady_runs for node, times in spent.items()}, details)
+
+
+def sizes_of(model: ir.Model, times: NodeTimes) -> dict[str, TensorSize]:
+    """Sizes of values by name, as the runtime saw them."""
+    sizes: dict[str, TensorSize] = {}
+    for node in model.graph:
+        about = times.details.get(node.name or "", {})
+        for key, values in (
+            ("input_type_shape", [value for value in node.inputs if value is not None]),
+            ("output_type_shape", [value for value in node.outputs if value.name]),
+        ):
+            told = about.get(key, [])
+            if len(told) < len(values):  # weights that were repacked are not told
+                values = [value for value in values if constant_of(value) is None]
+            if len(told) == len(values):
+                found = zip(values, map(_size, told), strict=True)
+                sizes.update({v.name or "": size for v, size in found if size is not None})
+    return sizes
+
+
+def _nodes(
+    records: list[dict[str, Any]],
+) -> Iterator[tuple[str, dict[str, Any], float | None]]:
+    """Each node's record, with the time of its kernels where any kernel of the profile is known."""
+    on_gpu = any(record["cat"] == "Kernel" for record in records)
+    node: dict[str, Any] | None = None
+    kernels_us = 0.0
+    for record in records:
+        if record["cat"] == "Kernel":
+            kernels_us += record["dur"]
+        elif record["cat"] == "Node" and record["name"].endswith(_SUFFIX):
+            if node is not None:
+                yield node["name"].removesuffix(_SUFFIX), node, kernels_us if on_gpu else None
+            node, kernels_us = record, 0.0
+    if node is not None:
+        yield node["name"].removesuffix(_SUFFIX), node, kernels_us if on_gpu else None
+
+
+def _size(told: Mapping[str, list[int]]) -> TensorSize | None:
+    for dtype, shape in told.items():
+        if dtype in _TYPES:
+            return TensorSize(_TYPES[dtype], tuple(shape))
+    return None
