@@ -1,6 +1,7 @@
 """What the Run page is set to, and how a link says it.
 
     section=timeline  race=source,last,runtime~intra_threads=2  seconds=20  set=device=cuda
+    sweep=batch:1,2,4
 
 Each entrant is a graph and, after tildes, what it changes of the options that all share.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from optimizer.registry import PRESETS
 from profiling.config.option import ConfigError, Value, check_value
@@ -20,6 +21,9 @@ SECONDS = 10
 LEAST_SECONDS = 2
 MOST_SECONDS = 120
 MOST_ENTRANTS = 6
+SIZES = (1, 2, 4, 8)
+MOST_SIZES = 12
+LARGEST_SIZE = 65_536
 SOURCE, LAST = "source", "last"
 
 Options = tuple[tuple[str, Value], ...]
@@ -41,6 +45,14 @@ class EntrantChoice:
     options: Options = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SweepChoice:
+    """A dimension of the inputs, and the sizes to try."""
+
+    dimension: str
+    sizes: tuple[int, ...] = SIZES
+
+
 DEFAULT = (EntrantChoice(SOURCE), EntrantChoice(LAST))
 
 
@@ -53,18 +65,19 @@ class RunChoice:
         entrants: the baseline first.
         seconds: of steady running, for all of them.
         options: run-time options of all that are not at their default.
+        sweep: what the race is repeated over; None for one size.
     """
 
     section: str = SECTIONS[0]
     entrants: tuple[EntrantChoice, ...] = DEFAULT
     seconds: int = SECONDS
     options: Options = ()
+    sweep: SweepChoice | None = None
 
     def without_steps(self) -> RunChoice:
         """The same for a trace that has other steps."""
         kept = tuple(entrant for entrant in self.entrants if not entrant.graph.isdecimal())
-        entrants = kept if len(kept) > 1 else DEFAULT
-        return RunChoice(self.section, entrants, self.seconds, self.options)
+        return replace(self, entrants=kept if len(kept) > 1 else DEFAULT, sweep=None)
 
 
 def to_link(choice: RunChoice) -> dict[str, str]:
@@ -75,6 +88,7 @@ def to_link(choice: RunChoice) -> dict[str, str]:
         "race": entrants if choice.entrants != DEFAULT else "",
         "seconds": str(choice.seconds) if choice.seconds != SECONDS else "",
         "set": ",".join(map(_setting, choice.options)),
+        "sweep": _sweep_text(choice.sweep) if choice.sweep is not None else "",
     }
 
 
@@ -88,7 +102,23 @@ def from_link(query: Mapping[str, str]) -> RunChoice:
         entrants=tuple(entrants[:MOST_ENTRANTS]) if len(entrants) > 1 else DEFAULT,
         seconds=min(MOST_SECONDS, max(LEAST_SECONDS, int(seconds))) if bounded else SECONDS,
         options=_options(query.get("set", "").split(",")),
+        sweep=_sweep(query.get("sweep", "")),
     )
+
+
+def sizes_of(text: str) -> tuple[int, ...]:
+    """Rising sizes from a text like "1, 2, 4"; what is none, or too large, is passed over."""
+    found = {int(part) for part in re.findall(r"\b[0-9]{1,6}\b", text)}
+    return tuple(sorted(size for size in found if 1 <= size <= LARGEST_SIZE))[:MOST_SIZES]
+
+
+def _sweep_text(sweep: SweepChoice) -> str:
+    return f"{sweep.dimension}:{','.join(map(str, sweep.sizes))}"
+
+
+def _sweep(text: str) -> SweepChoice | None:
+    dimension, _, sizes = text.rpartition(":")
+    return SweepChoice(dimension[:80], sizes_of(sizes) or SIZES) if dimension else None
 
 
 def _entrant_text(entrant: EntrantChoice) -> str:

@@ -30,7 +30,7 @@ TEMPLATE = go.layout.Template(
 
 def color_of(index: int) -> str:
     """The colour of a variant: the baseline grey, the first challenger in the accent colour."""
-    return (BEFORE_COLOR, AFTER_COLOR, "#10857f", "#c9512b", "#7a4fc0")[index % 5]
+    return (BEFORE_COLOR, AFTER_COLOR, "#10857f", "#c9512b", "#7a4fc0", "#a37a2c")[index % 6]
 
 
 def titled(title: str, colors: Mapping[str, str] = NO_COLORS) -> dict[str, object]:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from optimizer.errors import Cancelled
-from studio.pages.parts import PATIENCE_S, show_error, show_message
+from studio.pages.parts import PATIENCE_S, show_error, show_message, words
 from studio.services import tasks
 from studio.tasks import Task, Work
 
@@ -30,6 +31,7 @@ def launch(
     show: Callable[[Result], None],
     name: str = "Run",
     show_partial: Callable[[Any], None] | None = None,
+    beside: Callable[[Result], None] | None = None,
 ) -> None:
     """The work of that key: not begun, under way, failed, or done.
 
@@ -41,6 +43,7 @@ def launch(
         name: of the button, and of the progress.
         show_partial: draws what is known so far, of work that publishes it through `partial`;
             also what was known when it was cancelled or failed.
+        beside: draws what more can be done with a result, beside the button.
     """
 
     def start() -> None:
@@ -50,7 +53,7 @@ def launch(
     def so_far(task: Task[Any]) -> None:
         if show_partial is not None and task.partial is not None:
             show_partial(task.partial)
-        elif not isinstance(task.error, Cancelled) or task.partial is None:
+        else:
             explain()
 
     task: Task[Any] | None = tasks().get(key)
@@ -60,26 +63,44 @@ def launch(
     elif not task.wait(PATIENCE_S):
         _follow(task, name, so_far)
     elif task.error is not None:
-        _row(name, lambda: _again(name, start))
-        if isinstance(task.error, Cancelled) and task.partial is not None:
-            show_message("Cancelled: what follows is incomplete.", key=f"cancelled-{name}")
-        else:
-            show_error(task.error, key=f"error-{name}")
-        so_far(task)
+        with _row(name):
+            _again(name, start)
+        with _body(name):
+            _say_why(task, name)
+            so_far(task)
     elif task.result is not None:
-        _row(name, lambda: _again(name, start))
-        show(task.result)
+        result: Result = task.result
+        with _row(name):
+            _again(name, start)
+            if beside is not None:
+                beside(result)
+        with _body(name):
+            show(result)
 
 
 def _again(name: str, start: Callable[[], None]) -> None:
     st.button("Run again", on_click=start, key=f"again-{name}", icon=":material/replay:")
 
 
-def _row(name: str, draw: Callable[[], None]) -> None:
-    with st.container(
-        key=f"launch-{name.replace(' ', '-')}", horizontal=True, vertical_alignment="center"
-    ):
-        draw()
+def _say_why(task: Task[Any], name: str) -> None:
+    """Why there is no result."""
+    if isinstance(task.error, Cancelled) and task.partial is not None:
+        show_message("Cancelled: what follows is incomplete.", key=f"cancelled-{name}")
+    elif task.error is not None:
+        show_error(task.error, key=f"error-{name}")
+
+
+def _row(name: str) -> DeltaGenerator:
+    """Where the controls stand; as high with a button as with progress."""
+    return st.container(key=f"launch-{_slug(name)}", horizontal=True, vertical_alignment="center")
+
+
+def _body(name: str) -> DeltaGenerator:
+    return st.container(key=f"body-{_slug(name)}")
+
+
+def _slug(name: str) -> str:
+    return name.lower().replace(" ", "-")
 
 
 def _follow(task: Task[Any], name: str, so_far: Callable[[Task[Any]], None]) -> None:
@@ -89,22 +110,21 @@ def _follow(task: Task[Any], name: str, so_far: Callable[[Task[Any]], None]) -> 
     def look() -> None:
         if task.done:
             st.rerun()
-        left = task.seconds_left
-        rest = f" · about {left:.0f} s left" if left is not None else ""
-        text = "cancelling" if task.cancelling else f"{task.text}{rest}"
-        fraction = min(1.0, max(0.0, task.fraction))
-
-        def progress() -> None:
-            st.progress(fraction, text=f"{name}: {text}")
-            st.button(
-                "Cancel", key=f"cancel-{name}", on_click=task.cancel, disabled=task.cancelling
-            )
-
-        _row(name, progress)
+        with _row(name):
+            _progress(task, name)
 
     @st.fragment(run_every=DRAW_AGAIN_S)
     def draw() -> None:
-        so_far(task)
+        with _body(name):
+            so_far(task)
 
     look()
     draw()
+
+
+def _progress(task: Task[Any], name: str) -> None:
+    left = task.seconds_left
+    rest = f" · about {left:.0f} s left" if left is not None else ""
+    text = "cancelling" if task.cancelling else f"{words(task.text)}{rest}"
+    st.progress(min(1.0, max(0.0, task.fraction)), text=f"{name}: {text}")
+    st.button("Cancel", key=f"cancel-{name}", on_click=task.cancel, disabled=task.cancelling)

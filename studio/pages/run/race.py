@@ -1,148 +1,102 @@
-"""What a race found: figures, each with its table."""
+"""Race: which variant is faster, and how sure that is; at one size, or over several."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from html import escape
-from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from profiling.racing.race import Race, Timing
 from studio.experiments.race import RaceReport, RaceRequest, race_key, run_race
-from studio.figures.latency import PHASES, latency_strips, phase_bars, phase_values
+from studio.experiments.sweep import dimensions_of
 from studio.pages.launch import launch
-from studio.pages.parts import show_message, words
+from studio.pages.parts import show_message
+from studio.pages.run.beside import beside
+from studio.pages.run.race_report import show_race, show_race_so_far
 from studio.pages.run.setting import Setting
-from studio.services import pool, store
+from studio.pages.run.sweep import render_sweep
+from studio.run_choice import SweepChoice
+from studio.services import keeper, pool, store
+from studio.workspace import current, remember
 
-Table = dict[str, list[Any]]
-_AROUND_S = 10
-"""What a race takes beside its steady runs: sessions and warm-up."""
+__all__ = ["render_section", "show_race"]
+
+_SET_UP_S = 4
+"""What each variant takes beside its steady runs: a process, a session, warming up."""
+
+_MODE = "race-mode"
 
 
 def render_section(setting: Setting) -> None:
-    """The section: a race of all entrants."""
+    """The section: a race of all variants, or a sweep of one."""
+    dimensions = dimensions_of(setting.model)
+    if dimensions:
+        _choose_mode(dimensions)
+    if setting.run.result["steps"] == 0 and len({e.step for e in setting.entrants}) == 1:
+        _no_rewrites(setting)
+    if dimensions and current().choice.sweep is not None:
+        render_sweep(setting, dimensions)
+    else:
+        _race(setting)
+
+
+def _race(setting: Setting) -> None:
     request = RaceRequest(setting.entrants, setting.seconds)
     subject = (setting.model, setting.run)
     launch(
         race_key(*subject, request),
-        partial(run_race, store(), pool(), subject, request),
+        partial(run_race, store(), pool(), subject, request, keep=keeper().keep),
         explain=lambda: _explain(setting),
-        show=show_race,
+        show=_show,
+        beside=lambda report: beside(report.kept),
         name="Race",
+        show_partial=show_race_so_far,
     )
+
+
+def _show(report: RaceReport) -> None:
+    if keeper().problem:
+        show_message(keeper().problem, key="not-kept")
+    show_race(report)
 
 
 def _explain(setting: Setting) -> None:
     """What will be here."""
-    names = ", ".join(escape(entrant.label) for entrant in setting.entrants)
-    duration = setting.seconds * 1.25 + _AROUND_S
+    names = " · ".join(escape(entrant.label) for entrant in setting.entrants)
+    duration = setting.seconds * 1.3 + _SET_UP_S * len(setting.entrants)
     st.html(
-        f'<div class="empty"><h2>Which one is faster?</h2><p>{names}: each in a process of its '
-        f"own, in turns, outputs compared first. It takes about {duration:.0f} s.</p></div>"
+        f'<div class="empty"><h2>Which one is faster?</h2><p>{names}</p>'
+        "<p>Each variant runs in a process of its own, in turns with the others; outputs are "
+        f"compared first. This takes about {duration:.0f} s.</p>"
+        "<p>Here will be: every run as a dot; who is faster, with a 95 % interval; percentiles and "
+        "memory; what importing, creating the session and the first run cost.</p></div>"
     )
 
 
-def show_race(report: RaceReport) -> None:
-    """Everything, the finding first."""
-    race = report.race
-    for number, timing in enumerate(race.timings):
-        if not timing.believable:
-            sentence = f"{timing.label.capitalize()}: {race.verdict(timing.label)}"
-            show_message(sentence, key=f"variant-{number}")
-    for number, remark in enumerate(race.remarks):
-        show_message(remark, key=f"remark-{number}")
-    if any(timing.blocks_ms for timing in race.timings):
-        _figure(latency_strips(race, title=finding(race)), "latency")
-        st.caption(words(_how(report)))
-        _table(_percentiles(race))
-    if any(timing.phases is not None for timing in race.timings):
-        _figure(phase_bars(race), "phases")
-        st.caption("Of a fresh process: what happens once, then the median steady run.")
-        _twin("Phases as a table", _phase_table(race))
+def _no_rewrites(setting: Setting) -> None:
+    if len({tuple(sorted(e.config.changed().items())) for e in setting.entrants}) == 1:
+        text = (
+            "No pass found anything to do here, so all variants are the same; "
+            "let one of them vary an option."
+        )
+        show_message(text, key="no-rewrites")
 
 
-def finding(race: Race) -> str:
-    """The race in one line: "Step 52 (optimized): 1.31× faster, …"."""
-    broken = [timing.label for timing in race.timings if timing.error]
-    if broken:
-        return f"No comparison: {' and '.join(broken)} did not get to the end"
-    challenger = race.timings[-1]
-    return f"{challenger.label.capitalize()}: {race.verdict(challenger.label)}"
+def _choose_mode(dimensions: tuple[str, ...]) -> None:
+    """One size, or several of them; only where the model leaves a size open."""
+    st.session_state[_MODE] = "sweep" if current().choice.sweep is not None else "race"
 
+    def pick() -> None:
+        sweep = SweepChoice(dimensions[0]) if st.session_state[_MODE] == "sweep" else None
+        remember(replace(current(), choice=replace(current().choice, sweep=sweep)))
 
-def _figure(figure: go.Figure, name: str) -> None:
-    kind = st.session_state.get("picture-kind") or "svg"
-    st.plotly_chart(
-        figure,
-        width="stretch",
-        key=f"figure-{name}",
-        config={
-            "displaylogo": False,
-            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-            "toImageButtonOptions": {"format": kind, "filename": f"passlens-{name}", "scale": 2},
-        },
+    st.segmented_control(
+        "What to race over",
+        ["race", "sweep"],
+        format_func={"race": "One size", "sweep": "Several sizes"}.__getitem__,
+        key=_MODE,
+        on_change=pick,
+        label_visibility="collapsed",
+        required=True,
     )
-
-
-def _twin(title: str, table: Table) -> None:
-    with st.expander(title):
-        _table(table)
-
-
-def _table(table: Table) -> None:
-    st.dataframe(table, hide_index=True, width="stretch")
-
-
-def _how(report: RaceReport) -> str:
-    race = report.race
-    runs = ", ".join(f"{len(t.latencies_ms):,} runs of {t.label}" for t in race.timings)
-    machine = ", ".join(filter(None, (race.machine.cpu, race.machine.gpu, race.machine.runtime)))
-    started = race.started_at.replace("T", " ").partition("+")[0]
-    return (
-        f"{machine}, {race.machine.cores} cores; {started} UTC; {runs}, in turns, each variant in a"
-        f" process of its own; load {race.machine.load:.1f} before,"
-        f" {race.load_after:.1f} after."
-    )
-
-
-def _digits(number: float) -> float:
-    return float(f"{number:.4g}")
-
-
-def _percentiles(race: Race) -> Table:
-    timed = [(t, t.summary) for t in race.timings if t.summary is not None]
-    fields = ("min_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "spread_ms")
-    table: Table = {"variant": [t.label for t, _ in timed]}
-    for field in fields:
-        name = field.removesuffix("_ms")
-        table[f"{name}, ms"] = [_digits(getattr(s, field)) for _, s in timed]
-    table["runs"] = [s.runs for _, s in timed]
-    table["peak memory, MB"] = [
-        round(t.peak_bytes / 1e6, 1) if t.peak_bytes else None for t, _ in timed
-    ]
-    table["outputs"] = [_outputs(t) for t, _ in timed]
-    table["ran on"] = [
-        ", ".join(p.removesuffix("ExecutionProvider") for p in t.providers) for t, _ in timed
-    ]
-    return table
-
-
-def _outputs(timing: Timing) -> str:
-    if timing.error:
-        return "unknown"
-    if not timing.believable:
-        return "differ"
-    return "equal" if all(o.same_bits for o in timing.outputs) else "equal within tolerance"
-
-
-def _phase_table(race: Race) -> Table:
-    timed = [t for t in race.timings if t.phases is not None]
-    columns = zip(*(phase_values(t) for t in timed), strict=True)
-    table: Table = {"variant": [t.label for t in timed]}
-    for phase, values in zip(PHASES, columns, strict=True):
-        table[f"{phase}, ms"] = [_digits(value) for value in values]
-    table["runs until warm"] = [t.phases.warm_after for t in timed if t.phases is not None]
-    return table

@@ -16,6 +16,7 @@ from studio.experiments.entrant import LAST as LAST_STEP
 from studio.experiments.entrant import Entrant
 from studio.pages.parts import show_error, words
 from studio.pages.run.sidebar_options import common_options, vary
+from studio.pages.run.sidebar_sets import sets_of
 from studio.run_choice import (
     LAST,
     LEAST_SECONDS,
@@ -220,9 +221,8 @@ def _duplicate(index: int) -> None:
 
 def _more(last: int) -> None:
     """One more variant, or a whole set of them."""
-    del last
     full = len(current().choice.entrants) >= MOST_ENTRANTS
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key="more-variants"):
         st.button(
             "Add",
             icon=":material/add:",
@@ -230,6 +230,9 @@ def _more(last: int) -> None:
             disabled=full,
             help=f"At most {MOST_ENTRANTS}." if full else None,
         )
+        with st.popover("Sets", icon=":material/stacks:", help="Variants worth racing"):
+            for name, choice in sets_of(current(), has_rewrites=last > 0).items():
+                st.button(name, on_click=_keep, args=(choice,), type="tertiary", key=f"set-{name}")
 
 
 def _seconds() -> None:

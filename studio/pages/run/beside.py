@@ -1,0 +1,25 @@
+"""What can be done with a result: choose how figures are saved, open its recording."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from studio.pages.figure import choose_picture_kind
+from studio.pages.parts import go_to
+from studio.workspace import current, remember
+
+
+def beside(kept: int | None) -> None:
+    """The row's other controls.
+
+    Args:
+        kept: id of the recording; None where it was not kept.
+    """
+    choose_picture_kind()
+    if kept is not None and st.button(
+        f"Kept in History as {kept}", type="tertiary", icon=":material/history:", key="kept"
+    ):
+        remember(replace(current(), record=kept))
+        go_to("history")
