@@ -100,7 +100,8 @@ def sample_to_json(sample: DeviceSample) -> dict[str, Any]:
 
 def sample_from_json(document: Mapping[str, Any]) -> DeviceSample:
     """The sample that `sample_to_json` wrote."""
-    return DeviceSample(**{**document, "throttled": tuple(document["throttled"])})
+    fields: dict[str, Any] = {**document, "throttled": tuple(document["throttled"])}
+    return DeviceSample(**fields)
 
 
 def throttle_reasons(mask: int, names: Mapping[str, int]) -> tuple[str, ...]:
@@ -164,8 +165,5 @@ def _own_bytes(nvml: Any, handle: Any) -> int | None:
 
 
 def _constants(nvml: Any) -> dict[str, int]:
-    return {
-        name: value
-        for name, value in vars(nvml).items()
-        if name.startswith(_THROTTLE_PREFIX) and isinstance(value, int)
-    }
+    names = [name for name in dir(nvml) if name.startswith(_THROTTLE_PREFIX)]
+    return {name: int(getattr(nvml, name)) for name in names}

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,9 @@ for path in sys.argv[1:]:
     options.log_severity_level = 4
     providers = [("CUDAExecutionProvider", {"enable_cuda_graph": "1"}), "CPUExecutionProvider"]
     try:
-        session = onnxruntime.InferenceSession(path, options, providers=providers, enable_fallback=0)
+        session = onnxruntime.InferenceSession(
+            path, options, providers=providers, enable_fallback=0
+        )
         refused[path] = "" if "CUDAExecutionProvider" in session.get_providers() else "no CUDA"
     except Exception as error:
         refused[path] = str(error)
@@ -38,13 +39,13 @@ print(json.dumps(refused))
 
 
 @pytest.fixture(scope="module")
-def blank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def blank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("blank")
     try:
         build(folder)
     except CannotBuild as reason:
         pytest.skip(str(reason))
-    yield folder
+    return folder
 
 
 def refusals(paths: list[Path], blank: Path) -> list[str]:
@@ -92,11 +93,11 @@ def test_the_kernel_table_is_that_of_the_installed_runtime(blank: Path) -> None:
         }
 
 
-def _known(rows: list[list[object]], types: list[str]) -> set[str]:
+def _known(rows: list[tuple[int, int, dict[str, int]]], types: list[str]) -> set[str]:
     """Kernels with their types by name, for the order of the bits is not fixed."""
     return {
-        json.dumps([first, last, {name: _types(int(mask), types) for name, mask in masks.items()}])
-        for first, last, masks in rows  # pyright: ignore[reportGeneralTypeIssues] - JSON
+        json.dumps([first, last, {name: _types(mask, types) for name, mask in masks.items()}])
+        for first, last, masks in rows
     }
 
 

@@ -1,0 +1,106 @@
+"""The checklist of a capture: its lines, and what is found about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import onnx_ir as ir
+
+from optimizer.model.graph import node_id
+
+Rule = Literal[
+    "control-flow",
+    "shapes",
+    "output-shapes",
+    "tensors",
+    "kernels",
+    "copies",
+    "waits",
+    "host-values",
+]
+Severity = Literal["blocks", "condition", "note"]
+
+RULES: Mapping[Rule, str] = {
+    "control-flow": "No If, Loop or Scan",
+    "shapes": "Inputs have fixed sizes",
+    "output-shapes": "No size depends on data",
+    "tensors": "Inputs and outputs are tensors of numbers",
+    "kernels": "Every operator has a CUDA kernel",
+    "copies": "No copies between CPU and GPU inside the graph",
+    "waits": "No operator makes the host wait",
+    "host-values": "No kernel takes its arguments from an input's values",
+}
+"""What a capture needs of the model, in the order of the checklist."""
+
+CONTROL_FLOW = frozenset({"If", "Loop", "Scan"})
+SIZED_BY_DATA = frozenset({"NonZero", "Compress", "Unique", "NonMaxSuppression", "StringSplit"})
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureFinding:
+    """One thing in the way, or worth knowing.
+
+    Attributes:
+        rule: which line of the checklist.
+        severity: `blocks` capturing; `condition`: it works as long as the remedy is kept to;
+            `note`: tolerated.
+        place: the node's or value's name.
+        op_type: the node's operator, empty for an input or output.
+        node: the node's id in its model, empty for an input or output.
+        reason: one sentence.
+        remedy: one sentence, empty for a note.
+    """
+
+    rule: Rule
+    severity: Severity
+    place: str
+    op_type: str
+    node: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureCheck:
+    """The checklist of one model.
+
+    Attributes:
+        findings: in the order of the rules; empty for a model without any trouble.
+        nodes: on each side: `cuda`, `cpu`, `folded`.
+        runtime: whose kernels were looked up.
+    """
+
+    findings: tuple[CaptureFinding, ...]
+    nodes: Mapping[str, int] = field(default_factory=dict[str, int])
+    runtime: str = ""
+
+    @property
+    def possible(self) -> bool:
+        """Whether nothing blocks a capture."""
+        return not any(finding.severity == "blocks" for finding in self.findings)
+
+    def of(self, rule: Rule) -> tuple[CaptureFinding, ...]:
+        """The findings about one line of the checklist."""
+        return tuple(finding for finding in self.findings if finding.rule == rule)
+
+
+def about(
+    rule: Rule, node: ir.Node, reason: str, remedy: str, *, severity: Severity = "blocks"
+) -> CaptureFinding:
+    """A finding at a node."""
+    return CaptureFinding(
+        rule, severity, node.name or "", node.op_type, node_id(node), reason, remedy
+    )
+
+
+def check_to_json(check: CaptureCheck) -> dict[str, Any]:
+    """Plain JSON, from which `check_from_json` makes the same."""
+    return asdict(check)
+
+
+def check_from_json(document: Mapping[str, Any]) -> CaptureCheck:
+    """What `check_to_json` wrote."""
+    findings = tuple(CaptureFinding(**finding) for finding in document["findings"])
+    return CaptureCheck(findings, document["nodes"], document["runtime"])
