@@ -128,21 +128,30 @@ def warm_after(latencies_ms: Sequence[float]) -> int:
 def contrast(baseline: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> Contrast:
     """Compare two variants that ran in the same rounds.
 
-    A round's speedup is the quotient of its medians, so that whatever slowed the machine down for
-    both cancels out. The estimate is the median of the means of all pairs of rounds (in
-    logarithms), the interval the one that belongs to Wilcoxon's signed-rank test: a few rounds in
-    which somebody else took the machine do not move them.
+    A round's speedup is the quotient of what undisturbed runs took in it, so that whatever slowed
+    the machine down for both cancels out. The estimate is the median of the means of all pairs of
+    rounds (in logarithms), the interval the one that belongs to Wilcoxon's signed-rank test: a few
+    rounds in which somebody else took the machine do not move them.
 
     Source: Hodges and Lehmann 1963, "Estimates of location based on rank tests".
     """
     pairs = [(a, b) for a, b in zip(baseline, other, strict=False) if len(a) and len(b)]
     if not pairs:
         return Contrast(1.0, 0.0, float("inf"), 0, "no_clear_difference")
-    logs = np.array([np.log(np.median(a) / np.median(b)) for a, b in pairs])
+    logs = np.array([np.log(undisturbed_ms(a) / undisturbed_ms(b)) for a, b in pairs])
     averages = _pair_averages(_grouped(logs))
     shown, sure = _interval(averages, CONFIDENCE), _interval(averages, SURE)
     middle = float(np.exp(np.median(averages)))
     return Contrast(middle, *shown, len(logs), _verdict(*sure, rounds=len(logs)))
+
+
+def undisturbed_ms(block: Sequence[float]) -> float:
+    """Latency of a block's runs that nobody got in the way of: the lower quartile.
+
+    Other processes only ever make a run slower. On a crowded machine the median of a block follows
+    them, and its lower quartile hardly does.
+    """
+    return float(np.percentile(block, 25))
 
 
 def _grouped(logs: NDArray[np.float64]) -> NDArray[np.float64]:

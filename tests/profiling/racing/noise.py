@@ -45,6 +45,7 @@ NOISES = {
     "bursts": Noise(bursts=0.1),
     "no memory": Noise(level=0.05, memory=0),
     "neighbours": Noise(level=0.06, bursts=0.2, stray=0.2),
+    "crowded": Noise(level=0.06, bursts=0.2, stray=0.5),
     "periodic": Noise(periodic=16),
 }
 

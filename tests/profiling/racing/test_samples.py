@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from profiling.racing.samples import contrast, summarize, warm_after
+from profiling.racing.samples import contrast, summarize, undisturbed_ms, warm_after
 
 
 def rounds(median: float, *, seed: int, count: int = 12, noise: float = 0.02) -> list[list[float]]:
@@ -85,3 +85,13 @@ def test_few_rounds_prove_nothing() -> None:
 def test_the_same_latencies_give_the_same_interval() -> None:
     base, other = rounds(11, seed=1), rounds(10, seed=2)
     assert contrast(base, other) == contrast(base, other)
+
+
+def test_runs_that_others_got_in_the_way_of_do_not_count_unless_they_are_most() -> None:
+    assert undisturbed_ms([10.0, 10.0, 10.0, 40.0, 90.0]) == 10
+    assert undisturbed_ms([12.0]) == 12
+    base = [[10.0, 10.1, 10.2, 30.0 * (1 + number % 3)] for number in range(12)]
+    other = [[11.0, 11.1, 30.0, 35.0] for _ in range(12)]
+    found = contrast(base, other)
+    assert found.verdict == "slower"
+    assert 1 / found.speedup == pytest.approx(1.1, rel=0.01)
