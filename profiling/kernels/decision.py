@@ -7,6 +7,7 @@ it. A reformulation belongs to its places in the graph and is chosen workload by
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -54,7 +55,7 @@ def choose(selection: Selection, *, lossy: bool = False) -> Choice:
     races = selection.races
     sets = _option_sets(races)
     chosen, notes = _combined(sets, races, selection.config)
-    by_options = {race.operator.workload.key: _factor(race, chosen, sets) for race in races}
+    by_options = {race.operator.workload.key: _factor(race, chosen) for race in races}
     options: dict[str, Value] = {}
     for label in chosen:
         options.update(sets[label])
@@ -107,8 +108,8 @@ def _combined(
                 " options hold for the whole session."
             )
             continue
-        if set(changes) <= set(merged):
-            continue
+        if set(changes) & set(merged):
+            continue  # a part of what it saves is counted already
         try:
             from_values({**merged, **changes}, base=base)
         except ConfigError as error:
@@ -125,16 +126,8 @@ def _combined(
     return chosen, tuple(notes)
 
 
-def _factor(
-    race: WorkloadRace, chosen: list[str], sets: Mapping[str, Mapping[str, Value]]
-) -> float:
-    factor = 1.0
-    counted: set[str] = set()
-    for label in chosen:
-        if not set(sets[label]) <= counted:
-            factor *= _speedup(race, label)
-            counted |= set(sets[label])
-    return factor
+def _factor(race: WorkloadRace, chosen: list[str]) -> float:
+    return math.prod(_speedup(race, label) for label in chosen)
 
 
 def _speedup(race: WorkloadRace, label: str) -> float:

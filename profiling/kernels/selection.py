@@ -59,7 +59,7 @@ class WorkloadRace:
     """A workload, its candidates, and their race.
 
     Attributes:
-        operator: the workload and where it occurs; without its model once it is recorded.
+        operator: the workload and where it occurs; without its model once all races are over.
         candidates: all that were thought of, the baseline first.
         race: None where it could not be run.
         error: why not.
@@ -71,15 +71,9 @@ class WorkloadRace:
     error: str = ""
 
     def rows(self) -> tuple[Row, ...]:
-        """All candidates: measured ones by latency, wrong ones, those that were not measured."""
+        """All candidates: measured ones by speedup, wrong ones, those that were not measured."""
         found = [self._row(candidate) for candidate in self.candidates]
-        worst = float("inf")
-        return tuple(
-            sorted(
-                found,
-                key=lambda row: (row.p50_ms is None, bool(row.wrong), row.p50_ms or worst),
-            )
-        )
+        return tuple(sorted(found, key=_rank))
 
     def winner(self, *, lossy: bool = False) -> Row:
         """The candidate to take: surely faster, by the lower end of its interval; else as it is."""
@@ -186,7 +180,7 @@ def select(
         found = replace(found, races=(*found.races, raced))
         if observe is not None:
             observe(found)
-    return found
+    return _without_models(found)
 
 
 def race_workload(
@@ -224,6 +218,15 @@ def race_workload(
     except StudioError as error:
         return WorkloadRace(operator, offered, None, error.message)
     return WorkloadRace(operator, offered, race)
+
+
+def _without_models(selection: Selection) -> Selection:
+    """The same without the extracted files: results are kept for long, and weights are large."""
+    operators = tuple(replace(operator, model=b"") for operator in selection.hot.operators)
+    races = tuple(
+        replace(race, operator=replace(race.operator, model=b"")) for race in selection.races
+    )
+    return replace(selection, hot=replace(selection.hot, operators=operators), races=races)
 
 
 def _written(
@@ -267,6 +270,12 @@ def _wrong(outputs: Sequence[Comparison], tolerance: Tolerance) -> str:
         if output.max_abs > tolerance.atol + tolerance.rtol * output.scale:
             return f"off by {output.max_abs:.3g} where the result reaches {output.scale:.3g}"
     return ""
+
+
+def _rank(row: Row) -> tuple[bool, bool, float]:
+    # The paired estimate, not the median: what slowed the machine down for all does not count.
+    estimate = 1.0 if row.contrast is None else row.contrast.speedup
+    return row.p50_ms is None, bool(row.wrong), -estimate
 
 
 def _sure_speedup(row: Row) -> float:

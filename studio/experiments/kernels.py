@@ -12,6 +12,7 @@ from typing import Any
 from optimizer.errors import RunError
 from optimizer.model.findings import Status
 from profiling.config import Group
+from profiling.config.settings import from_values
 from profiling.kernels.decision import choose
 from profiling.kernels.hot import TOP, HotOperators
 from profiling.kernels.kernels_json import (
@@ -217,20 +218,26 @@ def apply_kernels(
     variant = variants_of([request.entrant], store, subject)[0]
     run = run_of(request.entrant, store, subject)
     mark = hashlib.sha256(repr(kernels_key(*subject, request)).encode()).hexdigest()[:16]
+    choice = choose(report.selection, lossy=request.lossy)
+    tuning = report.tuning
+    if choice.options and variant.config.device != "cpu":  # the CPU provider tunes nothing
+        chosen = replace(variant, config=from_values(dict(choice.options), base=variant.config))
+        tuning = _tuned(chosen, pool, cancelled)
     confirmation = confirm(
         variant,
         report.selection,
-        choose(report.selection, lossy=request.lossy),
+        choice,
         pool=pool,
         folder=run.folder / f"kernels-{mark}",
         seconds=request.seconds,
-        tuning=report.tuning.text if report.tuning is not None else "",
+        tuning=tuning.text if tuning is not None else "",
         progress=progress,
         cancelled=cancelled,
     )
     found = replace(
         report,
         confirmation=confirmation,
+        tuning=tuning,
         lossy=request.lossy,
         seconds=report.seconds + time.monotonic() - began,
     )

@@ -20,7 +20,7 @@ from studio.experiments.kernels import (
 )
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
-from studio.pages.run.kernels_report import show_kernels
+from studio.pages.run.kernels_report import show_confirmation, show_kernels
 from studio.pages.run.setting import Setting
 from studio.run_choice import MOST_ENTRANTS, EntrantChoice
 from studio.services import keeper, machine_groups, pool, store
@@ -111,12 +111,10 @@ def _show(report: KernelsReport, request: KernelsRequest, setting: Setting) -> N
 
 
 def _applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> None:
-    from studio.pages.run.kernels_report import show_confirmation
-
     confirmation = report.confirmation
     if confirmation is None:
         return
-    show_confirmation(confirmation)
+    show_confirmation(confirmation, report.selection)
     with st.container(horizontal=True):
         if confirmation.adopted in (OPTIONS, BOTH):
             st.button(

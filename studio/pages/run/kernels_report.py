@@ -10,7 +10,7 @@ import streamlit as st
 
 from profiling.config import Value
 from profiling.kernels.hot import HotOperators
-from profiling.kernels.selection import Row, WorkloadRace
+from profiling.kernels.selection import Row, Selection, WorkloadRace
 from profiling.kernels.whole import OPTIONS, Confirmation
 from studio.experiments.kernels import KernelsReport, finding
 from studio.figures.kernels import candidate_dots, hot_bars
@@ -39,12 +39,13 @@ def show_kernels(report: KernelsReport) -> None:
     if report.tuning is not None:
         _tuning(report)
     if report.confirmation is not None:
-        show_confirmation(report.confirmation)
+        show_confirmation(report.confirmation, report.selection)
 
 
-def show_confirmation(confirmation: Confirmation) -> None:
+def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
     """The whole model before and after, and what to take over."""
     race = confirmation.race
+    share = 100 * sum(raced.operator.share for raced in selection.races)
     text = confirmation.finding
     title = f"{text[:1].upper()}{text[1:]}"
     if any(timing.blocks_ms for timing in race.timings):
@@ -52,7 +53,7 @@ def show_confirmation(confirmation: Confirmation) -> None:
     else:
         show_message(title, key="kernels-whole")
     st.caption(
-        "The prediction counts the raced operators alone, each with its share of the time; only "
+        f"The prediction counts the raced operators alone, {share:.0f} % of the time of all; only "
         "this race of the whole model is believed."
     )
     options = setting_text(confirmation.choice.options)
