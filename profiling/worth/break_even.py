@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf
 
 from profiling.racing.race import Race, Timing
 from profiling.racing.samples import Contrast
@@ -72,9 +72,15 @@ class BreakEven:
         """The number at the upper and at the lower end of the speed-up's interval."""
         return self._needed(self.contrast.high), self._needed(self.contrast.low)
 
-    def saved_s(self, inferences: float) -> float:
-        """Seconds saved after so many; negative before it has paid."""
-        return inferences * (self.before_ms - self.after_ms) / 1000 - self.extra_s
+    def saved_s(self, inferences: float, speedup: float | None = None) -> float:
+        """Seconds saved after so many; negative before it has paid.
+
+        Args:
+            inferences: done so far.
+            speedup: another one than the measured, as an end of its interval.
+        """
+        factor = self.contrast.speedup if speedup is None else speedup
+        return inferences * self.before_ms * (1 - 1 / max(factor, 1e-3)) / 1000 - self.extra_s
 
     def _needed(self, speedup: float) -> float:
         if not self.pays or speedup <= 1:
@@ -84,13 +90,14 @@ class BreakEven:
 
     def __str__(self) -> str:
         if self.contrast.verdict == "slower":
-            return "never: each inference takes longer"
+            return "Optimizing never pays: each inference takes longer"
         if not self.pays:
-            return "never, at the measured difference"
+            return "Optimizing never pays, at the measured difference"
         if self.extra_s <= 0:
-            return "from the first inference on"
+            return "Optimizing pays from the first inference on"
         low, high = self.interval
-        return f"after {self.inferences:,.0f} inferences, 95 % interval {low:,.0f} to {high:,.0f}"
+        count = f"{ceil(self.inferences):,} inferences"
+        return f"Optimizing pays after {count}, 95 % interval {ceil(low):,} to {ceil(high):,}"
 
 
 def break_even(race: Race, *, optimize_s: float, tune_s: float = 0.0) -> BreakEven | None:

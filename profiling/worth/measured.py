@@ -2,7 +2,8 @@
 
 First the pass boundaries race against each other. Where two neighbours differ clearly, the steps
 between them are cut again and race once more, together with the source and the optimized model,
-until every clear difference is one step, the rest is not clear, or the budget is used up.
+until every clear difference is one step, the rest is not clear, or the budget is used up. As
+long as nothing differs clearly, the same points race again.
 """
 
 from __future__ import annotations
@@ -182,21 +183,30 @@ def measured_waterfall(
 def _next(course: _Course) -> tuple[tuple[int, ...], str]:
     """The points of the next race, or why there is none."""
     budget, found = course.budget, course.found()
-    clear = [s for s in found.segments if s.change.clear and len(s.steps) > 1]
-    if not clear:
-        return (), "every clear difference is one step, and nothing else differs clearly"
     if course.left_s < _LEAST_SHARE * budget.seconds:
         return (), f"the {budget.seconds:.0f} s are used up"
+    most = min(budget.side_by_side, _affordable(course))
+    clear = [s for s in found.segments if s.change.clear]
+    if not clear and not found.total.clear:
+        return first_cuts(course.boundaries, most), ""  # more rounds may tell
+    return _cuts(course, [s for s in clear if len(s.steps) > 1], most)
+
+
+def _cuts(course: _Course, clear: Sequence[Segment], most: int) -> tuple[tuple[int, ...], str]:
+    """Points inside the segments that differ clearly, as many as may still be written."""
+    if not clear:
+        return (), "every clear difference is one step, and nothing else differs clearly"
+    points = course.found().levels.points
     strongest = [(segment.span, segment.change.log) for segment in clear]
-    room = budget.points - len(found.levels.points)
-    for most in range(min(budget.side_by_side, _affordable(course)), _FEWEST_POINTS - 1, -1):
-        steps = next_cuts(strongest, course.boundaries, most)
-        new = set(steps) - set(found.levels.points)
-        if steps and new <= {step for heat in course.heats for step in heat.steps}:
+    known = {step for heat in course.heats for step in heat.steps}
+    for count in range(most, _FEWEST_POINTS - 1, -1):
+        steps = next_cuts(strongest, course.boundaries, count)
+        new = set(steps) - set(points)
+        if steps and new <= known:
             return (), "the cut points between did not run"
-        if len(new) <= room and steps:
+        if steps and len(new) <= course.budget.points - len(points):
             return steps, ""
-    return (), f"{budget.points} cut points are used up"
+    return (), f"{course.budget.points} cut points are used up"
 
 
 def _affordable(course: _Course) -> int:

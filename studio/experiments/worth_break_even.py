@@ -66,7 +66,7 @@ class BreakEvenReport:
         if result is None:
             broken = next((t for t in self.race.timings if not t.believable), self.race.timings[-1])
             return f"No break-even: {broken.label} has no times that count"
-        return f"Optimizing has paid {result}"
+        return str(result)
 
     def with_tuning(self, tune_s: float) -> BreakEvenReport:
         """The same race, with another time for tuning."""

@@ -40,6 +40,7 @@ def ablation_dots(
     series = [entry for entry in series if any(value is not None for value in entry[3])]
     known = [value for *_, values in series for value in values if value is not None]
     scale = scale_of(metric, max(map(abs, known), default=0))
+    unit = f"{scale.unit.removesuffix(' moved')} saved"
     figure = go.Figure()
     for row in range(len(worth)):
         reach = [values[row] for *_, values in series]
@@ -50,16 +51,25 @@ def ablation_dots(
                 x=[None if value is None else value / scale.size for value in values],
                 y=list(range(len(worth))),
                 mode="markers",
-                marker={"color": color, "symbol": symbol, "size": 11, "line": {"width": 2}},
+                marker={
+                    "color": color,
+                    "symbol": symbol,
+                    "size": 11,
+                    "line": {"width": 2, "color": color},
+                },
                 customdata=[escape(titles[w.pass_id]) for w in worth],
-                hovertemplate=f"%{{customdata}}<br>{name}: %{{x:,.4g}} {scale.unit}<extra></extra>",
+                hovertemplate=f"%{{customdata}}<br>{name}: %{{x:,.4g}} {unit}<extra></extra>",
             )
         )
     figure.update_layout(
         template=TEMPLATE,
         title=titled(_title(worth, metric, titles), {name: color for name, color, *_ in series}),
         height=120 + _ROW_PX * len(worth),
-        xaxis={"title": f"{scale.unit} saved", "zeroline": True},
+        xaxis={
+            "title": unit,
+            "zeroline": True,
+            "showgrid": True,
+        },
         yaxis=_passes_axis([titles[w.pass_id] for w in worth]),
     )
     return figure

@@ -1,89 +1,113 @@
-"""When optimizing has paid: time spent so far over inferences done so far."""
+"""When optimizing has paid: time saved so far over inferences done so far."""
 
 from __future__ import annotations
 
-from math import ceil, floor, isfinite, log10
+from math import isfinite
 
 import plotly.graph_objects as go
 
 from profiling.worth.break_even import BreakEven
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, three_digits, titled
 
-_POINTS = 120
-_LEAST_DECADES = 3
-_MOST_DECADES = 9
+_FAR = 2.5
+_FARTHEST = 6.0
+"""The axis goes this many times as far as the crossing, to see its interval."""
+
+_PLAIN = "rgba(0,0,0,0)"
+_BAND = "rgba(91,104,238,0.16)"
 
 
-def break_even_lines(found: BreakEven) -> go.Figure:
-    """Both ways as lines from their first costs on; the band is the 95 % interval.
+def break_even_line(found: BreakEven) -> go.Figure:
+    """A line from what optimizing cost to what it has saved; where it meets 0, it has paid.
 
     Args:
-        found: with its race's numbers.
+        found: with its race's numbers; the band is the 95 % interval of the saving.
     """
-    counts = [10 ** (_decades(found) * i / _POINTS) for i in range(_POINTS + 1)]
+    until = _until(found)
+    counts = [0.0, until]
     contrast = found.contrast
-    ends = (_spent(found, count=c, speedup=contrast.low) for c in counts)
     figure = go.Figure()
-    figure.add_trace(_line(counts, list(ends), None))
-    band = _line(counts, [_spent(found, count=c, speedup=contrast.high) for c in counts], None)
-    band.update(fill="tonexty", fillcolor="rgba(91,104,238,0.16)")
-    figure.add_trace(band)
-    source = [found.before.total_s + c * found.before_ms / 1000 for c in counts]
-    optimized = [_spent(found, count=c, speedup=contrast.speedup) for c in counts]
-    figure.add_trace(_line(counts, source, BEFORE_COLOR, "as it is"))
-    figure.add_trace(_line(counts, optimized, AFTER_COLOR, "optimized"))
-    if found.inferences > 0 and isfinite(found.inferences):
-        _mark(figure, found)
+    figure.add_trace(_line(counts, [found.saved_s(c, contrast.low) for c in counts], _PLAIN))
+    upper = _line(counts, [found.saved_s(c, contrast.high) for c in counts], _PLAIN)
+    figure.add_trace(upper.update(fill="tonexty", fillcolor=_BAND))
+    steps = [until * part / 60 for part in range(61)]
+    line = _line(steps, [found.saved_s(c) for c in steps], AFTER_COLOR)
+    figure.add_trace(
+        line.update(
+            hoverinfo=None,
+            hovertemplate="%{x:,.0f} inferences: %{y:.3g} s saved<extra></extra>",
+        )
+    )
+    figure.add_hline(0, line={"color": BEFORE_COLOR, "width": 1})
+    _start(figure, found)
+    if found.pays and found.inferences > 0:
+        _crossing(figure, found)
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(
-            f"Optimizing has paid {found}", {"as it is": BEFORE_COLOR, "optimized": AFTER_COLOR}
-        ),
-        height=360,
-        xaxis={"type": "log", "title": "inferences, logarithmic", "dtick": 1},
-        yaxis={"type": "log", "title": "s spent so far, logarithmic", "dtick": 1},
+        title=titled(str(found)),
+        height=380,
+        xaxis={"title": "inferences", "range": [-0.02 * until, until], "showgrid": True},
+        yaxis={"title": "s saved, less what was spent once"},
     )
     return figure
 
 
-def _spent(found: BreakEven, *, count: float, speedup: float) -> float:
-    return found.after.total_s + count * found.before_ms / 1000 / max(speedup, 1e-6)
+def _until(found: BreakEven) -> float:
+    if found.pays and found.inferences > 0:
+        high = found.interval[1]
+        far = 1.2 * high if isfinite(high) else 0.0
+        return min(_FARTHEST * found.inferences, max(_FAR * found.inferences, far))
+    return max(100.0, 20_000 * abs(found.extra_s) / found.before_ms)
 
 
-def _decades(found: BreakEven) -> int:
-    """So far that the crossing and what follows is seen, or one day of nothing else."""
-    until = found.interval[1] if isfinite(found.interval[1]) else found.inferences
-    if not isfinite(until):
-        until = 10 * max(1.0, 1000 * abs(found.extra_s) / found.before_ms)
-    return min(_MOST_DECADES, max(_LEAST_DECADES, ceil(log10(max(1.0, until))) + 1))
-
-
-def _line(
-    counts: list[float], seconds: list[float], color: str | None, name: str = ""
-) -> go.Scatter:
+def _line(counts: list[float], seconds: list[float], color: str) -> go.Scatter:
     return go.Scatter(
         x=counts,
         y=seconds,
         mode="lines",
-        name=name,
-        line={"color": color or "rgba(0,0,0,0)", "width": 2 if color else 0},
-        hoverinfo="skip" if color is None else None,
-        hovertemplate=f"{name}<br>%{{x:,.0f}} inferences: %{{y:.3g}} s<extra></extra>"
-        if color
-        else None,
+        line={"color": color, "width": 2 if color != _PLAIN else 0},
+        hoverinfo="skip",
     )
 
 
-def _mark(figure: go.Figure, found: BreakEven) -> None:
-    x = log10(found.inferences)
-    figure.add_vline(found.inferences, line={"color": BEFORE_COLOR, "width": 1, "dash": "dot"})
-    seconds = found.before.total_s + found.inferences * found.before_ms / 1000
+def _start(figure: go.Figure, found: BreakEven) -> None:
+    spent = found.extra_s
+    verb = "spent once" if spent > 0 else "ready sooner by"
     figure.add_annotation(
-        x=x,
-        y=log10(seconds),
-        ax=42 if floor(x) < _MOST_DECADES - 1 else -42,
-        ay=34,
-        text=f"{three_digits(found.inferences)} inferences, {three_digits(seconds)} s",
-        arrowcolor=BEFORE_COLOR,
+        x=0,
+        y=-spent,
+        text=f"{verb} {three_digits(abs(spent))} s",
+        showarrow=False,
         xanchor="left",
+        yanchor="top" if spent > 0 else "bottom",
+        xshift=10,
+        yshift=-4 if spent > 0 else 4,
+    )
+
+
+def _crossing(figure: go.Figure, found: BreakEven) -> None:
+    low, high = found.interval
+    figure.add_trace(
+        go.Scatter(
+            x=[found.inferences],
+            y=[0],
+            mode="markers",
+            marker={"color": AFTER_COLOR, "size": 9, "line": {"color": AFTER_COLOR}},
+            error_x={
+                "type": "data",
+                "array": [high - found.inferences],
+                "arrayminus": [found.inferences - low],
+                "color": AFTER_COLOR,
+                "thickness": 1.5,
+            },
+            hoverinfo="skip",
+        )
+    )
+    figure.add_annotation(
+        x=found.inferences,
+        y=0,
+        text=f"<b>{three_digits(found.inferences)} inferences</b>",
+        showarrow=False,
+        yshift=16,
+        xanchor="right",
     )

@@ -14,7 +14,7 @@ from studio.experiments.worth_break_even import (
     break_even_key,
     run_break_even,
 )
-from studio.figures.worth_break_even import break_even_lines
+from studio.figures.worth_break_even import break_even_line
 from studio.pages.cost.choice import CostChoice
 from studio.pages.cost.pieces import Table, digits, figure, how, twin
 from studio.pages.launch import launch
@@ -60,11 +60,13 @@ def show_break_even(report: BreakEvenReport) -> None:
     if result is None:
         show_message(f"{report.finding}.", key="no-break-even")
         return
-    figure(break_even_lines(result), "break-even")
+    figure(break_even_line(result), "break-even")
     options = ", ".join(f"{k}={v}" for k, v in report.request.config.changed().items())
     st.caption(
         how(report.race, races=1, seconds=report.request.seconds, options=options)
-        + f" {result.contrast}. The lines begin with what is spent once; the band is the interval."
+        + f" Each inference: {result.contrast}; the band is that interval. Spent once: optimizing,"
+        " tuning, creating the session and the first run, less what the source takes for the last"
+        " two."
     )
     twin("What is spent once and every time, as a table", _table(result), key="break-even")
 

@@ -27,7 +27,7 @@ def test_optimizing_pays_after_its_extra_time_divided_by_what_each_inference_sav
     assert found.inferences == pytest.approx(1.5 / 0.005)
     assert found.interval == pytest.approx((1.5 / 0.008, 1.5 / 0.002))
     assert found.saved_s(found.inferences) == pytest.approx(0)
-    assert str(found) == "after 300 inferences, 95 % interval 188 to 750"
+    assert str(found) == "Optimizing pays after 300 inferences, 95 % interval 188 to 750"
 
 
 def test_it_pays_at_once_when_the_optimized_model_is_also_ready_sooner() -> None:
@@ -39,14 +39,14 @@ def test_it_pays_at_once_when_the_optimized_model_is_also_ready_sooner() -> None
     )
     assert found.inferences == 0
     assert found.interval == (0, 0)
-    assert str(found) == "from the first inference on"
+    assert str(found) == "Optimizing pays from the first inference on"
 
 
 def test_it_never_pays_without_a_clear_difference() -> None:
     cheap = Upfront(create_s=0.1)
     unclear = case((1.02, 0.99, 1.05), "no_clear_difference", before=cheap, after=Upfront(1.0))
     assert unclear.inferences == inf
-    assert str(unclear) == "never, at the measured difference"
+    assert str(unclear) == "Optimizing never pays, at the measured difference"
     slower = case((0.8, 0.7, 0.9), "slower", before=cheap, after=Upfront(1.0))
     assert slower.interval == (inf, inf)
     assert "takes longer" in str(slower)
