@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 
@@ -50,23 +51,21 @@ def median_dots(recordings: Sequence[Recording], names: Sequence[str], *, title:
     y = 0.0
     ticks: list[tuple[float, str]] = []
     rows = variants_of(recordings)
+    start, axis = _axis([ms for timed in rows.values() for _, ms in timed])
     alone = len(recordings) == 1
     for row, (label, timed) in enumerate(rows.items()):
-        span = [ms for _, ms in timed]
         middle = y + (len(timed) - 1) * _DOT_PX / 2
-        if len(timed) > 1:
-            _range(figure, min(span), max(span), middle)
         for place, ms in timed:
+            _leader(figure, start, ms, y)
             _dot(figure, ms, y, name=names[place], color=color_of(row if alone else place))
             y += _DOT_PX
         ticks.append((middle, _short(label)))
         y += _GAP_PX
-    values = [ms for timed in rows.values() for _, ms in timed]
     figure.update_layout(
         template=TEMPLATE,
         title=titled(escape(title)),
         height=int(120 + y),
-        xaxis=_axis(values),
+        xaxis=axis,
         yaxis={
             "tickvals": [place for place, _ in ticks],
             "ticktext": [f"{text} " for _, text in ticks],
@@ -93,23 +92,27 @@ def _dot(figure: go.Figure, ms: float, y: float, *, name: str, color: str) -> No
     )
 
 
-def _range(figure: go.Figure, low: float, high: float, y: float) -> None:
+def _leader(figure: go.Figure, start: float, ms: float, y: float) -> None:
+    """A faint line from the axis to the dot: labels stay free on its right."""
     figure.add_trace(
         go.Scatter(
-            x=[low, high],
+            x=[start, ms],
             y=[y, y],
             mode="lines",
-            line={"color": "rgba(128,136,150,0.35)", "width": 2},
+            line={"color": "rgba(128,136,150,0.28)", "width": 1},
             hoverinfo="skip",
         )
     )
 
 
-def _axis(values: Sequence[float]) -> dict[str, object]:
+def _axis(values: Sequence[float]) -> tuple[float, dict[str, object]]:
+    """Where the axis begins, and the axis."""
     low, high = min(values), max(values)
     if low > 0 and high / low > _WIDE:
-        return {"type": "log", "title": "median latency, ms, logarithmic", "dtick": 1}
-    return {"title": "median latency, ms", "range": [0, high * 1.18 or 1]}
+        ends = [math.log10(low) - 0.15, math.log10(high) + 0.4]
+        title = "median latency, ms, logarithmic"
+        return low / 1.4, {"type": "log", "title": title, "dtick": 1, "range": ends}
+    return 0.0, {"title": "median latency, ms", "range": [0, high * 1.18 or 1]}
 
 
 def options_text(measured: Measurement) -> str:

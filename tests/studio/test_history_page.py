@@ -237,6 +237,14 @@ def test_the_figure_has_a_dot_a_recording_and_escapes_what_it_is_told() -> None:
     assert "<b>" not in figure.layout.title.text
 
 
+def test_medians_far_apart_are_drawn_on_a_logarithmic_axis_that_holds_them() -> None:
+    rows = tuple(Measurement(str(ms), p50_ms=ms) for ms in (0.02, 3.0, 900.0))
+    figure: Any = median_dots([replace(RACE, measurements=rows)], [""], title="t")
+    low, high = figure.layout.xaxis.range
+    assert figure.layout.xaxis.type == "log"
+    assert 10**low < 0.02 < 900 < 10**high
+
+
 def test_columns_without_a_value_are_left_out() -> None:
     table = measurements_table([Measurement("a", p50_ms=1.0)])
     assert table == {"variant": ["a"], "p50, ms": [1.0]}

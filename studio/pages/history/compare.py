@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from profiling.records import Recording, hardware
+from profiling.records import Recording, hardware, origin
 from profiling.records.recording import started
 from studio.figures.history import median_dots, variants_of
 from studio.figures.template import three_digits
-from studio.pages.parts import show_message
+from studio.pages.parts import show_message, words
 
 MOST_COMPARED = 12
 
@@ -32,6 +32,7 @@ def show_comparison(recordings: Sequence[Recording]) -> None:
         "Medians of the steady state. The recordings did not take turns, so no interval can be "
         "given: for a verdict, race the variants against each other."
     )
+    st.caption("  \n".join(words(f"#{one.id} {one.model}: {origin(one)}") for one in recordings))
     with st.expander("Comparison as a table"):
         st.dataframe(comparison_table(recordings), hide_index=True, width="stretch")
 

@@ -27,9 +27,10 @@ def show_opened(recording: Recording) -> None:
     )
     st.caption(words(_about(recording)))
     with st.container(key="report"):
-        if not _drawn(recording):
+        drawn = _drawn(recording)
+        if not drawn:
             _figure(recording)
-    with st.expander("Measurements as a table", expanded=recording.kind not in OPENERS):
+    with st.expander("Measurements as a table", expanded=not drawn):
         st.dataframe(measurements_table(recording.measurements), hide_index=True, width="stretch")
 
 

@@ -13,6 +13,7 @@ from profiling.records import Kind
 from studio.experiments.kernels import kernels_from_payload
 from studio.experiments.race import race_from_payload
 from studio.experiments.sweep import sweep_from_payload
+from studio.pages.cost.page import show_worth
 from studio.pages.run.kernels_report import show_kernels
 from studio.pages.run.race_report import show_race
 from studio.pages.run.sweep import show_sweep
@@ -22,5 +23,6 @@ Opener = Callable[[Mapping[str, Any]], None]
 OPENERS: dict[Kind, Opener] = {
     "race": lambda payload: show_race(race_from_payload(payload)),
     "sweep": lambda payload: show_sweep(sweep_from_payload(payload)),
+    "worth": show_worth,
     "kernels": lambda payload: show_kernels(kernels_from_payload(payload)),
 }

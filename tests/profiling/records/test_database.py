@@ -147,7 +147,7 @@ from dataclasses import replace
 from profiling.records import Records
 from tests.profiling.records.samples import RACE, sample
 records = Records(sys.argv[1])
-for number in range(40):
+for number in range(20):
     records.add(replace(sample(number), seconds=float(sys.argv[2])))
     records.add(sample(number))
 """
@@ -159,7 +159,7 @@ def test_processes_that_write_at_once_lose_nothing(records: Records, database_ur
         for number in (1, 2, 3)
     ]
     assert [writer.wait(120) for writer in writers] == [0, 0, 0]
-    assert records.count() == 3 * 40 + 40
+    assert records.count() == 3 * 20 + 20
     assert all(entry.variants == 3 for entry in records.find(limit=200))
 
 
