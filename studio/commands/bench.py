@@ -15,17 +15,13 @@ from profiling.config import options
 from profiling.config.settings import from_settings, variations
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Variant
-from profiling.racing.recorded import race_recording, sweep_recording
 from profiling.racing.sweep import Sweep, SweepPoint, sweep
 from profiling.workers import default_pool
-from studio import services
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.bench_report import Threshold, conditions, failures, report_json, report_text
 from studio.commands.models import bindings, model_path
 from studio.commands.output import plain, print_json, say
 from studio.commands.progress_line import progress_line
-
-_BLOCK = 1 << 20
 
 
 def add_parser(commands: Any) -> None:
@@ -138,20 +134,27 @@ def _swept(text: str | None) -> tuple[str, list[int]]:
 
 
 def _record(found: Sweep, variants: Sequence[Variant]) -> None:
-    workloads = {variant.label: _digest(Path(str(variant.model))) for variant in variants}
-    model, digest = Path(str(variants[0].model)).name, workloads[variants[0].label]
+    # The database is a lot of imports that no other command needs.
+    from studio import services
+    from studio.experiments.race import Raced, RaceReport
+    from studio.experiments.sweep import SweepReport
+
+    digests = [_digest(Path(str(variant.model))) for variant in variants]
+    graphs = tuple(Raced(0, workload=digest) for digest in digests)
+    name = Path(str(variants[0].model)).name
     race = found.points[0].race
-    recording = (
-        race_recording(race, model=model, model_hash=digest, workloads=workloads)
+    report = (
+        RaceReport(race, graphs, name, digests[0])
         if race is not None and not found.dimension
-        else sweep_recording(found, model=model, model_hash=digest, workloads=workloads)
+        else SweepReport(found, graphs, name, digests[0])
     )
+    recording = report.recording()
+    if recording is None:
+        say("passlens: nothing was measured, so nothing was recorded.")
+        return
     say(f"recorded as number {services.records().add(recording)}")
 
 
 def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from profiling.racing.race_json import race_from_json
+from profiling.racing.race_json import race_from_json, race_to_json
 from profiling.racing.samples import contrast
 from studio.cli import main
 from studio.commands.bench import distinct_names
@@ -177,6 +177,7 @@ def test_record_keeps_the_race(
 ) -> None:  # fmt: skip
     from profiling.records import Records
     from studio import services
+    from studio.experiments.race import race_from_payload
 
     url = f"sqlite:///{tmp_path / 'records.sqlite'}"
     monkeypatch.setenv("PASSLENS_DATABASE_URL", url)
@@ -188,7 +189,7 @@ def test_record_keeps_the_race(
     kept = Records(url).load(number)
     assert kept.kind == "race"
     assert kept.model == "few.onnx"
-    assert kept.payload == json.loads(out)["races"][0]["race"]
+    assert race_to_json(race_from_payload(kept.payload).race) == json.loads(out)["races"][0]["race"]
     assert [row.label for row in kept.measurements] == ["few.onnx", "many.onnx"]
     assert all(len(row.workload) == 64 for row in kept.measurements)
 
