@@ -59,8 +59,10 @@ def read_times(text: str) -> NodeTimes:
             details[node] = record["args"]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise RunError("The runtime's profile is in a form that is not known here.") from error
-    # The clock counts whole microseconds: a median of three would be too coarse.
-    return NodeTimes({node: sum(times) / steady_runs for node, times in spent.items()}, details)
+    times_us = {
+        node: _middle_mean(times) * len(times) / steady_runs for node, times in spent.items()
+    }
+    return NodeTimes(times_us, details)
 
 
 def sizes_of(model: ir.Model, times: NodeTimes) -> dict[str, TensorSize]:
@@ -97,6 +99,13 @@ def _nodes(
             node, kernels_us = record, 0.0
     if node is not None:
         yield node["name"].removesuffix(_SUFFIX), node, kernels_us if on_gpu else None
+
+
+def _middle_mean(times: list[float]) -> float:
+    """Mean of the middle half: no hiccup counts, and whole microseconds are averaged."""
+    quarter = len(times) // 4
+    middle = sorted(times)[quarter : len(times) - quarter]
+    return sum(middle) / len(middle)
 
 
 def _size(told: Mapping[str, list[int]]) -> TensorSize | None:

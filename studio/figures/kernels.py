@@ -17,6 +17,7 @@ _SLOWER_COLOR = "#c9512b"
 _ROW_PX = 27
 _MOST_TITLE = 64
 _MOST_TICKS = 7
+_SHORT_MS = 0.1
 _ROUND = (0.25, 0.5, 2, 4)
 
 
@@ -127,15 +128,14 @@ def _dot(figure: go.Figure, row: Row, position: int) -> None:
                 "size": 9,
                 "symbol": "diamond" if row.candidate.lossy else "circle",
             },
-            hovertemplate=f"{label}<br>%{{x:.3g}}×, {three_digits(row.p50_ms or 0)} ms"
-            "<extra></extra>",
+            hovertemplate=f"{label}<br>%{{x:.3g}}×, {_time(row.p50_ms or 0)}<extra></extra>",
         )
     )
     figure.add_annotation(
         x=1,
         xref="paper",
         y=position,
-        text=f"{three_digits(row.p50_ms or 0)} ms",
+        text=_time(row.p50_ms or 0),
         showarrow=False,
         xanchor="left",
         xshift=6,
@@ -147,7 +147,8 @@ def _ticks(rows: Sequence[Row]) -> dict[str, object]:
     """Round factors between the ends of all intervals."""
     ends = [end for row in rows if row.contrast for end in (row.contrast.low, row.contrast.high)]
     low, high = min([*ends, 0.9]), max([*ends, 1.1])
-    steps = (0.1, 0.125, 0.2, 0.25, 0.33, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 12)
+    steps = (0.1, 0.125, 0.2, 0.25, 0.33, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1, 1.02, 1.05, 1.1, 1.25,
+             1.5, 2, 3, 4, 6, 8, 12)  # fmt: skip
     values = [step for step in steps if low * 0.95 <= step <= high * 1.05]
     kept: list[float] = []
     for value in sorted(values, key=lambda value: (value != 1, value not in _ROUND, value)):
@@ -161,6 +162,12 @@ def _about(raced: WorkloadRace) -> str:
     operator = raced.operator
     share = f"{100 * operator.share:.3g} % of the time{_times(len(operator.nodes))}"
     return f"{_short(operator.workload.title)} · {share}"
+
+
+def _time(latency_ms: float) -> str:
+    if latency_ms < _SHORT_MS:
+        return f"{three_digits(1000 * latency_ms)} µs"
+    return f"{three_digits(latency_ms)} ms"
 
 
 def _times(places: int) -> str:

@@ -51,6 +51,14 @@ def test_on_a_cpu_a_node_takes_as_long_as_its_record_says_on_average() -> None:
     assert read_times(json.dumps(records)).times_us == {"a": 4.5, "b": 0.5}
 
 
+def test_a_hiccup_of_the_machine_does_not_count() -> None:
+    records = run(0)
+    for number, duration in enumerate((4, 5000, 5, 4, 5, 4, 5, 4)):
+        start = 100 * (number + 1)
+        records += run(start, record("Node", "a_kernel_time", start + 1, duration))
+    assert 4 <= read_times(json.dumps(records)).times_us["a"] <= 5
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", "[1]", '[{"ph": "X"}]'])
 def test_what_is_no_profile_is_refused(text: str) -> None:
     with pytest.raises(RunError, match="not known here"):
