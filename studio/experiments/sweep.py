@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -12,6 +13,7 @@ from optimizer.verify.feeds import Input
 from profiling.racing.dimensions import free_dimensions
 from profiling.racing.plan import Plan
 from profiling.racing.race import Race
+from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, sweep, sweep_from_json, sweep_to_json
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
@@ -172,17 +174,34 @@ def races_of(found: Sweep) -> dict[int, Race]:
 
 
 def sweep_finding(found: Sweep) -> str:
-    """The sweep in one line: speedups of the last variant at both ends, or its throughput."""
-    gains = [
-        (size, race.contrast(found.labels[-1]))
-        for size, race in sorted(races_of(found).items())
-        if found.labels[-1] in {timing.label for timing in race.timings}
-    ]
-    known = [(size, gain.speedup) for size, gain in gains if gain is not None]
+    """The sweep in one line: what the variant that gains most gains at both ends."""
+    gains = {label: _gains(found, label) for label in found.labels[1:]}
+    known = {label: list(gain.items()) for label, gain in gains.items() if gain}
     if not known:
-        return f"No comparison at any {found.dimension}"
-    (low, first), (high, last) = known[0], known[-1]
-    label = found.labels[-1][:1].upper() + found.labels[-1][1:]
+        return f"no comparison at any {found.dimension} yet"
+    best = max(known, key=lambda label: sum(math.log(c.speedup) for _, c in known[label]))
+    (low, first), (high, last) = known[best][0], known[best][-1]
+    name = best[:1].upper() + best[1:]
+    text = f"{name} against {found.labels[0]}: {_times(first)} at {found.dimension} {low}"
     if low == high:
-        return f"{label}: {first:.2f}× at {found.dimension} {low}"
-    return f"{label}: {first:.2f}× at {found.dimension} {low}, {last:.2f}× at {high}"
+        return text
+    same = _times(first) == _times(last)
+    return f"{text} and {high}" if same else f"{text}, {_times(last)} at {high}"
+
+
+def _gains(found: Sweep, label: str) -> dict[int, Contrast]:
+    """Size -> how much faster a variant is than the first one, where both have times."""
+    gains: dict[int, Contrast] = {}
+    for size, race in sorted(races_of(found).items()):
+        believable = {timing.label for timing in race.timings if timing.believable}
+        if {label, found.labels[0]} <= believable:
+            gain = race.contrast(label, baseline=found.labels[0])
+            if gain is not None:
+                gains[size] = gain
+    return gains
+
+
+def _times(gain: Contrast) -> str:
+    return (
+        "no clear difference" if gain.verdict == "no_clear_difference" else f"{gain.speedup:.2f}×"
+    )

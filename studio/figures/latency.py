@@ -176,7 +176,7 @@ def speedup_forest(race: Race) -> go.Figure:
     figure.update_layout(
         template=TEMPLATE,
         title=titled(escape(f"Speedup against {baseline.label}, with its 95 % interval")),
-        height=106 + _FOREST_PX * len(rows),
+        height=118 + _FOREST_PX * len(rows),
         margin={"r": 330},
         xaxis={
             "type": "log",

@@ -7,7 +7,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from profiling.racing.race import Phases, Race, Timing
-from studio.figures.template import TEMPLATE, color_of, three_digits, titled
+from studio.figures.template import TEMPLATE, color_of, log_axis, three_digits, titled
 
 PHASES = ("import", "create session", "first run", "warm-up", "one warm run")
 _COLORS = ("#717d1a", "#3168c9", "#bd4585", "#875638", "#2b8254")
@@ -106,7 +106,10 @@ def warm_up_lines(race: Race) -> go.Figure:
             "title": "run of the process; ◆ the first one that counts as warm",
             "rangemode": "tozero",
         },
-        yaxis={"title": "ms, logarithmic", "type": "log", "dtick": "D2"},
+        yaxis={
+            "title": "ms, logarithmic",
+            **log_axis([t for one in timed if one.phases for t in early_runs(one.phases)]),
+        },
         uirevision="warm-up",
     )
     return figure

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 
 from profiling.racing.sweep import Sweep, SweepPoint
-from studio.figures.template import TEMPLATE, color_of, three_digits, titled
+from studio.figures.template import TEMPLATE, color_of, log_axis, three_digits, titled
 
 
-def latency_lines(found: Sweep, *, title: str) -> go.Figure:
+def latency_lines(found: Sweep, *, title: str, sizes: Sequence[int]) -> go.Figure:
     """Median latency over the size, quartiles as a band; both axes logarithmic.
 
     Args:
         found: under way or done.
         title: says the finding.
+        sizes: all of the axis, also those that have not been raced yet.
     """
     figure = go.Figure()
+    values: list[float] = []
     for index, label in enumerate(found.labels):
         known = [(p.size, *_quartiles(p, label)) for p in _timed(found, label)]
+        values += [time for _, low, _, high in known for time in (low, high)]
         _band(figure, known, color_of(index))
         _line(figure, [(size, middle) for size, _, middle, _ in known], label, index, unit="ms")
-    _layout(figure, found, title=title, axis="median latency, ms")
+    _layout(figure, found, title=title, sizes=sizes)
+    figure.update_yaxes(title="median latency, ms", **log_axis(values))
     return figure
 
 
-def throughput_lines(found: Sweep) -> go.Figure:
+def throughput_lines(found: Sweep, *, sizes: Sequence[int]) -> go.Figure:
     """Items a second over the size.
 
     Args:
         found: under way or done.
+        sizes: all of the axis, also those that have not been raced yet.
     """
     figure = go.Figure()
     best: list[tuple[float, int, str]] = []
@@ -39,7 +46,8 @@ def throughput_lines(found: Sweep) -> go.Figure:
         known = [(p.size, p.throughput(label) or 0.0) for p in _timed(found, label)]
         best += [(rate, size, label) for size, rate in known]
         _line(figure, known, label, index, unit="a second")
-    _layout(figure, found, title=_throughput_title(best, found), axis="items a second")
+    _layout(figure, found, title=_throughput_title(best, found), sizes=sizes)
+    figure.update_yaxes(title="items a second", **log_axis([rate for rate, *_ in best]))
     return figure
 
 
@@ -92,8 +100,7 @@ def _line(
     )
 
 
-def _layout(figure: go.Figure, found: Sweep, *, title: str, axis: str) -> None:
-    sizes = sorted(point.size for point in found.points)
+def _layout(figure: go.Figure, found: Sweep, *, title: str, sizes: Sequence[int]) -> None:
     colors = {escape(label): color_of(index) for index, label in enumerate(found.labels)}
     figure.update_layout(
         template=TEMPLATE,
@@ -105,7 +112,7 @@ def _layout(figure: go.Figure, found: Sweep, *, title: str, axis: str) -> None:
             "type": "log",
             "tickvals": sizes,
             "ticktext": [f"{size:,}" for size in sizes],
+            "range": [math.log10(min(sizes)) - 0.04, math.log10(max(sizes)) + 0.04],
         },
-        yaxis={"title": axis, "type": "log", "dtick": "D2"},
         uirevision="sweep",
     )

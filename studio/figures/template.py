@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -40,6 +42,38 @@ def titled(title: str, colors: Mapping[str, str] = NO_COLORS) -> dict[str, objec
     )
     # Plotly places a title by its middle; from the top, and the first line always at one height
     return {"text": title, "y": 1, "yanchor": "top", "pad": {"t": 6}, "subtitle": {"text": key}}
+
+
+def log_axis(values: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis around positive values, ended and marked at 1, 2 and 5 of each decade.
+
+    It changes only when values leave it: a figure that grows stays where it is.
+    """
+    known = [value for value in values if value > 0] or [1.0]
+    marks = [
+        factor * 10.0**power
+        for power in range(math.floor(math.log10(min(known))) - 1, _decade_above(known) + 1)
+        for factor in (1, 2, 5)
+    ]
+    below = [mark for mark in marks if mark <= min(known)]
+    above = [mark for mark in marks if mark >= max(known)]
+    shown = [mark for mark in marks if below[-1] <= mark <= above[0]]
+    if len(shown) < 3:
+        shown = marks[max(0, marks.index(shown[0]) - 1) : marks.index(shown[-1]) + 2]
+    decades_only = len(shown) > _MOST_MARKS
+    return {
+        "type": "log",
+        "range": [math.log10(shown[0]), math.log10(shown[-1])],
+        "tickvals": [m for m in shown if not decades_only or round(math.log10(m), 6).is_integer()],
+        "tickformat": "~g",
+    }
+
+
+_MOST_MARKS = 10
+
+
+def _decade_above(values: Sequence[float]) -> int:
+    return math.ceil(math.log10(max(values))) + 1
 
 
 def three_digits(number: float) -> str:

@@ -65,8 +65,8 @@ def launch(
     elif task.error is not None:
         with _row(name):
             _again(name, start)
-        with _body(name):
             _say_why(task, name)
+        with _body(name):
             so_far(task)
     elif task.result is not None:
         result: Result = task.result

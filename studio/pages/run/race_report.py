@@ -35,12 +35,13 @@ def show_whole_race(race: Race, *, title: str) -> None:
     """
     _problems(race)
     show_figure(latency_strips(race, title=title), "latency")
-    st.caption(words(how(race)))
+    st.caption(words(f"Boxes: quartiles; whiskers: 5th and 95th percentile. {how(race)}"))
     if len(race.timings) > 1:
         show_figure(speedup_forest(race), "speedup")
         st.caption(
-            "Rounds in which both ran are compared pair by pair; the interval is a bootstrap "
-            "of their geometric mean. Where it holds 1, there is no clear difference."
+            "Rounds in which both ran are compared pair by pair, by their undisturbed runs; "
+            "estimate of Hodges and Lehmann, interval of Wilcoxon's signed-rank test. Where it "
+            "holds 1, there is no clear difference."
         )
     show_table(percentiles(race))
     if any(timing.phases is not None for timing in race.timings):
@@ -77,12 +78,13 @@ def how(race: Race) -> str:
     machine = ", ".join(filter(None, (race.machine.cpu, race.machine.gpu, race.machine.runtime)))
     started = race.started_at.replace("T", " ").partition("+")[0]
     counts = [len(timing.latencies_ms) for timing in race.timings if timing.blocks_ms]
-    runs = f"{min(counts):,} to {max(counts):,} runs each, in turns" if counts else "no runs yet"
+    least, most = (min(counts), max(counts)) if counts else (0, 0)
+    count = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    runs = f"{count} runs each, in turns" if counts else "no runs yet"
     copies = "" if race.transfers else "; copies from and to the host left out"
     return (
-        f"Boxes: quartiles; whiskers: 5th and 95th percentile. {machine}, {race.machine.cores} "
-        f"cores; {started} UTC; {runs}, each variant in a process of its own{copies}; load "
-        f"{race.machine.load:.1f} before, {race.load_after:.1f} after."
+        f"{machine}, {race.machine.cores} cores; {started} UTC; {runs}, each variant in a process "
+        f"of its own{copies}; load {race.machine.load:.1f} before, {race.load_after:.1f} after."
     )
 
 

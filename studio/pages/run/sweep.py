@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -47,7 +48,7 @@ def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
         show=show_sweep,
         beside=lambda report: beside(report.kept),
         name="Sweep",
-        show_partial=show_sweep_so_far,
+        show_partial=lambda found: _show_so_far(found, request.sizes),
     )
 
 
@@ -82,24 +83,25 @@ def _explain(request: SweepRequest) -> None:
 
 def show_sweep(report: SweepReport) -> None:
     """Everything, the finding first."""
-    _show(report.sweep, title=sweep_finding(report.sweep))
+    sizes = sorted(point.size for point in report.sweep.points)
+    _show(report.sweep, sizes, title=sweep_finding(report.sweep))
 
 
-def show_sweep_so_far(found: Sweep) -> None:
+def _show_so_far(found: Sweep, sizes: Sequence[int]) -> None:
     """A sweep under way, or what is left of one that was cancelled."""
-    _show(found, title=f"So far, {len(found.points)} sizes: {sweep_finding(found)}")
+    _show(found, sizes, title=f"Size {len(found.points)} of {len(sizes)}: {sweep_finding(found)}")
 
 
-def _show(found: Sweep, *, title: str) -> None:
+def _show(found: Sweep, sizes: Sequence[int], *, title: str) -> None:
     for point in found.points:
         if point.error:
             show_message(f"{found.dimension} {point.size}: {point.error}", key=f"size-{point.size}")
     _broken(found)
-    show_figure(latency_lines(found, title=title), "sweep-latency")
+    show_figure(latency_lines(found, title=title, sizes=sizes), "sweep-latency")
     races = races_of(found)
     if races:
         st.caption(words(f"Medians; bands: quartiles. {how(next(iter(races.values())))}"))
-    show_figure(throughput_lines(found), "sweep-throughput")
+    show_figure(throughput_lines(found, sizes=sizes), "sweep-throughput")
     st.caption("The size divided by the median latency.")
     show_twin("Sizes as a table", sweep_table(found))
 
