@@ -96,8 +96,16 @@ class BreakEven:
         if self.extra_s <= 0:
             return "Optimizing pays from the first inference on"
         low, high = self.interval
-        count = f"{ceil(self.inferences):,} inferences"
-        return f"Optimizing pays after {count}, 95 % interval {ceil(low):,} to {ceil(high):,}"
+        first, last = _whole(low), _whole(high)
+        return (
+            f"Optimizing pays after {_whole(self.inferences):,} inferences, "
+            f"95 % interval {first:,} to {last:,}"
+        )
+
+
+def _whole(inferences: float) -> int:
+    """The first whole number that is enough, rounding errors aside."""
+    return ceil(inferences - 1e-6)
 
 
 def break_even(race: Race, *, optimize_s: float, tune_s: float = 0.0) -> BreakEven | None:

@@ -1,0 +1,50 @@
+"""The Cost page in the real app and a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+PATIENCE_MS = 60_000
+
+
+def opened(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.get_by_text("MB moved, −")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_the_waterfall_on_paper_is_there_at_once_and_a_bar_leads_to_its_step(
+    page: Page, app_url: str
+) -> None:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    opened(page, f"{app_url}/cost?model=tour")
+    expect(page.get_by_text("Merge Transpose chains")).to_be_visible()
+    box = page.locator(".barlayer .point path").nth(9).bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    look = page.get_by_role("button", name=re.compile("^Look at step"))
+    expect(look.first).to_be_visible(timeout=PATIENCE_MS)
+    step = int((look.first.text_content() or "").rpartition(" ")[2])
+    look.first.click()
+    page.wait_for_function(
+        f"window.__passlens && window.__passlens.ready && window.__passlens.step === {step}",
+        timeout=PATIENCE_MS,
+    )
+    assert errors == []
+
+
+def test_leaving_passes_out_is_shown_with_the_interactions(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/cost?model=tour&preset=none&on=eliminate-identity,eliminate-noop-cast")
+    page.get_by_text("Ablation", exact=True).click()
+    page.get_by_role("button", name="Leave out one by one").click()
+    expect(page.get_by_text("is missed most")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("No pass changes how often another one fires.")).to_be_visible()
+
+
+def test_a_model_without_rewrites_says_so(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/cost?model=tour&preset=none")
+    expect(page.get_by_text("there is nothing to explain")).to_be_visible(timeout=PATIENCE_MS)
