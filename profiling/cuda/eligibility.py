@@ -26,7 +26,7 @@ from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding
 from profiling.cuda.kernel_table import kernel_table
 from profiling.cuda.placement import Placement, place
 
-__all__ = ["RULES", "CaptureCheck", "CaptureFinding", "check_capture", "check_file"]
+__all__ = ["RULES", "CaptureCheck", "CaptureFinding", "check_capture", "check_file", "check_model"]
 
 
 def check_file(
@@ -38,6 +38,11 @@ def check_file(
         StudioError: it cannot be opened.
     """
     model = complete(load_path(path), isolate=within_worker, bind=bindings)
+    return check_model(model, folding=folding)
+
+
+def check_model(model: Model, *, folding: bool = True) -> CaptureCheck:
+    """The whole checklist of an opened model; for the arguments see `check_capture`."""
     placement = place(model.ir, folding=folding)
     counts = {side: len(placement.on(side)) for side in ("cuda", "cpu", "folded")}
     findings = _findings(model.ir, placement, model.bindings)

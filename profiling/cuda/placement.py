@@ -146,8 +146,8 @@ class _Placing:
         """`GetCpuPreferredNodes`: in graph order, so each node sees what its makers became."""
         sides, host = self._found.sides, set[ir.Value]()
         for node, side in sides.items():
-            if side == "cpu":
-                host.update(node.outputs)
+            if side == "cpu" and any(value in host for value in node.inputs):
+                host.update(node.outputs)  # the runtime starts from what CUDA nodes give the host
             elif side == "cuda":
                 if self._prefers_host(node, host):
                     sides[node] = "cpu"

@@ -59,7 +59,7 @@ def copies(placement: Placement) -> Iterator[CaptureFinding]:
         node = crossing.readers[0]
         yield about(
             "copies", node, _copy_text(crossing),
-            "Compute it from shapes or constants, or give it as an input, so that it is already "
+            "Fold constants and bind sizes first, so that shapes are numbers; else compute it "
             "where it is read.",
         )  # fmt: skip
 

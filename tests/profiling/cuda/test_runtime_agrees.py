@@ -16,6 +16,7 @@ from profiling.cuda import read_kernels
 from profiling.cuda.blank_libraries import CannotBuild, build
 from profiling.cuda.eligibility import check_capture
 from profiling.cuda.kernel_table import FILE
+from profiling.cuda.placement import place
 from studio.gallery.gallery import entries, open_path
 from tests.profiling.cuda.planted import PLANTED
 
@@ -23,15 +24,21 @@ ASK = """
 import json, sys, onnxruntime
 onnxruntime.set_default_logger_severity(4)
 refused = {}
-for path in sys.argv[1:]:
+for path in sys.argv[3:]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    providers = [("CUDAExecutionProvider", {"enable_cuda_graph": "1"}), "CPUExecutionProvider"]
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, sys.argv[1])
+    cuda = {"enable_cuda_graph": sys.argv[2]}
+    providers = [("CUDAExecutionProvider", cuda), "CPUExecutionProvider"]
     try:
         session = onnxruntime.InferenceSession(
             path, options, providers=providers, enable_fallback=0
         )
-        refused[path] = "" if "CUDAExecutionProvider" in session.get_providers() else "no CUDA"
+        assert "CUDAExecutionProvider" in session.get_providers()
+        assigned = session.get_provider_graph_assignment_info()
+        cpu = [graph for graph in assigned if graph.ep_name == "CPUExecutionProvider"]
+        refused[path] = [node.op_type for graph in cpu for node in graph.get_nodes()]
     except Exception as error:
         refused[path] = str(error)
 print(json.dumps(refused))
@@ -48,38 +55,55 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def refusals(paths: list[Path], blank: Path) -> list[str]:
-    command = [sys.executable, "-c", ASK, *map(str, paths)]
+Answer = str | list[str]
+"""The runtime's refusal, or the operators of the nodes that it puts on the CPU."""
+
+
+def ask(
+    paths: list[Path], blank: Path, *, level: str = "ORT_ENABLE_ALL", capture: bool = True
+) -> dict[str, Answer]:
+    command = [sys.executable, "-c", ASK, level, str(int(capture)), *map(str, paths)]
     environment = {**os.environ, "LD_LIBRARY_PATH": str(blank)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    answers: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
-    return [answers[str(path)] for path in paths]
+    answers: dict[str, Answer] = json.loads(done.stdout.splitlines()[-1])
+    return {path.stem: answers[str(path)] for path in paths}
 
 
 def test_the_runtime_refuses_to_capture_exactly_the_planted_models_it_can_judge(
     blank: Path, tmp_path: Path
 ) -> None:
-    paths = [tmp_path / f"{index}.onnx" for index in range(len(PLANTED))]
+    paths = [tmp_path / f"{planted.name}.onnx" for planted in PLANTED]
     for path, planted in zip(paths, PLANTED, strict=True):
         path.write_bytes(planted.data())
-    found = refusals(paths, blank)
-    assert {p.name: bool(why) for p, why in zip(PLANTED, found, strict=True)} == {
-        planted.name: planted.refused for planted in PLANTED
+    refused = {name: isinstance(found, str) for name, found in ask(paths, blank).items()}
+    assert refused == {planted.name: planted.refused for planted in PLANTED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["ORT_ENABLE_ALL", "ORT_DISABLE_ALL"])
+def test_the_check_agrees_with_the_runtime_on_every_gallery_model(blank: Path, level: str) -> None:
+    paths = [open_path(entry.id) for entry in entries()]
+    refused = {
+        name: isinstance(found, str) for name, found in ask(paths, blank, level=level).items()
+    }
+    folding = level == "ORT_ENABLE_ALL"
+    assert refused == {
+        path.stem: any(
+            finding.severity == "blocks"
+            for finding in check_capture(open_source(path, isolate=within_worker), folding=folding)
+        )
+        for path in paths
     }
 
 
 @pytest.mark.slow
-def test_the_check_agrees_with_the_runtime_on_every_gallery_model(blank: Path) -> None:
+def test_the_placement_is_the_runtimes_node_by_node_where_it_rewrites_nothing(blank: Path) -> None:
     paths = [open_path(entry.id) for entry in entries()]
-    found = refusals(paths, blank)
-    ours = {
-        path.stem: any(
-            finding.severity == "blocks"
-            for finding in check_capture(open_source(path, isolate=within_worker))
-        )
-        for path in paths
-    }
-    assert ours == {path.stem: bool(why) for path, why in zip(paths, found, strict=True)}
+    theirs = ask(paths, blank, level="ORT_DISABLE_ALL", capture=False)
+    for path in paths:
+        model = open_source(path, isolate=within_worker)
+        ours = [node.op_type for node in place(model.ir, folding=False).on("cpu")]
+        assert (path.stem, sorted(ours)) == (path.stem, sorted(theirs[path.stem]))
 
 
 def test_the_kernel_table_is_that_of_the_installed_runtime(blank: Path) -> None:
