@@ -1,4 +1,4 @@
-"""HTTP beside Streamlit: graphs and steps by content key, the viewer's files, start and stop."""
+"""HTTP beside Streamlit: what the viewer draws by content key, its files, start and stop."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from profiling.workers import default_pool
 from studio.environment import FIRST_MODEL
 from studio.opening import model_task, run_task
 from studio.services import store
+from studio.times import times_file
 from studio.viewer import asset_routes
 from studio.workspace import Workspace
 
@@ -31,6 +32,12 @@ async def graph(request: Request) -> Response:
 async def steps(request: Request) -> Response:
     """The steps of one run over a model."""
     return _gzipped(store().file(request.path_params["model"], request.path_params["run"]))
+
+
+async def times(request: Request) -> Response:
+    """Node times of one run's steps, for the viewer's colours."""
+    place = request.path_params
+    return _gzipped(times_file(store(), place["model"], place["run"], place["key"]))
 
 
 async def health(_: Request) -> Response:
@@ -49,6 +56,7 @@ def routes() -> list[BaseRoute]:
     return [
         Route("/api/graph/{model}.json", graph),
         Route("/api/steps/{model}/{run}.json", steps),
+        Route("/api/times/{model}/{run}/{key}.json", times),
         Route("/api/health", health),
         *asset_routes(),
     ]

@@ -11,6 +11,7 @@ from optimizer.registry import FAMILIES, passes
 from studio.graphview.catalogue import catalogue
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
+from studio.times import newest_times
 from studio.workspace import View, Workspace
 
 Descriptor = dict[str, Any]
@@ -23,6 +24,7 @@ def model_descriptor(workspace: Workspace, model: OpenedModel) -> Descriptor:
         "mode": "model",
         "graph": _graph(model),
         "steps": None,
+        "times": newest_times(model, None),
         "busy": None,
         "message": None,
         "select": list(workspace.view.select),
@@ -46,6 +48,7 @@ def workbench(
         "mode": "rewrite",
         "graph": _graph(model) if model is not None else None,
         "steps": _steps(model, run) if model is not None and run is not None else None,
+        "times": newest_times(model, run) if model is not None and run is not None else None,
         "busy": _busy(opening, "Opening") or (_busy(running, "Optimizing") if running else None),
         "message": {"kind": "error", "text": error.message} if error is not None else None,
         "step": workspace.view.step,

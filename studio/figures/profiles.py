@@ -1,65 +1,44 @@
-"""Where the time goes, before and after; memory over a run."""
+"""Where the time goes, by kind of operator, before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from html import escape
 
 import plotly.graph_objects as go
 
-from profiling.timeline.events import Share, Timeline, by_node, by_op_type
-from profiling.timeline.profile import Profile
+from profiling.timeline.balance import own_times
+from profiling.timeline.profile import Phase, Profile
 from studio.figures.template import TEMPLATE, three_digits, titled
 
 SHOWN = 12
-_UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+_WHICH = {"first": "first run", "steady": "mean of steady runs"}
 
 
-def operator_times(profiles: Mapping[str, Profile]) -> dict[str, list[float]]:
-    """Operator -> microseconds in one steady run, one number a variant; the slowest first."""
-    return _times(profiles, by_op_type)
-
-
-def node_times(profiles: Mapping[str, Profile]) -> dict[str, list[float | None]]:
-    """Node -> microseconds in one steady run; None where a variant has no node of that name."""
-    named = _times(profiles, by_node)
-    there = [{share.key for share in by_node(p.timeline)} for p in profiles.values()]
-    return {
-        node: [time if node in nodes else None for time, nodes in zip(times, there, strict=True)]
-        for node, times in named.items()
-    }
-
-
-def node_kinds(profiles: Mapping[str, Profile]) -> dict[str, str]:
-    """Node -> its operator."""
-    return {
-        event.node: event.op_type
-        for profile in profiles.values()
-        for run in profile.timeline.runs[:1]
-        for event in run.events
-    }
-
-
-def _times(
-    profiles: Mapping[str, Profile], shares: Callable[[Timeline], tuple[Share, ...]]
-) -> dict[str, list[float]]:
-    columns = list(profiles)
+def operator_times(profiles: Mapping[str, Profile], phase: Phase) -> dict[str, list[float]]:
+    """Operator -> microseconds in one run, one number a variant; the slowest first."""
     table: dict[str, list[float]] = {}
-    for column, name in enumerate(columns):
-        for share in shares(profiles[name].timeline):
-            row = table.setdefault(share.key, [0.0] * len(columns))
-            row[column] = share.steady_us if share.steady_us is not None else float(share.first_us)
+    for column, profile in enumerate(profiles.values()):
+        runs = profile.timeline.runs
+        chosen = runs[:1] if phase == "first" or len(runs) < 2 else runs[1:]
+        for run in chosen:
+            for event, own_us in zip(run.events, own_times(run), strict=True):
+                row = table.setdefault(event.op_type, [0.0] * len(profiles))
+                row[column] += own_us / len(chosen)
     return dict(sorted(table.items(), key=lambda item: -max(item[1])))
 
 
-def operator_bars(profiles: Mapping[str, Profile], colors: Mapping[str, str]) -> go.Figure:
+def operator_bars(
+    profiles: Mapping[str, Profile], colors: Mapping[str, str], phase: Phase
+) -> go.Figure:
     """Time by kind of operator, one bar a variant.
 
     Args:
         profiles: by label.
         colors: by label.
+        phase: first run, or the steady ones on average.
     """
-    table = operator_times(profiles)
+    table = operator_times(profiles, phase)
     shown = list(table.items())[:SHOWN]
     rest = list(table.values())[SHOWN:]
     if rest:
@@ -87,7 +66,10 @@ def operator_bars(profiles: Mapping[str, Profile], colors: Mapping[str, str]) ->
         barmode="group",
         height=120 + 36 * max(3, len(shown)),
         margin={"r": 56, "t": 56},
-        xaxis={"title": "ms in all nodes of this kind, steady run", "rangemode": "tozero"},
+        xaxis={
+            "title": "ms in all operators of this kind, " + _WHICH[phase],
+            "rangemode": "tozero",
+        },
         yaxis={"autorange": "reversed", "showgrid": False, "type": "category"},
         bargap=0.3,
     )
@@ -109,39 +91,3 @@ def _operators_title(table: Mapping[str, list[float]]) -> str:
     operator, times = max(table.items(), key=lambda item: abs(item[1][0] - item[1][-1]))
     ends = " → ".join(three_digits(time / 1000) for time in (times[0], times[-1]))
     return f"{title}; most changed: {escape(operator)} {ends} ms"
-
-
-def memory_lines(profiles: Mapping[str, Profile], colors: Mapping[str, str]) -> go.Figure:
-    """Activation memory over the first run, as steps.
-
-    Args:
-        profiles: by label.
-        colors: by label.
-    """
-    figure = go.Figure()
-    curves = [(label, p.memory[0]) for label, p in profiles.items() if p.memory]
-    most = max((curve.peak_bytes for _, curve in curves), default=0)
-    unit, size = next((u for u in _UNITS if most >= u[1]), ("B", 1.0))
-    for label, curve in curves:
-        figure.add_trace(
-            go.Scatter(
-                x=[time / 1000 for time in curve.times_us],
-                y=[live / size for live in curve.live_bytes],
-                mode="lines",
-                name=label,
-                line={"shape": "hv", "width": 1.75, "color": colors[label]},
-                hovertemplate=f"{label}<br>%{{x:.3g}} ms: %{{y:.3g}} {unit}<extra></extra>",
-            )
-        )
-    peaks = " → ".join(three_digits(curve.peak_bytes / size) for _, curve in curves)
-    figure.update_layout(
-        template=TEMPLATE,
-        title=titled(
-            f"Activations peak at {peaks} {unit}" if curves else "The profiler saw no memory",
-            {label: colors[label] for label, _ in curves},
-        ),
-        height=300,
-        xaxis={"title": "ms since the first run began"},
-        yaxis={"title": f"{unit} of activations", "rangemode": "tozero"},
-    )
-    return figure

@@ -23,9 +23,9 @@ _OPERATORS: dict[Category, str] = {
     " ReduceLogSum ReduceLogSumExp ReduceSumSquare ArgMax ArgMin TopK CumSum",
     "shape": "Reshape Transpose Squeeze Unsqueeze Flatten Concat Split Slice Gather GatherND"
     " GatherElements Scatter ScatterND ScatterElements Expand Tile Pad Shape Size Identity Cast"
-    " CastLike Constant ConstantOfShape Range DepthToSpace SpaceToDepth Resize Upsample"
-    " CenterCropPad Compress NonZero OneHot EyeLike Trilu ReverseSequence Col2Im AffineGrid"
-    " GridSample Dropout",
+    " CastLike ReorderInput ReorderOutput Constant ConstantOfShape Range DepthToSpace SpaceToDepth"
+    " Resize Upsample CenterCropPad Compress NonZero OneHot EyeLike Trilu ReverseSequence"
+    " Col2Im AffineGrid GridSample Dropout",
     "elem": "Add Sub Mul Div Pow Sqrt Exp Log Neg Abs Reciprocal Max Min Mean Sum Floor Ceil"
     " Round Sign Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Mod And Or Xor Not Equal"
     " Greater GreaterOrEqual Less LessOrEqual Where IsNaN IsInf BitShift BitwiseAnd BitwiseOr"

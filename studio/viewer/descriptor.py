@@ -46,6 +46,7 @@ class ViewerData(TypedDict):
     mode: Literal["model", "rewrite"]
     graph: Source | None
     steps: NotRequired[Source | None]
+    times: NotRequired[Source | None]
     busy: NotRequired[Busy | None]
     message: NotRequired[Message | None]
     step: NotRequired[int | None]

@@ -2,14 +2,103 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
+from profiling.timeline.memory import MemoryCurve
+from profiling.timeline.profile import Phase, Profile
+from studio.experiments.profile import ProfileReport
+from studio.figures.memory import memory_panels, unit_of
+from studio.figures.template import three_digits
+from studio.pages.parts import show_message, words
 from studio.pages.run.setting import Setting
+from studio.pages.run.timeline import choose_phase, figure, how, launch_profile, show_failures, twin
+
+Table = dict[str, list[Any]]
+_BASE = {
+    "first": "repacked weights",
+    "steady": "repacked weights and planned block",
+}
+_EXPLAINED = {
+    "first": "In the first run every output is reserved by itself. What was requested before the "
+    "first operator are weights that the runtime has repacked; weights as the file has them lie "
+    "outside the arena.",
+    "steady": "From the second run on the runtime takes one planned block for all activations "
+    "before the first operator; outputs of sizes it could not foresee come on top.",
+}
 
 
 def render_section(setting: Setting) -> None:
     """The section."""
-    del setting
-    st.caption(
-        "Here will be the memory of one run over time: requested, in use, held, and the peak."
-    )
+    launch_profile(setting, show_memory)
+
+
+def show_memory(report: ProfileReport) -> None:
+    """Everything, the finding first."""
+    show_failures(report)
+    if not report.profiles:
+        return
+    phase = choose_phase("memory")
+    curves = {
+        label: [curve]
+        for label, profile in report.profiles.items()
+        if (curve := _curve(profile, phase)) is not None
+    }
+    if not any(curve.times_us for each in curves.values() for curve in each):
+        show_message("The profiler saw no memory.", key="no-memory")
+        return
+    drawn = memory_panels(curves, title=_finding(report), base_name=_BASE[phase])
+    figure(drawn, "memory")
+    st.caption(words(f"{_EXPLAINED[phase]} {how(report)}"))
+    twin("Memory as a table", _table(report))
+
+
+def _curve(profile: Profile, phase: Phase) -> MemoryCurve | None:
+    index = profile.run_index(phase)
+    return None if index is None or index >= len(profile.memory) else profile.memory[index]
+
+
+def weights_bytes(profile: Profile) -> int:
+    """Requested before the first operator of the first run: weights that were repacked."""
+    return profile.memory[0].base_bytes if profile.memory else 0
+
+
+def block_bytes(profile: Profile) -> int | None:
+    """The block planned for the activations of later runs; None with one run, 0 without a plan."""
+    last = profile.memory[-1]
+    if len(profile.memory) < 2 or last.source != "runtime":
+        return None
+    return max(0, last.base_bytes - weights_bytes(profile))
+
+
+def _finding(report: ProfileReport) -> str:
+    """Peak of the activations, first against last variant."""
+    profiles = list(report.profiles.values())
+    ends = [profiles[0], *profiles[1:][-1:]]
+    unit, size = unit_of({str(n): profile.memory[:1] for n, profile in enumerate(ends)})
+    peaks = " → ".join(three_digits(p.memory[0].peak_bytes / size) for p in ends)
+    blocks = [block_bytes(profile) for profile in ends]
+    text = f"Activations peak at {peaks} {unit} in the first run"
+    if all(blocks):
+        later = " → ".join(three_digits((block or 0) / size) for block in blocks)
+        return f"{text}; later runs plan a block of {later} {unit}"
+    return text
+
+
+def _table(report: ProfileReport) -> Table:
+    named = [(label, p) for label, p in report.profiles.items() if p.memory]
+    first = [profile.memory[0] for _, profile in named]
+    return {
+        "variant": [label for label, _ in named],
+        "repacked weights, MB": [_mb(weights_bytes(p)) for _, p in named],
+        "peak of activations, first run, MB": [_mb(curve.peak_bytes) for curve in first],
+        "planned block, later runs, MB": [_mb(block_bytes(p)) for _, p in named],
+        "most in use, MB": [_mb(p.memory[-1].high_bytes) or None for _, p in named],
+        "held by the arena, MB": [_mb(max(c.held_bytes, default=0)) or None for c in first],
+        "from": [curve.source for curve in first],
+    }
+
+
+def _mb(size: int | None) -> float | None:
+    return None if size is None else float(f"{size / 1e6:.4g}")

@@ -2,6 +2,7 @@
 // What a node is: operator, attributes, inputs and outputs, neighbours, and its life in the trace.
 
 import { button, fill, h } from "./dom.js";
+import { microseconds } from "./heat.js";
 
 export class Details {
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -44,12 +45,33 @@ export class Details {
       h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
       this.#life(s, o),
+      this.#times(rec.id),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),
       this.#tensors("Outputs", rec.out ?? []),
       this.#neighbours(s, o, false),
       this.#neighbours(s, o, true),
       h("p.pl-dim.pl-id", null, `id ${rec.id}`),
+    );
+  }
+
+  /** What it takes in every step that was profiled. @param {string} id */
+  #times(id) {
+    const rows = (this.viewer.heat?.profiles ?? []).flatMap(({ label, kernels }) => {
+      const kernel = kernels.get(id);
+      if (!kernel) return [];
+      const shared = kernel.nodes > 1 ? ` (${kernel.op}, ${kernel.nodes} nodes)` : "";
+      const times = `${microseconds(kernel.steady)}, first run ${microseconds(kernel.first)}`;
+      return [
+        h("tr", null, h("th", { scope: "row" }, label), h("td", null, `${times}${shared}`)),
+      ];
+    });
+    if (!rows.length) return null;
+    return h(
+      "section",
+      null,
+      h("h3", null, "Time"),
+      h("table", null, h("tbody", null, ...rows)),
     );
   }
 

@@ -34,6 +34,7 @@ import { LOD, meets } from "./detail.js";
  * @property {number} progress 0..1 of the animation
  * @property {Box[]} ghosts boxes that have just gone
  * @property {boolean} overlay
+ * @property {((b: Box) => import("./heat.js").Warmth | null) | null} heat time instead of category
  * @property {Int32Array} counts nodes alive below each group
  * @property {(edge: number) => string} edgeLabel
  */
@@ -113,7 +114,11 @@ function drawSpecks(s, seen) {
     if (b.kind === "open" || !meets(b, seen)) continue;
     c.globalAlpha = dimmed(s, b) ? 0.35 : 1;
     const mark = s.marks.get(b.key);
-    c.fillStyle = b.kind === "closed" ? theme.faint : theme.category(b.rec?.cat ?? "unknown").solid;
+    c.fillStyle = s.heat
+      ? theme.heat(s.heat(b)?.t ?? 0).tint
+      : b.kind === "closed"
+        ? theme.faint
+        : theme.category(b.rec?.cat ?? "unknown").solid;
     c.fillRect(b.x, b.y, b.w, b.h);
     if (mark?.mark || s.selected.has(b.key)) {
       c.strokeStyle = s.selected.has(b.key) ? theme.primary : markColour(theme, mark?.mark ?? null);

@@ -2,6 +2,7 @@
 // How a node looks, and the marks around it.
 
 import { drawGlyph } from "./glyphs.js";
+import { microseconds } from "./heat.js";
 import { CAP, NODE_H, rowText } from "./metrics.js";
 import { markColour, TEXT_LOD } from "./detail.js";
 
@@ -24,10 +25,15 @@ export function drawBox(s, b, p, given) {
   if (mark?.faded) c.globalAlpha = alpha * 0.5;
   c.beginPath();
   c.roundRect(p.x, p.y, p.w, p.h, outline ? 12 : RADIUS);
-  c.fillStyle = outline ? theme.bg : colours.tint;
+  const warm = s.heat?.(b) ?? null;
+  c.fillStyle = warm
+    ? theme.heat(warm.t).tint
+    : outline || s.heat
+      ? theme.bg
+      : colours.tint;
   c.fill();
   if (rec.cat === "unknown") hatch(s, p);
-  c.strokeStyle = colours.edge;
+  c.strokeStyle = warm ? theme.heat(warm.t).edge : s.heat ? theme.border : colours.edge;
   c.lineWidth = 1;
   if (mark?.mark === "removed") c.setLineDash([4, 3]);
   c.stroke();
@@ -40,7 +46,7 @@ export function drawBox(s, b, p, given) {
     p.y + p.h / 2,
     outline ? theme.muted : "#fff",
   );
-  if (s.view.k >= TEXT_LOD) texts(s, b, p);
+  if (s.view.k >= TEXT_LOD) texts(s, b, p, warm);
   c.globalAlpha = alpha;
   if (mark?.mark) ring(s, p, mark);
   if (s.selected.has(b.key) || s.hover === b.key) focusRing(s, p, s.selected.has(b.key));
@@ -72,12 +78,17 @@ function hatch(s, p) {
   c.roundRect(p.x, p.y, p.w, p.h, RADIUS);
 }
 
-/** @param {Scene} s @param {Box} b @param {Place} p */
-function texts(s, b, p) {
+/**
+ * @param {Scene} s @param {Box} b @param {Place} p
+ * @param {import("./heat.js").Warmth | null} warm
+ */
+function texts(s, b, p, warm) {
   const { c, theme, metrics } = s;
   const rec = /** @type {import("./types.js").NodeRecord} */ (b.rec);
   const left = p.x + CAP + 7;
-  const room = p.w - CAP - 14;
+  const time = warm ? microseconds(warm.us) : "";
+  const timed = time ? metrics.width(time, metrics.fonts.brief) : 0;
+  const room = p.w - CAP - 14 - (timed ? timed + 6 : 0);
   c.textAlign = "left";
   c.textBaseline = "middle";
   const y = p.y + NODE_H / 2 + 0.5;
@@ -86,6 +97,10 @@ function texts(s, b, p) {
   c.fillStyle = theme.text;
   c.fillText(op, left, y);
   const used = metrics.width(op, metrics.fonts.op) + 6;
+  if (time) {
+    c.font = metrics.fonts.brief;
+    c.fillText(time, p.x + p.w - timed - 7, y);
+  }
   if (rec.brief && room - used > 12) {
     c.font = metrics.fonts.brief;
     c.fillStyle = theme.muted;

@@ -3,6 +3,7 @@
 
 import { focusRing, halo, RADIUS, ring } from "./drawbox.js";
 import { markColour, TEXT_LOD } from "./detail.js";
+import { microseconds } from "./heat.js";
 import { shortGroup, TITLE_H } from "./metrics.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */
@@ -20,11 +21,12 @@ export function drawClosed(s, b, p) {
   const { c, theme, metrics } = s;
   const g = /** @type {import("./group.js").Group} */ (b.group);
   const mark = s.marks.get(b.key);
+  const warm = s.heat?.(b) ?? null;
   if (mark?.now) halo(s, p, markColour(theme, mark.mark));
   for (const d of [5, 2.5, 0]) {
     c.beginPath();
     c.roundRect(p.x + d, p.y - d, p.w - (d ? 2 * d : 0), p.h, RADIUS);
-    c.fillStyle = theme.panel;
+    c.fillStyle = warm ? theme.heat(warm.t).tint : theme.panel;
     c.fill();
     c.strokeStyle = theme.faint;
     c.lineWidth = 1;
@@ -45,7 +47,8 @@ export function drawClosed(s, b, p) {
     );
     c.font = metrics.fonts.count;
     c.fillStyle = theme.muted;
-    c.fillText(`${countText(s, b)}${g.repeat ? `   ×${g.repeat}` : ""}`, p.x + 24, p.y + 30);
+    const time = warm ? `   ${microseconds(warm.us)}` : "";
+    c.fillText(`${countText(s, b)}${g.repeat ? `   ×${g.repeat}` : ""}${time}`, p.x + 24, p.y + 30);
     if (badge) drawBadge(s, mark, p.x + p.w - 8, p.y + 14);
   }
   if (mark?.mark && mark.now) ring(s, p, { ...mark, mark: mark.mark });

@@ -19,6 +19,7 @@ export const HELP = [
   ["0", "back to the first picture"],
   ["p", "passes panel"],
   ["d", "details panel"],
+  ["t", "times of nodes as colours, after a profile was made"],
   ["esc", "clear the selection, close"],
   ["?", "these keys"],
 ];
@@ -83,6 +84,7 @@ export class Keys {
       ["e", () => nav.foldAll("more")],
       ["E", () => nav.foldAll("none")],
       ["d", () => shell.toggleRight()],
+      ["t", () => this.viewer.toggleHeat()],
       ["ArrowUp", () => this.#pan(0, 60)],
       ["ArrowDown", () => this.#pan(0, -60)],
     ]);

@@ -5,6 +5,7 @@ import { Card } from "./card.js";
 import { Details } from "./details.js";
 import { button, fill, h } from "./dom.js";
 import { HELP } from "./keys.js";
+import { Legend } from "./legend.js";
 import { Passes } from "./passes.js";
 import { Scrubber } from "./scrubber.js";
 import { Search } from "./search.js";
@@ -39,6 +40,7 @@ export class Shell {
     this.scrubber = new Scrubber(viewer, this.tip);
     this.search = new Search(viewer);
     this.note = h("div.pl-note", { hidden: true });
+    this.legend = new Legend(viewer);
     this.help = this.#help();
     this.tools = makeTools(viewer, this);
     this.middle = h(
@@ -47,6 +49,7 @@ export class Shell {
       this.stage.el,
       this.search.el,
       this.tools.el,
+      this.legend.el,
       this.note,
     );
     this.left = h("aside.pl-left", { "aria-label": "Passes" }, this.passes.el);
@@ -92,7 +95,11 @@ export class Shell {
       toggle: (box) => {
         if (box.group) viewer.nav.toggle(box.group);
       },
-      hover: (box, event, which) => this.tip.node(viewer.session, box, event, which),
+      hover: (box, event, which) => {
+        const s = viewer.session;
+        const warm = s && box ? (this.stage.heat?.of(s, which)(box) ?? null) : null;
+        this.tip.node(s, box, event, which, warm);
+      },
       setBefore: (before) => viewer.nav.setBefore(before),
       moved: () => this.tip.hide(),
       drawn: () => viewer.report.publish(),

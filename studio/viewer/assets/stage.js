@@ -35,6 +35,7 @@ export class Stage {
     /** @type {Session | null} */ this.session = null;
     /** @type {import("./theme.js").Theme | null} */ this.theme = null;
     /** @type {1 | 2 | 3} */ this.mode = 1;
+    /** @type {import("./heat.js").Heat | null} times to show as colours */ this.heat = null;
     this.single = false;
     this.split = 0.5;
     /** @type {import("./camera.js").View | null} */ this.homeView = null;
@@ -261,6 +262,7 @@ export class Stage {
         lit,
         near,
         overlay: which === "overlay",
+        heat: this.heat?.of(s, which) ?? null,
         counts: s.counts(which),
         edgeLabel: (/** @type {number} */ e) => edgeLabel(s, e),
       };

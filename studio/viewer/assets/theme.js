@@ -32,6 +32,9 @@ const FAMILIES = {
   quantization: "#8d6346",
 };
 
+/** @type {Rgb} */
+const HOT = [226, 104, 44];
+
 const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c", "#7d8894"];
 
 /**
@@ -50,6 +53,7 @@ const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c",
  * @property {string} change
  * @property {string} match
  * @property {(cat: string) => {solid: string, tint: string, edge: string}} category
+ * @property {(t: number) => {tint: string, edge: string}} heat fill and border of a time, 0 to 1
  * @property {(family: string) => string} family
  */
 
@@ -94,6 +98,10 @@ export function readTheme(host) {
     change: dark ? "#e0b04a" : "#a87400",
     match: dark ? "#f2c14e" : "#e0a100",
     category: (cat) => cats.get(cat) ?? unknown,
+    heat: (t) => ({
+      tint: css(mix(bg, HOT, 0.04 + (dark ? 0.66 : 0.8) * t)),
+      edge: css(mix(mix(bg, text, 0.25), HOT, t)),
+    }),
     family: (family) => families.get(family.toLowerCase()) ?? SPARE[hash(family) % SPARE.length],
   };
 }

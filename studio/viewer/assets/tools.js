@@ -15,9 +15,10 @@ const ICONS = {
   left: "M1.5 3h13v10h-13zM6 3v10",
   right: "M1.5 3h13v10h-13zM10 3v10",
   fold: "M3 6l5 4 5-4",
+  time: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 4.5V8l2.5 1.5",
 };
 
-/** @typedef {{el: any, panes: any[], follow: any, left: any, right: any}} Tools */
+/** @typedef {{el: any, panes: any[], follow: any, left: any, right: any, time: any}} Tools */
 
 /**
  * @param {import("./viewer.js").Viewer} viewer
@@ -57,6 +58,8 @@ export function makeTools(viewer, shell) {
   });
   const left = tool("left", "Passes panel (p)", () => shell.toggleLeft());
   const right = tool("right", "Details panel (d)", () => shell.toggleRight());
+  const time = tool("time", "Times of nodes as colours (t)", () => viewer.toggleHeat());
+  time.hidden = true;
   const el = h(
     "div.pl-tools",
     { role: "toolbar", "aria-label": "View", "aria-orientation": "vertical" },
@@ -64,10 +67,11 @@ export function makeTools(viewer, shell) {
     right,
     h("span.pl-group", { role: "group", "aria-label": "Panes" }, ...panes),
     follow,
+    time,
     tool("search", "Find a node (/)", () => shell.search.open()),
     tool("minus", "Zoom out (−)", () => zoom(0.8)),
     tool("plus", "Zoom in (+)", () => zoom(1.25)),
     tool("fit", "Fit the graph (f)", () => shell.stage.fit(viewer.motion ? 200 : 0)),
   );
-  return { el, panes, follow, left, right };
+  return { el, panes, follow, left, right, time };
 }

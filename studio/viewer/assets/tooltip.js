@@ -2,6 +2,7 @@
 // One quiet tooltip for canvases: what is under the pointer, in full.
 
 import { fill, h } from "./dom.js";
+import { warmthText } from "./heat.js";
 
 const DELAY_MS = 280;
 
@@ -43,8 +44,9 @@ export class Tooltip {
   /**
    * @param {import("./session.js").Session | null} s @param {import("./place.js").Box | null} box
    * @param {MouseEvent | null} event @param {import("./session.js").Which} which
+   * @param {import("./heat.js").Warmth | null} [warm]
    */
-  node(s, box, event, which) {
+  node(s, box, event, which, warm = null) {
     if (!s || !box || !event) {
       this.hide();
       return;
@@ -62,6 +64,7 @@ export class Tooltip {
             null,
             `${s.counts(which)[g]} ${s.counts(which)[g] === 1 ? "node" : "nodes"}${change ? `, ${change} since ${s.before === "source" ? "source" : "the step before"}` : ""}`,
           ),
+          warm ? h("div", null, warmthText(warm)) : "",
           h("div.pl-dim", null, box.kind === "open" ? "Click to close" : "Click to open"),
         ],
         event,
@@ -77,6 +80,7 @@ export class Tooltip {
     for (const row of rec.rows ?? []) lines.push(h("div", null, row));
     const out = rec.out?.[0];
     if (out && rec.cat !== "io") lines.push(h("div", null, `→ ${out[2]} ${out[3]}`));
+    if (warm) lines.push(h("div", null, warmthText(warm)));
     this.show(lines, event);
   }
 }

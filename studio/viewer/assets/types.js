@@ -91,6 +91,13 @@
  * @property {{nodes?: number[], flops?: number[], bytes?: number[]}} [totals]
  */
 
+/** @typedef {[number, number, string, string[]]} KernelJson µs first, µs steady, operator, node ids */
+
+/**
+ * @typedef {object} TimesJson `passlens.times/1`
+ * @property {{step: number, label: string, kernels: KernelJson[]}[]} profiles
+ */
+
 /**
  * @typedef {{verdict: "running" | "equal" | "differs" | "not_run", text: string}} Verified
  * whether the outputs are those of the source
@@ -102,6 +109,7 @@
  * @property {"model" | "rewrite"} mode
  * @property {{key: string, url: string} | null} graph
  * @property {{key: string, url: string} | null} [steps]
+ * @property {{key: string, url: string} | null} [times]
  * @property {{text: string, fraction?: number | null, cancel?: boolean} | null} [busy]
  * @property {{kind: string, text: string} | null} [message]
  * @property {number | null} [step]

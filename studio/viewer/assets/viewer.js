@@ -2,6 +2,7 @@
 // The workbench: loads what the descriptor names, holds the state, and tells its parts to draw.
 
 import { fill } from "./dom.js";
+import { Heat } from "./heat.js";
 import { Live } from "./live.js";
 import { Keys } from "./keys.js";
 import { Metrics } from "./metrics.js";
@@ -54,6 +55,10 @@ export class Viewer {
     this.loaded = "";
     this.seq = -1;
     /** @type {string | null} id of the selected node */ this.selected = null;
+    /** @type {Heat | null} node times, where there are any */ this.heat = null;
+    /** Whether they are shown. */
+    this.warm = false;
+    this.timesKey = "";
     this.alive = true;
     this.report = new Report(this);
     this.nav = new Navigator(this);
@@ -95,6 +100,45 @@ export class Viewer {
     this.shell.passes.render();
     this.shell.notice(this.data);
     this.load(this.data).catch((error) => this.fail(error));
+    this.#takeTimes(this.data).catch((error) => this.fail(error));
+  }
+
+  /** @param {Descriptor} data */
+  async #takeTimes(data) {
+    const key = data.times?.key ?? "";
+    if (key !== this.timesKey) {
+      this.timesKey = key;
+      const json = data.times ? await fetchJson(data.times.url) : null;
+      if (!this.alive || this.timesKey !== key) return;
+      const phase = this.heat?.phase ?? "steady";
+      this.heat = json ? new Heat(json) : null;
+      if (this.heat) this.heat.phase = phase;
+    }
+    this.#renderHeat();
+  }
+
+  #renderHeat() {
+    const { heat, stage, shell } = this;
+    const offered = heat !== null && (this.data?.mode === "rewrite" || heat.hasSource);
+    stage.heat = offered && this.warm ? heat : null;
+    shell.tools.time.hidden = !offered;
+    shell.tools.time.setAttribute("aria-pressed", String(stage.heat !== null));
+    shell.legend.render();
+    shell.details.render();
+    stage.invalidate();
+  }
+
+  toggleHeat() {
+    if (!this.heat) return;
+    this.warm = !this.warm;
+    this.live.say(this.warm ? "Times of nodes are shown." : "Kinds of nodes are shown.");
+    this.#renderHeat();
+  }
+
+  /** @param {import("./heat.js").Phase} phase */
+  setPhase(phase) {
+    if (this.heat) this.heat.phase = phase;
+    this.#renderHeat();
   }
 
   /** @param {Descriptor} data */

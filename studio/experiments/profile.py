@@ -1,0 +1,188 @@
+"""Profiles of variants: what each operator takes, against the source's nodes it stands for."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from optimizer.errors import Cancelled, RunError
+from profiling.machine import Machine, this_machine
+from profiling.racing.race import Variant
+from profiling.timeline.attribution import Attribution, Kernel, attribute, kernels_of
+from profiling.timeline.origins import Origins, SourceNode, StepNode, origins_of
+from profiling.timeline.profile import Phase, Profile, profile
+from profiling.workers import WorkerPool
+from studio import jobs
+from studio.experiments.entrant import Entrant, entrant_key, run_of, step_of, variants_of
+from studio.store import OpenedModel, OpenedRun, Store
+from studio.times import StepTimes, keep_times
+
+Report = Callable[[str, float], None]
+Asked = Callable[[], bool]
+Subject = tuple[OpenedModel, OpenedRun]
+
+RUNS = 11
+"""Of each variant: the first, and ten steady ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRequest:
+    """What to profile.
+
+    Attributes:
+        entrants: the baseline first.
+        runs: of each, the first one included.
+    """
+
+    entrants: tuple[Entrant, ...]
+    runs: int = RUNS
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """One variant.
+
+    Attributes:
+        step: of its trace.
+        profile: None where the variant did not run.
+        nodes: of that step, by their name in the file.
+        error: why there is no profile, empty if there is one.
+    """
+
+    entrant: Entrant
+    step: int
+    profile: Profile | None
+    nodes: Mapping[str, StepNode]
+    error: str = ""
+
+    @property
+    def label(self) -> str:
+        """The entrant's."""
+        return self.entrant.label
+
+    def kernels(self, phase: Phase) -> list[Kernel]:
+        """The operators that ran; none without a profile."""
+        return [] if self.profile is None else kernels_of(self.profile, self.nodes, phase)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileReport:
+    """What came out.
+
+    Attributes:
+        model: display name.
+        source: nodes of the source by id.
+        started_at: UTC, ISO 8601.
+        seconds: duration.
+    """
+
+    model: str
+    variants: tuple[Profiled, ...]
+    source: Mapping[str, SourceNode]
+    machine: Machine
+    started_at: str
+    seconds: float
+
+    @property
+    def profiles(self) -> dict[str, Profile]:
+        """The profiles there are, by label."""
+        return {one.label: one.profile for one in self.variants if one.profile is not None}
+
+    def attribution(self, before: str, after: str, phase: Phase) -> Attribution:
+        """Two variants' times, by the source's nodes."""
+        named = {one.label: one for one in self.variants}
+        return attribute(named[before].kernels(phase), named[after].kernels(phase))
+
+
+def run_profile(
+    store: Store,
+    pool: WorkerPool,
+    subject: Subject,
+    request: ProfileRequest,
+    *,
+    progress: Report,
+    cancelled: Asked,
+) -> ProfileReport:
+    """Profile every entrant; one that does not run leaves its reason.
+
+    Raises:
+        StudioError: an entrant's file cannot be written, or the work was cancelled.
+    """
+    started, began, machine = datetime.datetime.now(datetime.UTC), time.monotonic(), this_machine()
+    progress("writing the models", 0.0)
+    variants = variants_of(request.entrants, store, subject)
+    runs = [run_of(entrant, store, subject) for entrant in request.entrants]
+    families = _families(pool, subject[0], request.entrants, runs)
+    found: list[Profiled] = []
+    for index, (entrant, variant, run) in enumerate(
+        zip(request.entrants, variants, runs, strict=True)
+    ):
+
+        def told(
+            text: str, fraction: float, index: int = index, label: str = entrant.label
+        ) -> None:
+            progress(f"{label}: {text}", (index + fraction) / len(variants))
+
+        step = step_of(entrant, run)
+        nodes = families[run.key].steps[step]
+        made, error = _profiled(pool, variant, request.runs, told, cancelled)
+        found.append(Profiled(entrant, step, made, nodes, error))
+    _keep(store, subject[0], runs, found)
+    return ProfileReport(
+        subject[0].summary["name"],
+        tuple(found),
+        families[runs[0].key].source,
+        machine,
+        started.isoformat(timespec="seconds"),
+        time.monotonic() - began,
+    )
+
+
+def profile_key(model: OpenedModel, run: OpenedRun, request: ProfileRequest) -> tuple[object, ...]:
+    """Equal requests have equal keys: a reload finds its profile again."""
+    entrants = tuple(map(entrant_key, request.entrants))
+    return ("profile", model.key, run.key, entrants, request.runs)
+
+
+def _families(
+    pool: WorkerPool, model: OpenedModel, entrants: Sequence[Entrant], runs: Sequence[OpenedRun]
+) -> dict[str, Origins]:
+    found: dict[str, Origins] = {}
+    for run in {run.key: run for run in runs}.values():
+        steps = {step_of(e, run) for e, r in zip(entrants, runs, strict=True) if r.key == run.key}
+        source, trace = model.folder / jobs.SOURCE, run.folder / jobs.TRACE
+        found[run.key] = pool(origins_of, source, trace, tuple(sorted(steps)))
+    return found
+
+
+def _profiled(
+    pool: WorkerPool, variant: Variant, runs: int, progress: Report, cancelled: Asked
+) -> tuple[Profile | None, str]:
+    isolate = pool if variant.config.device == "cpu" else pool.run_fresh
+    try:
+        with pool.measuring(cancelled=cancelled):
+            return profile(
+                variant, isolate=isolate, runs=runs, progress=progress, cancelled=cancelled
+            ), ""
+    except Cancelled:
+        raise
+    except RunError as error:
+        return None, error.message
+
+
+def _keep(
+    store: Store, model: OpenedModel, runs: Sequence[OpenedRun], found: Sequence[Profiled]
+) -> None:
+    """Leave node times where the viewer finds them, with each run whose steps were profiled."""
+    for run in {run.key: run for run in runs}.values():
+        times = [
+            StepTimes(
+                one.step, one.label, tuple(one.kernels("first")), tuple(one.kernels("steady"))
+            )
+            for one, home in zip(found, runs, strict=True)
+            if one.profile is not None and (home.key == run.key or one.step == 0)
+        ]
+        if times:
+            keep_times(store, model, run, times)

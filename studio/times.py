@@ -1,0 +1,93 @@
+"""Node times for the viewer: written beside a run when some of its steps were profiled.
+
+    models/<model key>/<run key>/times-<content key>/times.json.gz
+
+The newest is what the viewer offers; its key is that of its content, so browsers keep it for good.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from profiling.timeline.attribution import Kernel
+from studio.store import OpenedModel, OpenedRun, Store
+
+SCHEMA = "passlens.times/1"
+_FILE = "times.json.gz"
+_KEY = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True)
+class StepTimes:
+    """The operators of one step as they ran.
+
+    Attributes:
+        label: of the variant.
+        first: in the first run.
+        steady: medians of later runs; the same operators.
+    """
+
+    step: int
+    label: str
+    first: tuple[Kernel, ...]
+    steady: tuple[Kernel, ...]
+
+
+def times_json(steps: Iterable[StepTimes]) -> dict[str, Any]:
+    """`passlens.times/1`: for each step its operators, and the ids of the nodes of each."""
+    return {"schema": SCHEMA, "profiles": [_profile(one) for one in steps]}
+
+
+def keep_times(
+    store: Store, model: OpenedModel, run: OpenedRun, steps: Sequence[StepTimes]
+) -> None:
+    """Write them where `newest_times` finds them."""
+    text = json.dumps(times_json(steps), allow_nan=False, separators=(",", ":")).encode()
+    home = store.file(model.key, run.key)
+    if home is None:  # the run was cleared away meanwhile
+        return
+    folder = home.parent / f"times-{hashlib.sha256(text).hexdigest()[:16]}"
+    folder.mkdir(exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as draft:
+        draft.write(gzip.compress(text, compresslevel=5, mtime=0))
+    Path(draft.name).replace(folder / _FILE)
+
+
+def newest_times(model: OpenedModel, run: OpenedRun | None) -> dict[str, str] | None:
+    """Key and address of the newest times of a run, or of any run of the model."""
+    place = run.folder if run is not None else model.folder
+    files = place.glob(f"times-*/{_FILE}" if run is not None else f"*/times-*/{_FILE}")
+    newest = max(files, key=lambda path: path.stat().st_mtime_ns, default=None)
+    if newest is None:
+        return None
+    home, key = newest.parents[1].name, newest.parent.name.removeprefix("times-")
+    return {"key": key, "url": f"/api/times/{model.key}/{home}/{key}.json"}
+
+
+def times_file(store: Store, model_key: str, run_key: str, key: str) -> Path | None:
+    """The file behind such an address."""
+    steps = store.file(model_key, run_key)
+    if steps is None or _KEY.fullmatch(key) is None:
+        return None
+    path = steps.parent / f"times-{key}" / _FILE
+    return path if path.is_file() else None
+
+
+def _profile(times: StepTimes) -> dict[str, Any]:
+    first = {kernel.name: kernel.time_us for kernel in times.first}
+    return {
+        "step": times.step,
+        "label": times.label,
+        "kernels": [
+            [first.get(one.name, 0.0), one.time_us, one.op_type, list(one.nodes)]
+            for one in times.steady
+        ],
+    }
