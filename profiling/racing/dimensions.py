@@ -64,8 +64,9 @@ def check_dimension(name: str, inputs: Iterable[Input]) -> None:
         raise StudioError(f"There is no free dimension {quoted(name)}; this model has {listed}.")
     shapes = ", ".join(f"{quoted(item.name)} is {_shape_text(item)}" for item in inputs[:3])
     raise StudioError(
-        f"All sizes are fixed in this file ({shapes or 'it has no inputs'}), so nothing can be "
-        "swept; export the model again with a named dynamic axis for the batch or the length."
+        f"All sizes are fixed in this file ({shapes or 'it has no inputs'}), so there is "
+        "none to choose; export the model again with a named dynamic axis for the batch or the "
+        "length."
     )
 
 

@@ -5,6 +5,7 @@ Soft limits only: they are lifted again between jobs, so that a worker can be us
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -14,6 +15,7 @@ from pathlib import Path
 from optimizer.model.limits import JobLimits
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
+_OUT_OF_MEMORY_SCORE = 500  # added to the share of memory that is used, in thousandths
 _SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
@@ -63,6 +65,12 @@ def has_children() -> bool:
 def die_with_parent() -> None:
     """Have the kernel kill this process when its parent ends."""
     _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def die_first() -> None:
+    """When the machine runs out of memory, have the kernel end this process before others."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(_OUT_OF_MEMORY_SCORE))
 
 
 def adopt_orphans() -> None:

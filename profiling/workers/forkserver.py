@@ -133,6 +133,7 @@ class _Server:
         try:
             os.setpgid(0, 0)
             confinement.die_with_parent()
+            confinement.die_first()
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for descriptor in (self._control.detach(), self._wake_read, self._wake_write):

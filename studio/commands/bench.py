@@ -13,6 +13,7 @@ from optimizer.errors import StudioError, quoted
 from optimizer.verify import jobs
 from profiling.config import options
 from profiling.config.settings import from_settings, variations
+from profiling.racing.dimensions import check_dimension, inputs_of
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Variant
 from profiling.racing.sweep import Sweep, SweepPoint, sweep
@@ -57,6 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
     plan = _plan(arguments)
     variants = list(_variants(arguments))
     dimension, sizes = _swept(arguments.sweep)
+    if plan.request.bindings:
+        inputs = inputs_of(variants[0].model, default_pool())
+        for name in plan.request.bindings:
+            check_dimension(name, inputs)
     with progress_line() as progress:
         if dimension:
             found = sweep(
@@ -134,7 +139,7 @@ def _swept(text: str | None) -> tuple[str, list[int]]:
 
 
 def _record(found: Sweep, variants: Sequence[Variant]) -> None:
-    # The database is a lot of imports that no other command needs.
+    # The database is a lot of imports that a race does without.
     from studio import services
     from studio.experiments.race import Raced, RaceReport
     from studio.experiments.sweep import SweepReport

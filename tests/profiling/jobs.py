@@ -123,6 +123,10 @@ def core_limit() -> tuple[int, int]:
     return resource.getrlimit(resource.RLIMIT_CORE)
 
 
+def out_of_memory_score() -> int:
+    return int(Path("/proc/self/oom_score_adj").read_text())
+
+
 def leave_children(marker: str) -> int:
     """Children in the group, one of them detached into a session of its own."""
     code = "import time; time.sleep(600)"

@@ -344,3 +344,10 @@ def test_workers_die_with_the_asking_process(tmp_path: Path) -> None:
             return
         time.sleep(0.05)
     pytest.fail("the worker outlived its asker")
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_worker_goes_before_us_when_memory_runs_out(pool: WorkerPool, fresh: bool) -> None:
+    run = pool.run_fresh if fresh else pool
+    own = int(Path("/proc/self/oom_score_adj").read_text())
+    assert run(jobs.out_of_memory_score) == 500 > own

@@ -112,6 +112,7 @@ def test_bound_dimensions_have_that_size(
         (["--sweep", "batch"], "--sweep takes DIM=SIZES"),
         (["--sweep", "length=1"], "no free dimension 'length'; this model has 'batch'"),
         (["--bind", "batch"], "--bind takes DIM=SIZE"),
+        (["--bind", "lenght=3"], "no free dimension 'lenght'; this model has 'batch'"),
         (["--set", "no_such=1"], "no option 'no_such'"),
         (["--runs", "0"], "above 0"),
     ],

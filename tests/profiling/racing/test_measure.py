@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,20 +14,9 @@ from profiling.racing.measure import Plan, Variant, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import DIVISION, model, scaled
+from tests.profiling.racing.own_workers import killing
 
-QUICK = Plan(runs=24, seconds=5, rounds=8, precision=0)
-
-
-def worker_processes() -> list[int]:
-    found: list[int] = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if (
-                entry.name.isdigit()
-                and b"workers.worker import main" in (entry / "cmdline").read_bytes()
-            ):
-                found.append(int(entry.name))
-    return sorted(found)
+QUICK = Plan(runs=24, seconds=30, rounds=8, precision=0)
 
 
 def test_variants_are_measured_in_interleaved_rounds_with_separate_phases(
@@ -85,17 +71,11 @@ def test_a_variant_that_crashes_leaves_the_others_their_times(shared_pool: Worke
 
 
 def test_a_worker_that_dies_in_the_middle_keeps_the_rounds_it_ran(shared_pool: WorkerPool) -> None:
-    before = set(worker_processes())
-
-    def kill_the_second(text: str, _fraction: float) -> None:
-        if text == "round 3":
-            os.kill([pid for pid in worker_processes() if pid not in before][1], signal.SIGKILL)
-
     race = measure(
         [Variant("lives", scaled(2)), Variant("dies", scaled(2))],
         pool=shared_pool,
         plan=QUICK,
-        progress=kill_the_second,
+        progress=killing("round 3", 1),
     )
     assert race.timings[1].error
     assert len(race.timings[1].blocks_ms) == 2

@@ -1,11 +1,5 @@
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import onnx
 import pytest
@@ -17,11 +11,12 @@ from profiling.racing.measure import Plan, Variant, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import DIVISION, model
+from tests.profiling.racing.own_workers import killing
 
-QUICK = Plan(runs=24, seconds=2, rounds=8, precision=0)
-SHORT = Plan(runs=24, seconds=2, rounds=8, precision=0, limits=JobLimits(seconds=4))
+QUICK = Plan(runs=24, seconds=30, rounds=8, precision=0)
+SHORT = Plan(runs=24, seconds=30, rounds=8, precision=0, limits=JobLimits(seconds=4))
 SMALL = Plan(
-    runs=24, seconds=2, rounds=8, precision=0,
+    runs=24, seconds=30, rounds=8, precision=0,
     limits=JobLimits(seconds=60, memory_bytes=1024 * MIB, file_bytes=MIB),
 )  # fmt: skip
 
@@ -93,32 +88,6 @@ def one_sentence_about(race: Race, label: str, *words: str) -> None:
             assert len(timing.blocks_ms) >= 8
 
 
-def processes() -> list[int]:
-    """Workers with an interpreter of their own, in the order in which they were started."""
-    found: list[int] = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if (
-                entry.name.isdigit()
-                and b"workers.worker import main" in (entry / "cmdline").read_bytes()
-            ):
-                found.append(int(entry.name))
-    return sorted(found)
-
-
-def killing(moment: str, *numbers: int) -> Callable[[str, float], None]:
-    """A listener that kills the race's workers of those numbers at that moment."""
-    before = set(processes())
-
-    def listen(text: str, _fraction: float) -> None:
-        if text == moment:
-            mine = [pid for pid in processes() if pid not in before]
-            for number in numbers:
-                os.kill(mine[number], signal.SIGKILL)
-
-    return listen
-
-
 @pytest.mark.parametrize("position", [0, 1])
 def test_a_model_that_never_ends_is_stopped_and_the_others_are_timed(
     shared_pool: WorkerPool, position: int
@@ -139,9 +108,9 @@ def test_a_race_of_nothing_but_a_model_that_never_ends_is_an_error(
 
 
 def test_the_whole_race_ends_when_its_time_is_up(shared_pool: WorkerPool) -> None:
-    plan = Plan(runs=24, seconds=60, precision=0.000001, overall_seconds=6)
+    plan = Plan(runs=24, seconds=600, precision=0.000001, overall_seconds=10)
     race = measure([Variant("a", FINE), Variant("b", FINE)], pool=shared_pool, plan=plan)
-    assert race.seconds < 60
+    assert race.seconds < plan.seconds
     assert race.timings[0].blocks_ms
 
 

@@ -13,7 +13,7 @@ from profiling.racing.sweep import Sweep, sweep, sweep_from_json, sweep_to_json
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model, scaled
 
-QUICK = Plan(runs=24, seconds=2, rounds=8, precision=0)
+QUICK = Plan(runs=24, seconds=30, rounds=8, precision=0)
 FIXED = model("g (float[1,3] x) => (float[1,3] y) { y = Neg(x) }")
 PICKY = model("""
 g (float[batch,4] x) => (float[4,4] y) {

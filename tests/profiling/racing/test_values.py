@@ -15,7 +15,7 @@ from profiling.racing.measure import Plan, Variant, measure
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 
-QUICK = Plan(runs=24, seconds=2, rounds=8, precision=0)
+QUICK = Plan(runs=24, seconds=30, rounds=8, precision=0)
 NAMES = ["bfloat16", "float8e4m3fn", "float8e5m2"]
 
 
