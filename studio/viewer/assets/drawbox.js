@@ -46,7 +46,8 @@ export function drawBox(s, b, p, given) {
     p.y + p.h / 2,
     outline ? theme.muted : "#fff",
   );
-  if (s.view.k >= TEXT_LOD) texts(s, b, p, warm);
+  if (s.view.k >= TEXT_LOD) texts(s, b, p);
+  if (warm && s.view.k >= TEXT_LOD) timeTag(s, p, warm.us);
   c.globalAlpha = alpha;
   if (mark?.mark) ring(s, p, mark);
   if (s.selected.has(b.key) || s.hover === b.key) focusRing(s, p, s.selected.has(b.key));
@@ -79,16 +80,31 @@ function hatch(s, p) {
 }
 
 /**
- * @param {Scene} s @param {Box} b @param {Place} p
- * @param {import("./heat.js").Warmth | null} warm
+ * How long it takes, beside the box: inside it would take the room of the name.
+ * @param {Scene} s @param {Place} p @param {number} us
  */
-function texts(s, b, p, warm) {
+function timeTag(s, p, us) {
+  const { c, theme, metrics } = s;
+  const time = microseconds(us);
+  const y = p.y + NODE_H / 2 + 0.5;
+  const x = p.x + p.w + 7;
+  c.fillStyle = theme.patch;
+  c.beginPath();
+  c.roundRect(x - 3, y - 7, metrics.width(time, metrics.fonts.tag) + 6, 14, 3);
+  c.fill();
+  c.font = metrics.fonts.tag;
+  c.textAlign = "left";
+  c.textBaseline = "middle";
+  c.fillStyle = theme.text;
+  c.fillText(time, x, y);
+}
+
+/** @param {Scene} s @param {Box} b @param {Place} p */
+function texts(s, b, p) {
   const { c, theme, metrics } = s;
   const rec = /** @type {import("./types.js").NodeRecord} */ (b.rec);
   const left = p.x + CAP + 7;
-  const time = warm ? microseconds(warm.us) : "";
-  const timed = time ? metrics.width(time, metrics.fonts.brief) : 0;
-  const room = p.w - CAP - 14 - (timed ? timed + 6 : 0);
+  const room = p.w - CAP - 14;
   c.textAlign = "left";
   c.textBaseline = "middle";
   const y = p.y + NODE_H / 2 + 0.5;
@@ -97,10 +113,6 @@ function texts(s, b, p, warm) {
   c.fillStyle = theme.text;
   c.fillText(op, left, y);
   const used = metrics.width(op, metrics.fonts.op) + 6;
-  if (time) {
-    c.font = metrics.fonts.brief;
-    c.fillText(time, p.x + p.w - timed - 7, y);
-  }
   if (rec.brief && room - used > 12) {
     c.font = metrics.fonts.brief;
     c.fillStyle = theme.muted;
