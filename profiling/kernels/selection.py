@@ -18,6 +18,9 @@ from profiling.racing.race import Race, Timing, Variant
 from profiling.racing.samples import Contrast
 from profiling.workers import WorkerPool
 
+LEAST_SECONDS = 2.0
+"""Steady running of one race: ten candidates get no interval worth showing in less."""
+
 _SEARCHING = 0.1
 """Share of the progress that the profile takes."""
 
@@ -147,7 +150,7 @@ def select(
         variant: the model and how it is run now.
         pool: where it runs.
         groups: which options count here.
-        seconds: of steady running, for all races together.
+        seconds: of steady running, for all races together; a race gets two at least.
         top: workloads to race.
         progress: told what is being done.
         cancelled: asked whether to stop.
@@ -175,7 +178,7 @@ def select(
 
         raced = race_workload(
             operator, variant.config, pool=pool, groups=groups,
-            seconds=seconds / len(chosen), progress=part, cancelled=cancelled,
+            seconds=max(LEAST_SECONDS, seconds / len(chosen)), progress=part, cancelled=cancelled,
         )  # fmt: skip
         found = replace(found, races=(*found.races, raced))
         if observe is not None:

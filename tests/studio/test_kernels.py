@@ -101,23 +101,26 @@ def test_a_recorded_report_opens_again(report: KernelsReport, kept: list[Recordi
     ]
 
 
-def test_what_won_is_raced_in_the_whole_model_and_recorded(
-    report: KernelsReport,
-    place: tuple[Store, Subject],
-    pool: WorkerPool,
-    kept: list[Recording],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture(scope="module")
+def applied(
+    report: KernelsReport, place: tuple[Store, Subject], pool: WorkerPool, kept: list[Recording]
+) -> KernelsReport:
     # What wins is a matter of this machine and minute; what follows from a win is not.
     def layout(_selection: Selection, *, lossy: bool) -> Choice:
         return Choice({"graph_optimization": "all"}, {}, 0.12, 0.0, 0.12) if not lossy else Choice()
 
-    monkeypatch.setattr("studio.experiments.kernels.choose", layout)
     store, subject = place
-    applied = apply_kernels(
-        store, pool, subject, REQUEST, report, keep=kept.append,
-        progress=lambda text, fraction: None, cancelled=lambda: False,
-    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("studio.experiments.kernels.choose", layout)
+        return apply_kernels(
+            store, pool, subject, REQUEST, report, keep=kept.append,
+            progress=lambda text, fraction: None, cancelled=lambda: False,
+        )  # fmt: skip
+
+
+def test_what_won_is_raced_in_the_whole_model_and_recorded(
+    applied: KernelsReport, kept: list[Recording]
+) -> None:
     assert applied.title.startswith("Whole model: predicted 12 % less time, measured")
     recording = kept[-1]
     assert [one.label for one in recording.measurements[:2]] == [
@@ -189,3 +192,35 @@ def test_a_recorded_report_is_drawn_with_a_table_beside_each_figure(
     assert any("no NVIDIA driver" in str(table) for table in tables) or any(
         "GPU candidates" not in label for label in labels
     )
+
+
+def _applied(path: str) -> None:
+    import json
+    from pathlib import Path
+    from typing import cast
+
+    from profiling.config import RunConfig
+    from studio.experiments.entrant import Entrant
+    from studio.experiments.kernels import kernels_from_payload
+    from studio.pages.run.kernels import show_applied
+    from studio.pages.run.setting import Setting
+
+    entrants = (Entrant("source", 0, RunConfig()), Entrant("default preset", 1, RunConfig()))
+    nothing = cast("Any", None)
+    setting = Setting(nothing, nothing, entrants, 2.0)
+    show_applied(kernels_from_payload(json.loads(Path(path).read_text())), entrants[1], setting)
+
+
+def test_options_that_won_become_a_variant_of_the_page(
+    applied: KernelsReport, tmp_path: Path
+) -> None:
+    payload = json.loads(json.dumps(dict(applied.recording().payload)))
+    payload["confirmation"]["adopted"] = "chosen options"
+    path = tmp_path / "payload.json"
+    path.write_text(json.dumps(payload))
+    page = AppTest.from_function(_applied, args=(str(path),), default_timeout=30).run()
+    assert not page.exception
+    assert page.code[0].value == "--set graph_optimization=all"
+    page.button(key="kernels-add").click().run()
+    assert not page.exception
+    assert page.query_params["race"] == "source,last,last~graph_optimization=all"

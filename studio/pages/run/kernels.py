@@ -9,6 +9,7 @@ import streamlit as st
 
 from profiling.kernels.decision import choose
 from profiling.kernels.hot import TOP
+from profiling.kernels.selection import LEAST_SECONDS
 from profiling.kernels.whole import AS_IT_IS, BOTH, OPTIONS, Confirmation
 from studio.experiments.entrant import Entrant
 from studio.experiments.kernels import (
@@ -81,7 +82,8 @@ def _request(setting: Setting) -> KernelsRequest:
 
 
 def _explain(request: KernelsRequest) -> None:
-    duration = request.seconds * 1.25 + request.top * _AROUND_A_RACE_S
+    steady_s = max(request.seconds, request.top * LEAST_SECONDS)
+    duration = 1.25 * steady_s + request.top * _AROUND_A_RACE_S
     st.html(
         '<div class="empty"><h2>Which kernels are best for the hot operators?</h2>'
         "<p>A profile finds the operators that take the time; equal work counts together. Each is "
@@ -105,12 +107,13 @@ def _show(report: KernelsReport, request: KernelsRequest, setting: Setting) -> N
         ("apply", request.lossy, *kernels_key(*subject, request)),
         partial(apply_kernels, store(), pool(), subject, request, report, keep=keeper().keep),
         explain=lambda: None,
-        show=lambda applied: _applied(applied, request.entrant, setting),
+        show=lambda applied: show_applied(applied, request.entrant, setting),
         name="Apply to the whole model",
     )
 
 
-def _applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> None:
+def show_applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> None:
+    """The whole model before and after, and the ways to take it over."""
     confirmation = report.confirmation
     if confirmation is None:
         return
