@@ -68,6 +68,21 @@ def descriptor(name: str) -> Json:
     }
 
 
+def times(name: str) -> Json:
+    """Node times of a fixture: 1 ms for each node of the source; the last step's, 5 µs for all."""
+    graph, steps = fixture(name)
+    gone = {node for step in steps["steps"] for node in step["removed"]}
+    source = [node["id"] for node in graph["nodes"]]
+    last = [i for i in [*source, *(n["id"] for n in steps["nodes"])] if i not in gone]
+    return {
+        "schema": "passlens.times/1",
+        "profiles": [
+            {"step": 0, "label": "source", "kernels": [[2000, 1000, "Op", [i]] for i in source]},
+            {"step": len(steps["steps"]), "label": "last", "kernels": [[10, 5, "All", last]]},
+        ],
+    }
+
+
 def body(path: str) -> tuple[str, bytes] | None:
     """Content type and bytes of an address."""
     parts = path.strip("/").split("/")
@@ -83,6 +98,7 @@ def body(path: str) -> tuple[str, bytes] | None:
         "descriptor": lambda: descriptor(name),
         "graph": lambda: fixture(name)[0],
         "steps": lambda: fixture(name)[1],
+        "times": lambda: times(name),
     }
     return (TYPES[".json"], json.dumps(pick[parts[0]]()).encode()) if parts[0] in pick else None
 

@@ -22,7 +22,7 @@ export function drawBox(s, b, p, given) {
   const outline = rec.cat === "io";
   const alpha = c.globalAlpha;
   if (mark?.mark === "matched" || mark?.now) halo(s, p, markColour(theme, mark.mark));
-  if (mark?.faded) c.globalAlpha = alpha * 0.5;
+  if (mark?.faded && !s.heat) c.globalAlpha = alpha * 0.5;
   c.beginPath();
   c.roundRect(p.x, p.y, p.w, p.h, outline ? 12 : RADIUS);
   const warm = s.heat?.(b) ?? null;

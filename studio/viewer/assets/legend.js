@@ -24,7 +24,7 @@ export class Legend {
     const { most } = heat;
     fill(
       this.el,
-      h("b", null, "time of a node"),
+      h("b", null, "Time of a node"),
       h(
         "span.pl-scale",
         null,

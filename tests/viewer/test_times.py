@@ -1,0 +1,102 @@
+"""Node times as colours: offered after a profile, in both panes, never counted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+Opened = Callable[..., Page]
+BUTTON = "Times of nodes as colours (t)"
+
+PICTURES = """() => [...shadow.querySelectorAll(".pl-pane > canvas")].map((c) => c.toDataURL())"""
+
+HEAT = """async () => {
+  const { Heat, microseconds, warmthText } = await import("/viewer/test/heat.js");
+  const heat = new Heat({ profiles: [
+    { step: 0, label: "source", kernels: [[9, 4, "Conv", ["a"]], [5, 2, "Relu", ["b"]]] },
+    { step: 6, label: "last", kernels: [[3, 1, "FusedConv", ["a", "c"]]] },
+  ] });
+  const of = (id, step) => heat.kernel(id, step)?.steady ?? null;
+  const alive = [1, 1, 1], session = {
+    folds: 0, early: { step: 6, alive }, late: { step: 6, alive },
+    union: { recs: [{ id: "a" }, { id: "b" }, { id: "c" }], slotOf: [0, 1, 2] },
+    tree: { groupOf: Array(3).fill({ at: 0, parent: null }) },
+  };
+  const warm = heat.of(session, "after");
+  const group = warm({ group: { at: 0 } });
+  return {
+    near: [of("a", 1), of("a", 5), of("b", 6), of("c", 0), of("z", 0)],
+    group: group.us, groupText: warmthText(group), text: warmthText(warm({ rec: { id: "c" } })),
+    none: warm({ rec: { id: "z" } }), most: heat.most, words: [2.34, 123.4, 5678].map(microseconds),
+  };
+}"""
+
+
+def offer(page: Page, key: str = "t1") -> None:
+    """What Python sends once a profile was made."""
+    page.evaluate(f"update({{ times: {{ key: '{key}', url: '/times/cnn8.json' }} }})")
+    page.get_by_role("button", name=BUTTON).wait_for()
+
+
+def test_without_a_profile_nothing_is_offered(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=0")
+    assert page.get_by_role("button", name=BUTTON).count() == 0
+    page.keyboard.press("t")
+    assert not page.locator(".pl-heat").is_visible()
+
+
+def test_key_and_button_colour_both_panes_by_time(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    offer(page)
+    plain = page.evaluate(PICTURES)
+    assert len(plain) == 2
+    page.locator(".pl-root").focus()
+    page.keyboard.press("t")
+    page.locator(".pl-heat").wait_for()
+    assert "1 ms" in page.locator(".pl-heat").inner_text()
+    page.wait_for_timeout(100)
+    assert all(a != b for a, b in zip(plain, page.evaluate(PICTURES), strict=True))
+    page.get_by_role("button", name="first run").click()
+    assert "2 ms" in page.locator(".pl-heat").inner_text()
+    page.get_by_role("button", name=BUTTON).click()
+    assert not page.locator(".pl-heat").is_visible()
+    page.wait_for_timeout(100)
+    assert page.evaluate(PICTURES) == plain
+
+
+def test_the_panel_of_a_node_says_its_times_before_and_after(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    offer(page)
+    page.keyboard.press("/")
+    page.locator(".pl-search input").fill("Gemm")
+    page.keyboard.press("Enter")
+    text = page.locator(".pl-details").inner_text()
+    assert "1 ms, first run 2 ms" in text
+    assert "5 µs, first run 10 µs" in text
+    assert "nodes)" in text
+
+
+def test_a_model_alone_needs_times_of_the_source(opened: Opened) -> None:
+    page = opened("fixture=cnn8&mode=model")
+    offer(page)
+    page.locator(".pl-root").focus()
+    page.keyboard.press("t")
+    page.locator(".pl-heat").wait_for()
+    page.evaluate("update({ times: null })")
+    page.get_by_role("button", name=BUTTON).wait_for(state="hidden")
+    assert not page.locator(".pl-heat").is_visible()
+
+
+def test_times_are_of_the_nearest_profile_and_count_once_in_a_group(opened: Opened) -> None:
+    found: dict[str, Any] = opened("fixture=cnn8").evaluate(HEAT)
+    assert found["near"] == [4, 1, 2, 1, None]
+    assert found["group"] == 3
+    assert found["groupText"] == "3 µs in its operators"
+    assert found["text"] == "1 µs, one FusedConv for 2 nodes, measured as last"
+    assert (found["none"], found["most"]) == (None, 4)
+    assert found["words"] == ["2.3 µs", "123 µs", "5.68 ms"]
