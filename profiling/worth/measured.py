@@ -3,7 +3,7 @@
 First the pass boundaries race against each other. Where two neighbours differ clearly, the steps
 between them are cut again and race once more, together with the source and the optimized model,
 until every clear difference is one step, the rest is not clear, or the budget is used up. As
-long as nothing differs clearly, the same points race again.
+long as what differs clearly makes up less than half of the total, the same points race again.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _FIRST_SHARE = 0.35
 _LEAST_SHARE = 0.15
 _ENOUGH_ROUNDS = 8
 _FEWEST_POINTS = 5
+_TOLD = 0.5
+"""Share of the total that clear differences must make up, or the same points race again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +189,11 @@ def _next(course: _Course) -> tuple[tuple[int, ...], str]:
         return (), f"the {budget.seconds:.0f} s are used up"
     most = min(budget.side_by_side, _affordable(course))
     clear = [s for s in found.segments if s.change.clear]
-    if not clear and not found.total.clear:
+    wide = [s for s in clear if len(s.steps) > 1]
+    told = abs(sum(segment.change.log for segment in clear))
+    if not wide and told < _TOLD * abs(found.total.log):
         return first_cuts(course.boundaries, most), ""  # more rounds may tell
-    return _cuts(course, [s for s in clear if len(s.steps) > 1], most)
+    return _cuts(course, wide, most)
 
 
 def _cuts(course: _Course, clear: Sequence[Segment], most: int) -> tuple[tuple[int, ...], str]:
