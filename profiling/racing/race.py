@@ -202,6 +202,8 @@ class Race:
         if not timing.believable:
             wrong = next(output for output in timing.outputs if not output.ok)
             return f"wrong result, so its time does not count: {wrong.name}: {wrong.reason}"
+        if not timing.blocks_ms:
+            return "no times yet"
         if timing is baseline:
             return "the baseline" if timing is self.timings[0] else "the baseline instead"
         found = self.contrast(label)

@@ -57,3 +57,10 @@ def test_parts_and_the_cold_start_follow_from_the_phases() -> None:
     assert timing.phases.cold_ms == 7.5
     assert timing.cold_to_warm == 3.75
     assert a_race().timings[1].cold_to_warm is None
+
+
+def test_a_race_under_way_says_that_there_are_no_times_yet() -> None:
+    race = a_race()
+    assert race.verdict("cuda") == "no times yet"
+    assert race.verdict("source") == "the baseline"
+    assert race.verdict("other").startswith("not measured: ")
