@@ -195,8 +195,12 @@ def _best(race: Race, timed: Sequence[Timing]) -> str:
         _, best = max(faster, key=lambda pair: pair[0])
         return f"Best of {len(timed) + 1}: {best.label}, {race.verdict(best.label)}"
     if all(c is not None and c.verdict == "slower" for c, _ in found):
-        return f"Nothing beats {race.baseline.label}: {len(timed)} others are slower"
-    return f"No clear gain over {race.baseline.label} among {len(timed)} others"
+        return f"Nothing beats {race.baseline.label}: {_count(timed)} slower"
+    return f"No clear gain over {race.baseline.label}: {_count(timed)} not clearly faster"
+
+
+def _count(timed: Sequence[Timing]) -> str:
+    return "one other is" if len(timed) == 1 else f"{len(timed)} others are"
 
 
 def _start(label: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.corpus.bad_inputs import generate, model_path
-from tests.studio.conftest import RunningStudio
 
 pytestmark = pytest.mark.browser
 PATIENCE_MS = 40_000
@@ -271,40 +268,3 @@ def test_a_model_and_its_data_file_open_in_one_upload_and_again(
     page.reload()
     wait(page, "window.__passlens.total > 0")
     assert page.url == link
-
-
-def test_a_race_says_its_finding_and_survives_a_reload(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/run?model=tour&race=0-20&seconds=2")
-    finding = re.compile("^Step 20: .*(faster|slower|no clear difference)")
-    page.get_by_role("button", name="Run", exact=True).click(timeout=PATIENCE_MS)
-    wait_for_text(page, finding)
-    wait_for_text(page, "Every node by name")
-    page.reload()
-    wait_for_text(page, finding)
-    assert "race=0-20&seconds=2" in page.url
-
-
-def test_contradictory_options_are_told_at_the_form(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/run?model=tour&set=intra_threads=2")
-    page.get_by_text("Session · 1 changed").click(timeout=PATIENCE_MS)
-    threads = page.get_by_role("spinbutton", name="intra threads")
-    expect(threads).to_have_value("2")
-    page.get_by_text("spinning", exact=True).click()
-    page.wait_for_url(re.compile("spinning(=|%3D)true"), timeout=PATIENCE_MS)
-    threads.fill("1")
-    threads.press("Enter")
-    expect(page.locator(".st-key-quiet-options")).to_contain_text(
-        "nobody to spin", timeout=PATIENCE_MS
-    )
-
-
-def test_a_killed_worker_leaves_a_sentence_and_a_living_page(
-    page: Page, studio: RunningStudio
-) -> None:
-    page.goto(f"{studio.url}/run?model=tour&race=0-30&seconds=5")
-    page.get_by_role("button", name="Run", exact=True).click(timeout=PATIENCE_MS)
-    wait_for_text(page, re.compile("round [0-9]+"))
-    os.kill(studio.race_workers()[0], signal.SIGKILL)
-    wait_for_text(page, re.compile("The worker process (died of SIGKILL|was gone)"))
-    page.get_by_role("navigation").get_by_role("link", name="Rewrite", exact=True).click()
-    wait(page, "window.__passlens.step > 50")

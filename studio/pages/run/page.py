@@ -17,7 +17,7 @@ from studio.workspace import current, remember
 
 Section = Callable[[Setting], None]
 
-_TITLES = dict(zip(SECTIONS, ("Race", "Timeline", "Memory", "Kernels", "CUDA Graph"), strict=True))
+TITLES = dict(zip(SECTIONS, ("Race", "Timeline", "Memory", "Kernels", "CUDA Graph"), strict=True))
 _DRAW: Mapping[str, Section] = dict(
     zip(
         SECTIONS,
@@ -49,7 +49,7 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
     st.segmented_control(
         "Section",
         SECTIONS,
-        format_func=_TITLES.__getitem__,
+        format_func=TITLES.__getitem__,
         key=_KEY,
         on_change=_pick_section,
         label_visibility="collapsed",

@@ -1,0 +1,145 @@
+"""The Run page in a real browser: races, live, cancelled, reloaded, broken."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.studio.conftest import RunningStudio
+
+pytestmark = pytest.mark.browser
+PATIENCE_MS = 40_000
+
+
+def wait_for(page: Page, text: str | re.Pattern[str]) -> None:
+    expect(page.get_by_text(text).first).to_be_visible(timeout=PATIENCE_MS)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).first.click(timeout=PATIENCE_MS)
+
+
+def test_a_race_says_its_finding_and_survives_a_reload(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour&race=source%2C20&seconds=2")
+    press(page, "Race")
+    wait_for(page, "Run again")
+    finding = re.compile("^Step 20: .*(faster|slower|no clear difference)")
+    wait_for(page, finding)
+    wait_for(page, "Speedup against source")
+    wait_for(page, "Why one tool says 0.0025 s")
+    page.reload()
+    wait_for(page, finding)
+    assert "race=source%2C20" in page.url
+
+
+def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
+    browser: Browser, app_url: str
+) -> None:
+    link = f"{app_url}/run?model=tour&race=source%2C21&seconds=100"
+    contexts = [browser.new_context() for _ in range(2)]
+    first, second = (context.new_page() for context in contexts)
+    first.goto(link)
+    press(first, "Race")
+    wait_for(first, "So far, after")
+    first.reload()
+    second.goto(link)
+    for page in (first, second):
+        wait_for(page, re.compile("Race: .*(round|left)"))
+        expect(page.get_by_role("button", name="Cancel")).to_be_visible(timeout=PATIENCE_MS)
+    press(second, "Cancel")
+    for page in (first, second):
+        wait_for(page, "Cancelled: what follows is incomplete.")
+        wait_for(page, re.compile("^So far, after [0-9]+ rounds: "))
+    for context in contexts:
+        context.close()
+
+
+def test_a_killed_worker_leaves_the_others_their_results(page: Page, studio: RunningStudio) -> None:
+    page.goto(f"{studio.url}/run?model=tour&race=source%2C30%2Clast&seconds=12")
+    press(page, "Race")
+    wait_for(page, "So far, after")
+    os.kill(studio.race_workers()[0], signal.SIGKILL)
+    wait_for(page, "Run again")
+    wait_for(page, re.compile("The worker process (died of SIGKILL|was gone)"))
+    wait_for(page, re.compile("^Best of 2: .*×|^No clear gain|^Nothing beats"))
+    page.get_by_role("navigation").get_by_role("link", name="Rewrite", exact=True).click()
+    page.wait_for_function("window.__passlens && window.__passlens.step > 50", timeout=PATIENCE_MS)
+
+
+def test_a_sweep_draws_latency_and_throughput(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour&race=source%2C22&seconds=2")
+    page.get_by_text("Several sizes").click(timeout=PATIENCE_MS)
+    sizes = page.get_by_role("textbox", name="Sizes")
+    sizes.fill("1, 3", timeout=PATIENCE_MS)
+    sizes.press("Enter")
+    page.wait_for_url(re.compile("sweep=batch%3A1%2C3"), timeout=PATIENCE_MS)
+    press(page, "Sweep")
+    wait_for(page, "Run again")
+    wait_for(page, re.compile("^Step 22 against source: .* at batch 1"))
+    wait_for(page, re.compile("^Most throughput: "))
+
+
+def test_variants_are_added_varied_and_removed_and_are_in_the_link(
+    page: Page, app_url: str
+) -> None:
+    page.goto(f"{app_url}/run?model=tour")
+    press(page, "Add")
+    page.wait_for_url(re.compile("race=source%2Clast%2Clast"), timeout=PATIENCE_MS)
+    page.locator(".st-key-entrant-2 .stPopover button").first.click(timeout=PATIENCE_MS)
+    page.get_by_role("combobox", name="Vary an option").click(timeout=PATIENCE_MS)
+    page.get_by_role("option", name="intra threads").click(timeout=PATIENCE_MS)
+    page.wait_for_url(re.compile("last~intra_threads%3D2"), timeout=PATIENCE_MS)
+    page.keyboard.press("Escape")
+    wait_for(page, re.compile("default preset, intra_threads=2"))
+    page.locator(".st-key-remove-0 button").first.click(timeout=PATIENCE_MS)
+    page.wait_for_url(re.compile("race=last%2Clast~intra_threads%3D2"), timeout=PATIENCE_MS)
+    page.reload()
+    wait_for(page, re.compile("default preset, intra_threads=2"))
+    expect(page.locator(".st-key-remove-0 button").first).to_be_disabled(timeout=PATIENCE_MS)
+
+
+def test_a_set_of_variants_is_one_click(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour")
+    press(page, "Sets")
+    page.get_by_role("button", name="Source / last step / presets").click(timeout=PATIENCE_MS)
+    page.wait_for_url(re.compile("race=source%2Clast%2Cruntime"), timeout=PATIENCE_MS)
+
+
+def test_contradictory_options_are_told_at_the_form(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour&set=intra_threads=2")
+    page.get_by_text("Session · 1 changed").click(timeout=PATIENCE_MS)
+    threads = page.get_by_role("spinbutton", name="intra threads")
+    expect(threads).to_have_value("2")
+    page.get_by_text("spinning", exact=True).click()
+    page.wait_for_url(re.compile("spinning(=|%3D)true"), timeout=PATIENCE_MS)
+    threads.fill("1")
+    threads.press("Enter")
+    expect(page.locator(".st-key-quiet-options")).to_contain_text(
+        "nobody to spin", timeout=PATIENCE_MS
+    )
+
+
+def test_a_section_is_in_the_link(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour")
+    page.get_by_role("radio", name="CUDA Graph").click(timeout=PATIENCE_MS)
+    page.wait_for_url(re.compile("section=capture"), timeout=PATIENCE_MS)
+    page.reload()
+    expect(page.get_by_role("radio", name="CUDA Graph")).to_be_checked(timeout=PATIENCE_MS)
+
+
+def test_the_bar_fits_at_1024_px(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{app_url}/run?model=whisper-encoder")
+    bar = page.get_by_role("navigation")
+    names = ("Model", "Rewrite", "Run", "Cost", "History", "Export")
+    boxes = [bar.get_by_role("link", name=name, exact=True).bounding_box() for name in names]
+    title = page.locator(".st-key-open-model a").first.bounding_box()
+    assert all(box is not None for box in boxes)
+    last = boxes[-1]
+    assert last is not None
+    assert title is not None
+    assert last["x"] + last["width"] <= title["x"]

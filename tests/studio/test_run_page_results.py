@@ -1,0 +1,86 @@
+"""What is left of a race: its recording, and what was known when it was cancelled."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from optimizer.errors import Cancelled, StudioError
+from profiling.racing.race import Race
+from studio.experiments.race import Raced, RaceReport, finding, race_from_payload
+from studio.experiments.sweep import SweepReport, sweep_from_payload
+from studio.tasks import Task
+from tests.studio.races import SWEPT, THREE
+
+
+def report() -> RaceReport:
+    graphs = (Raced(0, "", "ab"), Raced(52, "", "cd"), Raced(-1, "runtime", "ef"))
+    return RaceReport(THREE, graphs, "resnet50", "12" * 32)
+
+
+def test_a_recorded_race_is_the_same_race() -> None:
+    recording = report().recording()
+    again = race_from_payload(json.loads(json.dumps(recording.payload)))
+    assert again == report()
+    assert recording.title == finding(THREE)
+
+
+def test_a_recording_has_a_flat_row_for_every_variant() -> None:
+    rows = report().recording().measurements
+    assert [row.label for row in rows] == ["source", "default preset", "runtime preset"]
+    assert [row.step for row in rows] == [0, 52, None]
+    assert rows[1].p50_ms == pytest.approx(0.81, rel=0.02)
+    assert rows[1].first_ms == 8.0
+    assert rows[2].workload == "ef"
+
+
+def test_a_recorded_sweep_is_the_same_sweep() -> None:
+    swept = SweepReport(SWEPT, (Raced(0), Raced(5)), "tour", "34" * 32)
+    recording = swept.recording()
+    assert recording is not None
+    assert sweep_from_payload(json.loads(json.dumps(recording.payload))) == swept
+    assert [row.label for row in recording.measurements][:2] == [
+        "source, batch 1",
+        "default preset, batch 1",
+    ]
+
+
+def test_a_sweep_in_which_nothing_ran_is_not_kept() -> None:
+    empty = replace(SWEPT, points=SWEPT.points[1:2])
+    assert SweepReport(empty, (Raced(0), Raced(5)), "tour", "").recording() is None
+
+
+@pytest.mark.parametrize("payload", [{}, {"schema": "passlens.race-report/1"}])
+def test_a_damaged_recording_is_one_sentence(payload: dict[str, Any]) -> None:
+    with pytest.raises(StudioError, match=r"race"):
+        race_from_payload(payload)
+
+
+def test_what_was_known_stays_when_a_task_is_cancelled() -> None:
+    def work(*, progress: Any, cancelled: Any, partial: Any = None) -> None:
+        del progress, cancelled
+        partial(THREE)
+        raise Cancelled("Cancelled.")
+
+    task: Task[None] = Task()
+    task.run(work)
+    known: Race = task.partial
+    assert isinstance(task.error, Cancelled)
+    assert known is THREE
+
+
+def test_work_that_publishes_nothing_is_not_asked_to() -> None:
+    def work(*, progress: Any, cancelled: Any) -> str:
+        progress("half", 0.5)
+        return f"done, {cancelled()}"
+
+    task: Task[str] = Task()
+    thread = threading.Thread(target=task.run, args=(work,))
+    thread.start()
+    assert task.wait(10)
+    thread.join()
+    assert (task.result, task.partial, task.text) == ("done, False", None, "half")
