@@ -20,7 +20,7 @@ Rule = Literal[
     "waits",
     "host-values",
 ]
-Severity = Literal["blocks", "condition", "note"]
+Severity = Literal["blocks", "follows", "condition", "note"]
 
 RULES: Mapping[Rule, str] = {
     "control-flow": "No If, Loop or Scan",
@@ -44,7 +44,8 @@ class CaptureFinding:
 
     Attributes:
         rule: which line of the checklist.
-        severity: `blocks` capturing; `condition`: it works as long as the remedy is kept to;
+        severity: `blocks` capturing; `follows` from one that does; `condition`: it works as long
+            as the remedy is kept to;
             `note`: tolerated.
         place: the node's or value's name.
         op_type: the node's operator, empty for an input or output.

@@ -83,7 +83,7 @@ def short_name(name: str) -> str:
     """A kernel's own name, without return type, namespaces, template and arguments."""
     while (shorter := _TEMPLATE.sub("", name)) != name:
         name = shorter
-    name = name.partition("(")[0].replace("(anonymous namespace)::", "")
+    name = name.replace("(anonymous namespace)::", "").partition("(")[0]
     return name.rpartition("::")[2].split(" ")[-1] or name
 
 

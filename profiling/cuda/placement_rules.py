@@ -38,8 +38,8 @@ def without_kernel(graph: ir.Graph, placement: Placement) -> Iterator[CaptureFin
         yield about(
             "kernels",
             preferred[0],
-            f"{len(preferred)} nodes that compute shapes stay on the CPU ({some}); "
-            "tolerated, for nothing has to be copied, but their values are those of the capture.",
+            f"Stays on the CPU, as every node that computes shapes ({len(preferred)}: {some}); "
+            "tolerated, for nothing has to be copied, but the values are those of the capture.",
             "",
             severity="note",
         )
@@ -51,17 +51,19 @@ def _computes(node: ir.Node, graph: ir.Graph) -> bool:
 
 
 def copies(placement: Placement) -> Iterator[CaptureFinding]:
-    """Values copied inside the graph for another cause than a missing kernel."""
+    """Values copied inside the graph: by themselves, or because a kernel is missing."""
     for crossing in placement.crossings:
-        ends = [crossing.maker, *crossing.readers]
-        if any(node in placement.reasons for node in ends):
-            continue  # the missing kernel is the cause, and has been told
-        node = crossing.readers[0]
+        caused = any(node in placement.reasons for node in (crossing.maker, *crossing.readers))
         yield about(
-            "copies", node, _copy_text(crossing),
-            "Fold constants and bind sizes first, so that shapes are numbers; else compute it "
+            "copies",
+            crossing.readers[0],
+            _copy_text(crossing),
+            "It goes with the operator that has no kernel."
+            if caused
+            else "Fold constants and bind sizes first, so that shapes are numbers; else compute it "
             "where it is read.",
-        )  # fmt: skip
+            severity="follows" if caused else "blocks",
+        )
 
 
 def _copy_text(crossing: Crossing) -> str:

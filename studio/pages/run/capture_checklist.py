@@ -24,9 +24,16 @@ _STYLE = """<style>
 .capture-list th { font-weight: 600; }
 .capture-list .no { color: var(--bad); } .capture-list .if { color: var(--warn); }
 .capture-list .yes { color: var(--good); }
+[class*="st-key-finding-"] [data-testid="stText"] { font-size: 13px; font-family: inherit;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
 h3.capture { font-size: 15px; margin: 6px 0 2px; padding: 0; }
 </style>"""
-_MARKS = {"blocks": ("no", "✕"), "condition": ("if", "△"), "note": ("yes", "✓")}
+_MARKS = {
+    "blocks": ("no", "✕"),
+    "follows": ("no", "✕"),
+    "condition": ("if", "△"),
+    "note": ("yes", "✓"),
+}
 
 
 def show_checks(entrants: Sequence[CheckedEntrant]) -> None:
@@ -69,12 +76,14 @@ def _list(entrants: Sequence[CheckedEntrant]) -> str:
 def _cell(check: CaptureCheck, rule: Rule) -> str:
     found = check.of(rule)
     severities = [finding.severity for finding in found]
-    worst = next((s for s in ("blocks", "condition") if s in severities), "note")
+    worst = next((s for s in ("blocks", "follows", "condition") if s in severities), "note")
     kind, mark = _MARKS[worst]
     count = severities.count(worst) if worst != "note" else 0
-    text = {"blocks": _places(count), "condition": f"if kept to: {_places(count)}"}.get(
-        worst, "yes"
-    )
+    text = {
+        "blocks": _places(count),
+        "follows": f"{_places(count)}, from a missing kernel",
+        "condition": f"{_places(count)}, on a condition",
+    }.get(worst, "yes")
     return f'<td><span class="{kind}">{mark}</span> {text}</td>'
 
 
