@@ -47,7 +47,7 @@ class Origins:
 
     Attributes:
         source: nodes of the source by id.
-        steps: for each step asked for its nodes by their name in the file.
+        steps: for each step asked for its nodes by their name in the file; Constants left out.
     """
 
     source: Mapping[str, SourceNode]
@@ -77,6 +77,7 @@ def origins_of(source: Path, trace: Path, steps: tuple[int, ...]) -> Origins:
         found[step] = {
             node.name or "": _step_node(node, family, first)
             for node in walk_nodes(cursor.seek(step).graph)
+            if not is_constant_node(node)
         }
     return Origins(first, found)
 

@@ -12,7 +12,8 @@ from plotly import subplots
 from profiling.timeline.memory import MemoryCurve
 from studio.figures.template import TEMPLATE, three_digits, titled
 
-REQUESTED, IN_USE, HELD, BASE, DEVICE = "#5b68ee", "#10857f", "#8b93a3", "#a37a2c", "#c9512b"
+REQUESTED, IN_USE, HELD = "#5b68ee", "#10857f", "#8b93a3"
+BASE, BLOCK, DEVICE = "#a37a2c", "#7a4fc0", "#c9512b"
 _PANEL_PX = 190
 _UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
@@ -20,35 +21,37 @@ Curves = Mapping[str, Sequence[MemoryCurve]]
 """For each variant its curves: the runtime's, and more of other sources."""
 
 
-def memory_panels(curves: Curves, *, title: str, base_name: str) -> go.Figure:
+def memory_panels(curves: Curves, *, title: str, weights: Mapping[str, int]) -> go.Figure:
     """Steps over the time of one run.
 
     Args:
         curves: by label, at least one each; times from the beginning of the run.
         title: says the finding.
-        base_name: what is requested before the first operator, such as "repacked weights".
+        weights: for each variant the bytes of its repacked weights; what more was requested before
+            the first operator is the block planned for activations.
     """
-    unit, size = unit_of(curves)
+    (unit, size), most = unit_of(curves), _most(curves)
     figure: go.Figure = cast("Any", subplots).make_subplots(
         rows=len(curves), cols=1, shared_xaxes=True, vertical_spacing=0.04
     )
     kinds: dict[str, str] = {}
     for row, (label, several) in enumerate(curves.items(), start=1):
         for curve in several:
-            for name, color, numbers in _lines(curve, base_name):
+            for name, color, numbers in _lines(curve, weights[label]):
                 kinds[name] = color
                 figure.add_trace(
                     _steps(curve, numbers, size, f"{label}, {name}", color, unit), row, 1
                 )
         _mark_peak(figure, several[0], row, size, unit)
-        figure.update_yaxes(title=f"{escape(label)}, {unit}", rangemode="tozero", row=row, col=1)
+        figure.update_yaxes(
+            title=f"{escape(label)}, {unit}", range=[0, most / size * 1.12], row=row, col=1
+        )
     longest = max(
         (curve.times_us[-1] for each in curves.values() for curve in each if curve.times_us),
         default=0,
     )
     figure.update_xaxes(range=[0, longest / 1000 * 1.04])
     figure.update_xaxes(title="ms since the run began", row=len(curves), col=1)
-    figure.update_yaxes(matches="y")
     figure.update_layout(
         template=TEMPLATE,
         title=titled(title, kinds),
@@ -61,18 +64,18 @@ def memory_panels(curves: Curves, *, title: str, base_name: str) -> go.Figure:
 
 def unit_of(curves: Curves) -> tuple[str, float]:
     """The unit in which the largest number is easy to read."""
-    most = max(
-        (
-            max((*curve.live_bytes, *curve.held_bytes, curve.high_bytes), default=0)
-            for each in curves.values()
-            for curve in each
-        ),
-        default=0,
-    )
+    most = _most(curves)
     return next((unit for unit in _UNITS if most >= unit[1]), ("B", 1.0))
 
 
-def _lines(curve: MemoryCurve, base_name: str) -> list[tuple[str, str, Sequence[int]]]:
+def _most(curves: Curves) -> int:
+    """The largest number that is drawn."""
+    every = [curve for each in curves.values() for curve in each]
+    most = [max((*curve.held_bytes, *curve.used_bytes, 0)) for curve in every]
+    return max((*most, *(curve.peak_bytes + curve.base_bytes for curve in every), 1))
+
+
+def _lines(curve: MemoryCurve, weights: int) -> list[tuple[str, str, Sequence[int]]]:
     """Name, colour and bytes of what one curve draws; the base is split off at the bottom."""
     if curve.source == "device":
         return [("device memory", DEVICE, curve.live_bytes)]
@@ -84,15 +87,18 @@ def _lines(curve: MemoryCurve, base_name: str) -> list[tuple[str, str, Sequence[
         ("in use", IN_USE, curve.used_bytes),
         ("requested", REQUESTED, requested),
     ]
-    if curve.base_bytes:
-        lines.append((base_name, BASE, [curve.base_bytes] * len(curve.times_us)))
+    count = len(curve.times_us)
+    if curve.base_bytes > weights:
+        lines.append(("planned block", BLOCK, [curve.base_bytes] * count))
+    if weights:
+        lines.append(("repacked weights", BASE, [min(weights, curve.base_bytes)] * count))
     return lines
 
 
 def _steps(
     curve: MemoryCurve, numbers: Sequence[int], size: float, name: str, color: str, unit: str
 ) -> go.Scatter:
-    filled = color in (REQUESTED, BASE)
+    filled = color in (REQUESTED, BASE, BLOCK)
     return go.Scatter(
         x=[0.0, *(time / 1000 for time in curve.times_us)],
         y=[number / size for number in (*numbers[:1], *numbers)],
@@ -104,7 +110,7 @@ def _steps(
             "dash": "dot" if color == HELD else "solid",
         },
         fill="tozeroy" if filled else None,
-        fillcolor=f"rgba({_rgb(color)}, {0.4 if color == BASE else 0.14})" if filled else None,
+        fillcolor=f"rgba({_rgb(color)}, {0.14 if color == REQUESTED else 0.4})" if filled else None,
         hovertemplate=f"{escape(name)}<br>%{{x:.3g}} ms: %{{y:.4g}} {unit}<extra></extra>",
     )
 
@@ -121,5 +127,5 @@ def _mark_peak(figure: go.Figure, curve: MemoryCurve, row: int, size: float, uni
         x=curve.times_us[at] / 1000,
         y=(curve.live_bytes[at] + curve.base_bytes) / size,
         text=f"peak of activations {three_digits(curve.peak_bytes / size)} {unit}",
-        showarrow=True, arrowhead=0, ax=28, ay=-18, row=row, col=1, xanchor="left",
+        showarrow=False, xshift=6, yshift=14, row=row, col=1, xanchor="left",
     )  # fmt: skip

@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import plotly.graph_objects as go
 
-from profiling.timeline.balance import own_times
-from profiling.timeline.profile import Phase, Profile
+from profiling.timeline.attribution import Kernel
 from studio.figures.template import TEMPLATE, three_digits, titled
 
 SHOWN = 12
-_WHICH = {"first": "first run", "steady": "mean of steady runs"}
 
 
-def operator_times(profiles: Mapping[str, Profile], phase: Phase) -> dict[str, list[float]]:
+Kernels = Mapping[str, Sequence[Kernel]]
+"""What ran, by the variant's label."""
+
+
+def operator_times(kernels: Kernels) -> dict[str, list[float]]:
     """Operator -> microseconds in one run, one number a variant; the slowest first."""
     table: dict[str, list[float]] = {}
-    for column, profile in enumerate(profiles.values()):
-        runs = profile.timeline.runs
-        chosen = runs[:1] if phase == "first" or len(runs) < 2 else runs[1:]
-        for run in chosen:
-            for event, own_us in zip(run.events, own_times(run), strict=True):
-                row = table.setdefault(event.op_type, [0.0] * len(profiles))
-                row[column] += own_us / len(chosen)
+    for column, each in enumerate(kernels.values()):
+        for kernel in each:
+            row = table.setdefault(kernel.op_type, [0.0] * len(kernels))
+            row[column] += kernel.time_us
     return dict(sorted(table.items(), key=lambda item: -max(item[1])))
 
 
-def operator_bars(
-    profiles: Mapping[str, Profile], colors: Mapping[str, str], phase: Phase
-) -> go.Figure:
+def operator_bars(kernels: Kernels, colors: Mapping[str, str]) -> go.Figure:
     """Time by kind of operator, one bar a variant.
 
     Args:
-        profiles: by label.
+        kernels: with their times in one run.
         colors: by label.
-        phase: first run, or the steady ones on average.
     """
-    table = operator_times(profiles, phase)
+    table = operator_times(kernels)
     shown = list(table.items())[:SHOWN]
     rest = list(table.values())[SHOWN:]
     if rest:
         shown.append((f"{len(rest)} more", [sum(column) for column in zip(*rest, strict=True)]))
     figure = go.Figure()
-    for index, label in enumerate(profiles):
+    for index, label in enumerate(kernels):
         figure.add_trace(
             go.Bar(
                 x=[times[index] / 1000 for _, times in shown],
@@ -62,12 +58,12 @@ def operator_bars(
         )
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(_operators_title(table), {label: colors[label] for label in profiles}),
+        title=titled(_operators_title(table), {label: colors[label] for label in kernels}),
         barmode="group",
         height=120 + 36 * max(3, len(shown)),
         margin={"r": 56, "t": 56},
         xaxis={
-            "title": "ms in all operators of this kind, " + _WHICH[phase],
+            "title": "ms in all operators of this kind, in one run",
             "rangemode": "tozero",
         },
         yaxis={"autorange": "reversed", "showgrid": False, "type": "category"},

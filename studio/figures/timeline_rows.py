@@ -139,6 +139,7 @@ def tree_map(kernels: Mapping[str, Sequence[Kernel]], *, dark: bool) -> go.Figur
         template=TEMPLATE,
         title=titled(_tree_title(kernels)),
         height=420,
+        uniformtext={"minsize": 9, "mode": "hide"},
         margin={"l": 4, "r": 4, "t": 40, "b": 4},
     )
     return figure
@@ -172,7 +173,8 @@ def _tree(
         rest = [kernel for kernel in each if id(kernel) not in shown]
         for kernel in each:
             if id(kernel) in shown:
-                box(f"node/{kernel.name}", kernel.name[-60:], f"op/{op}", kernel.time_us, color)
+                name = "/".join(kernel.name.rstrip("/").split("/")[-3:])
+                box(f"node/{kernel.name}", name[-60:], f"op/{op}", kernel.time_us, color)
         if rest and len(rest) < len(each):
             left = sum(kernel.time_us for kernel in rest)
             box(f"rest/{op}", f"{len(rest)} more", f"op/{op}", left, color)

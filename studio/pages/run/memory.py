@@ -16,10 +16,6 @@ from studio.pages.run.setting import Setting
 from studio.pages.run.timeline import choose_phase, figure, how, launch_profile, show_failures, twin
 
 Table = dict[str, list[Any]]
-_BASE = {
-    "first": "repacked weights",
-    "steady": "repacked weights and planned block",
-}
 _EXPLAINED = {
     "first": "In the first run every output is reserved by itself. What was requested before the "
     "first operator are weights that the runtime has repacked; weights as the file has them lie "
@@ -39,7 +35,7 @@ def show_memory(report: ProfileReport) -> None:
     show_failures(report)
     if not report.profiles:
         return
-    phase = choose_phase("memory")
+    phase = choose_phase("memory", "first")
     curves = {
         label: [curve]
         for label, profile in report.profiles.items()
@@ -48,7 +44,8 @@ def show_memory(report: ProfileReport) -> None:
     if not any(curve.times_us for each in curves.values() for curve in each):
         show_message("The profiler saw no memory.", key="no-memory")
         return
-    drawn = memory_panels(curves, title=_finding(report), base_name=_BASE[phase])
+    weights = {label: weights_bytes(profile) for label, profile in report.profiles.items()}
+    drawn = memory_panels(curves, title=_finding(report), weights=weights)
     figure(drawn, "memory")
     st.caption(words(f"{_EXPLAINED[phase]} {how(report)}"))
     twin("Memory as a table", _table(report))

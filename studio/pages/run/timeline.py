@@ -15,7 +15,7 @@ from profiling.timeline.balance import balance
 from profiling.timeline.chrome_trace import chrome_trace
 from profiling.timeline.profile import Phase
 from studio.experiments.profile import ProfileReport, ProfileRequest, profile_key, run_profile
-from studio.figures.profiles import operator_bars, operator_times
+from studio.figures.profiles import Kernels, operator_bars, operator_times
 from studio.figures.template import color_of
 from studio.figures.timeline import gantt
 from studio.figures.timeline_rows import change_bars, row_became, row_name, row_title, tree_map
@@ -76,7 +76,8 @@ def show_timeline(report: ProfileReport) -> None:
             on_click="ignore",
         )
     figure(gantt(profiles, phase, dark=is_dark()), "timeline")
-    st.caption(words(how(report)))
+    which = "" if phase == "first" else "The steady run in the middle. "
+    st.caption(words(f"{which}Bare stretches: no operator ran. {how(report)}"))
     twin("How each run adds up", _sums(report, phase))
     colors = {label: color_of(index) for index, label in enumerate(profiles)}
     if pair is not None:
@@ -85,9 +86,9 @@ def show_timeline(report: ProfileReport) -> None:
         figure(change_bars(found, report.source, labels=pair, colors=shown), "changes")
         st.caption(_attributed(phase))
         twin("All nodes as a table", _rows(found, report))
-    figure(operator_bars(profiles, colors, phase), "operators")
-    twin("Operators as a table", _operators(report, phase))
     kernels = {one.label: one.kernels(phase) for one in report.variants if one.profile is not None}
+    figure(operator_bars(kernels, colors), "operators")
+    twin("Operators as a table", _operators(kernels))
     figure(tree_map(kernels, dark=is_dark()), "tree")
     st.caption("Area is time, on one scale for all variants: click a kind to see its nodes.")
 
@@ -99,13 +100,13 @@ def show_failures(report: ProfileReport) -> None:
             show_message(f"{one.label}: {one.error}", key=f"profile-{number}")
 
 
-def choose_phase(key: str) -> Phase:
+def choose_phase(key: str, default: Phase = "steady") -> Phase:
     """Which run is looked at."""
     chosen = st.segmented_control(
         "Run",
         list(_PHASES),
         format_func=_PHASES.__getitem__,
-        default="steady",
+        default=default,
         key=f"phase-{key}",
         label_visibility="collapsed",
         required=True,
@@ -114,15 +115,15 @@ def choose_phase(key: str) -> Phase:
 
 
 def how(report: ProfileReport) -> str:
-    """How it was measured."""
+    """How it was measured, and on what."""
     machine = report.machine
     where = ", ".join(filter(None, (machine.cpu, machine.gpu, machine.runtime)))
     started = report.started_at.replace("T", " ").partition("+")[0]
     count = max((len(profile.timeline.runs) for profile in report.profiles.values()), default=0)
     return (
         f"{where}, {machine.cores} cores, load {machine.load:.1f}; {started} UTC; {count} runs of "
-        "each with the runtime's profiler on, which costs some microseconds an operator; the "
-        "steady run shown is the one in the middle. Light: no operator runs."
+        "each, one variant after the other, with the runtime's profiler on, which costs some "
+        "microseconds an operator. Which variant is faster is a question for Race."
     )
 
 
@@ -209,10 +210,10 @@ def _rows(found: Attribution, report: ProfileReport) -> Table:
     return table
 
 
-def _operators(report: ProfileReport, phase: Phase) -> Table:
-    times = operator_times(report.profiles, phase)
+def _operators(kernels: Kernels) -> Table:
+    times = operator_times(kernels)
     table: Table = {"operator": list(times)}
-    for index, label in enumerate(report.profiles):
+    for index, label in enumerate(kernels):
         table[f"{label}, ms"] = [_ms(each[index]) for each in times.values()]
     return table
 
