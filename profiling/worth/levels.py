@@ -1,10 +1,10 @@
 """Latencies of cut points from several races on one scale, so that differences telescope.
 
 Every round of a race gives the logarithm of each point's median latency; what a hiccup of the
-machine did to a single block is pulled in to three deviations. A model with one level a point and
+machine did to a single block is pulled in to four deviations. A model with one level a point and
 one offset a race, fitted by least squares with every race weighed by its precision, puts races with
 different points on one scale. Any bar is the difference of two levels: neighbouring bars add up to
-the whole, exactly. With one undisturbed race a bar is what `contrast` says of its two ends.
+the whole, exactly. With one undisturbed race a bar is about what `contrast` says.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ Span = tuple[int, int]
 
 Numbers = NDArray[np.float64]
 
-_EDGE = 3.0
+_EDGE = 4.0
 _TO_SIGMA = 1.4826
 """A normal distribution's standard deviation, in median absolute deviations."""
 
-_LEAST_SCATTER = 1e-4
+_ENOUGH = 4
+"""Rounds, or degrees of freedom, from which on a race's own scatter is believed."""
+
+_LEAST_VARIANCE = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,14 @@ class Change:
         return (self.low > 0 and self.high > least) or (self.high < 0 and self.low < -least)
 
 
+@dataclass(frozen=True, slots=True)
+class _Scatter:
+    """Variance of a block, apart from what its round and its point have in common."""
+
+    variance: float
+    freedom: int
+
+
 class Levels:
     """The fitted levels.
 
@@ -90,6 +101,7 @@ class Levels:
         """
         self._rounds = [_rounds(heat) for heat in heats]
         self.points = tuple(sorted({step for steps, _ in self._rounds for step in steps}))
+        self._blocks = _scatters([logs for _, logs in self._rounds])
         self._solution = self._solve()
         means = np.concatenate([logs.mean(axis=0) for _, logs in self._rounds])
         self._levels: Numbers = self._solution @ means
@@ -100,7 +112,7 @@ class Levels:
         rows: list[Numbers] = []
         weights: list[float] = []
         for number, (steps, logs) in enumerate(self._rounds):
-            precision = sqrt(len(logs)) / _scatter(logs)
+            precision = sqrt(len(logs) / self._blocks[number].variance)
             for step in steps:
                 row = np.zeros(len(index) + len(self._rounds))
                 row[len(index) + number] = 1.0
@@ -116,8 +128,7 @@ class Levels:
     def change(self, *spans: Span) -> Change:
         """What happened over these spans together, with its interval.
 
-        The interval is Student's, from the scatter between rounds, with Welch's degrees of freedom
-        where several races take part.
+        The interval is Student's, with Welch's degrees of freedom where several races take part.
         """
         pick = np.zeros(len(self.points))
         for first, last in spans:
@@ -128,23 +139,27 @@ class Levels:
         return Change(estimate, estimate - half, estimate + half, rounds)
 
     def _half_width(self, weights: Numbers) -> tuple[float, int]:
-        variances: list[tuple[float, int]] = []
-        rounds: list[int] = []
-        start = 0
-        for steps, logs in self._rounds:
+        """Of the interval, from the scatter between rounds; where they are few, of all blocks."""
+        parts: list[tuple[float, float]] = []
+        rounds = start = 0
+        for (steps, logs), block in zip(self._rounds, self._blocks, strict=True):
             part = weights[start : start + len(steps)]
             start += len(steps)
-            if not np.allclose(part, 0):
-                rounds.append(len(logs))
-                spread = float((logs @ part).var(ddof=1)) if len(logs) > 1 else inf
-                variances.append((spread / len(logs), len(logs)))
-        total = sum(variance for variance, _ in variances)
-        if not rounds or total == inf:
-            return inf, sum(rounds)
-        if total == 0:
-            return 0.0, sum(rounds)
-        freedom = total**2 / sum(variance**2 / (count - 1) for variance, count in variances)
-        return student(freedom) * sqrt(total), sum(rounds)
+            if np.allclose(part, 0):
+                continue
+            count = len(logs)
+            rounds += count
+            if count >= _ENOUGH:
+                parts.append((float((logs @ part).var(ddof=1)) / count, count - 1))
+            else:
+                parts.append((block.variance * float(part @ part) / count, block.freedom))
+        if any(freedom == 0 for _, freedom in parts):
+            return inf, rounds
+        total = sum(variance for variance, _ in parts)
+        if not total:
+            return 0.0, rounds
+        freedom = total**2 / sum(variance**2 / freedom for variance, freedom in parts)
+        return student(freedom) * sqrt(total), rounds
 
 
 def student(freedom: float) -> float:
@@ -185,9 +200,17 @@ def _pulled_in(logs: Numbers) -> Numbers:
     return expected + np.clip(logs - expected, -edge, edge) if edge else logs
 
 
-def _scatter(logs: Numbers) -> float:
-    """Standard deviation of a block, apart from what its round and its point share."""
+def _scatters(races: Sequence[Numbers]) -> list[_Scatter]:
+    """Of the blocks of each race; a race with few rounds is taken to scatter like all others."""
+    found = [_scatter(logs) for logs in races]
+    freedom = sum(own.freedom for own in found)
+    pooled = sum(own.variance * own.freedom for own in found) / max(1, freedom)
+    everything = _Scatter(max(pooled, _LEAST_VARIANCE), freedom)
+    return [own if own.freedom >= _ENOUGH else everything for own in found]
+
+
+def _scatter(logs: Numbers) -> _Scatter:
     rest = logs - logs.mean(axis=1, keepdims=True)
     rest = rest - rest.mean(axis=0, keepdims=True)
-    freedom = max(1, (logs.shape[0] - 1) * (logs.shape[1] - 1))
-    return max(sqrt(float((rest**2).sum()) / freedom), _LEAST_SCATTER)
+    freedom = (logs.shape[0] - 1) * (logs.shape[1] - 1)
+    return _Scatter(max(float((rest**2).sum()) / max(1, freedom), _LEAST_VARIANCE), freedom)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from math import exp
+from math import exp, inf
 from typing import Any
 
 from profiling.config import RunConfig
@@ -191,4 +191,6 @@ def waterfall_from_payload(payload: Mapping[str, Any]) -> WaterfallReport:
 
 
 def _interval(change: Change) -> str:
+    if change.high == inf:
+        return "too few rounds for an interval"
     return f"95 % interval {exp(change.low):.2f}–{exp(change.high):.2f}"

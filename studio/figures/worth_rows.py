@@ -25,6 +25,9 @@ _ROW_PX = 27
 _ZOOM = 0.6
 """The axis starts at 0 unless everything happens above this share of it."""
 
+_ROOM = 0.15
+"""Share of the axis that a text beside a bar needs."""
+
 _PLAIN = "rgba(0,0,0,0)"
 
 
@@ -167,7 +170,11 @@ def _text(
 ) -> None:
     """Beside the bar, on the side that has more room."""
     low, high = axis
-    right = high - reach[1] > reach[0] - low
+    rooms = (reach[0] - low, high - reach[1])
+    right = rooms[1] > rooms[0]
+    if max(rooms) < _ROOM * (high - low):  # nowhere: inside, at the right edge
+        figure.add_annotation(x=high, y=y, text=text, showarrow=False, xanchor="right", yshift=8)
+        return
     figure.add_annotation(
         x=reach[1] if right else reach[0],
         y=y,

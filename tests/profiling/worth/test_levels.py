@@ -85,6 +85,14 @@ def test_a_noisy_race_does_not_spoil_a_quiet_one() -> None:
     assert both.clear
 
 
+def test_a_race_of_one_round_does_not_outweigh_the_others() -> None:
+    races = [heat((0, 4, 12), rounds=12, seed=9), heat((0, 8, 12), rounds=1, seed=10, noise=0.3)]
+    change = Levels(races).change((0, 12))
+    assert change.speedup == pytest.approx(TRUE_MS[0] / TRUE_MS[12], rel=0.05)
+    assert change.clear
+    assert change.high - change.low < 0.2
+
+
 def test_a_hiccup_in_one_block_is_no_difference() -> None:
     calm = heat((0, 4, 12), rounds=12, seed=8)
     first, middle, last = calm.race.timings
