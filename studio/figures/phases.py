@@ -71,13 +71,15 @@ def phase_bars(race: Race) -> go.Figure:
 
 
 def phases_title(timed: list[Timing]) -> str:
-    """How long the first result takes, and what that is in warm runs."""
-    first = min(timed, key=lambda timing: timing.phases.cold_ms if timing.phases else 0.0)
-    ratio = first.cold_to_warm
-    cold = first.phases.cold_ms if first.phases is not None else 0.0
-    text = f"The first result takes {three_digits(cold)} ms"
-    text += f", {three_digits(ratio)} times a warm run" if ratio is not None else ""
-    return f"{text} ({escape(first.label)})" if len(timed) > 1 else text
+    """How long the first result takes, and how long a warm run."""
+    cold = _span([timing.phases.cold_ms for timing in timed if timing.phases is not None])
+    warm = _span([timing.summary.p50_ms for timing in timed if timing.summary is not None])
+    return f"The first result takes {cold} ms" + (f", a warm run {warm} ms" if warm else "")
+
+
+def _span(values: list[float]) -> str:
+    ends = list(dict.fromkeys(map(three_digits, (min(values), max(values))))) if values else []
+    return " to ".join(ends)
 
 
 def _inside(time_ms: float, longest_ms: float) -> str:

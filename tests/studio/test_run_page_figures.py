@@ -17,7 +17,7 @@ from studio.figures.template import log_axis
 from studio.pages.run.cold_note import cold_note
 from studio.pages.run.race_report import how, percentiles, phase_table
 from studio.pages.run.sweep import sweep_table
-from tests.studio.races import SWEPT, THREE, drawn, race, timing
+from tests.studio.races import SWEPT, THREE, blocks, drawn, race, timing
 
 HOSTILE = "<a href='//x'>*b*</a>"
 
@@ -185,6 +185,12 @@ def test_the_note_compares_cold_with_warm_in_the_visitors_own_numbers() -> None:
     assert "60 ms cold" in note
     assert "**59.4×**" in note
     assert "inference" in note
+
+
+def test_the_note_claims_nothing_that_the_race_does_not_show() -> None:
+    slow = replace(timing("source"), blocks_ms=blocks(100.0))
+    assert "Your own race shows the same" not in cold_note(slow)
+    assert "cold and warm are close" in cold_note(slow)
 
 
 def test_there_is_no_note_without_warm_runs() -> None:
