@@ -38,18 +38,17 @@ def chrome_trace(profiles: Mapping[str, Profile]) -> Json:
 def _process(pid: int, profile: Profile) -> Iterator[Json]:
     runs = profile.timeline.runs
     yield _name(pid, _RUNS, "thread_name", "runs")
-    names = list(dict.fromkeys(lane.name for run in runs for lane in lanes_of(run)))
-    threads = {name: number for number, name in enumerate(names, start=1)}
-    for name, tid in threads.items():
-        yield _name(pid, tid, "thread_name", name)
+    lanes = [lanes_of(run) for run in runs]
+    for tid, lane in enumerate(max(lanes, key=len, default=()), start=1):
+        yield _name(pid, tid, "thread_name", lane.name)
     origin = runs[0].start_us if runs else 0
-    for number, run in enumerate(runs):
+    for number, (run, here) in enumerate(zip(runs, lanes, strict=True)):
         yield _span(pid, _RUNS, f"run {number + 1}", run.start_us - origin, run.duration_us)
         if run.executor_us:
             start_us = run.executor_start_us - origin
             yield _span(pid, _RUNS, "executor", start_us, run.executor_us)
-        for lane in lanes_of(run):
-            yield from _lane(pid, threads[lane.name], lane, run, profile, origin)
+        for tid, lane in enumerate(here, start=1):
+            yield from _lane(pid, tid, lane, run, profile, origin)
         yield from _counters(pid, run, origin)
 
 

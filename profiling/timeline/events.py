@@ -56,8 +56,8 @@ class Event:
         parameter_bytes: size of the weights it read; repacked ones do not count.
         memory: the arena afterwards, where the runtime tells.
         memory_change: what the operator added to the bytes requested.
-        cores: processors that worked on it, that of the calling thread first; empty with one
-            thread, for the runtime does not tell then.
+        workers: threads that worked on it, each with the processor it was last seen on; the calling
+            thread is 0 and comes first. Empty with one thread, for the runtime does not tell then.
     """
 
     node: str
@@ -72,7 +72,7 @@ class Event:
     parameter_bytes: int
     memory: Memory | None
     memory_change: int = 0
-    cores: tuple[int, ...] = ()
+    workers: tuple[tuple[int, int], ...] = ()
 
     @property
     def end_us(self) -> int:
@@ -252,19 +252,18 @@ def _event(span: Mapping[str, Any]) -> Event:
             int(about.get("mem_in_use_peak", 0)),
         ),
         memory_change=int(about.get("mem_requested_in_use_delta", 0)),
-        cores=_cores(about.get("thread_scheduling_stats")),
+        workers=_workers(about.get("thread_scheduling_stats")),
     )
 
 
-def _cores(stats: Any) -> tuple[int, ...]:
-    """Processors on which the pool's threads ran a part of the operator, or the caller waited."""
+def _workers(stats: Any) -> tuple[tuple[int, int], ...]:
+    """The pool's threads that ran a part of the operator; the calling thread always takes part."""
     if not isinstance(stats, Mapping):
         return ()
     threads = cast("Mapping[str, Any]", stats)
     others: Mapping[str, Any] = threads.get("sub_threads") or {}
-    found = [int(threads["main_thread"]["core"])]
-    found += sorted(int(one["core"]) for one in others.values() if int(one["num_run"]))
-    return tuple(dict.fromkeys(found))
+    ran = {int(name): int(one["core"]) for name, one in others.items() if int(one["num_run"])}
+    return ((0, int(threads["main_thread"]["core"])), *sorted(ran.items()))
 
 
 def _total(session: Iterable[Mapping[str, Any]], names: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""The lanes on which a run is drawn: one a processor where the runtime tells, else one a thread."""
+"""The lanes on which a run is drawn: one a thread that worked, the pool's among them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class Lane:
 def lanes_of(run: Run) -> tuple[Lane, ...]:
     """The lanes of a run.
 
-    With several threads the runtime tells on which processors an operator's parts ran; an operator
-    then stands in each of those lanes, for as long as it took altogether.
+    With several threads the runtime tells which of them ran parts of an operator; it then stands
+    in each of those lanes, for as long as it took altogether. A lane is named for its processor
+    where its thread stayed on one.
     """
-    if any(event.cores for event in run.events):
-        return _cores(run)
+    if any(event.workers for event in run.events):
+        return _workers(run)
     threads: dict[int, list[int]] = {}
     for index, event in enumerate(run.events):
         threads.setdefault(event.thread, []).append(index)
@@ -39,11 +40,19 @@ def lanes_of(run: Run) -> tuple[Lane, ...]:
     )
 
 
-def _cores(run: Run) -> tuple[Lane, ...]:
-    cores: dict[int, list[int]] = {}
+def _workers(run: Run) -> tuple[Lane, ...]:
+    lanes: dict[int, list[int]] = {0: []}
+    cores: dict[int, set[int]] = {}
     for index, event in enumerate(run.events):
-        for core in event.cores or (-1,):
-            cores.setdefault(core, []).append(index)
+        for worker, core in event.workers or ((0, -1),):
+            lanes.setdefault(worker, []).append(index)
+            cores.setdefault(worker, set()).add(core)
     return tuple(
-        Lane(f"core {core}" if core >= 0 else "other", tuple(cores[core])) for core in sorted(cores)
+        Lane(_named(number, cores.get(worker, set())), tuple(lanes[worker]))
+        for number, worker in enumerate(sorted(lanes), start=1)
     )
+
+
+def _named(number: int, cores: set[int]) -> str:
+    seen = cores - {-1}
+    return f"thread {number}, core {min(seen)}" if len(seen) == 1 else f"thread {number}"

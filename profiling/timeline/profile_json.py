@@ -80,7 +80,7 @@ def _run_from_json(data: Mapping[str, Any]) -> Run:
 
 def _event(row: Sequence[Any], memory: Sequence[int] | None) -> Event:
     named: Json = dict(zip(_COLUMNS, row, strict=True))
-    named["cores"] = tuple(named["cores"])
+    named["workers"] = tuple((worker, core) for worker, core in named["workers"])
     return Event(**named, memory=None if memory is None else Memory(*memory))
 
 

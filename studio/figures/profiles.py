@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from profiling.timeline.attribution import Kernel
 from studio.figures.template import TEMPLATE, three_digits, titled
+from studio.figures.timeline_rows import time_unit
 
 SHOWN = 12
 
@@ -39,31 +40,32 @@ def operator_bars(kernels: Kernels, colors: Mapping[str, str]) -> go.Figure:
     rest = list(table.values())[SHOWN:]
     if rest:
         shown.append((f"{len(rest)} more", [sum(column) for column in zip(*rest, strict=True)]))
+    unit, size = time_unit([time for _, times in shown for time in times])
     figure = go.Figure()
     for index, label in enumerate(kernels):
         figure.add_trace(
             go.Bar(
-                x=[times[index] / 1000 for _, times in shown],
+                x=[times[index] / size for _, times in shown],
                 y=[f"{escape(operator)} " for operator, _ in shown],
                 orientation="h",
                 name=label,
                 marker={"color": colors[label]},
-                text=[_time_label(times[index]) for _, times in shown],
+                text=[three_digits(t[index] / size) if t[index] else "none" for _, t in shown],
                 textposition="outside",
                 textfont={"size": 11},
                 constraintext="none",
                 cliponaxis=False,
-                hovertemplate=f"{label}<br>%{{y}}: %{{x:.3g}} ms<extra></extra>",
+                hovertemplate=f"{label}<br>%{{y}}: %{{x:.3g}} {unit}<extra></extra>",
             )
         )
     figure.update_layout(
         template=TEMPLATE,
         title=titled(_operators_title(table), {label: colors[label] for label in kernels}),
         barmode="group",
-        height=120 + 36 * max(3, len(shown)),
+        height=120 + max(36, 20 * len(kernels)) * max(3, len(shown)),
         margin={"r": 56, "t": 56},
         xaxis={
-            "title": "ms in all operators of this kind, in one run",
+            "title": f"{unit} in all operators of this kind, in one run",
             "rangemode": "tozero",
         },
         yaxis={"autorange": "reversed", "showgrid": False, "type": "category"},
@@ -72,18 +74,19 @@ def operator_bars(kernels: Kernels, colors: Mapping[str, str]) -> go.Figure:
     return figure
 
 
-def _time_label(time_us: float) -> str:
-    return three_digits(time_us / 1000) if time_us else "none"
-
-
 def _operators_title(table: Mapping[str, list[float]]) -> str:
     """What the variants' operators take together, and where the largest difference is."""
     if not table:
         return "The profiler saw no operators"
-    totals = [sum(column) / 1000 for column in zip(*table.values(), strict=True)]
-    title = f"All operators together {' → '.join(map(three_digits, totals))} ms"
+    totals = [sum(column) for column in zip(*table.values(), strict=True)]
+    title = f"All operators together {_change(totals)}"
     if len(totals) < 2:
         return title
     operator, times = max(table.items(), key=lambda item: abs(item[1][0] - item[1][-1]))
-    ends = " → ".join(three_digits(time / 1000) for time in (times[0], times[-1]))
-    return f"{title}; most changed: {escape(operator)} {ends} ms"
+    return f"{title}; most changed: {escape(operator)} {_change([times[0], times[-1]])}"
+
+
+def _change(times_us: Sequence[float]) -> str:
+    """Times one after the other, and their unit."""
+    unit, size = time_unit(times_us)
+    return f"{' → '.join(three_digits(time / size) for time in times_us)} {unit}"

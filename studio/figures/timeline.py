@@ -145,8 +145,9 @@ def _about(event: Event, nodes: tuple[str, ...]) -> str:
     ]
     if len(nodes) > 1:
         lines.append(f"computes {len(nodes)} nodes of the file")
-    if event.cores:
-        lines.append(f"on cores {', '.join(map(str, event.cores))}")
+    if len(event.workers) > 1:
+        cores = ", ".join(str(core) for _, core in event.workers)
+        lines.append(f"{len(event.workers)} threads, on cores {cores}")
     return "<br>".join(lines)
 
 

@@ -19,6 +19,11 @@ _NODES_SHOWN = 60
 _LEAST_WIDTH = 0.12
 
 
+def time_unit(times_us: Sequence[float]) -> tuple[str, float]:
+    """The unit in which the largest time is easy to read."""
+    return ("ms", 1000.0) if max(times_us, default=0.0) >= 1000 else ("µs", 1.0)
+
+
 def row_title(row: Row, source: Mapping[str, SourceNode]) -> str:
     """What a row is: "Conv + BatchNormalization", and the name it stands under."""
     if not row.sources:
@@ -61,6 +66,7 @@ def change_bars(
     rows = list(found.rows[:SHOWN])
     if found.unattributed.before or found.unattributed.after:
         rows.append(found.unattributed)
+    unit, size = time_unit([time for row in rows for time in (row.before_us, row.after_us)])
     names = [_tick(row, source) for row in rows]
     figure = go.Figure()
     for label, color, times in (
@@ -69,16 +75,16 @@ def change_bars(
     ):
         figure.add_trace(
             go.Bar(
-                x=[time / 1000 for time in times],
+                x=[time / size for time in times],
                 y=list(range(len(rows))),
                 orientation="h",
                 marker={"color": color},
-                text=[three_digits(time / 1000) if time else "none" for time in times],
+                text=[three_digits(time / size) if time else "none" for time in times],
                 textposition="outside",
                 cliponaxis=False,
                 constraintext="none",
                 customdata=[row_became(row, source) for row in rows],
-                hovertemplate=f"{escape(label)}<br>%{{x:.3g}} ms<extra></extra>",
+                hovertemplate=f"{escape(label)}<br>%{{x:.3g}} {unit}<extra></extra>",
             )
         )
     figure.update_layout(
@@ -87,7 +93,7 @@ def change_bars(
         barmode="group",
         height=120 + 40 * max(3, len(rows)),
         margin={"r": 56, "t": 60},
-        xaxis={"title": "ms in one run", "rangemode": "tozero"},
+        xaxis={"title": f"{unit} in one run", "rangemode": "tozero"},
         yaxis={
             "tickvals": list(range(len(rows))),
             "ticktext": names,
@@ -110,7 +116,8 @@ def _changes_title(found: Attribution, source: Mapping[str, SourceNode]) -> str:
     if not found.rows:
         return "No operator could be attributed"
     row = found.rows[0]
-    times = f"{three_digits(row.before_us / 1000)} → {three_digits(row.after_us / 1000)} ms"
+    unit, size = time_unit([row.before_us, row.after_us])
+    times = f"{three_digits(row.before_us / size)} → {three_digits(row.after_us / size)} {unit}"
     share = f"{100 * min(found.before_share, found.after_share):.3g} %"
     what = escape(row_title(row, source)[:50])
     became = escape(row_became(row, source)[:40])

@@ -48,12 +48,15 @@ def test_every_operator_of_every_run_is_a_span_inside_its_run(shared_pool: Worke
     assert all(one["args"]["bytes"] >= 0 for one in counters)
 
 
-def test_lanes_are_processors_where_the_runtime_tells_and_threads_else() -> None:
+def test_lanes_are_threads_of_the_pool_named_for_the_processor_they_stayed_on() -> None:
     memory = Memory(1, 2, 3, 4)
-    a = Event("a", "Op", "", 0, 5, 7, 0, 0, 0, 0, memory, 0, (1, 0))
-    b = Event("b", "Op", "", 6, 5, 7, 1, 0, 0, 0, memory, 0, (1,))
+    a = Event("a", "Op", "", 0, 5, 7, 0, 0, 0, 0, memory, 0, ((0, 1), (99, 0)))
+    b = Event("b", "Op", "", 6, 5, 7, 1, 0, 0, 0, memory, 0, ((0, 3),))
     lanes = lanes_of(Run(0, 12, (a, b)))
-    assert [(lane.name, lane.events) for lane in lanes] == [("core 0", (0,)), ("core 1", (0, 1))]
+    assert [(lane.name, lane.events) for lane in lanes] == [
+        ("thread 1", (0, 1)),
+        ("thread 2, core 0", (0,)),
+    ]
     alone = Event("a", "Op", "", 0, 5, 7, 0, 0, 0, 0, None)
     other = Event("b", "Op", "", 2, 5, 8, 0, 0, 0, 0, None)
     assert [lane.name for lane in lanes_of(Run(0, 9, (alone,)))] == ["thread"]

@@ -14,7 +14,9 @@ from profiling.timeline.profile_json import profile_from_json, profile_to_json
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 
-EVENT = Event("a", "Conv", "CPUExecutionProvider", 3, 4, 7, 0, 10, 20, 30, None, 5, (1, 0))
+EVENT = Event(
+    "a", "Conv", "CPUExecutionProvider", 3, 4, 7, 0, 10, 20, 30, None, 5, ((0, 1), (9, 0))
+)
 CHANGES: list[dict[str, object]] = [{"schema": "passlens.race/1"}, {"runs": [0]}, {"kernels": 3}]
 RUN = Run(1, 20, (EVENT, Event("b", "Relu", "", 8, 1, 7, 1, 1, 2, 3, Memory(9, 8, 7, 6))), 2, 15)
 
@@ -35,7 +37,7 @@ def test_a_real_profile_comes_back(shared_pool: WorkerPool) -> None:
         runs=2,
     )  # fmt: skip
     assert profile_from_json(json.loads(json.dumps(profile_to_json(made)))) == made
-    assert made.timeline.runs[0].events[0].cores
+    assert made.timeline.runs[0].events[0].workers
     assert made.timeline.runs[0].executor_us > 0
 
 
