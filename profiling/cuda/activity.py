@@ -9,6 +9,7 @@ CUPTI has one client in a process: not together with the runtime's own GPU profi
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable
 from types import TracebackType
@@ -29,6 +30,9 @@ _KINDS = (
     "SYNCHRONIZATION",
     "MEMORY2",
 )
+_collecting: list[Collection] = []
+"""The one that gets the records now; CUPTI takes its two functions once for the process."""
+
 NO_PACKAGE = f"Records of GPU kernels need CUPTI, which is not installed; {INSTALL} brings it."
 NO_DRIVER = "Records of GPU kernels need an NVIDIA driver, and there is none here."
 
@@ -57,13 +61,14 @@ class Collection:
         kinds = self._cupti.ActivityKind
         wanted = [*_KINDS, "GRAPH_TRACE"] if self._graphs == "whole" else list(_KINDS)
         try:
-            self._cupti.activity_register_callbacks(_request_buffer, self._take)
+            _register(self._cupti)
             for name in wanted:
                 self._cupti.activity_enable(getattr(kinds, name))
                 self._enabled.append(getattr(kinds, name))
         except Exception as error:  # CUPTI's own classes
             self._disable()
             raise refusal(error) from error
+        _collecting[:] = [self]
         return self
 
     def __exit__(
@@ -75,6 +80,7 @@ class Collection:
         forced = 1
         self._cupti.activity_flush_all(forced)
         self._disable()
+        _collecting.clear()
         self.trace = joined(self._pieces, self._ranges)
 
     def run(self, label: str, call: Callable[[], object]) -> None:
@@ -83,7 +89,7 @@ class Collection:
         call()
         self._ranges.append(RunRange(label, start_ns, int(self._cupti.get_timestamp())))
 
-    def _take(self, activities: list[Any]) -> None:
+    def take(self, activities: list[Any]) -> None:
         """Read them at once: afterwards CUPTI has its buffer back."""
         self._pieces.append(trace_of(activities, self._api_name))
 
@@ -96,6 +102,16 @@ class Collection:
         domains = self._cupti.CallbackDomain
         domain = domains.DRIVER_API if layer == "driver" else domains.RUNTIME_API
         return str(self._cupti.get_callback_name(domain, number))
+
+
+@functools.cache
+def _register(cupti: Any) -> None:
+    cupti.activity_register_callbacks(_request_buffer, _deliver)
+
+
+def _deliver(activities: list[Any]) -> None:
+    for collection in _collecting:
+        collection.take(activities)
 
 
 def _request_buffer() -> tuple[int, int]:

@@ -25,7 +25,7 @@ from profiling.cuda.activity import Collection
 from profiling.cuda.binding import BoundRun, latency_ms
 from profiling.cuda.device import DeviceSample, sample_from_json
 from profiling.cuda.device_trace import DeviceTrace, trace_from_json, trace_to_json
-from profiling.cuda.launches import Stage, stages_of
+from profiling.cuda.launches import Stage, graph_calls, stages_of
 from profiling.cuda.unavailable import Unavailable
 
 _RECORDED = 3
@@ -58,8 +58,8 @@ class ShapeRuns:
         first_ms: the first call; with a capture it is a plain run, the capture and a replay.
         latencies_ms: of the steady runs, while nothing recorded.
         stages: of the captured graph, as far as they are known.
-        first: what the GPU did in the first call, None where nothing records.
-        steady: the same of a few steady runs.
+        first: calls about graphs in the first call, None where nothing records.
+        steady: what the GPU did in a later run.
     """
 
     sizes: Mapping[str, int]
@@ -167,8 +167,8 @@ def _measured(bound: BoundRun, runs: ShapeRuns, plan: CapturePlan, kept: _Kept) 
         first_ms=first_ms,
         latencies_ms=latencies,
         stages=tuple(stages),
-        first=first,
-        steady=traced,
+        first=None if first is None else graph_calls(first),
+        steady=None if traced is None else traced.within(traced.ranges[-1]),
     )
 
 

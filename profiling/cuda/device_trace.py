@@ -93,7 +93,6 @@ class DeviceTrace:
     Attributes:
         allocated_bytes: GPU memory allocated minus released meanwhile.
         overhead_ns: that CUPTI says it caused.
-        dropped: records that were lost.
     """
 
     events: tuple[DeviceEvent, ...]
@@ -101,7 +100,6 @@ class DeviceTrace:
     ranges: tuple[RunRange, ...] = ()
     allocated_bytes: int = 0
     overhead_ns: int = 0
-    dropped: int = 0
 
     def within(self, range_: RunRange) -> DeviceTrace:
         """What began in one call of the session."""
@@ -152,7 +150,6 @@ def joined(pieces: Iterable[DeviceTrace], ranges: Sequence[RunRange] = ()) -> De
         tuple(ranges),
         sum(part.allocated_bytes for part in parts),
         sum(part.overhead_ns for part in parts),
-        sum(part.dropped for part in parts),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from profiling.cuda.device_trace import ApiCall, DeviceEvent, DeviceTrace, Gap
@@ -125,6 +125,13 @@ def stages_by_difference(first_ms: float, next_ms: float, plain_ms: float) -> tu
     """
     once_ms = max(0.0, first_ms - plain_ms - next_ms)
     return (Stage("define", once_ms, "difference"), Stage("execute", next_ms, "difference"))
+
+
+def graph_calls(trace: DeviceTrace) -> DeviceTrace:
+    """What is worth keeping of a first call: its calls about graphs."""
+    patterns = (_BEGIN, _END, _INSTANTIATE, _LAUNCH)
+    calls = [call for call in trace.calls if any(p.match(call.name) for p in patterns)]
+    return replace(trace, calls=tuple(calls), events=())
 
 
 def _last(trace: DeviceTrace, pattern: re.Pattern[str]) -> ApiCall | None:

@@ -77,6 +77,7 @@ def launch_timeline(traces: Mapping[str, DeviceTrace], colors: Mapping[str, str]
     figure.update_layout(
         template=TEMPLATE,
         title=titled(gap_title(traces), dict(colors)),
+        barmode="overlay",
         height=130 + _LANE_PX * max(2, len(rows)),
         bargap=0.25,
         xaxis={"title": "µs since the first kernel began", "rangemode": "tozero"},

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -139,7 +139,7 @@ def test_stages_are_drawn_for_the_model_and_for_torch() -> None:
     rows = stages_of_report(report())
     assert list(rows) == ["batch=1", "PyTorch, 64 layers"]
     figure = stage_bars(rows, title="t")
-    data: Any = figure.data
+    data = cast("Any", figure).data
     assert [trace.name for trace in data] == ["define", "instantiate", "execute once"]
 
 
@@ -148,7 +148,7 @@ def test_gaps_between_launches_are_seen_to_close() -> None:
     title = gap_title(traces)
     assert title == f"GPU without work: {PLAIN} 55 of 175 µs; {CAPTURED} 11 of 131 µs"
     figure = launch_timeline(traces, {PLAIN: "#888", CAPTURED: "#55f"})
-    data: Any = figure.data
+    data = cast("Any", figure).data
     assert len(data) == 2
     assert gap_title({PLAIN: samples.trace_of([], samples.api_name)}) == "CUPTI saw no kernels"
 
@@ -172,4 +172,4 @@ def test_the_checklist_is_there_without_a_gpu_and_leads_to_a_node(page: Page, ap
     expect(table).to_contain_text("cannot be captured", timeout=60_000)
     expect(page.get_by_text("The three stages of a captured graph")).to_be_visible()
     page.get_by_role("button", name="Look at it").first.click()
-    page.wait_for_url(re.compile(r"/(rewrite)?\?.*step=0&select=n\d+$"))
+    page.wait_for_url(re.compile(r"/(rewrite)?\?.*select=n\d+"))

@@ -9,13 +9,15 @@ import streamlit as st
 
 from profiling.cuda.stages_torch import LISTING
 from studio.experiments.capture import (
+    CaptureReport,
     CaptureRequest,
     capture_key,
+    finding,
     run_capture,
 )
 from studio.experiments.capture_check import check_entrants, check_key
 from studio.pages.launch import launch
-from studio.pages.parts import PATIENCE_S, follow, show_error
+from studio.pages.parts import PATIENCE_S, follow, show_error, words
 from studio.pages.run.capture_checklist import show_checks
 from studio.pages.run.capture_report import show_capture
 from studio.pages.run.setting import Setting
@@ -62,7 +64,7 @@ def _measure(setting: Setting) -> None:
         capture_key(*subject, request),
         partial(run_capture, store(), pool(), subject, request, keep=keeper().keep),
         explain=lambda: _explain(label),
-        show=show_capture,
+        show=_show,
         name="Capture",
     )
 
@@ -72,6 +74,11 @@ def _explain(label: str) -> None:
         f'<div class="empty"><p>{escape(label)} on the GPU, launched kernel by kernel and as one '
         "captured graph, each in a process of its own.</p></div>"
     )
+
+
+def _show(report: CaptureReport) -> None:
+    st.subheader(words(finding(report)))
+    show_capture(report)
 
 
 def _teach() -> None:

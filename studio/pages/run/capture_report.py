@@ -15,7 +15,7 @@ from profiling.cuda.launches import (
     span_ns,
     stages_by_difference,
 )
-from studio.experiments.capture import CAPTURED, PLAIN, CaptureReport, finding, median_ms
+from studio.experiments.capture import CAPTURED, PLAIN, CaptureReport, median_ms
 from studio.experiments.capture_check import CheckedEntrant
 from studio.figures.capture import launch_timeline, stage_bars
 from studio.figures.template import color_of
@@ -28,9 +28,8 @@ _COLORS = {PLAIN: color_of(0), CAPTURED: color_of(1)}
 
 
 def show_capture(report: CaptureReport) -> None:
-    """Everything, the finding first; also a recording's."""
+    """Everything but the finding, which stands above; also a recording's."""
     beside(report.kept)
-    st.subheader(words(finding(report)))
     st.caption(words(_how(report)))
     for number, remark in enumerate(_remarks(report)):
         show_message(remark, key=f"capture-remark-{number}")
