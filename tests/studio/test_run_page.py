@@ -11,7 +11,7 @@ from profiling.config.option import ConfigError, check_value
 from studio.experiments.entrant import LAST as LAST_STEP
 from studio.pages.run.sidebar import entrants_of
 from studio.pages.run.sidebar_options import other_value
-from studio.pages.run.sidebar_sets import sets_of
+from studio.pages.run.sidebar_sets import gpu_sets, sets_of
 from studio.run_choice import (
     DEFAULT,
     LAST,
@@ -164,6 +164,14 @@ def test_every_set_is_a_race_that_can_be_run(has_rewrites: bool) -> None:
         entrants = entrants_of(Workspace(choice=choice), last=20 if has_rewrites else 0)
         assert 2 <= len(entrants) <= 6
         assert len({entrant.label for entrant in entrants}) == len(entrants)
+
+
+def test_the_sets_for_a_gpu_run_there_and_differ_in_one_option() -> None:
+    for choice in gpu_sets(Workspace()).values():
+        off, on = entrants_of(Workspace(choice=choice), last=9)
+        assert off.config.device == on.config.device == "cuda"
+        assert len(off.config.changed().items() ^ on.config.changed().items()) == 1
+        assert off.label != on.label
 
 
 def test_the_first_set_races_source_default_and_runtime() -> None:

@@ -27,11 +27,16 @@ def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]
     found["Runtime's optimizations off / all"] = _varied(
         workspace, "graph_optimization", "disabled", "all"
     )
-    if not why_not("cuda"):
-        on_gpu = {**dict(workspace.choice.options), "device": "cuda"}
-        found["CUDA graph off / on"] = _varied(workspace, "cuda_graph", False, True, options=on_gpu)
-        found["TF32 off / on"] = _varied(workspace, "tf32", False, True, options=on_gpu)
-    return found
+    return found if why_not("cuda") else {**found, **gpu_sets(workspace)}
+
+
+def gpu_sets(workspace: Workspace) -> dict[str, RunChoice]:
+    """Those that need an NVIDIA GPU."""
+    on_gpu = {**dict(workspace.choice.options), "device": "cuda"}
+    return {
+        "CUDA graph off / on": _varied(workspace, "cuda_graph", False, True, options=on_gpu),
+        "TF32 off / on": _varied(workspace, "tf32", False, True, options=on_gpu),
+    }
 
 
 def _varied(
