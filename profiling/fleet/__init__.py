@@ -1,5 +1,1 @@
-"""Where races run: in this process's own workers, or on a Ray cluster."""
-
-from profiling.fleet.executor import Executor, LocalExecutor, Outcome, Placement, RaceJob
-
-__all__ = ["Executor", "LocalExecutor", "Outcome", "Placement", "RaceJob"]
+"""Races on other machines: a Ray cluster behind the executor interface of `profiling.racing`."""

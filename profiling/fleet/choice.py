@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from profiling.fleet.executor import Executor, LocalExecutor
+from profiling.racing.executor import Executor, LocalExecutor
 from profiling.workers import WorkerPool
 
 RAY_ADDRESS = "PASSLENS_RAY_ADDRESS"

@@ -12,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 
 from optimizer.errors import StudioError
-from profiling.fleet.executor import Outcome, Placement
 from profiling.fleet.parcel import Parcel, unpack
+from profiling.racing.executor import Outcome, Placement
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool

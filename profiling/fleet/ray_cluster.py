@@ -12,9 +12,9 @@ from typing import Any
 
 from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Progress
-from profiling.fleet.executor import Asked, Observe, Outcome, RaceJob
 from profiling.fleet.node import Message, placement_here, race_here, version
 from profiling.fleet.parcel import Parcel, pack
+from profiling.racing.executor import Asked, Observe, Outcome, RaceJob
 from profiling.racing.measure import Plan
 
 _RETRIES = 2
@@ -49,7 +49,7 @@ class RayExecutor:
         self._check_room(jobs)
         board = self._ray.remote(num_cpus=0)(_Board).remote()
         tasks = [self._submitted(number, job, board) for number, job in enumerate(jobs)]
-        watch = _Watch(len(jobs), progress, observe)
+        watch = _Watch(jobs, progress, observe)
         try:
             waiting = list(tasks)
             while waiting:
@@ -57,7 +57,9 @@ class RayExecutor:
                 watch.read(self._ray.get(board.taken.remote()))
                 if cancelled is not None and cancelled():
                     raise Cancelled("The race was cancelled.")
-            return [self._outcome(task) for task in tasks]
+            outcomes = [self._outcome(task) for task in tasks]
+            watch.end(outcomes)
+            return outcomes
         finally:
             for task in tasks:
                 self._ray.cancel(task, force=True)
@@ -127,8 +129,11 @@ class _Board:
 class _Watch:
     """All jobs' news as one progress."""
 
-    def __init__(self, jobs: int, progress: Progress | None, observe: Observe | None) -> None:
-        self._fractions = [0.0] * jobs
+    def __init__(
+        self, jobs: Sequence[RaceJob], progress: Progress | None, observe: Observe | None
+    ) -> None:
+        self._names = [job.name for job in jobs]
+        self._fractions = [0.0] * len(jobs)
         self._progress = progress
         self._observe = observe
 
@@ -137,9 +142,17 @@ class _Watch:
             self._fractions[message.job] = message.fraction
             if self._progress is not None:
                 share = sum(self._fractions) / len(self._fractions)
-                self._progress(f"{message.placement.node}: {message.text}", share)
+                where = " on ".join(
+                    filter(None, (self._names[message.job], message.placement.node))
+                )
+                self._progress(f"{where}: {message.text}", share)
             if self._observe is not None and message.race is not None:
-                self._observe(message.race)
+                self._observe(message.job, message.race)
+
+    def end(self, outcomes: Sequence[Outcome]) -> None:
+        for number, outcome in enumerate(outcomes):
+            if self._observe is not None and outcome.race is not None:
+                self._observe(number, outcome.race)
 
 
 def _connected(address: str) -> Any:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from optimizer.errors import Cancelled, StudioError, quoted
+from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Progress
 from profiling.racing.dimensions import check_dimension, inputs_of
-from profiling.racing.measure import measure
+from profiling.racing.executor import Executor, LocalExecutor, RaceJob
 from profiling.racing.plan import Plan
 from profiling.racing.race import Race, Variant
 from profiling.racing.race_json import race_from_json, race_to_json
@@ -51,7 +51,7 @@ class Sweep:
     Attributes:
         dimension: name of what was varied.
         labels: of the variants, the baseline first.
-        points: so far, in the order in which they ran.
+        points: so far, in the order of the sizes asked for.
     """
 
     dimension: str
@@ -71,6 +71,7 @@ def sweep(
     dimension: str,
     sizes: Sequence[int],
     pool: WorkerPool,
+    executor: Executor | None = None,
     plan: Plan | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
@@ -84,7 +85,8 @@ def sweep(
         variants: the baseline first; its inputs say which dimensions there are.
         dimension: name of the free dimension.
         sizes: from 1 on, none twice.
-        pool: where they run.
+        pool: where the model's inputs are looked at.
+        executor: where the races run; by default here, in the pool.
         plan: how much to run at each size; its bindings hold for the other dimensions.
         progress: told what is done, and which share.
         cancelled: asked often.
@@ -98,27 +100,27 @@ def sweep(
     if not variants:
         raise StudioError("A sweep needs variants.")
     check_dimension(dimension, inputs_of(variants[0].model, pool))
-    done = Sweep(dimension, tuple(variant.label for variant in variants), ())
+    labels = tuple(variant.label for variant in variants)
+    jobs = [
+        RaceJob(tuple(variants), bound(plan or Plan(), dimension, size), f"{dimension} {size}")
+        for size in sizes
+    ]
+    known: dict[int, Race] = {}
 
-    def with_point(point: SweepPoint) -> Sweep:
-        return replace(done, points=(*done.points, point))
+    def seen(number: int, race: Race) -> None:
+        known[number] = race
+        points = (SweepPoint(sizes[index], known[index]) for index in sorted(known))
+        if observe is not None:
+            observe(Sweep(dimension, labels, tuple(points)))
 
-    for number, size in enumerate(sizes):
-        try:
-            race = measure(
-                variants,
-                pool=pool,
-                plan=bound(plan or Plan(), dimension, size),
-                progress=_share(progress, f"{dimension} {size}", number, of=len(sizes)),
-                cancelled=cancelled,
-                observe=_observed(observe, size, with_point),
-            )
-            done = with_point(SweepPoint(size, race))
-        except Cancelled:
-            raise
-        except StudioError as error:
-            done = with_point(SweepPoint(size, None, error.message))
-    return done
+    outcomes = (executor or LocalExecutor(pool)).run(
+        jobs, progress=progress, cancelled=cancelled, observe=seen
+    )
+    points = (
+        SweepPoint(size, outcome.race, outcome.error)
+        for size, outcome in zip(sizes, outcomes, strict=True)
+    )
+    return Sweep(dimension, labels, tuple(points))
 
 
 def sweep_to_json(found: Sweep) -> dict[str, Any]:
@@ -164,19 +166,3 @@ def _check_sizes(sizes: Sequence[int]) -> None:
         raise StudioError(f"A sweep needs different sizes from 1 on, not {quoted(listed)}.")
     if len(sizes) > MOST_SIZES:
         raise StudioError(f"A sweep takes at most {MOST_SIZES} sizes, not {len(sizes)}.")
-
-
-def _share(progress: Progress | None, what: str, number: int, *, of: int) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda text, fraction: progress(f"{what}: {text}", (number + fraction) / of)
-
-
-def _observed(
-    observe: Callable[[Sweep], None] | None,
-    size: int,
-    with_point: Callable[[SweepPoint], Sweep],
-) -> Callable[[Race], None] | None:
-    if observe is None:
-        return None
-    return lambda race: observe(with_point(SweepPoint(size, race)))

@@ -13,8 +13,10 @@ from optimizer.errors import StudioError, quoted
 from optimizer.verify import jobs
 from profiling.config import options
 from profiling.config.settings import from_settings, variations
+from profiling.fleet.choice import executor
 from profiling.racing.dimensions import check_dimension, inputs_of
-from profiling.racing.measure import Plan, measure
+from profiling.racing.executor import RaceJob, race_of
+from profiling.racing.plan import Plan
 from profiling.racing.race import Variant
 from profiling.racing.sweep import Sweep, SweepPoint, sweep
 from profiling.workers import default_pool
@@ -69,11 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
                 dimension=dimension,
                 sizes=sizes,
                 pool=default_pool(),
+                executor=executor(default_pool()),
                 plan=plan,
                 progress=progress,
             )
         else:
-            race = measure(variants, pool=default_pool(), plan=plan, progress=progress)
+            job = RaceJob(tuple(variants), plan)
+            (outcome,) = executor(default_pool()).run([job], progress=progress)
+            race = race_of(outcome)
             labels = tuple(variant.label for variant in variants)
             found = Sweep("", labels, (SweepPoint(0, race),))
     problems = failures(found, arguments.fail_slower_than)

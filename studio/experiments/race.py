@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.errors import StudioError
-from profiling.racing.measure import Plan, measure
+from profiling.fleet.choice import executor
+from profiling.racing.executor import RaceJob, race_of
+from profiling.racing.plan import Plan
 from profiling.racing.race import Race, Timing, Variant
 from profiling.racing.race_json import race_from_json, race_to_json
 from profiling.records import Measurement, Recording
@@ -127,7 +129,7 @@ def run_race(
 
     Args:
         store: where the files are.
-        pool: where they run.
+        pool: where they run, unless the environment names a cluster.
         subject: the open model and its run.
         request: what to race.
         progress: told what is done, and which share.
@@ -141,14 +143,14 @@ def run_race(
     model, _ = subject
     progress("writing the models", 0.0)
     variants = variants_of(request.entrants, store, subject)
-    race = measure(
-        variants,
-        pool=pool,
-        plan=Plan(runs=request.runs, seconds=request.seconds),
+    job = RaceJob(tuple(variants), Plan(runs=request.runs, seconds=request.seconds))
+    (outcome,) = executor(pool).run(
+        [job],
         progress=progress,
         cancelled=cancelled,
-        observe=partial,
+        observe=None if partial is None else lambda _, race: partial(race),
     )
+    race = race_of(outcome)
     graphs = graphs_of(request.entrants, variants)
     report = RaceReport(race, graphs, model.summary["name"], model.summary["digest"])
     return report if keep is None else replace(report, kept=keep(report.recording()))

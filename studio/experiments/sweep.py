@@ -10,6 +10,7 @@ from typing import Any
 
 from optimizer.errors import StudioError
 from optimizer.verify.feeds import Input
+from profiling.fleet.choice import executor
 from profiling.racing.dimensions import free_dimensions
 from profiling.racing.plan import Plan
 from profiling.racing.race import Race
@@ -134,6 +135,7 @@ def run_sweep(
         dimension=request.dimension,
         sizes=request.sizes,
         pool=pool,
+        executor=executor(pool),
         plan=Plan(runs=10_000, seconds=request.seconds),
         progress=progress,
         cancelled=cancelled,

@@ -9,9 +9,9 @@ import pytest
 from optimizer.errors import Cancelled, StudioError
 from optimizer.model.loader import load_path
 from profiling.config import RunConfig
-from profiling.fleet import LocalExecutor, RaceJob
 from profiling.fleet.choice import executor
 from profiling.fleet.parcel import pack, unpack
+from profiling.racing.executor import LocalExecutor, RaceJob
 from profiling.racing.measure import Plan
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool

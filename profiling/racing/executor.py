@@ -6,15 +6,18 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
-from optimizer.errors import Cancelled, StudioError
+from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Progress
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Race, Variant
 from profiling.workers import WorkerPool
 
-Observe = Callable[[Race], None]
+Observe = Callable[[int, Race], None]
+"""Gets the number of a job and what is known of its race, in the end all of it."""
+
 Asked = Callable[[], bool]
 
 
@@ -25,11 +28,13 @@ class RaceJob:
     Attributes:
         variants: the baseline first.
         plan: how much to run.
+        name: before what its progress says; empty for none.
         gpus: GPUs it needs for itself, 0 or 1; None for what its variants say.
     """
 
     variants: tuple[Variant, ...]
     plan: Plan
+    name: str = ""
     gpus: int | None = None
 
     @property
@@ -85,7 +90,7 @@ class Executor(Protocol):
             jobs: independent of each other.
             progress: told about all of them together.
             cancelled: asked often.
-            observe: gets what is known so far of a race under way.
+            observe: gets what is known so far of each race.
 
         Raises:
             Cancelled: if `cancelled` said so.
@@ -111,8 +116,12 @@ class LocalExecutor:
         """See `Executor.run`."""
         outcomes: list[Outcome] = []
         for number, job in enumerate(jobs):
-            share = _share(progress, number, len(jobs))
-            outcomes.append(self._one(job, share, cancelled, observe))
+            told = _share(progress, job.name, number, of=len(jobs))
+            seen = partial(observe, number) if observe is not None else None
+            outcome = self._one(job, told, cancelled, seen)
+            if seen is not None and outcome.race is not None:
+                seen(outcome.race)
+            outcomes.append(outcome)
         return outcomes
 
     def _one(
@@ -120,7 +129,7 @@ class LocalExecutor:
         job: RaceJob,
         progress: Progress | None,
         cancelled: Asked | None,
-        observe: Observe | None,
+        observe: Callable[[Race], None] | None,
     ) -> Outcome:
         here = Placement(platform.node(), process=os.getpid())
         try:
@@ -139,8 +148,20 @@ class LocalExecutor:
         return Outcome(race, placement=here)
 
 
-def _share(progress: Progress | None, number: int, count: int) -> Progress | None:
+def race_of(outcome: Outcome) -> Race:
+    """The race of a job that is the only one.
+
+    Raises:
+        RunError: there is none; the message says why.
+    """
+    if outcome.race is None:
+        raise RunError(outcome.error)
+    return outcome.race
+
+
+def _share(progress: Progress | None, name: str, number: int, *, of: int) -> Progress | None:
     """Progress of one job as a share of all."""
     if progress is None:
         return None
-    return lambda text, fraction: progress(text, (number + fraction) / count)
+    before = f"{name}: " if name else ""
+    return lambda text, fraction: progress(before + text, (number + fraction) / of)
