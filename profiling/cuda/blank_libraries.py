@@ -46,6 +46,8 @@ int cudaStreamCreate(void**p){*p=malloc(8);return 0;}
 int cudaStreamCreateWithFlags(void**p,unsigned f){*p=malloc(8);return 0;}
 int cudaEventCreate(void**p){*p=malloc(8);return 0;}
 int cudaEventCreateWithFlags(void**p,unsigned f){*p=malloc(8);return 0;}
+int cudaStreamEndCapture(void*s,void**g){*g=malloc(8);return 0;}
+int cudaGraphInstantiate(void**e,void*g,unsigned f){*e=malloc(8);return 0;}
 int cudaDriverGetVersion(int*v){*v=13000;return 0;}
 int cudaRuntimeGetVersion(int*v){*v=13000;return 0;}
 const char*cudaGetErrorString(int e){return "none";}

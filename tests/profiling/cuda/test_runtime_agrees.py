@@ -14,6 +14,7 @@ from optimizer.isolation import within_worker
 from optimizer.source import open_source
 from profiling.cuda import read_kernels
 from profiling.cuda.blank_libraries import CannotBuild, build
+from profiling.cuda.capture import side_from_json
 from profiling.cuda.eligibility import check_capture
 from profiling.cuda.kernel_table import FILE
 from profiling.cuda.placement import place
@@ -127,3 +128,36 @@ def _known(rows: list[tuple[int, int, dict[str, int]]], types: list[str]) -> set
 
 def _types(mask: int, types: list[str]) -> list[str]:
     return sorted(name for bit, name in enumerate(types) if mask >> bit & 1)
+
+
+CAPTURE = """
+import json, pathlib, sys
+from profiling.config import RunConfig
+from profiling.cuda.capture import CapturePlan, capture_side, side_to_json
+plan = CapturePlan(runs=3, shapes=({"batch": 2}, {"batch": 5}))
+config = RunConfig(device="cuda", cuda_graph=True, cudnn=False)
+print(json.dumps(side_to_json(capture_side(pathlib.Path(sys.argv[1]), config, plan))))
+"""
+
+
+def test_the_runtime_takes_each_shape_under_an_id_of_its_own(blank: Path, tmp_path: Path) -> None:
+    """The way through bindings, ids and capture; on blank libraries nothing is computed."""
+    path = tmp_path / "open.onnx"
+    path.write_bytes(next(p for p in PLANTED if p.name == "an open size").data())
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(blank)}
+    done = subprocess.run(
+        [sys.executable, "-c", CAPTURE, str(path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    side = side_from_json(json.loads(done.stdout.splitlines()[-1]))
+    assert side.assigned == {"CUDAExecutionProvider": 2}
+    assert [(dict(runs.sizes), runs.graph_id) for runs in side.shapes] == [
+        ({"batch": 2}, 1),
+        ({"batch": 5}, 2),
+    ]
+    assert [len(runs.latencies_ms) for runs in side.shapes] == [3, 3]
+    assert all(runs.stages == () and runs.steady is None for runs in side.shapes)
+    assert len(side.remarks) == 2
