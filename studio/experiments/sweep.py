@@ -136,7 +136,7 @@ def run_sweep(
         sizes=request.sizes,
         pool=pool,
         executor=executor(pool),
-        plan=Plan(runs=10_000, seconds=request.seconds),
+        plan=Plan(seconds=request.seconds),
         progress=progress,
         cancelled=cancelled,
         observe=partial,
