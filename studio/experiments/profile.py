@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from optimizer.errors import Cancelled, RunError
+from optimizer.errors import RunError
 from profiling.machine import Machine, this_machine
-from profiling.racing.race import Variant
 from profiling.timeline.attribution import Attribution, Kernel, attribute, kernels_of
 from profiling.timeline.origins import Origins, SourceNode, StepNode, origins_of
-from profiling.timeline.profile import Phase, Profile, profile
+from profiling.timeline.profile import Phase, Profile
+from profiling.timeline.turns import profile_in_turns
 from profiling.workers import WorkerPool
 from studio import jobs
 from studio.experiments.entrant import Entrant, entrant_key, run_of, step_of, variants_of
@@ -115,20 +115,13 @@ def run_profile(
     variants = variants_of(request.entrants, store, subject)
     runs = [run_of(entrant, store, subject) for entrant in request.entrants]
     families = _families(pool, subject[0], request.entrants, runs)
-    found: list[Profiled] = []
-    for index, (entrant, variant, run) in enumerate(
-        zip(request.entrants, variants, runs, strict=True)
-    ):
-
-        def told(
-            text: str, fraction: float, index: int = index, label: str = entrant.label
-        ) -> None:
-            progress(f"{label}: {text}", (index + fraction) / len(variants))
-
-        step = step_of(entrant, run)
-        nodes = families[run.key].steps[step]
-        made, error = _profiled(pool, variant, request.runs, told, cancelled)
-        found.append(Profiled(entrant, step, made, nodes, error))
+    made = profile_in_turns(
+        variants, pool=pool, runs=request.runs, progress=progress, cancelled=cancelled
+    )
+    found = [
+        _profiled(entrant, step_of(entrant, run), families[run.key], one)
+        for entrant, run, one in zip(request.entrants, runs, made, strict=True)
+    ]
     _keep(store, subject[0], runs, found)
     return ProfileReport(
         subject[0].summary["name"],
@@ -157,19 +150,11 @@ def _families(
     return found
 
 
-def _profiled(
-    pool: WorkerPool, variant: Variant, runs: int, progress: Report, cancelled: Asked
-) -> tuple[Profile | None, str]:
-    isolate = pool if variant.config.device == "cpu" else pool.run_fresh
-    try:
-        with pool.measuring(cancelled=cancelled):
-            return profile(
-                variant, isolate=isolate, runs=runs, progress=progress, cancelled=cancelled
-            ), ""
-    except Cancelled:
-        raise
-    except RunError as error:
-        return None, error.message
+def _profiled(entrant: Entrant, step: int, family: Origins, made: Profile | RunError) -> Profiled:
+    nodes = family.steps[step]
+    if isinstance(made, RunError):
+        return Profiled(entrant, step, None, nodes, made.message)
+    return Profiled(entrant, step, made, nodes)
 
 
 def _keep(

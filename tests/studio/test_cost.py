@@ -17,11 +17,11 @@ from profiling.config import RunConfig
 from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.waterfall import METRICS, By, waterfall
-from studio.experiments.worth import worth_from_payload
-from studio.experiments.worth_ablation import AblationReport, AblationRequest, run_ablation
-from studio.experiments.worth_break_even import BreakEvenRequest, break_even_key, run_break_even
-from studio.experiments.worth_trace import trace_costs
-from studio.experiments.worth_waterfall import WaterfallReport, WaterfallRequest, run_waterfall
+from studio.experiments.worth.ablation import AblationReport, AblationRequest, run_ablation
+from studio.experiments.worth.break_even import BreakEvenRequest, break_even_key, run_break_even
+from studio.experiments.worth.payload import worth_from_payload
+from studio.experiments.worth.trace import trace_costs
+from studio.experiments.worth.waterfall import WaterfallReport, WaterfallRequest, run_waterfall
 from studio.figures.worth import amount_text, static_waterfall, steps_text
 from studio.gallery import gallery
 from studio.store import OpenedModel, OpenedRun, Store

@@ -12,13 +12,13 @@ from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.worth.ablation import Ablation
 from profiling.worth.waterfall import Metric, waterfall
-from studio.experiments.worth_ablation import (
+from studio.experiments.worth.ablation import (
     AblationReport,
     AblationRequest,
     ablation_key,
     run_ablation,
 )
-from studio.experiments.worth_trace import TraceCosts
+from studio.experiments.worth.trace import TraceCosts
 from studio.figures.worth_ablation import ablation_dots, interactions, latency_without
 from studio.pages.cost.choice import CostChoice
 from studio.pages.cost.pieces import Table, digits, figure, how, twin

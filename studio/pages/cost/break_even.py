@@ -8,7 +8,7 @@ import streamlit as st
 
 from profiling.config import RunConfig
 from profiling.worth.break_even import BreakEven
-from studio.experiments.worth_break_even import (
+from studio.experiments.worth.break_even import (
     BreakEvenReport,
     BreakEvenRequest,
     break_even_key,

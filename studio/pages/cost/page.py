@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from profiling.config import RunConfig
-from studio.experiments.worth import worth_from_payload
-from studio.experiments.worth_ablation import AblationReport
-from studio.experiments.worth_trace import trace_costs
-from studio.experiments.worth_waterfall import WaterfallReport
+from studio.experiments.worth.ablation import AblationReport
+from studio.experiments.worth.payload import worth_from_payload
+from studio.experiments.worth.trace import trace_costs
+from studio.experiments.worth.waterfall import WaterfallReport
 from studio.pages.cost.ablation import render_ablation, show_ablation
 from studio.pages.cost.break_even import render_break_even, show_break_even
 from studio.pages.cost.choice import CostChoice, chosen

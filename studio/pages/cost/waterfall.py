@@ -10,8 +10,8 @@ import streamlit as st
 from profiling.config import RunConfig
 from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
 from profiling.worth.waterfall import Bar, Metric, waterfall
-from studio.experiments.worth_trace import TraceCosts
-from studio.experiments.worth_waterfall import (
+from studio.experiments.worth.trace import TraceCosts
+from studio.experiments.worth.waterfall import (
     WaterfallReport,
     WaterfallRequest,
     run_waterfall,

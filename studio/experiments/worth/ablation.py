@@ -18,9 +18,9 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.ablation import Ablation, Outcome
 from profiling.worth.measured import RUNS
-from studio.experiments.worth_rows import changed_options, rows, source_hash
-from studio.experiments.worth_trace import PassName, TraceCosts, trace_costs
-from studio.experiments.worth_waterfall import LARGE_BYTES, Keep
+from studio.experiments.worth.rows import changed_options, rows, source_hash
+from studio.experiments.worth.trace import PassName, TraceCosts, trace_costs
+from studio.experiments.worth.waterfall import LARGE_BYTES, Keep
 from studio.store import OpenedModel, OpenedRun, Store
 
 MOST_RACED = 7

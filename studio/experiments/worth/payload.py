@@ -1,4 +1,4 @@
-"""The three experiments on what rewrites are worth, as the records know them."""
+"""The three experiments, as the records know them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from optimizer.errors import StudioError
-from studio.experiments.worth_ablation import AblationReport, ablation_from_payload
-from studio.experiments.worth_break_even import BreakEvenReport, break_even_from_payload
-from studio.experiments.worth_waterfall import WaterfallReport, waterfall_from_payload
+from studio.experiments.worth.ablation import AblationReport, ablation_from_payload
+from studio.experiments.worth.break_even import BreakEvenReport, break_even_from_payload
+from studio.experiments.worth.waterfall import WaterfallReport, waterfall_from_payload
 
 WorthReport = WaterfallReport | AblationReport | BreakEvenReport
 

@@ -17,8 +17,8 @@ from profiling.worth.bars import MeasuredBar, measured_bars
 from profiling.worth.levels import Change, Heat
 from profiling.worth.measured import Budget, Measured, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
-from studio.experiments.worth_rows import changed_options, rows, source_hash
-from studio.experiments.worth_trace import PassName, TraceCosts, trace_costs
+from studio.experiments.worth.rows import changed_options, rows, source_hash
+from studio.experiments.worth.trace import PassName, TraceCosts, trace_costs
 from studio.store import OpenedModel, OpenedRun, Store
 
 LARGE_BYTES = 200_000_000

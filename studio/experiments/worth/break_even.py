@@ -15,8 +15,8 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.break_even import BreakEven, break_even
 from profiling.worth.measured import RUNS
-from studio.experiments.worth_rows import changed_options, rows, source_hash
-from studio.experiments.worth_waterfall import Keep
+from studio.experiments.worth.rows import changed_options, rows, source_hash
+from studio.experiments.worth.waterfall import Keep
 from studio.store import OpenedModel, OpenedRun, Store
 
 

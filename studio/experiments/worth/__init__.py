@@ -1,0 +1,1 @@
+"""What rewrites are worth: waterfall, ablation, break-even."""
