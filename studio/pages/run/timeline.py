@@ -122,7 +122,7 @@ def how(report: ProfileReport) -> str:
     count = max((len(profile.timeline.runs) for profile in report.profiles.values()), default=0)
     return (
         f"{where}, {machine.cores} cores, load {machine.load:.1f}; {started} UTC; {count} runs of "
-        "each, one variant after the other, with the runtime's profiler on, which costs some "
+        "each, the variants in turns, with the runtime's profiler on, which costs some "
         "microseconds an operator. Which variant is faster is a question for Race."
     )
 

@@ -1,0 +1,140 @@
+"""The worker's side of a profile: a session with the runtime's profiler on, run by run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+
+from optimizer.isolation import Progress
+from optimizer.model.graph import walk_nodes
+from optimizer.verify import jobs
+from optimizer.verify.runtime import as_file
+from optimizer.verify.values import needs_values, value_of
+from profiling.config import RunConfig
+from profiling.execution.session import open_session, refusal
+from profiling.timeline.events import Timeline, parse_profile
+from profiling.timeline.matching import Operator, match_operators
+from profiling.timeline.memory import memory
+from profiling.timeline.naming import name_uniquely
+from profiling.timeline.profile import Profile
+
+
+class Recorder:
+    """A session that writes its profile into a folder.
+
+    Args:
+        model: the file.
+        config: how it is run.
+        request: how to fill the inputs.
+        folder: stays until `finish`.
+        progress: told of, from 0 to 1.
+
+    Raises:
+        RunError: the model does not run so.
+    """
+
+    def __init__(
+        self,
+        model: bytes | Path,
+        config: RunConfig,
+        request: jobs.Request,
+        *,
+        folder: Path,
+        progress: Progress | None = None,
+    ) -> None:
+        path = as_file(model)
+        self._graph = ir.load(path)
+        if name_uniquely(self._graph):
+            path = folder / "named.onnx"
+            ir.save(self._graph, path, external_data="named.data")
+        reference = jobs.run_reference(path, request, progress=progress)
+        self._copy = folder / "ran.onnx" if _rewrites(config) else None
+        self._session: Any = open_session(
+            path, config, profile_prefix=str(folder / "profile"), copy=self._copy
+        )
+        self._inputs: dict[str, Any] = dict(reference.runs[0].inputs)
+        items = (*self._session.get_inputs(), *self._session.get_outputs())
+        self._by_value = needs_values([item.type for item in items])
+        if self._by_value:
+            self._inputs = {name: value_of(array) for name, array in self._inputs.items()}
+
+    def run(self) -> None:
+        """One more run.
+
+        Raises:
+            SessionError: the runtime refuses.
+        """
+        call = self._session.run_with_ort_values if self._by_value else self._session.run
+        try:
+            call(None, self._inputs)
+        except Exception as error:  # the runtime has a dozen classes for this
+            raise refusal(error) from error
+
+    def finish(self) -> Profile:
+        """The profile of all runs; the session is over."""
+        written = Path(str(self._session.end_profiling()))
+        timeline = parse_profile(written.read_text(encoding="utf-8", errors="replace"))
+        readers = consumers_of(self._graph)
+        curves = tuple(memory(run, consumers=readers) for run in timeline.runs)
+        return Profile(timeline, curves, _kernels(timeline, self._graph, self._copy))
+
+
+def profile_runs(
+    model: bytes | Path,
+    config: RunConfig,
+    runs: int,
+    request: jobs.Request,
+    *,
+    progress: Progress | None = None,
+) -> Profile:
+    """All of it in one go."""
+    recorder = Recorder(model, config, request, folder=Path.cwd(), progress=progress)
+    for number in range(runs):
+        if progress is not None:
+            progress(f"profiled run {number + 1} of {runs}", 0.5 + 0.5 * number / runs)
+        recorder.run()
+    return recorder.finish()
+
+
+def _rewrites(config: RunConfig) -> bool:
+    """Whether the runtime runs other nodes than those of the file, and can say which."""
+    return config.device == "cuda" or (
+        config.device == "cpu" and config.graph_optimization != "disabled"
+    )
+
+
+def _kernels(timeline: Timeline, graph: ir.Model, copy: Path | None) -> dict[str, tuple[str, ...]]:
+    """For each operator that ran the nodes of the file."""
+    named = {event.node: event.op_type for run in timeline.runs for event in run.events}
+    ran = _operators(ir.load(copy)) if copy is not None and copy.is_file() else []
+    known = {operator.name for operator in ran}
+    bare = [Operator(name, op, (), ()) for name, op in named.items() if name not in known]
+    found = match_operators(_operators(graph), [*ran, *bare])
+    return {name: found[name] for name in named}
+
+
+def _operators(model: ir.Model) -> list[Operator]:
+    return [
+        Operator(
+            node.name or "",
+            node.op_type,
+            tuple(value.name or "" for value in node.inputs if value is not None),
+            tuple(value.name or "" for value in node.outputs),
+        )
+        for node in walk_nodes(model.graph)
+    ]
+
+
+def consumers_of(model: ir.Model) -> dict[str, tuple[str, ...]]:
+    """For each node of the main graph the names of the nodes that read its outputs.
+
+    Nodes whose output is a graph output are left out: those live until the end.
+    """
+    readers: dict[str, tuple[str, ...]] = {}
+    for node in model.graph:
+        if node.name and not any(output.is_graph_output() for output in node.outputs):
+            uses = [reader for output in node.outputs for reader, _ in output.uses()]
+            readers[node.name] = tuple(reader.name or "" for reader in uses)
+    return readers
