@@ -97,7 +97,7 @@ def _shown(bars: Sequence[Bar]) -> set[int]:
 def _static_row(bar: Bar, label: str, family: str, *, found: Waterfall, scale: Scale) -> Row:
     change, metric = found.after - found.before, found.metric
     helps = bar.change * change > 0
-    share = f" · {100 * bar.change / change:.2g} %" if helps else ""
+    share = f" · {three_digits(100 * bar.change / change)} %" if helps else ""
     amount = amount_text(bar.change, metric) if bar.change else "no change"
     hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{amount}{share}"
     color = FAMILY_COLORS.get(family, BEFORE_COLOR)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -29,6 +30,13 @@ _ROOM = 0.15
 """Share of the axis that a text beside a bar needs."""
 
 _PLAIN = "rgba(0,0,0,0)"
+
+
+_ON_A_BAR: dict[str, Any] = {
+    "bgcolor": "rgba(255,255,255,0.88)",
+    "font": {"color": "#1c2030"},
+    "borderpad": 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +180,9 @@ def _text(
     low, high = axis
     rooms = (reach[0] - low, high - reach[1])
     right = rooms[1] > rooms[0]
-    if max(rooms) < _ROOM * (high - low):  # nowhere: inside, at the right edge
-        figure.add_annotation(x=high, y=y, text=text, showarrow=False, xanchor="right", yshift=8)
+    if max(rooms) < _ROOM * (high - low):  # nowhere: on the bar
+        middle = (reach[0] + reach[1]) / 2
+        figure.add_annotation(x=middle, y=y, text=text, showarrow=False, **_ON_A_BAR)
         return
     figure.add_annotation(
         x=reach[1] if right else reach[0],
