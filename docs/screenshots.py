@@ -1,7 +1,7 @@
 """Takes the pictures in `docs/images/` from the running studio: `python -m docs.screenshots URL`.
 
-Start the studio first (`passlens studio --no-browser`) on a quiet machine: the Run page's picture
-shows a real race.
+Start the studio first (`passlens studio --no-browser`) on a quiet machine: the figures show real
+measurements. Further arguments name the pictures to take.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ IMAGES = Path(__file__).parent / "images"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
 SIZE = (1440, 900)
 PATIENCE_MS = 60_000
+LONGEST_PX = 2600
+BAR_PX = 60
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
@@ -36,14 +38,78 @@ def rewrite(page: Page, url: str) -> None:
 
 
 def run(page: Page, url: str) -> None:
-    """A race of the source against the optimized model."""
-    page.goto(f"{url}/run?model=mobilenetv2")
-    figure = page.locator(".js-plotly-plot").first
-    button = page.get_by_role("button", name="Run", exact=True).first
-    figure.or_(button).first.wait_for(timeout=PATIENCE_MS)
-    if not figure.count():  # a race is remembered: the second picture shows the first one's
-        button.click()
-        figure.wait_for(timeout=PATIENCE_MS)
+    """A race of the source against both presets."""
+    page.goto(f"{url}/run?model=resnet50&race=source,last,runtime")
+    _measured(page)
+
+
+def sweep(page: Page, url: str) -> None:
+    """The same race at several batch sizes."""
+    page.goto(f"{url}/run?model=mobilenetv2&sweep=batch:1,2,4,8")
+    _measured(page)
+
+
+def timeline(page: Page, url: str) -> None:
+    """Where the time goes, operator by operator."""
+    page.goto(f"{url}/run?model=bert&section=timeline")
+    _measured(page)
+
+
+def memory(page: Page, url: str) -> None:
+    """Memory over a run."""
+    page.goto(f"{url}/run?model=resnet50&section=memory")
+    _measured(page)
+
+
+def kernels(page: Page, url: str) -> None:
+    """Hot operators and their candidates."""
+    page.goto(f"{url}/run?model=mobilenetv2&section=kernels&seconds=60")
+    _measured(page)
+
+
+def capture(page: Page, url: str) -> None:
+    """Whether the variants can be captured into a CUDA graph."""
+    page.goto(f"{url}/run?model=gpt2&section=capture")
+    page.get_by_text("cannot be captured").or_(page.get_by_text("can be captured")).first.wait_for(
+        timeout=PATIENCE_MS
+    )
+
+
+def waterfall(page: Page, url: str) -> None:
+    """What every pass bought, on paper."""
+    _cost(page, url)
+
+
+def measured_waterfall(page: Page, url: str) -> None:
+    """What every pass bought, in milliseconds."""
+    _cost(page, url, "Time")
+    _measured(page)
+
+
+def ablation(page: Page, url: str) -> None:
+    """What is lost without a pass."""
+    _cost(page, url, "Ablation")
+    _measured(page)
+
+
+def break_even(page: Page, url: str) -> None:
+    """After how many inferences optimizing has paid."""
+    _cost(page, url, "Break-even")
+    _measured(page)
+
+
+def history(page: Page, url: str) -> None:
+    """What was measured so far."""
+    page.goto(f"{url}/history")
+    page.locator("[data-testid=stDataFrame]").first.wait_for(timeout=PATIENCE_MS)
+
+
+def times(page: Page, url: str) -> None:
+    """Node times as colours on the Rewrite page."""
+    page.goto(f"{url}/?model=bert")
+    _drawn(page)
+    page.wait_for_timeout(1500)
+    page.keyboard.press("t")
 
 
 def export(page: Page, url: str) -> None:
@@ -58,7 +124,38 @@ PAGES: dict[str, Callable[[Page, str], None]] = {
     "rewrite": rewrite,
     "run": run,
     "export": export,
+    "sweep": sweep,
+    "timeline": timeline,
+    "memory": memory,
+    "kernels": kernels,
+    "capture": capture,
+    "waterfall": waterfall,
+    "measured-waterfall": measured_waterfall,
+    "ablation": ablation,
+    "break-even": break_even,
+    "times": times,
+    "history": history,
 }
+WHOLE = frozenset(PAGES) - {"model", "rewrite", "export", "times"}
+"""Pages that scroll: their pictures are as long as they are."""
+
+
+def _cost(page: Page, url: str, *choices: str) -> None:
+    page.goto(f"{url}/cost?model=bert")
+    page.get_by_role("radio", name="Waterfall").wait_for(timeout=PATIENCE_MS)
+    for choice in choices:
+        page.get_by_role("radio", name=choice, exact=True).click()
+        page.wait_for_timeout(1500)
+
+
+def _measured(page: Page) -> None:
+    """Start the measurement unless it is remembered from the picture before, and wait for it."""
+    start = page.locator("[class*=st-key-start] button")
+    again = page.locator("[class*=st-key-again] button")
+    start.or_(again).first.wait_for(timeout=PATIENCE_MS)
+    if start.count():
+        start.first.click()
+    again.first.wait_for(timeout=5 * PATIENCE_MS)
 
 
 def _drawn(page: Page) -> None:
@@ -76,6 +173,12 @@ def take(browser: Browser, url: str, name: str, scheme: Scheme) -> None:
     page = context.new_page()
     PAGES[name](page, url)
     page.wait_for_timeout(2500)
+    if name in WHOLE:
+        length = page.evaluate(
+            "document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight"
+        )
+        page.set_viewport_size({"width": width, "height": min(LONGEST_PX, length + BAR_PX)})
+        page.wait_for_timeout(1500)
     page.screenshot(path=IMAGES / f"{name}-{scheme}.png")
     context.close()
 
