@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from starlette.requests import Request
+from streamlit.testing.v1 import AppTest
 
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
@@ -205,3 +206,52 @@ def test_memory_splits_repacked_weights_off_and_takes_other_sources() -> None:
     assert by_name["v, requested"] == [0.3, 0.3, 0.24]
     assert by_name["v, device memory"] == [5, 5, 5]
     assert drawn.layout.yaxis.range[1] > 5
+
+
+def draw_timeline(report: object) -> None:
+    from studio.pages.run.timeline import show_timeline
+
+    show_timeline(report)  # pyright: ignore[reportArgumentType] - its source runs elsewhere
+
+
+def draw_memory(report: object) -> None:
+    from studio.pages.run.memory import show_memory
+
+    show_memory(report)  # pyright: ignore[reportArgumentType] - its source runs elsewhere
+
+
+def table(page: AppTest, number: int) -> dict[str, list[Any]]:
+    found: Any = page.dataframe[number].value
+    return found.to_dict("list")
+
+
+def test_the_timeline_section_shows_figures_with_their_tables(report: ProfileReport) -> None:
+    page = AppTest.from_function(draw_timeline, args=(report,), default_timeout=30).run()
+    assert not page.exception
+    assert [box.label for box in page.selectbox] == ["Before", "After"]
+    assert [one.label for one in page.expander] == [
+        "How each run adds up", "All nodes as a table", "Operators as a table",
+    ]  # fmt: skip
+    sums = table(page, 0)
+    assert len(sums["variant"]) == 3
+    for run_us, *parts in zip(*list(sums.values())[1:6], strict=True):
+        assert sum(parts) == run_us
+    assert set(table(page, 1)["became"]) & {"gone", "computed ahead"}
+
+
+def test_the_memory_section_tells_weights_activations_and_block_apart(
+    report: ProfileReport,
+) -> None:
+    page = AppTest.from_function(draw_memory, args=(report,), default_timeout=30).run()
+    assert not page.exception
+    found = table(page, 0)
+    assert found["variant"] == [entrant.label for entrant in ENTRANTS]
+    assert set(found["from"]) == {"runtime"}
+    columns = (
+        "repacked weights, MB",
+        "peak of activations, first run, MB",
+        "held by the arena, MB",
+    )
+    for weights, peak, held in zip(*(found[name] for name in columns), strict=True):
+        assert peak > 0
+        assert held >= 0.99 * (weights + peak)
