@@ -18,7 +18,7 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.ablation import Ablation, Outcome
 from profiling.worth.measured import RUNS
-from studio.experiments.worth.rows import changed_options, rows, source_hash
+from studio.experiments.worth.rows import changed_options, rows
 from studio.experiments.worth.trace import PassName, TraceCosts, trace_costs
 from studio.experiments.worth.waterfall import LARGE_BYTES, Keep
 from studio.store import OpenedModel, OpenedRun, Store
@@ -188,7 +188,7 @@ class _Laboratory:
         ablation = Ablation(outcome(costs), found["without"], found["alone"])
         return AblationReport(
             self.request, ablation, costs.names, failed, None, (),
-            self.model.summary["name"], source_hash(self.model),
+            self.model.summary["name"], self.model.summary["digest"],
         )  # fmt: skip
 
     def _costs(self, pipeline: Pipeline) -> TraceCosts:

@@ -15,7 +15,7 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.break_even import BreakEven, break_even
 from profiling.worth.measured import RUNS
-from studio.experiments.worth.rows import changed_options, rows, source_hash
+from studio.experiments.worth.rows import changed_options, rows
 from studio.experiments.worth.waterfall import Keep
 from studio.store import OpenedModel, OpenedRun, Store
 
@@ -137,7 +137,7 @@ def run_break_even(
     )
     seconds: float = run.result["seconds"]
     name: str = model.summary["name"]
-    found = BreakEvenReport(request, race, last, seconds, tune_s, name, source_hash(model))
+    found = BreakEvenReport(request, race, last, seconds, tune_s, name, model.summary["digest"])
     keep(found.recording())
     return found
 

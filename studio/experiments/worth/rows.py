@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
 from profiling.config import RunConfig, Value
 from profiling.racing.race import Race, Timing
 from profiling.records.recording import Measurement
-from studio.jobs import SOURCE
-from studio.store import OpenedModel
-
-
-def source_hash(model: OpenedModel) -> str:
-    """SHA-256 of the source model as the store wrote it."""
-    with (model.folder / SOURCE).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def changed_options(config: RunConfig) -> dict[str, Value]:

@@ -17,7 +17,7 @@ from profiling.worth.bars import MeasuredBar, measured_bars
 from profiling.worth.levels import Change, Heat
 from profiling.worth.measured import Budget, Measured, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
-from studio.experiments.worth.rows import changed_options, rows, source_hash
+from studio.experiments.worth.rows import changed_options, rows
 from studio.experiments.worth.trace import PassName, TraceCosts, trace_costs
 from studio.store import OpenedModel, OpenedRun, Store
 
@@ -148,7 +148,7 @@ def run_waterfall(
     """
     model, run = subject
     costs = trace_costs(store, model, run)
-    mark = source_hash(model)
+    mark = model.summary["digest"]
 
     def report(measured: Measured) -> WaterfallReport:
         return _report(request, measured, costs, model, mark)
