@@ -68,7 +68,7 @@ def _explain(setting: Setting) -> None:
     st.html(
         f'<div class="empty"><h2>Which one is faster?</h2><p>{names}</p>'
         "<p>Each variant runs in a process of its own, in turns with the others; outputs are "
-        f"compared first. This takes about {duration:.0f} s.</p>"
+        f"compared first. It ends when all is sure, after about {duration:.0f} s at most.</p>"
         "<p>Here will be: every run as a dot; who is faster, with a 95 % interval; percentiles and "
         "memory; what importing, creating the session and the first run cost.</p></div>"
     )

@@ -238,7 +238,7 @@ def _more(last: int) -> None:
 def _seconds() -> None:
     st.session_state["seconds"] = current().choice.seconds
     st.slider(
-        "Seconds of steady running, all together",
+        "Seconds of steady running, at most",
         LEAST_SECONDS,
         MOST_SECONDS,
         key="seconds",
