@@ -9,6 +9,15 @@ from importlib.metadata import PackageNotFoundError, version
 PACKAGES = ("passlens", "onnx", "onnx-ir", "onnxruntime-gpu", "onnxruntime", "numpy")
 
 
+UNKNOWN = "0"
+"""Version of a Passlens that is run from its source, with no package installed."""
+
+
+def passlens_version() -> str:
+    """Of the package in this environment."""
+    return versions().get("passlens", UNKNOWN)
+
+
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
     """Package versions by name, and Python's; packages that are not installed are left out."""

@@ -8,10 +8,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from optimizer.errors import StudioError
+from optimizer.versions import passlens_version
 from profiling.fleet.parcel import Parcel, unpack
 from profiling.racing.executor import Outcome, Placement
 from profiling.racing.measure import Plan, measure
@@ -34,7 +34,7 @@ class Message:
 
 def version() -> str:
     """Of Passlens in this environment; both ends must have the same."""
-    return metadata.version("passlens")
+    return passlens_version()
 
 
 def race_here(

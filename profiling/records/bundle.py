@@ -17,11 +17,11 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
-from importlib import metadata
 from pathlib import Path, PurePath
 from typing import Any, NoReturn, cast
 
 from optimizer.errors import quoted
+from optimizer.versions import passlens_version
 from profiling.records.errors import BundleRefused
 from profiling.records.recording import Recording, hardware
 from profiling.records.recording_json import (
@@ -60,7 +60,7 @@ def bundle_bytes(recordings: Iterable[Recording]) -> bytes:
     }
     manifest = {
         "schema": SCHEMA,
-        "version": metadata.version("passlens"),
+        "version": passlens_version(),
         "recordings": [
             _described(recording, name, data)
             for recording, (name, data) in zip(whole, entries.items(), strict=True)

@@ -8,10 +8,10 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
-from importlib import metadata
 from typing import Any, cast, get_args
 
 from optimizer.errors import quoted
+from optimizer.versions import passlens_version
 from profiling.config import Value
 from profiling.machine import Machine
 from profiling.records.errors import BundleRefused, RecordsError
@@ -28,7 +28,8 @@ _LARGEST = 2**63 - 1
 
 def recording_to_json(recording: Recording) -> dict[str, Any]:
     """Everything but the id and the bundle's name, which belong to a database."""
-    document = {"schema": SCHEMA, **asdict(recording)}
+    # The payload may be large: it is not copied piece by piece.
+    document = {"schema": SCHEMA, **asdict(replace(recording, payload={}))}
     del document["id"], document["bundle"]
     document["measurements"] = [asdict(measured) for measured in recording.measurements]
     document["payload"] = dict(recording.payload)
@@ -64,7 +65,7 @@ def cleaned(recording: Recording) -> Recording:
     document: dict[str, Any] = recording_to_json(recording)
     payload = document.pop("payload")
     document = {name: _clean(value) for name, value in document.items()}
-    document["passlens"] = document["passlens"] or metadata.version("passlens")
+    document["passlens"] = document["passlens"] or passlens_version()
     checked = recording_from_json(document | {"payload": payload}, bundle=_clean(recording.bundle))
     return replace(checked, id=recording.id)
 
