@@ -39,6 +39,7 @@ class BoundRun:
         self._binding = session.io_binding()
         self._options = _run_options(graph_id)
         self._buffers: dict[str, Any] = {}
+        self._device = device.partition(":")[0]
         for item in session.get_inputs():
             if item.name in inputs:
                 self._buffers[item.name] = _buffer(inputs[item.name], device)
@@ -62,7 +63,7 @@ class BoundRun:
             self._session.run_with_iobinding(self._binding, self._options)
             self._binding.synchronize_outputs()
         except Exception as error:  # the runtime has a dozen classes for this
-            raise refusal(error) from error
+            raise refusal(error, device=self._device) from error
 
     def update(self, name: str, array: Array) -> None:
         """Put other numbers where an input is; its address stays, as a captured graph needs it."""

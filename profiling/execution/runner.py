@@ -1,7 +1,9 @@
 """The measuring worker's side: one session, kept from call to call, timed run by run.
 
 What is timed is `run` alone, from host arrays to host arrays, or from device to device where the
-transfers are left out. The clock is `perf_counter_ns`; the garbage collector is off meanwhile.
+transfers are left out. A captured graph reads and writes fixed addresses on the device; where the
+transfers count, copying to and from those is timed with it. The clock is `perf_counter_ns`; the
+garbage collector is off meanwhile.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ class Opened:
 class _State:
     session: Any = None
     run: Callable[[], list[Any]] | None = None
+    device: str = "cpu"
     names: tuple[str, ...] = ()
 
 
@@ -63,7 +66,7 @@ def open_variant(model: Path, config: RunConfig) -> Opened:
     started = time.perf_counter_ns()
     importlib.import_module("onnxruntime")
     imported = time.perf_counter_ns()
-    _state.session = open_session(model, config)
+    _state.session, _state.device = open_session(model, config), config.device
     created = time.perf_counter_ns()
     _state.names = tuple(item.name for item in _state.session.get_outputs())
     return Opened(
@@ -75,7 +78,10 @@ def open_variant(model: Path, config: RunConfig) -> Opened:
 
 
 def first_run(
-    inputs: Mapping[str, Array], outputs: Mapping[str, Array], device: str
+    inputs: Mapping[str, Array],
+    outputs: Mapping[str, Array],
+    device: str,
+    transfers: bool = False,
 ) -> tuple[float, dict[str, Array]]:
     """Latency of the very first run, and what it computed.
 
@@ -83,14 +89,18 @@ def first_run(
         inputs: by name.
         outputs: arrays of the right type and shape, for buffers on the device.
         device: `host`, or a device to keep inputs and outputs on, such as `cuda:0`.
+        transfers: whether every run copies them there and back again.
     """
     known = {item.name for item in _state.session.get_inputs()}
     wanted = {name: array for name, array in inputs.items() if name in known}
-    _state.run = (
-        _host_run(_state.session, wanted)
-        if device == "host"
-        else _device_run(_state.session, wanted, outputs, device=device)
-    )
+    try:
+        _state.run = (
+            _host_run(_state.session, wanted)
+            if device == "host"
+            else _device_run(_state.session, wanted, outputs, device=device, transfers=transfers)
+        )
+    except (RuntimeError, TypeError, ValueError) as error:  # what cannot lie on the device
+        raise refusal(error, device=_state.device) from error
     started = time.perf_counter_ns()
     found = _guarded(_state.run)
     latency_ms = (time.perf_counter_ns() - started) / 1e6
@@ -141,7 +151,7 @@ def _guarded(run: Callable[[], list[Any]]) -> list[Any]:
     try:
         return run()
     except Exception as error:  # the runtime has a dozen classes for this
-        raise refusal(error) from error
+        raise refusal(error, device=_state.device) from error
 
 
 def _host_run(session: Any, inputs: Mapping[str, Array]) -> Callable[[], list[Any]]:
@@ -154,14 +164,22 @@ def _host_run(session: Any, inputs: Mapping[str, Array]) -> Callable[[], list[An
 
 
 def _device_run(
-    session: Any, inputs: Mapping[str, Array], outputs: Mapping[str, Array], *, device: str
+    session: Any,
+    inputs: Mapping[str, Array],
+    outputs: Mapping[str, Array],
+    *,
+    device: str,
+    transfers: bool,
 ) -> Callable[[], list[Any]]:
     """Inputs and outputs at fixed addresses on the device, as a captured graph needs them."""
     binding = session.io_binding()
+    filled: list[tuple[Any, Array]] = []
     for name, array in inputs.items():
-        buffer = _buffer(array, device)
-        buffer.update_inplace(bits_of(array) if onnx_number(array.dtype) else array)
-        binding.bind_ortvalue_input(name, buffer)
+        filled.append(
+            (_buffer(array, device), bits_of(array) if onnx_number(array.dtype) else array)
+        )
+        binding.bind_ortvalue_input(name, filled[-1][0])
+        filled[-1][0].update_inplace(filled[-1][1])
     buffers: list[Any] = []
     for item in session.get_outputs():
         if item.name not in outputs:
@@ -172,9 +190,12 @@ def _device_run(
 
     def run() -> list[Any]:
         nonlocal first
+        if transfers:
+            for buffer, values in filled:
+                buffer.update_inplace(values)
         session.run_with_iobinding(binding)
         binding.synchronize_outputs()
-        if not first:
+        if not first and not transfers:
             return []
         first = False
         return [_on_host(buffer) for buffer in buffers]

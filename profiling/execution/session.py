@@ -26,6 +26,7 @@ _ENUMS = {
     "execution_order": "ExecutionOrder",
 }
 _MAX_MESSAGE = 300
+_GPU_MEMORY = ("BFCArena", "bfc_arena", "out of memory", "smaller than requested bytes")
 
 
 class SessionError(RunError):
@@ -67,7 +68,7 @@ def open_session(
             str(model), options, providers=providers(config, model.parent), enable_fallback=0
         )
     except Exception as error:  # the runtime has a dozen classes for this
-        raise refusal(error) from error
+        raise refusal(error, device=config.device) from error
     wanted, actual = _PROVIDER[config.device], session.get_providers()
     if wanted not in actual:
         raise SessionError(
@@ -105,9 +106,11 @@ def session_options(ort: Any, config: RunConfig) -> Any:
     return options
 
 
-def refusal(error: Exception) -> Exception:
-    """What the runtime raised, in our terms."""
+def refusal(error: Exception, *, device: str = "cpu") -> Exception:
+    """What the runtime raised, in our terms; on a GPU it is the GPU's memory that ran out."""
     text = " ".join(str(error).split())
+    if device != "cpu" and any(part in text for part in _GPU_MEMORY):
+        return SessionError(f"The GPU has not enough memory left for it: {text[:_MAX_MESSAGE]}")
     if "allocate" in text.lower() or "bad_alloc" in text:
         return MemoryError(text)
     return SessionError(text[:_MAX_MESSAGE])

@@ -99,7 +99,7 @@ def tuned(model: bytes | Path, config: RunConfig) -> str:
         try:
             session.run(None, inputs)
         except Exception as error:  # the runtime has a dozen classes for this
-            raise refusal(error) from error
+            raise refusal(error, device=config.device) from error
     return json.dumps(session.get_tuning_results(), sort_keys=True)
 
 
