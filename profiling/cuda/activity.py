@@ -9,6 +9,7 @@ CUPTI has one client in a process: not together with the runtime's own GPU profi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 from collections.abc import Callable
@@ -20,16 +21,10 @@ from profiling.cuda.unavailable import INSTALL, Unavailable
 
 Graphs = Literal["nodes", "whole"]
 _BUFFER_BYTES = 8 << 20
-_KINDS = (
-    "CONCURRENT_KERNEL",
-    "MEMCPY",
-    "MEMSET",
-    "RUNTIME",
-    "DRIVER",
-    "OVERHEAD",
-    "SYNCHRONIZATION",
-    "MEMORY2",
-)
+_NEEDED = ("CONCURRENT_KERNEL", "RUNTIME")
+_WELCOME = ("MEMCPY", "MEMSET", "DRIVER", "OVERHEAD", "SYNCHRONIZATION", "MEMORY2")
+"""Recorded where CUPTI offers them: an older driver or a container may not."""
+
 _collecting: list[Collection] = []
 """The one that gets the records now; CUPTI takes its two functions once for the process."""
 
@@ -54,20 +49,23 @@ class Collection:
         self._enabled: list[Any] = []
         self._pieces: list[DeviceTrace] = []
         self._ranges: list[RunRange] = []
+        self._unreadable: Exception | None = None
         self.trace = DeviceTrace((), ())
 
     def __enter__(self) -> Collection:
         self._cupti = _cupti()
         kinds = self._cupti.ActivityKind
-        wanted = [*_KINDS, "GRAPH_TRACE"] if self._graphs == "whole" else list(_KINDS)
+        needed = [*_NEEDED, "GRAPH_TRACE"] if self._graphs == "whole" else _NEEDED
         try:
             _register(self._cupti)
-            for name in wanted:
-                self._cupti.activity_enable(getattr(kinds, name))
-                self._enabled.append(getattr(kinds, name))
+            for name in needed:
+                self._enable(getattr(kinds, name))
         except Exception as error:  # CUPTI's own classes
             self._disable()
             raise refusal(error) from error
+        for name in _WELCOME:
+            with contextlib.suppress(Exception):
+                self._enable(getattr(kinds, name))
         _collecting[:] = [self]
         return self
 
@@ -78,9 +76,16 @@ class Collection:
         traceback: TracebackType | None,
     ) -> None:
         forced = 1
-        self._cupti.activity_flush_all(forced)
-        self._disable()
-        _collecting.clear()
+        try:
+            self._cupti.activity_flush_all(forced)
+            self._disable()
+            if self._unreadable is not None:
+                raise self._unreadable
+        except Exception as refused:  # CUPTI's own classes
+            if error is None:
+                raise refusal(refused) from refused
+        finally:
+            _collecting.clear()
         self.trace = joined(self._pieces, self._ranges)
 
     def run(self, label: str, call: Callable[[], object]) -> None:
@@ -90,8 +95,18 @@ class Collection:
         self._ranges.append(RunRange(label, start_ns, int(self._cupti.get_timestamp())))
 
     def take(self, activities: list[Any]) -> None:
-        """Read them at once: afterwards CUPTI has its buffer back."""
-        self._pieces.append(trace_of(activities, self._api_name))
+        """Read them at once: afterwards CUPTI has its buffer back.
+
+        CUPTI calls this from native code, which an error must not reach: it is raised on leaving.
+        """
+        try:
+            self._pieces.append(trace_of(activities, self._api_name))
+        except Exception as error:  # a record in a form that is not known here
+            self._unreadable = error
+
+    def _enable(self, kind: Any) -> None:
+        self._cupti.activity_enable(kind)
+        self._enabled.append(kind)
 
     def _disable(self) -> None:
         for kind in self._enabled:
@@ -99,9 +114,13 @@ class Collection:
         self._enabled.clear()
 
     def _api_name(self, layer: Layer, number: int) -> str:
+        """One name unknown to this version of CUPTI must not cost the whole buffer."""
         domains = self._cupti.CallbackDomain
         domain = domains.DRIVER_API if layer == "driver" else domains.RUNTIME_API
-        return str(self._cupti.get_callback_name(domain, number))
+        try:
+            return str(self._cupti.get_callback_name(domain, number))
+        except Exception:  # CUPTI's own classes
+            return f"{layer} call {number}"
 
 
 @functools.cache

@@ -173,15 +173,17 @@ def _measured(bound: BoundRun, runs: ShapeRuns, plan: CapturePlan, kept: _Kept) 
 
 
 def recorded(calls: Mapping[str, Callable[[], object]], remarks: list[str]) -> DeviceTrace | None:
-    """Make the calls, recorded by CUPTI; where that is impossible a remark says why."""
+    """Make each call once, recorded by CUPTI; where that is impossible a remark says why."""
+    waiting = list(calls.items())
     try:
         with Collection() as collection:
-            for label, call in calls.items():
+            while waiting:
+                label, call = waiting.pop(0)
                 collection.run(label, call)
     except Unavailable as error:
         if error.message not in remarks:
             remarks.append(error.message)
-        for call in calls.values():
+        for _, call in waiting:
             call()
         return None
     return collection.trace

@@ -58,7 +58,7 @@ class Watch:
 
 @contextlib.contextmanager
 def watching(device: int = 0, *, period_s: float = PERIOD_S) -> Generator[Watch]:
-    """Sample the GPU until the block ends.
+    """Sample the GPU when the block begins, until it ends, and once more then.
 
     Raises:
         Unavailable: the package or the driver is missing, or there is no such GPU.
@@ -80,6 +80,7 @@ def watching(device: int = 0, *, period_s: float = PERIOD_S) -> Generator[Watch]
     finally:
         done.set()
         thread.join()
+        watch.samples.append(_sample(nvml, handle, (time.monotonic() - began) * 1e3))
         nvml.nvmlShutdown()
 
 
@@ -129,10 +130,19 @@ def _open(device: int) -> tuple[Any, Any]:
     except nvml.NVMLError as error:
         raise Unavailable(NO_DRIVER) from error
     try:
-        return nvml, nvml.nvmlDeviceGetHandleByIndex(device)
+        return nvml, _handle(nvml, device)
     except nvml.NVMLError as error:
         nvml.nvmlShutdown()
         raise Unavailable(f"NVML knows no GPU number {device}.") from error
+
+
+def _handle(nvml: Any, device: int) -> Any:
+    """NVML numbers all GPUs; the runtime those that `CUDA_VISIBLE_DEVICES` lets it see."""
+    visible = [item.strip() for item in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    name = visible[device] if device < len(visible) else ""
+    if name.startswith(("GPU-", "MIG-")):
+        return nvml.nvmlDeviceGetHandleByUUID(name)
+    return nvml.nvmlDeviceGetHandleByIndex(int(name) if name.isdigit() else device)
 
 
 def _sample(nvml: Any, handle: Any, time_ms: float) -> DeviceSample:
