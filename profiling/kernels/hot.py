@@ -172,7 +172,13 @@ def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> NodeTimes
         except Exception as error:  # the runtime has a dozen classes for this
             raise refusal(error) from error
     written = Path(str(session.end_profiling()))
-    return read_times(written.read_text(encoding="utf-8", errors="replace"))
+    found = read_times(written.read_text(encoding="utf-8", errors="replace"))
+    if config.device != "cpu" and not found.kernels:
+        raise RunError(
+            "This build of the runtime times launches only on a GPU, not kernels; "
+            "operators are ranked by their arithmetic and traffic."
+        )
+    return found
 
 
 def _estimates(blocks: list[Block]) -> dict[str, float]:

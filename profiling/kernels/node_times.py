@@ -34,10 +34,13 @@ class NodeTimes:
     Attributes:
         times_us: of a node in one steady run, on average; on a GPU, of its kernels.
         details: what the runtime noted beside a node's time.
+        kernels: whether the profile times a GPU's kernels; else a GPU's nodes have the time of
+            their launches.
     """
 
     times_us: Mapping[str, float]
     details: Mapping[str, Mapping[str, Any]]
+    kernels: bool = False
 
 
 def read_times(text: str) -> NodeTimes:
@@ -62,7 +65,7 @@ def read_times(text: str) -> NodeTimes:
     times_us = {
         node: _middle_mean(times) * len(times) / steady_runs for node, times in spent.items()
     }
-    return NodeTimes(times_us, details)
+    return NodeTimes(times_us, details, any(record["cat"] == "Kernel" for record in records))
 
 
 def sizes_of(model: ir.Model, times: NodeTimes) -> dict[str, TensorSize]:

@@ -212,7 +212,8 @@ def race_workload(
         race = measure(
             variants,
             pool=pool,
-            plan=Plan(seconds=seconds, tolerance=_loosest(offered)),
+            # Alone, a workload's copies to a GPU would take longer than its kernel.
+            plan=Plan(seconds=seconds, tolerance=_loosest(offered), transfers=base.device == "cpu"),
             progress=progress,
             cancelled=cancelled,
         )
