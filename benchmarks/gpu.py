@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,8 @@ CONVOLUTIONAL = frozenset({"resnet50", "mobilenetv2"})
 TOLERANCE = Tolerance(rtol=5e-2)
 """What float16 keeps of an output's scale."""
 
+_LEAST_RACE_S = 45.0
+
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, write the bundle and the table, print the table."""
@@ -60,53 +62,76 @@ def main(arguments: Sequence[str]) -> int:
     )  # fmt: skip
     machine, began = this_machine(), time.monotonic()
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
-    with tempfile.TemporaryDirectory(prefix="passlens-gpu-") as folder:
-        rows, ideals, rates = benchmark(setup, Path(folder))
-    found = recording(
-        rows, ideals, rates=rates, machine=machine, started_at=started_at,
-        seconds=time.monotonic() - began,
-    )  # fmt: skip
-    where = _where(machine, started_at)
-    table = markdown(rows, ideals, rates=rates, where=where)
     parsed.out.mkdir(parents=True, exist_ok=True)
-    (parsed.out / "gpu.md").write_text(table)
-    write_bundle([found], parsed.out / "gpu.passlens")
-    print(table)
-    return 0 if any(row.p50_ms is not None for row in rows) else 1
+
+    def write(found: Found) -> str:
+        """What there is so far: whoever ends the benchmark early keeps it."""
+        rows, ideals, rates = found.rows, found.ideals, found.rates
+        table = markdown(rows, ideals, rates=rates, where=_where(machine, started_at))
+        (parsed.out / "gpu.md").write_text(table)
+        kept = recording(
+            rows, ideals, rates=rates, machine=machine, started_at=started_at,
+            seconds=time.monotonic() - began,
+        )  # fmt: skip
+        write_bundle([kept], parsed.out / "gpu.passlens")
+        return table
+
+    found = Found([], {}, None)
+    with tempfile.TemporaryDirectory(prefix="passlens-gpu-") as folder:
+        for found in benchmark(setup, Path(folder)):
+            write(found)
+    print(write(found))
+    return 0 if any(row.p50_ms is not None for row in found.rows) else 1
 
 
-def benchmark(setup: Setup, folder: Path) -> tuple[list[Row], dict[str, Ideal], Rates | None]:
-    """All rows of all networks; what fails or finds no time left says so in its row."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is measured so far."""
+
+    rows: list[Row]
+    ideals: dict[str, Ideal]
+    rates: Rates | None
+
+
+def benchmark(setup: Setup, folder: Path) -> Iterator[Found]:
+    """All rows so far, network by network; what fails or finds no time left says so in its row."""
     pool = default_pool()
     deadline = time.monotonic() + 60 * setup.minutes
     if reason := _unavailable(setup, pool):
-        return _absent(setup.networks, reason), {}, None
+        yield Found(_absent(setup.networks, reason), {}, None)
+        return
     say("exporting and optimizing")
     with ThreadPoolExecutor(max_workers=4) as together:
-        prepared = list(together.map(partial(prepare, folder=folder, setup=setup), setup.networks))
+        ready_for = partial(_prepared, folder=folder, setup=setup, pool=pool)
+        prepared = list(together.map(ready_for, setup.networks))
     rates = measured_rates(setup)
     rows: list[Row] = []
-    ideals: dict[str, Ideal] = {}
-    ready: list[Prepared] = []
-    for entry in prepared:
+    ready = [entry for entry in prepared if not entry.error]
+    ideals = {} if rates is None else {entry.network: _ideal(entry, rates) for entry in ready}
+    raced: list[Prepared] = []
+    for number, entry in enumerate(prepared):
         if entry.error:
             rows += _absent([entry.network], entry.error)
             continue
         say(f"{entry.network}: ONNX Runtime")
+        left = (deadline - time.monotonic()) / (len(prepared) - number)
         try:
-            race = _race(entry, setup, pool)
+            race = _race(entry, setup, pool, seconds=max(_LEAST_RACE_S, left))
         except StudioError as error:
             rows += _absent([entry.network], error.message)
             continue
         rows += _runtime_rows(entry, race, setup)
-        _hand_over(entry, race, pool)
-        if rates is not None:
-            ideals[entry.network] = _ideal(entry, race, rates, pool)
-        ready.append(entry)
-    rows += list(torch_rows(ready, setup, deadline))
+        raced.append(entry)
+        yield Found(_sorted(rows, setup), ideals, rates)
+    for row in torch_rows(raced, setup, deadline):
+        rows.append(row)
+        yield Found(_sorted(rows, setup), ideals, rates)
+    yield Found(_sorted(rows, setup), ideals, rates)
+
+
+def _sorted(rows: Sequence[Row], setup: Setup) -> list[Row]:
     order = {column: number for number, column in enumerate(COLUMNS)}
-    rows.sort(key=lambda row: (setup.networks.index(row.network), order[row.column]))
-    return rows, ideals, rates
+    return sorted(rows, key=lambda row: (setup.networks.index(row.network), order[row.column]))
 
 
 def _unavailable(setup: Setup, pool: WorkerPool) -> str:
@@ -123,13 +148,13 @@ def _absent(networks: Sequence[str], reason: str) -> list[Row]:
     ]
 
 
-def _race(entry: Prepared, setup: Setup, pool: WorkerPool) -> Race:
-    """ONNX Runtime's rows in one interleaved race."""
+def _race(entry: Prepared, setup: Setup, pool: WorkerPool, *, seconds: float) -> Race:
+    """ONNX Runtime's rows in one interleaved race of so many seconds at most."""
     plan = Plan(
         runs=100_000, seconds=setup.seconds, transfers=False, tolerance=TOLERANCE,
-        request=jobs.Request(seeds=1),
+        request=jobs.Request(seeds=1), overall_seconds=seconds,
     )  # fmt: skip
-    return measure(list(_variants(entry, setup)), pool=pool, plan=plan)
+    return measure(list(_variants(entry, setup)), pool=pool, plan=plan, feeds=entry.feeds)
 
 
 def _variants(entry: Prepared, setup: Setup) -> Iterator[Variant]:
@@ -185,26 +210,32 @@ def _runtime_row(entry: Prepared, race: Race, timing: Timing) -> Row:
     )
 
 
-def _hand_over(entry: Prepared, race: Race, pool: WorkerPool) -> None:
-    """Inputs and reference outputs of the race, for PyTorch."""
-    request = jobs.Request(seeds=1, feeds=race.feeds)
-    reference = pool(jobs.run_reference, entry.folder / "float32.onnx", request)
+def _prepared(name: str, *, folder: Path, setup: Setup, pool: WorkerPool) -> Prepared:
+    """The network's files, its inputs and reference outputs for PyTorch, and what it costs."""
+    entry = prepare(name, folder, setup)
+    if entry.error:
+        return entry
+    try:
+        reference = pool(jobs.run_reference, entry.folder / "float32.onnx", jobs.Request(seeds=1))
+        model = complete(load_path(entry.folder / "float32-optimized.onnx"), isolate=pool)
+    except StudioError as error:
+        return replace(entry, error=error.message)
     (run,) = reference.runs
-    arrays: dict[str, Any] = dict(run.inputs)
-    np.savez(entry.folder / "inputs.npz", **arrays)
-    arrays = dict(run.outputs)
-    np.savez(entry.folder / "outputs.npz", **arrays)
-
-
-def _ideal(entry: Prepared, race: Race, rates: Rates, pool: WorkerPool) -> Ideal:
-    model = complete(load_path(entry.folder / "float32-optimized.onnx"), isolate=pool)
+    for side, values in (("inputs", run.inputs), ("outputs", run.outputs)):
+        arrays: dict[str, Any] = dict(values)
+        np.savez(entry.folder / f"{side}.npz", **arrays)
     cost = graph_cost(model.ir.graph)
-    io_bytes = sum(
-        np.load(path)[name].nbytes
-        for path in (entry.folder / "inputs.npz", entry.folder / "outputs.npz")
-        for name in np.load(path).files
+    return replace(
+        entry,
+        feeds=reference.feeds,
+        flops=cost.flops,
+        weight_bytes=cost.weight_bytes,
+        io_bytes=sum(array.nbytes for array in (*run.inputs.values(), *run.outputs.values())),
     )
-    return ideal(rates, flops=cost.flops, weight_bytes=cost.weight_bytes, io_bytes=io_bytes)
+
+
+def _ideal(entry: Prepared, rates: Rates) -> Ideal:
+    return ideal(rates, flops=entry.flops, weight_bytes=entry.weight_bytes, io_bytes=entry.io_bytes)
 
 
 def _where(machine: Machine, started_at: str) -> str:

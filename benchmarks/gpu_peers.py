@@ -18,6 +18,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gpu_table import TITLES, Rates, Row
+from optimizer.verify import Feed
+
+_PREPARING_S = 240
+"""Most seconds for exporting or optimizing one network."""
+
+_LEAST_S = 60
 
 TORCH_ROWS = (
     ("torch eager", "eager", False),
@@ -42,12 +48,23 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A network's files, or why there are none."""
+    """A network's files, or why there are none.
+
+    Attributes:
+        feeds: how its inputs are filled.
+        flops: of one inference.
+        weight_bytes: in float32.
+        io_bytes: inputs and outputs.
+    """
 
     network: str
     title: str
     folder: Path
     error: str = ""
+    feeds: tuple[Feed, ...] = ()
+    flops: int = 0
+    weight_bytes: int = 0
+    io_bytes: int = 0
 
 
 def prepare(name: str, folder: Path, setup: Setup) -> Prepared:
@@ -56,19 +73,28 @@ def prepare(name: str, folder: Path, setup: Setup) -> Prepared:
     small = ["--small"] if setup.small else []
     export = [setup.python, "-m", "benchmarks.gpu_torch", "export", name, str(home), *small]
     entry = Prepared(name, f"{name}, small" if setup.small else TITLES[name], home)
-    done = subprocess.run(export, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return replace(entry, error=f"export failed: {_last_line(done.stderr)}")
+    if problem := _problem(export):
+        return replace(entry, error=f"export failed: {problem}")
     for precision in ("float32", "float16"):
         source, target = home / f"{precision}.onnx", home / f"{precision}-optimized.onnx"
         command = [
             sys.executable, "-m", "studio.cli", "optimize", str(source), "-o", str(target),
             "--preset", "runtime", "--no-verify",
         ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            return replace(entry, error=f"optimizing failed: {_last_line(done.stderr)}")
+        if problem := _problem(command):
+            return replace(entry, error=f"optimizing failed: {problem}")
     return entry
+
+
+def _problem(command: Sequence[str]) -> str:
+    """Run it; why it failed, empty if it did not."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_PREPARING_S
+        )
+    except subprocess.TimeoutExpired:
+        return f"not done after {_PREPARING_S} s"
+    return _last_line(done.stderr) if done.returncode else ""
 
 
 def torch_rows(ready: Sequence[Prepared], setup: Setup, deadline: float) -> Iterator[Row]:
@@ -77,8 +103,9 @@ def torch_rows(ready: Sequence[Prepared], setup: Setup, deadline: float) -> Iter
     for column, mode, half in TORCH_ROWS:
         for entry in ready:
             left = deadline - time.monotonic()
-            # A compiled network may take the share of three; the quick ones leave that over.
-            allowed = min(left, 3 * left / waiting)
+            # A compiled network may take the share of three; the quick ones leave that over. None
+            # gets less than importing PyTorch takes from a cold disk.
+            allowed = min(left, max(_LEAST_S, 3 * left / waiting))
             waiting -= 1
             say(f"{entry.network}: {column}")
             yield _torch_row(entry, setup, column=column, mode=mode, half=half, seconds=allowed)
@@ -128,7 +155,12 @@ def measured_rates(setup: Setup) -> Rates | None:
         setup.python, "-m", "benchmarks.gpu_torch", "rates", "--device", setup.device,
         "--size", size,
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_PREPARING_S
+        )
+    except subprocess.TimeoutExpired:
+        return None
     if done.returncode:
         return None
     found = json.loads(done.stdout.splitlines()[-1])

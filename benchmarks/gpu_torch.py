@@ -11,6 +11,7 @@ JSON.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import statistics
@@ -81,11 +82,20 @@ def run_export(arguments: argparse.Namespace) -> None:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     _export(declared, declared.build(), arguments.folder / "float32.onnx")
     if declared.half:
-        _export(declared, InHalf(declared.build()), arguments.folder / "float16.onnx")
+        _export_half(declared, arguments.folder / "float16.onnx")
 
 
-def _export(declared: Network, module: nn.Module, path: Path) -> None:
-    inputs = declared.inputs()
+def _export_half(declared: Network, path: Path) -> None:
+    """On the GPU if there is one: the export runs the network, slowly on a CPU in float16."""
+    if torch.cuda.is_available():
+        with contextlib.suppress(Exception):  # such as constants left on the CPU
+            return _export(declared, InHalf(declared.build()), path, device="cuda")
+    return _export(declared, InHalf(declared.build()), path)
+
+
+def _export(declared: Network, module: nn.Module, path: Path, *, device: str = "cpu") -> None:
+    module = module.to(device)
+    inputs = {name: value.to(device) for name, value in declared.inputs().items()}
     with torch.inference_mode():
         torch.onnx.export(
             module,
