@@ -25,11 +25,15 @@ class Profile:
     Attributes:
         memory: one curve a run; each says where its numbers are from.
         kernels: for each operator as it ran the names of the file's nodes that it computes.
+        device: the GPU's memory over each run; empty without a GPU, or if it cannot be sampled.
+        device_missing: why it could not be sampled; empty if it was, or nothing ran on a GPU.
     """
 
     timeline: Timeline
     memory: tuple[MemoryCurve, ...]
     kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    device: tuple[MemoryCurve, ...] = ()
+    device_missing: str = ""
 
     def run_index(self, phase: Phase) -> int | None:
         """Which run stands for a phase: the first, or of the later ones the one in the middle."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from optimizer.verify.runtime import as_file
 from optimizer.verify.values import needs_values, value_of
 from profiling.config import RunConfig
 from profiling.execution.session import open_session, refusal
+from profiling.timeline.device_memory import DeviceMemory, device_memory_for
 from profiling.timeline.events import Timeline, parse_profile
 from profiling.timeline.matching import Operator, match_operators
 from profiling.timeline.memory import memory
@@ -29,6 +31,7 @@ class Recorder:
         config: how it is run.
         request: how to fill the inputs.
         folder: stays until `finish`.
+        device: samples the memory of the GPU over each run, if there is one.
         progress: told of, from 0 to 1.
 
     Raises:
@@ -42,8 +45,10 @@ class Recorder:
         request: jobs.Request,
         *,
         folder: Path,
+        device: DeviceMemory | None = None,
         progress: Progress | None = None,
     ) -> None:
+        self._device = device
         path = as_file(model)
         self._graph = ir.load(path)
         if name_uniquely(self._graph):
@@ -68,7 +73,8 @@ class Recorder:
         """
         call = self._session.run_with_ort_values if self._by_value else self._session.run
         try:
-            call(None, self._inputs)
+            with contextlib.nullcontext() if self._device is None else self._device.over_a_run():
+                call(None, self._inputs)
         except Exception as error:  # the runtime has a dozen classes for this
             raise refusal(error) from error
 
@@ -78,7 +84,12 @@ class Recorder:
         timeline = parse_profile(written.read_text(encoding="utf-8", errors="replace"))
         readers = consumers_of(self._graph)
         curves = tuple(memory(run, consumers=readers) for run in timeline.runs)
-        return Profile(timeline, curves, _kernels(timeline, self._graph, self._copy))
+        kernels = _kernels(timeline, self._graph, self._copy)
+        if self._device is None:
+            return Profile(timeline, curves, kernels)
+        return Profile(
+            timeline, curves, kernels, tuple(self._device.curves), self._device.missing
+        )  # fmt: skip
 
 
 def profile_runs(
@@ -90,7 +101,10 @@ def profile_runs(
     progress: Progress | None = None,
 ) -> Profile:
     """All of it in one go."""
-    recorder = Recorder(model, config, request, folder=Path.cwd(), progress=progress)
+    recorder = Recorder(
+        model, config, request,
+        folder=Path.cwd(), device=device_memory_for(config), progress=progress,
+    )  # fmt: skip
     for number in range(runs):
         if progress is not None:
             progress(f"profiled run {number + 1} of {runs}", 0.5 + 0.5 * number / runs)

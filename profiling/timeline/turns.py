@@ -15,6 +15,7 @@ from optimizer.model.limits import JobLimits
 from optimizer.verify import jobs
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
+from profiling.timeline.device_memory import device_memory_for
 from profiling.timeline.profile import Profile
 from profiling.timeline.recorder import Recorder
 from profiling.workers import WorkerPool
@@ -38,7 +39,10 @@ def open_recorder(
 ) -> None:
     """In the worker: open the session and make the first run."""
     request = jobs.Request(seeds=1)
-    _state.recorder = Recorder(model, config, request, folder=folder, progress=progress)
+    device = device_memory_for(config)
+    _state.recorder = Recorder(
+        model, config, request, folder=folder, device=device, progress=progress
+    )
     _state.recorder.run()
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,12 @@ from tests.optimizer.verify.models import model
 EVENT = Event(
     "a", "Conv", "CPUExecutionProvider", 3, 4, 7, 0, 10, 20, 30, None, 5, ((0, 1), (9, 0))
 )
-CHANGES: list[dict[str, object]] = [{"schema": "passlens.race/1"}, {"runs": [0]}, {"kernels": 3}]
+CHANGES: list[dict[str, object]] = [
+    {"schema": "passlens.race/1"},
+    {"runs": [0]},
+    {"kernels": 3},
+    {"kernels": [[0]]},
+]
 RUN = Run(1, 20, (EVENT, Event("b", "Relu", "", 8, 1, 7, 1, 1, 2, 3, Memory(9, 8, 7, 6))), 2, 15)
 
 
@@ -25,6 +31,45 @@ def test_everything_in_a_profile_comes_back() -> None:
     curve = MemoryCurve("runtime", (6, 8), (1, 2), (3, 4), (5, 6), 7, 8)
     made = Profile(Timeline(1, 2, (RUN, Run(30, 1, ()))), (curve,), {"a": ("x", "y"), "b": ()})
     assert profile_from_json(json.loads(json.dumps(profile_to_json(made)))) == made
+
+
+def test_the_memory_of_a_device_comes_back() -> None:
+    curves = tuple(MemoryCurve("device", (0, time), (5, 7), ()) for time in (800, 900))
+    made = Profile(Timeline(0, 0, (RUN, RUN)), (), {}, curves, "no driver")
+    assert profile_from_json(json.loads(json.dumps(profile_to_json(made)))) == made
+
+
+def test_a_profile_of_the_first_version_is_read() -> None:
+    columns = {
+        "node": ["a"], "op_type": ["Conv"], "provider": ["CPU"], "start_us": [3],
+        "duration_us": [4], "thread": [7], "order": [0], "output_bytes": [10],
+        "activation_bytes": [20], "parameter_bytes": [30], "memory_change": [5],
+        "workers": [[[0, 1]]],
+    }  # fmt: skip
+    run = {"start_us": 1, "duration_us": 20, "executor_start_us": 2, "executor_us": 15}
+    curve = {
+        "source": "runtime", "times_us": [6], "live_bytes": [1], "held_bytes": [3],
+        "used_bytes": [5], "base_bytes": 7, "high_bytes": 8,
+    }  # fmt: skip
+    data = {
+        "schema": "passlens.profile/1", "load_us": 1, "create_us": 2,
+        "runs": [{**run, "events": columns, "memory": [[9, 8, 7, 6]]}],
+        "memory": [curve], "kernels": {"a": ["x", "y"]},
+    }  # fmt: skip
+    event = Event("a", "Conv", "CPU", 3, 4, 7, 0, 10, 20, 30, Memory(9, 8, 7, 6), 5, ((0, 1),))
+    assert profile_from_json(data) == Profile(
+        Timeline(1, 2, (Run(1, 20, (event,), 2, 15),)),
+        (MemoryCurve("runtime", (6,), (1,), (3,), (5,), 7, 8),),
+        {"a": ("x", "y")},
+    )
+
+
+def test_what_repeats_is_written_once() -> None:
+    later = replace(RUN, start_us=50, events=tuple(replace(e, start_us=60) for e in RUN.events))
+    data = profile_to_json(Profile(Timeline(0, 0, (RUN, later)), ()))
+    assert data["words"] == ["a", "b", "Conv", "Relu", "CPUExecutionProvider", ""]
+    told = {name for name, column in data["runs"][1]["events"].items() if column is not None}
+    assert told == {"start_us"}
 
 
 def test_a_real_profile_comes_back(shared_pool: WorkerPool) -> None:
