@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from profiling.config import Value
 from profiling.machine import Machine
 
-Kind = Literal["race", "sweep", "worth", "kernels", "capture", "benchmark"]
+Kind = Literal["race", "sweep", "worth", "kernels", "capture", "profile", "benchmark"]
 
 
 @dataclass(frozen=True, slots=True)

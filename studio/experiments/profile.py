@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from optimizer.errors import RunError
-from profiling.machine import Machine, this_machine
-from profiling.timeline.attribution import Attribution, Kernel, attribute, kernels_of
-from profiling.timeline.origins import Origins, SourceNode, StepNode, origins_of
-from profiling.timeline.profile import Phase, Profile
+from profiling.machine import this_machine
+from profiling.timeline.origins import Origins, origins_of
+from profiling.timeline.profile import Profile
 from profiling.timeline.turns import profile_in_turns
 from profiling.workers import WorkerPool
 from studio import jobs
 from studio.experiments.entrant import Entrant, entrant_key, run_of, step_of, variants_of
+from studio.experiments.profile_report import Profiled, ProfileReport
+from studio.experiments.race import Keep, graphs_of
 from studio.store import OpenedModel, OpenedRun, Store
 from studio.times import StepTimes, keep_times
 
@@ -40,62 +41,6 @@ class ProfileRequest:
     runs: int = RUNS
 
 
-@dataclass(frozen=True, slots=True)
-class Profiled:
-    """One variant.
-
-    Attributes:
-        step: of its trace.
-        profile: None where the variant did not run.
-        nodes: of that step, by their name in the file.
-        error: why there is no profile, empty if there is one.
-    """
-
-    entrant: Entrant
-    step: int
-    profile: Profile | None
-    nodes: Mapping[str, StepNode]
-    error: str = ""
-
-    @property
-    def label(self) -> str:
-        """The entrant's."""
-        return self.entrant.label
-
-    def kernels(self, phase: Phase) -> list[Kernel]:
-        """The operators that ran; none without a profile."""
-        return [] if self.profile is None else kernels_of(self.profile, self.nodes, phase)
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileReport:
-    """What came out.
-
-    Attributes:
-        model: display name.
-        source: nodes of the source by id.
-        started_at: UTC, ISO 8601.
-        seconds: duration.
-    """
-
-    model: str
-    variants: tuple[Profiled, ...]
-    source: Mapping[str, SourceNode]
-    machine: Machine
-    started_at: str
-    seconds: float
-
-    @property
-    def profiles(self) -> dict[str, Profile]:
-        """The profiles there are, by label."""
-        return {one.label: one.profile for one in self.variants if one.profile is not None}
-
-    def attribution(self, before: str, after: str, phase: Phase) -> Attribution:
-        """Two variants' times, by the source's nodes."""
-        named = {one.label: one for one in self.variants}
-        return attribute(named[before].kernels(phase), named[after].kernels(phase))
-
-
 def run_profile(
     store: Store,
     pool: WorkerPool,
@@ -104,6 +49,7 @@ def run_profile(
     *,
     progress: Report,
     cancelled: Asked,
+    keep: Keep | None = None,
 ) -> ProfileReport:
     """Profile every entrant; one that does not run leaves its reason.
 
@@ -122,15 +68,26 @@ def run_profile(
         _profiled(entrant, step_of(entrant, run), families[run.key], one)
         for entrant, run, one in zip(request.entrants, runs, made, strict=True)
     ]
+    graphs = graphs_of(request.entrants, variants)
+    found = [
+        replace(one, workload=graph.workload) for one, graph in zip(found, graphs, strict=True)
+    ]
     _keep(store, subject[0], runs, found)
-    return ProfileReport(
+    report = ProfileReport(
         subject[0].summary["name"],
         tuple(found),
         families[runs[0].key].source,
         machine,
         started.isoformat(timespec="seconds"),
         time.monotonic() - began,
+        subject[0].summary["digest"],
+        request.runs,
     )
+    recording = None if keep is None else report.recording()
+    if keep is None or recording is None:
+        return report
+    progress("keeping the profiles", 1.0)
+    return replace(report, kept=keep(recording))
 
 
 def profile_key(model: OpenedModel, run: OpenedRun, request: ProfileRequest) -> tuple[object, ...]:

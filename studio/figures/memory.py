@@ -42,7 +42,7 @@ def memory_panels(curves: Curves, *, title: str, weights: Mapping[str, int]) -> 
                 figure.add_trace(
                     _steps(curve, numbers, size, f"{label}, {name}", color, unit), row, 1
                 )
-        if several[0].base_bytes <= weights[label]:
+        if several[0].source != "device" and several[0].base_bytes <= weights[label]:
             _mark_peak(figure, several[0], row, size, unit)
         figure.update_yaxes(
             title=f"{escape(label)}, {unit}", range=[0, most / size * 1.12], row=row, col=1

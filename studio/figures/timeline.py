@@ -12,8 +12,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from profiling.timeline.balance import balance
 from profiling.timeline.events import Event, Run
+from profiling.timeline.finding import finding
 from profiling.timeline.lanes import Lane, lanes_of
 from profiling.timeline.profile import Phase, Profile
 from studio.figures.template import TEMPLATE, three_digits, titled
@@ -60,7 +60,7 @@ def gantt(profiles: Mapping[str, Profile], phase: Phase, *, dark: bool) -> go.Fi
     figure.add_trace(_spots(rows, longest, profiles))
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(_title(profiles, phase), named),
+        title=titled(finding(profiles, phase), named),
         shapes=shapes,
         annotations=_ends(rows),
         height=130 + LANE_PX * len(rows),
@@ -164,15 +164,3 @@ def _ends(rows: list[_Row]) -> list[dict[str, object]]:
                 "text": f"{three_digits(row.run.duration_us / 1000)} ms",
             })  # fmt: skip
     return found
-
-
-def _title(profiles: Mapping[str, Profile], phase: Phase) -> str:
-    runs = [run for run in (profile.run(phase) for profile in profiles.values()) if run is not None]
-    if not runs:
-        return "The profiler saw no runs"
-    sums = [balance(run) for run in (runs[0], runs[-1])][: len(runs)]
-    operators = " → ".join(three_digits(one.operators_us / 1000) for one in sums)
-    gaps = " → ".join(three_digits(one.gaps_us / 1000) for one in sums)
-    counts = " → ".join(f"{len(run.events):,}" for run in (runs[0], runs[-1])[: len(runs)])
-    which = "First run" if phase == "first" else "Steady run"
-    return f"{which}: {operators} ms in {counts} operators, {gaps} ms in gaps between them"

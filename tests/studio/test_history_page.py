@@ -22,6 +22,7 @@ from studio.pages.history.compare import cautions, comparison_table, finding
 from studio.pages.history.opened import measurements_table
 from studio.pages.history.openers import OPENERS
 from tests.profiling.records.samples import H100, RACE, sample
+from tests.studio.profiles import profiled
 
 PATIENCE_MS = 40_000
 
@@ -153,6 +154,24 @@ def test_a_payload_that_cannot_be_drawn_leaves_its_measurements(
     assert len(app.dataframe[0].value) == 3
 
 
+def test_a_recorded_profile_is_drawn_with_timeline_and_memory(records: Records) -> None:
+    made = profiled(runs=11).recording()
+    assert made is not None
+    app = page(record=str(records.add(made)))
+    said = texts(app).replace("\\", "")
+    assert "cannot draw" not in said
+    assert made.title in said
+    assert "11 runs of each" in said
+    assert "b: It does not run." in said
+    assert [one.label for one in app.expander] == [
+        "How each run adds up", "Operators as a table", "Memory as a table",
+        "Measurements as a table",
+    ]  # fmt: skip
+    assert column(app, "run, µs") == [1005]
+    app.segmented_control(key="phase-timeline").set_value("first").run()
+    assert column(app, "run, µs") == [3000]
+
+
 def test_a_title_is_text_whatever_is_in_it(records: Records) -> None:
     evil = "<img src=x onerror=alert(1)> **bold** $x$"
     identity = records.add(replace(RACE, title=evil, kind="benchmark"))
@@ -216,6 +235,7 @@ def test_a_comparison_says_how_far_apart_and_what_else_differs() -> None:
     two = replace(RACE, id=2, machine=H100, model="bert", model_hash="x", measurements=(faster,))
     assert finding([one, two]) == "source: 12.5 ms in #1, 6.25 ms in #2, 2× apart"
     assert cautions([one, replace(one, id=3)]) == []
+    assert "profiler" in cautions([one, replace(one, id=3, kind="profile")])[0]
     assert [caution.partition(":")[0] for caution in cautions([one, two])] == [
         "Different machines",
         "Different models",

@@ -43,6 +43,7 @@ def cautions(recordings: Sequence[Recording]) -> list[str]:
     machines = _distinct(hardware(one.machine) for one in recordings)
     runtimes = _distinct(one.machine.runtime for one in recordings)
     models = _distinct(one.model_hash for one in recordings)
+    profiled = {one.kind == "profile" for one in recordings}
     if len(machines) > 1:
         found.append(f"Different machines: {'; '.join(machines)}. This compares them as well.")
     if len(runtimes) > 1:
@@ -50,6 +51,8 @@ def cautions(recordings: Sequence[Recording]) -> list[str]:
     if len(models) > 1:
         named = ", ".join(_distinct(one.model for one in recordings))
         found.append(f"Different models: {named}. Equal names of variants mean little.")
+    if len(profiled) > 1:
+        found.append("Profiles among others: the runtime's profiler makes their runs slower.")
     return found
 
 

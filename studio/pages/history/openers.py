@@ -12,12 +12,14 @@ from typing import Any
 from profiling.records import Kind
 from studio.experiments.capture import capture_from_payload
 from studio.experiments.kernels import kernels_from_payload
+from studio.experiments.profile_report import profile_from_payload
 from studio.experiments.race import race_from_payload
 from studio.experiments.sweep import sweep_from_payload
 from studio.pages.cost.page import show_worth
 from studio.pages.history.benchmark import show_benchmark
 from studio.pages.run.capture_report import show_capture
 from studio.pages.run.kernels_report import show_kernels
+from studio.pages.run.profile_report import show_profile
 from studio.pages.run.race_report import show_race
 from studio.pages.run.sweep import show_sweep
 
@@ -29,5 +31,6 @@ OPENERS: dict[Kind, Opener] = {
     "worth": show_worth,
     "kernels": lambda payload: show_kernels(kernels_from_payload(payload)),
     "capture": lambda payload: show_capture(capture_from_payload(payload)),
+    "profile": lambda payload: show_profile(profile_from_payload(payload)),
     "benchmark": show_benchmark,
 }

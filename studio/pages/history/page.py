@@ -78,8 +78,8 @@ def _nothing_yet() -> None:
     offered = " Or open a run recorded elsewhere, on the left." if recorded_runs() else ""
     st.html(
         '<div class="empty"><h2>No recordings yet</h2>'
-        "<p>Every race, sweep and benchmark is kept here with its machine and date: to open again, "
-        f"to compare with later ones, to export.</p><p>{kept}{offered}</p></div>"
+        "<p>Every race, sweep, profile and benchmark is kept here with its machine and date: "
+        f"to open again, to compare with later ones, to export.</p><p>{kept}{offered}</p></div>"
     )
     if st.button("Race a model", type="primary", key="history-first"):
         go_to("run")

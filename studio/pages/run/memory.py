@@ -8,14 +8,18 @@ import streamlit as st
 
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.profile import Phase, Profile
-from studio.experiments.profile import ProfileReport
+from studio.experiments.profile_report import ProfileReport
 from studio.figures.memory import memory_panels, unit_of
 from studio.figures.template import three_digits
 from studio.pages.parts import show_message, words
 from studio.pages.run.setting import Setting
-from studio.pages.run.timeline import choose_phase, figure, how, launch_profile, show_failures, twin
+from studio.pages.run.timeline import choose_phase, figure, how, launch_profile, twin
 
 Table = dict[str, list[Any]]
+_DEVICE = (
+    "Device memory is what everybody has taken on the GPU; its driver is asked every few "
+    "milliseconds during the run."
+)
 _EXPLAINED = {
     "first": "In the first run every output is reserved by itself. What was requested before the "
     "first operator are weights that the runtime has repacked; weights as the file has them lie "
@@ -31,29 +35,42 @@ def render_section(setting: Setting) -> None:
 
 
 def show_memory(report: ProfileReport) -> None:
-    """Everything, the finding first."""
-    show_failures(report)
+    """Everything that ran, the finding first."""
     if not report.profiles:
         return
     phase = choose_phase("memory", "first")
-    curves = {
-        label: [curve]
-        for label, profile in report.profiles.items()
-        if (curve := _curve(profile, phase)) is not None
-    }
+    _say_what_is_missing(report)
+    found = {label: _curves(profile, phase) for label, profile in report.profiles.items()}
+    curves = {label: each for label, each in found.items() if each}
     if not any(curve.times_us for each in curves.values() for curve in each):
         show_message("The profiler saw no memory.", key="no-memory")
         return
     weights = {label: weights_bytes(profile) for label, profile in report.profiles.items()}
     drawn = memory_panels(curves, title=_finding(report), weights=weights)
     figure(drawn, "memory")
-    st.caption(words(f"{_EXPLAINED[phase]} {how(report)}"))
+    sampled = any(curve.source == "device" for each in curves.values() for curve in each)
+    device = f"{_DEVICE} " if sampled else ""
+    st.caption(words(f"{_EXPLAINED[phase]} {device}{how(report)}"))
     twin("Memory as a table", _table(report))
 
 
-def _curve(profile: Profile, phase: Phase) -> MemoryCurve | None:
+def _say_what_is_missing(report: ProfileReport) -> None:
+    """Why there is no device memory, once for all variants with the same reason."""
+    missing: dict[str, list[str]] = {}
+    for label, profile in report.profiles.items():
+        if profile.device_missing:
+            missing.setdefault(profile.device_missing, []).append(label)
+    for number, (reason, labels) in enumerate(missing.items()):
+        text = f"No device memory of {', '.join(labels)}: {reason}"
+        show_message(text, key=f"no-device-memory-{number}")
+
+
+def _curves(profile: Profile, phase: Phase) -> list[MemoryCurve]:
+    """The runtime's of that run, then the GPU's."""
     index = profile.run_index(phase)
-    return None if index is None or index >= len(profile.memory) else profile.memory[index]
+    if index is None:
+        return []
+    return [*profile.memory[index : index + 1], *profile.device[index : index + 1]]
 
 
 def weights_bytes(profile: Profile) -> int:
@@ -86,7 +103,7 @@ def _finding(report: ProfileReport) -> str:
 def _table(report: ProfileReport) -> Table:
     named = [(label, p) for label, p in report.profiles.items() if p.memory]
     first = [profile.memory[0] for _, profile in named]
-    return {
+    table: Table = {
         "variant": [label for label, _ in named],
         "repacked weights, MB": [_mb(weights_bytes(p)) for _, p in named],
         "peak of activations, first run, MB": [_mb(curve.peak_bytes) for curve in first],
@@ -95,6 +112,13 @@ def _table(report: ProfileReport) -> Table:
         "held by the arena, MB": [_mb(max(c.held_bytes, default=0)) or None for c in first],
         "from": [curve.source for curve in first],
     }
+    if any(profile.device for _, profile in named):
+        table["most taken on the GPU, MB"] = [_mb(_most_taken(profile)) for _, profile in named]
+    return table
+
+
+def _most_taken(profile: Profile) -> int | None:
+    return max((curve.peak_bytes for curve in profile.device), default=None)
 
 
 def _mb(size: int | None) -> float | None:

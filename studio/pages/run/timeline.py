@@ -14,15 +14,17 @@ from profiling.timeline.attribution import Attribution
 from profiling.timeline.balance import balance
 from profiling.timeline.chrome_trace import chrome_trace
 from profiling.timeline.profile import Phase
-from studio.experiments.profile import ProfileReport, ProfileRequest, profile_key, run_profile
+from studio.experiments.profile import ProfileRequest, profile_key, run_profile
+from studio.experiments.profile_report import ProfileReport
 from studio.figures.profiles import Kernels, operator_bars, operator_times
 from studio.figures.template import color_of
 from studio.figures.timeline import gantt
 from studio.figures.timeline_rows import change_bars, row_became, row_name, row_title, tree_map
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
+from studio.pages.run.beside import beside
 from studio.pages.run.setting import Setting
-from studio.services import pool, store
+from studio.services import keeper, pool, store
 
 Table = dict[str, list[Any]]
 MOST_ROWS = 500
@@ -36,13 +38,21 @@ def render_section(setting: Setting) -> None:
 
 def launch_profile(setting: Setting, show: Any) -> None:
     """The profile of all entrants, which timeline and memory share."""
+
+    def show_it(report: ProfileReport) -> None:
+        if keeper().problem:
+            show_message(keeper().problem, key="not-kept")
+        show_failures(report)
+        show(report)
+
     request = ProfileRequest(setting.entrants)
     subject = (setting.model, setting.run)
     launch(
         profile_key(*subject, request),
-        partial(run_profile, store(), pool(), subject, request),
+        partial(run_profile, store(), pool(), subject, request, keep=keeper().keep),
         explain=lambda: _explain(setting),
-        show=show,
+        show=show_it,
+        beside=lambda report: beside(report.kept),
         name="Profile",
     )
 
@@ -58,8 +68,7 @@ def _explain(setting: Setting) -> None:
 
 
 def show_timeline(report: ProfileReport) -> None:
-    """Everything, the finding first."""
-    show_failures(report)
+    """Everything that ran, the finding first."""
     profiles = report.profiles
     if not profiles:
         return
@@ -119,7 +128,8 @@ def how(report: ProfileReport) -> str:
     machine = report.machine
     where = ", ".join(filter(None, (machine.cpu, machine.gpu, machine.runtime)))
     started = report.started_at.replace("T", " ").partition("+")[0]
-    count = max((len(profile.timeline.runs) for profile in report.profiles.values()), default=0)
+    kept = max((len(profile.timeline.runs) for profile in report.profiles.values()), default=0)
+    count = str(kept) if report.runs in (0, kept) else f"{report.runs} ({kept} kept)"
     return (
         f"{where}, {machine.cores} cores, load {machine.load:.1f}; {started} UTC; {count} runs of "
         "each, the variants in turns, with the runtime's profiler on, which costs some "
