@@ -6,9 +6,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Before any test imports ONNX Runtime, which from 1.29 on reports usage to its maker.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -48,6 +51,8 @@ def browser() -> Generator[Browser]:
     executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
     if executable is None:
         pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright  # not on a machine that tests a GPU only
+
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         yield chromium
