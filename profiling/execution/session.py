@@ -110,10 +110,17 @@ def refusal(error: Exception, *, device: str = "cpu") -> Exception:
     """What the runtime raised, in our terms; on a GPU it is the GPU's memory that ran out."""
     text = " ".join(str(error).split())
     if device != "cpu" and any(part in text for part in _GPU_MEMORY):
-        return SessionError(f"The GPU has not enough memory left for it: {text[:_MAX_MESSAGE]}")
+        return SessionError(f"The GPU has not enough memory left for it: {_shortened(text)}")
     if "allocate" in text.lower() or "bad_alloc" in text:
         return MemoryError(text)
-    return SessionError(text[:_MAX_MESSAGE])
+    return SessionError(_shortened(text))
+
+
+def _shortened(text: str) -> str:
+    """Both ends: the runtime says first where it was, and last what was wrong."""
+    if len(text) <= _MAX_MESSAGE:
+        return text
+    return f"{text[: _MAX_MESSAGE // 3]} … {text[-2 * _MAX_MESSAGE // 3 :]}"
 
 
 def _check_processors(config: RunConfig) -> None:

@@ -37,9 +37,13 @@ g (float[2,8,16,16] x, float[16,8,3,3] w, float[16] b, float[16,32] v) => (float
     c = Conv <pads = [1, 1, 1, 1]> (x, w, b) r = Relu (c) p = GlobalAveragePool (r)
     f = Flatten (p) m = MatMul (f, v) z = Tanh (m) }"""
 
+PRODUCT = """<ir_version: 8, opset_import: ["": 17]>
+g (float[8,64] x, float[64,32] w) => (float[8,32] z) { m = MatMul (x, w) z = Relu (m) }"""
+
 # Values to try where the option's type does not say which, and what they need beside them.
 VALUES: dict[str, tuple[str, ...]] = {
     "device_id": (),  # there may be one GPU only
+    "cudnn": (),  # convolutions have no kernel without it: see below
     "nbits_rows": ("nbits_rows=1+8", "nbits_gemm=true"),
     "gpu_memory_mib": ("gpu_memory_mib=1024",),
     "tuning_ms": ("tuning_ms=5", "tune_kernels=true"),
@@ -87,6 +91,19 @@ def test_every_cuda_option_opens_a_session_and_computes_the_same(
     wrong = {label: f for label, f in found.items() if isinstance(f, str) or not f < TF32}
     assert found.keys() == configs.keys()
     assert wrong == {}
+
+
+def test_without_cudnn_products_run_and_convolutions_say_what_they_lack(
+    pool: WorkerPool, model: Path, tmp_path: Path
+) -> None:
+    product = tmp_path / "product.onnx"
+    product.write_bytes(parser.parse_model(PRODUCT).SerializeToString())
+    configs = {"without": from_settings(["device=cuda", "cudnn=false"])}
+    computed = pool.run_fresh(gpu_jobs.differences, product, configs, limits=LIMITS)["without"]
+    assert not isinstance(computed, str)
+    assert computed < TF32
+    refusal = pool.run_fresh(gpu_jobs.differences, model, configs, limits=LIMITS)["without"]
+    assert "cuDNN is unavailable or disabled" in str(refusal)
 
 
 def test_a_captured_graph_computes_what_is_put_at_its_addresses(
