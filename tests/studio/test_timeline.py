@@ -7,23 +7,19 @@ import gzip
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
-from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.config.session import GraphOptimization
 from profiling.racing.race import Variant
-from profiling.records import Recording, Records
 from profiling.timeline.attribution import Kernel, attribute, kernels_of
 from profiling.timeline.balance import balance
 from profiling.timeline.events import Event, Run, Timeline
-from profiling.timeline.finding import finding
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.origins import origins_of
 from profiling.timeline.profile import Profile, profile
@@ -31,13 +27,11 @@ from profiling.workers import default_pool
 from studio import jobs, server
 from studio.experiments.entrant import LAST, Entrant
 from studio.experiments.profile import ProfileRequest, profile_key, run_profile
-from studio.experiments.profile_report import SCHEMA as PROFILE_SCHEMA
-from studio.experiments.profile_report import ProfileReport, profile_from_payload
+from studio.experiments.profile_report import ProfileReport
 from studio.figures.memory import memory_panels
 from studio.figures.timeline import gantt
 from studio.figures.timeline_rows import change_bars, row_became, row_title, tree_map
 from studio.gallery import gallery
-from studio.pages.run.timeline import how
 from studio.store import OpenedModel, OpenedRun, Store
 from studio.times import newest_times, times_file
 from tests.studio.profiles import profiled
@@ -286,60 +280,3 @@ def test_the_memory_section_draws_what_a_gpu_has_taken_or_says_why_it_cannot() -
         "a, outputs still needed", "a, device memory", "c, outputs still needed",
     ]  # fmt: skip
     assert any("driver is asked" in one.value for one in page.caption)
-
-
-def test_a_recorded_profile_is_the_same_profile(report: ProfileReport) -> None:
-    recording = report.recording()
-    assert recording is not None
-    assert profile_from_payload(json.loads(json.dumps(recording.payload))) == report
-    assert recording.title == finding(report.profiles, "steady")
-    rows = recording.measurements
-    assert [(row.label, row.step, row.runs) for row in rows] == [
-        ("source", 0, 2), ("default", report.variants[1].step, 2), ("runtime's own", 0, 2),
-    ]  # fmt: skip
-    assert rows[0].workload == rows[2].workload != rows[1].workload
-    assert rows[2].options == {"graph_optimization": "all"}
-    runs = report.profiles["source"].timeline.runs
-    assert rows[0].first_ms == runs[0].duration_us / 1000
-    assert rows[0].min_ms == min(run.duration_us for run in runs[1:]) / 1000
-
-
-def test_a_profile_is_kept_and_knows_where(
-    store: Store, subject: tuple[OpenedModel, OpenedRun]
-) -> None:
-    kept: list[Recording] = []
-
-    def keep(recording: Recording) -> int:
-        kept.append(recording)
-        return 7
-
-    made = run_profile(
-        store, default_pool(), subject, ProfileRequest(ENTRANTS[:1], runs=2),
-        progress=lambda text, fraction: None, cancelled=lambda: False, keep=keep,
-    )  # fmt: skip
-    assert made.kept == 7
-    assert [one.kind for one in kept] == ["profile"]
-    assert profile_from_payload(kept[0].payload) == replace(made, kept=None)
-
-
-def test_profiles_in_which_nothing_ran_are_not_kept() -> None:
-    made = profiled(runs=1)
-    assert replace(made, variants=made.variants[1:]).recording() is None
-
-
-def test_a_profile_of_ten_thousand_operators_fits_into_the_records(tmp_path: Path) -> None:
-    made = profiled(runs=6, operators=10_000, variants=6)
-    recording = made.recording()
-    assert recording is not None
-    with Records(f"sqlite:///{tmp_path / 'r.sqlite'}") as records:
-        again = profile_from_payload(records.load(records.add(recording)).payload)
-    assert {len(profile.timeline.runs) for profile in again.profiles.values()} == {3}
-    assert again.profiles["a"].run("steady") == made.profiles["a"].run("steady")
-    assert [row.runs for row in recording.measurements] == [5] * 6 + [0]
-    assert "6 (3 kept) runs of each" in how(again)
-
-
-@pytest.mark.parametrize("payload", [{}, {"schema": PROFILE_SCHEMA}, {"schema": 1}])
-def test_a_damaged_profile_is_one_sentence(payload: dict[str, Any]) -> None:
-    with pytest.raises(StudioError, match="recorded profile"):
-        profile_from_payload(payload)
