@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import subprocess
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from optimizer.errors import RunError
@@ -15,7 +16,9 @@ from profiling.config.option import Group
 from profiling.workers import WorkerPool
 
 CUDA, TENSORRT = "CUDAExecutionProvider", "TensorrtExecutionProvider"
-_PROBE_LIMITS = JobLimits(seconds=60, memory_bytes=None)
+_PROBE_LIMITS = JobLimits(seconds=120, memory_bytes=None)
+"""CUDA's libraries are gigabytes: from a cold disk they take their time."""
+
 # Identity over float[1] (IR version 8, opset 17), so that no model has to be made here
 _IDENTITY = bytes.fromhex(
     "08083a390a120a017812017922084964656e746974793a001201675a0f0a0178120a0a08080112040a020801"
@@ -97,4 +100,14 @@ def gpu_name() -> str:
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(query, capture_output=True, text=True, timeout=10, check=True)
         return done.stdout.strip().splitlines()[0]
+    return _told_by_driver()
+
+
+def _told_by_driver() -> str:
+    """The same from the kernel's side, for a container without `nvidia-smi`."""
+    for file in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        with contextlib.suppress(OSError):
+            for line in file.read_text().splitlines():
+                if line.startswith("Model:"):
+                    return line.partition(":")[2].strip()
     return ""

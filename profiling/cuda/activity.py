@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from profiling.cuda.device_trace import DeviceTrace, Layer, RunRange, joined, trace_of
 from profiling.cuda.unavailable import INSTALL, Unavailable
+from profiling.execution.libraries import preload_cupti
 
 Graphs = Literal["nodes", "whole"]
 _BUFFER_BYTES = 8 << 20
@@ -139,6 +140,7 @@ def _request_buffer() -> tuple[int, int]:
 
 
 def _cupti() -> Any:
+    preload_cupti()
     try:
         return importlib.import_module("cupti.cupti")
     except ImportError as error:

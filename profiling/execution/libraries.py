@@ -34,6 +34,11 @@ def preload(ort: Any, device: str) -> None:
         missing_tensorrt()
 
 
+def preload_cupti() -> None:
+    """Load CUPTI from wherever Python imports from; its package looks in `site-packages` only."""
+    _load("libcupti.so.13", _cuda_folders())
+
+
 def missing_tensorrt() -> str:
     """The first TensorRT library that cannot be loaded, empty if all can; loads them."""
     folders = _tensorrt_folders()
