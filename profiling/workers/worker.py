@@ -9,6 +9,7 @@ import contextlib
 import errno
 import gc
 import inspect
+import itertools
 import os
 import socket
 import sys
@@ -44,15 +45,19 @@ _OUT_OF_MEMORY_TEXTS = (
 
 
 def main() -> None:
-    """Serve on the socket whose descriptor is the first argument, with no address space limit."""
-    serve(socket.socket(fileno=int(sys.argv[1])), address_space=False)
+    """Serve on the socket whose descriptor is the first argument, with no address space limit.
+
+    Such a worker belongs to one asker and ends with their work: it is meant to keep a session,
+    however large, for as many calls as it takes.
+    """
+    serve(socket.socket(fileno=int(sys.argv[1])), address_space=False, retires=False)
 
 
-def serve(connection: socket.socket, *, address_space: bool) -> None:
-    """Run jobs until the other end closes."""
+def serve(connection: socket.socket, *, address_space: bool, retires: bool = True) -> None:
+    """Run jobs until the other end closes, or until it `retires` for what it has gathered."""
     channel = Channel(connection, trusted=True)
     resident_at_start = confinement.resident_bytes()
-    for count in range(1, RETIRE_AFTER_JOBS + 1):
+    for count in itertools.count(1):
         try:
             job = channel.receive()
         except EOFError:
@@ -62,12 +67,10 @@ def serve(connection: socket.socket, *, address_space: bool) -> None:
         channel.send(Started(os.getpid()))
         outcome = _run(job, channel, address_space=address_space)
         kept = confinement.resident_bytes() - resident_at_start
-        reusable = (
-            count < RETIRE_AFTER_JOBS
-            and kept < RETIRE_ABOVE_BYTES
-            and not confinement.has_children()
-        )
-        _answer(channel, outcome, reusable=reusable)
+        spent = retires and (count >= RETIRE_AFTER_JOBS or kept >= RETIRE_ABOVE_BYTES)
+        _answer(channel, outcome, reusable=not spent and not confinement.has_children())
+        if spent:
+            return
 
 
 def _run(job: Job, channel: Channel, *, address_space: bool) -> Message | Exception:

@@ -26,6 +26,7 @@ from optimizer.errors import (
 )
 from optimizer.model.limits import MIB, JobLimits
 from profiling.workers import WorkerPool
+from profiling.workers.worker import RETIRE_ABOVE_BYTES, RETIRE_AFTER_JOBS
 from tests.profiling import jobs
 
 
@@ -258,6 +259,17 @@ def test_a_bench_worker_keeps_its_state_between_calls(pool: WorkerPool) -> None:
         worker, other = bench.worker(), bench.worker(fresh=True)
         assert [worker.run(jobs.calls_so_far) for _ in range(3)] == [1, 2, 3]
         assert other.run(jobs.calls_so_far) == 1
+
+
+def test_a_measuring_worker_keeps_a_large_session_for_any_number_of_calls(
+    pool: WorkerPool,
+) -> None:
+    size = RETIRE_ABOVE_BYTES + MIB
+    with pool.measuring() as bench:
+        worker = bench.worker(fresh=True)
+        worker.run(jobs.keep_memory, size)
+        assert [worker.run(jobs.add, 1, 1) for _ in range(RETIRE_AFTER_JOBS)][-1] == 2
+        assert worker.run(jobs.keep_memory, 1) == size + 1
 
 
 def test_a_fresh_worker_that_outgrows_its_memory_is_stopped(pool: WorkerPool) -> None:
