@@ -39,7 +39,7 @@ def rewrite(page: Page, url: str) -> None:
 
 def run(page: Page, url: str) -> None:
     """A race of the source against both presets."""
-    page.goto(f"{url}/run?model=resnet50&race=source,last,runtime")
+    page.goto(f"{url}/run?model=resnet50&race=source,last,runtime&seconds=60")
     _measured(page)
 
 
@@ -108,7 +108,7 @@ def times(page: Page, url: str) -> None:
     """Node times as colours on the Rewrite page."""
     page.goto(f"{url}/?model=bert")
     _drawn(page)
-    page.wait_for_timeout(1500)
+    page.locator("canvas").first.click(position={"x": 5, "y": 5})
     page.keyboard.press("t")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,10 @@ class Recorder:
             ir.save(self._graph, path, external_data="named.data")
         reference = jobs.run_reference(path, request, progress=progress)
         self._copy = folder / "ran.onnx" if _rewrites(config) else None
+        # A replayed graph has no operators to time.
+        single = replace(config, cuda_graph=False, trt_cuda_graph=False)
         self._session: Any = open_session(
-            path, config, profile_prefix=str(folder / "profile"), copy=self._copy
+            path, single, profile_prefix=str(folder / "profile"), copy=self._copy
         )
         self._inputs: dict[str, Any] = dict(reference.runs[0].inputs)
         items = (*self._session.get_inputs(), *self._session.get_outputs())

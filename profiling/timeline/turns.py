@@ -132,7 +132,7 @@ class _Seat:
     def start(self, bench: Bench, progress: Progress) -> None:
         """Open the session and make the first run."""
         self._folder.mkdir()
-        self._worker = bench.worker(fresh=self.variant.config.device != "cpu")
+        self._worker = bench.worker(fresh=True)
         model = self.variant.model
         self._worker.run(
             open_recorder, model.absolute() if isinstance(model, Path) else model,
