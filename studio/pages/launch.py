@@ -20,8 +20,8 @@ from studio.tasks import Task, Work
 Result = TypeVar("Result")
 LOOK_AGAIN_S = 1.0
 DRAW_AGAIN_S = 4.0
-"""Seldom: on two cores, a browser that redrew every second stretched the 95th percentile of the runs
-it showed from 150 to 330 ms."""
+"""Seldom: on two cores, a browser that redrew every second stretched the 95th percentile of the
+runs it showed from 150 to 330 ms."""
 
 
 def launch(
