@@ -1,21 +1,15 @@
-"""Make a timeline: run a variant a few times with the runtime's profiler on."""
+"""What a variant did in a few runs with the runtime's profiler on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
-from optimizer.isolation import Isolate, Progress
-from optimizer.model.limits import JobLimits
-from optimizer.verify import jobs
-from profiling.racing.race import Variant
 from profiling.timeline.events import Run, Timeline
 from profiling.timeline.memory import MemoryCurve
 
 Phase = Literal["first", "steady"]
-_LIMITS = JobLimits(seconds=300.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +41,3 @@ class Profile:
         """The run that stands for a phase; None if there is none."""
         index = self.run_index(phase)
         return None if index is None else self.timeline.runs[index]
-
-
-def profile(
-    variant: Variant,
-    *,
-    isolate: Isolate,
-    runs: int = 5,
-    request: jobs.Request | None = None,
-    limits: JobLimits = _LIMITS,
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> Profile:
-    """Profile `runs` runs of a variant in a worker. For CUDA `isolate` is `WorkerPool.run_fresh`.
-
-    Raises:
-        RunError: the model does not run so.
-    """
-    model = variant.model.absolute() if isinstance(variant.model, Path) else variant.model
-    from profiling.timeline.recorder import profile_runs
-
-    return isolate(
-        profile_runs, model, variant.config, runs, request or jobs.Request(seeds=1),
-        limits=limits, progress=progress, cancelled=cancelled,
-    )  # fmt: skip

@@ -16,7 +16,7 @@ from optimizer.verify.runtime import as_file
 from optimizer.verify.values import needs_values, value_of
 from profiling.config import RunConfig
 from profiling.execution.session import open_session, refusal
-from profiling.timeline.device_memory import DeviceMemory, device_memory_for
+from profiling.timeline.device_memory import DeviceMemory
 from profiling.timeline.events import Timeline, parse_profile
 from profiling.timeline.matching import Operator, match_operators
 from profiling.timeline.memory import memory
@@ -93,26 +93,6 @@ class Recorder:
         return Profile(
             timeline, curves, kernels, tuple(self._device.curves), self._device.missing
         )  # fmt: skip
-
-
-def profile_runs(
-    model: bytes | Path,
-    config: RunConfig,
-    runs: int,
-    request: jobs.Request,
-    *,
-    progress: Progress | None = None,
-) -> Profile:
-    """All of it in one go."""
-    recorder = Recorder(
-        model, config, request,
-        folder=Path.cwd(), device=device_memory_for(config), progress=progress,
-    )  # fmt: skip
-    for number in range(runs):
-        if progress is not None:
-            progress(f"profiled run {number + 1} of {runs}", 0.5 + 0.5 * number / runs)
-        recorder.run()
-    return recorder.finish()
 
 
 def _rewrites(config: RunConfig) -> bool:

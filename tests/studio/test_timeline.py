@@ -22,7 +22,7 @@ from profiling.timeline.balance import balance
 from profiling.timeline.events import Event, Run, Timeline
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.origins import origins_of
-from profiling.timeline.profile import Profile, profile
+from profiling.timeline.profile import Profile
 from profiling.workers import default_pool
 from studio import jobs, server
 from studio.experiments.entrant import LAST, Entrant
@@ -34,6 +34,7 @@ from studio.figures.timeline_rows import change_bars, row_became, row_title, tre
 from studio.gallery import gallery
 from studio.store import OpenedModel, OpenedRun, Store
 from studio.times import newest_times, times_file
+from tests.profiling.timeline.measured import measured
 from tests.studio.profiles import profiled
 
 ENTRANTS = (
@@ -82,7 +83,7 @@ def test_at_least_95_percent_of_real_networks_is_attributed(
         variant = Variant(
             "v", store.materialize(model, run, step), RunConfig(graph_optimization=level)
         )
-        made = profile(variant, isolate=default_pool(), runs=2)
+        made = measured(variant, pool=default_pool(), runs=2)
         sides.append(kernels_of(made, origins.steps[step], "steady"))
         for one in made.timeline.runs:
             added = balance(one)

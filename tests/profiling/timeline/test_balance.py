@@ -9,9 +9,9 @@ from profiling.config import RunConfig
 from profiling.racing.race import Variant
 from profiling.timeline.balance import balance
 from profiling.timeline.events import Event, Run, gaps, parse_profile
-from profiling.timeline.profile import profile
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
+from tests.profiling.timeline.measured import measured
 
 LOOP = """
 g (float[64,64] x) => (float[64,64] y) {
@@ -64,7 +64,7 @@ def test_operators_side_by_side_are_told_apart_from_gaps() -> None:
     ids=["one thread", "two threads", "parallel"],
 )
 def test_a_real_run_adds_up_to_the_microsecond(shared_pool: WorkerPool, config: RunConfig) -> None:
-    found = profile(Variant("v", model(LOOP), config), isolate=shared_pool, runs=3)
+    found = measured(Variant("v", model(LOOP), config), pool=shared_pool, runs=3)
     for run in found.timeline.runs:
         check(run)
         assert "branch" in {one.node for one in run.events}
@@ -75,7 +75,7 @@ def test_a_real_run_adds_up_to_the_microsecond(shared_pool: WorkerPool, config: 
 
 
 def test_the_operators_of_a_real_branch_lie_inside_it(shared_pool: WorkerPool) -> None:
-    found = profile(Variant("v", model(LOOP)), isolate=shared_pool, runs=1)
+    found = measured(Variant("v", model(LOOP)), pool=shared_pool, runs=1)
     run = found.timeline.runs[0]
     named = {one.node: own for one, own in zip(run.events, balance(run).own_us, strict=True)}
     outer = next(one for one in run.events if one.node == "branch")

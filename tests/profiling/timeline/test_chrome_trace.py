@@ -9,9 +9,10 @@ from profiling.racing.race import Variant
 from profiling.timeline.chrome_trace import chrome_trace
 from profiling.timeline.events import Event, Memory, Run, Timeline
 from profiling.timeline.lanes import lanes_of
-from profiling.timeline.profile import Profile, profile
+from profiling.timeline.profile import Profile
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
+from tests.profiling.timeline.measured import measured
 
 PRODUCT = "g (float[256,256] x) => (float[256,256] y) {\n[a] b = MatMul(x, x)\n[c] y = Exp(b)\n}"
 
@@ -22,9 +23,9 @@ def spans(trace: Mapping[str, Any], pid: int) -> list[dict[str, Any]]:
 
 def test_every_operator_of_every_run_is_a_span_inside_its_run(shared_pool: WorkerPool) -> None:
     made = {
-        label: profile(
+        label: measured(
             Variant(label, model(PRODUCT), RunConfig(intra_threads=threads)),
-            isolate=shared_pool,
+            pool=shared_pool,
             runs=2,
         )
         for label, threads in (("one <thread>", 1), ("two", 2))

@@ -10,9 +10,9 @@ from profiling.config import RunConfig
 from profiling.racing.race import Variant
 from profiling.timeline.events import Event, by_node, by_op_type, gaps, parse_profile
 from profiling.timeline.memory import memory
-from profiling.timeline.profile import profile
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
+from tests.profiling.timeline.measured import measured
 
 CHAIN = """
 g (float[64,64] x) => (float[64,64] y) {
@@ -107,7 +107,7 @@ def test_something_else_than_a_profile_is_refused(text: str) -> None:
 def test_a_real_profile_has_every_node_of_every_run_and_real_memory(
     shared_pool: WorkerPool,
 ) -> None:
-    found = profile(Variant("chain", model(CHAIN)), isolate=shared_pool, runs=3)
+    found = measured(Variant("chain", model(CHAIN)), pool=shared_pool, runs=3)
     assert len(found.timeline.runs) == 3
     for run in found.timeline.runs:
         assert [event.node for event in run.events] == ["up", "down", "product", "last"]
@@ -123,7 +123,7 @@ def test_memory_from_output_sizes_is_near_the_allocator_on_a_real_run(
     shared_pool: WorkerPool,
 ) -> None:
     config = RunConfig(memory_pattern=False, memory_reuse=False)
-    found = profile(Variant("chain", model(CHAIN), config), isolate=shared_pool, runs=1)
+    found = measured(Variant("chain", model(CHAIN), config), pool=shared_pool, runs=1)
     run = found.timeline.runs[0]
     bare = type(run)(
         run.start_us,

@@ -8,9 +8,9 @@ from profiling.config.session import GraphOptimization
 from profiling.racing.race import Variant
 from profiling.timeline.matching import Operator, match_operators
 from profiling.timeline.naming import name_uniquely
-from profiling.timeline.profile import profile
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
+from tests.profiling.timeline.measured import measured
 
 WEIGHT = ", ".join(["0.01"] * (16 * 16 * 9))
 NETWORK = f"""
@@ -73,7 +73,7 @@ def test_every_operator_of_a_real_run_is_traced_to_the_file(
     shared_pool: WorkerPool, level: GraphOptimization
 ) -> None:
     variant = Variant("v", model(NETWORK), RunConfig(graph_optimization=level))
-    found = profile(variant, isolate=shared_pool, runs=1)
+    found = measured(variant, pool=shared_pool, runs=1)
     computed = [node for nodes in found.kernels.values() for node in nodes]
     assert set(computed) == {"conv", "relu", "second", "sum", "last"}
     assert all(found.kernels.values())
@@ -84,7 +84,7 @@ def test_every_operator_of_a_real_run_is_traced_to_the_file(
 def test_nodes_without_a_name_and_of_one_name_are_told_apart(shared_pool: WorkerPool) -> None:
     text = "g (float[2] x) => (float[2] y) {\n a = Exp(x)\n [n] b = Neg(a)\n [n] y = Neg(b)\n}"
     proto = model(text)
-    found = profile(Variant("v", proto), isolate=shared_pool, runs=1)
+    found = measured(Variant("v", proto), pool=shared_pool, runs=1)
     assert found.kernels == {"Exp#0": ("Exp#0",), "n": ("n",), "n#2": ("n#2",)}
 
 

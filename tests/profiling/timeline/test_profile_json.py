@@ -10,10 +10,11 @@ from profiling.config import RunConfig
 from profiling.racing.race import Variant
 from profiling.timeline.events import Event, Memory, Run, Timeline
 from profiling.timeline.memory import MemoryCurve
-from profiling.timeline.profile import Profile, profile
+from profiling.timeline.profile import Profile
 from profiling.timeline.profile_json import profile_from_json, profile_to_json
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
+from tests.profiling.timeline.measured import measured
 
 EVENT = Event(
     "a", "Conv", "CPUExecutionProvider", 3, 4, 7, 0, 10, 20, 30, None, 5, ((0, 1), (9, 0))
@@ -73,12 +74,12 @@ def test_what_repeats_is_written_once() -> None:
 
 
 def test_a_real_profile_comes_back(shared_pool: WorkerPool) -> None:
-    made = profile(
+    made = measured(
         Variant(
             "v", model("g (float[64,64] x) => (float[64,64] y) {\n[one] y = MatMul(x, x)\n}"),
             RunConfig(intra_threads=2),
         ),
-        isolate=shared_pool,
+        pool=shared_pool,
         runs=2,
     )  # fmt: skip
     assert profile_from_json(json.loads(json.dumps(profile_to_json(made)))) == made
