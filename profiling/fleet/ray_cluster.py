@@ -6,6 +6,7 @@ version; models travel with the task.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -93,9 +94,7 @@ class RayExecutor:
 
 def _race_task(number: int, parcels: list[Parcel], plan: Plan, board: Any, wanted: str) -> Outcome:
     """What Ray runs on a node."""
-    import ray
-
-    cluster: Any = ray
+    cluster: Any = importlib.import_module("ray")
     context = cluster.get_runtime_context()
     gpus = tuple(str(gpu) for gpu in cluster.get_gpu_ids())
     attempt = cluster.get(board.attempt.remote(number))
@@ -158,10 +157,9 @@ class _Watch:
 def _connected(address: str) -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
-        import ray
+        cluster: Any = importlib.import_module("ray")
     except ImportError:
         raise StudioError("Ray is not installed; pip install 'passlens[ray]'.") from None
-    cluster: Any = ray
     if not cluster.is_initialized():
         try:
             cluster.init(address=address, log_to_driver=False, logging_level="error")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -33,9 +34,10 @@ def job(seconds: float, *, gpus: int | None = 1) -> RaceJob:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RayExecutor]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    from ray.cluster_utils import Cluster
-
-    nodes: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "num_gpus": 0})
+    simulated: Any = importlib.import_module("ray.cluster_utils")
+    nodes: Any = simulated.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 0, "num_gpus": 0}
+    )
     nodes.add_node(num_cpus=2, num_gpus=1)
     nodes.add_node(num_cpus=2, num_gpus=1)
     yield RayExecutor(nodes.address)
