@@ -41,6 +41,7 @@ def add_parser(commands: Any) -> None:
     add("--seconds", type=float, default=20.0, help="for the steady state of all")
     add("--sweep", metavar="DIM=1,2,4", help="race at each of these sizes")
     add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
+    add("--no-transfers", action="store_true", help="on a GPU, without copies from and to the host")
     add(
         "--fail-slower-than", metavar="10%", type=Threshold.parsed,
         help="exit 1 if a variant is surely slower than the baseline by more than this: "
@@ -99,7 +100,12 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     if arguments.runs < 1 or arguments.seconds <= 0:
         raise StudioError("--runs and --seconds must be above 0.")
     request = jobs.Request(seeds=1, bindings=bindings(arguments.bind))
-    return Plan(runs=arguments.runs, seconds=arguments.seconds, request=request)
+    return Plan(
+        runs=arguments.runs,
+        seconds=arguments.seconds,
+        transfers=not arguments.no_transfers,
+        request=request,
+    )
 
 
 def _variants(arguments: argparse.Namespace) -> Iterator[Variant]:

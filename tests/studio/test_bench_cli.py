@@ -63,6 +63,15 @@ def test_json_holds_the_race_and_what_follows_from_it(
     assert sum(second["parts_ms"].values()) > second["cold_ms"] > 0
 
 
+def test_the_race_knows_whether_transfers_were_timed(
+    models: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments, timed in (((), True), (("--no-transfers",), False)):
+        _, out, _ = bench(capsys, models[0], "--json", *arguments)
+        (only,) = json.loads(out)["races"]
+        assert race_from_json(only["race"]).transfers is timed
+
+
 def test_a_variant_that_computes_something_else_fails(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
