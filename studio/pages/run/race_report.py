@@ -40,8 +40,8 @@ def show_whole_race(race: Race, *, title: str) -> None:
         show_figure(speedup_forest(race), "speedup")
         st.caption(
             "Rounds in which both ran are compared pair by pair, by their undisturbed runs; "
-            "estimate of Hodges and Lehmann, interval of Wilcoxon's signed-rank test. Where it "
-            "holds 1, there is no clear difference."
+            "estimate of Hodges and Lehmann, interval of Wilcoxon's signed-rank test. Clear "
+            "is only what lies wholly beyond 2 % from 1, with 99 % confidence."
         )
     show_table(percentiles(race))
     if any(timing.phases is not None for timing in race.timings):
