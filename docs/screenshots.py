@@ -104,6 +104,27 @@ def history(page: Page, url: str) -> None:
     page.locator("[data-testid=stDataFrame]").first.wait_for(timeout=PATIENCE_MS)
 
 
+def comparison(page: Page, url: str) -> None:
+    """Two recordings of ResNet-50 side by side."""
+    _found(page, url, "resnet50", rows=2)
+    page.get_by_text("apart").first.wait_for(timeout=PATIENCE_MS)
+
+
+def kernels_applied(page: Page, url: str) -> None:
+    """What won for single operators, tried on the whole model; a recording, made by hand."""
+    _found(page, url, "Whole model", rows=1)
+    page.locator(".st-key-history-open button").click()
+    page.locator(".js-plotly-plot").first.wait_for(timeout=PATIENCE_MS)
+
+
+def raced_ablation(page: Page, url: str) -> None:
+    """What is lost without a pass, in milliseconds."""
+    _cost(page, url, "Ablation")
+    page.get_by_text("Race the latencies, too").click()
+    page.wait_for_timeout(1500)
+    _measured(page)
+
+
 def times(page: Page, url: str) -> None:
     """Node times as colours on the Rewrite page."""
     page.goto(f"{url}/?model=bert")
@@ -135,6 +156,9 @@ PAGES: dict[str, Callable[[Page, str], None]] = {
     "break-even": break_even,
     "times": times,
     "history": history,
+    "comparison": comparison,
+    "kernels-applied": kernels_applied,
+    "raced-ablation": raced_ablation,
 }
 WHOLE = frozenset(PAGES) - {"model", "rewrite", "export", "times"}
 """Pages that scroll: their pictures are as long as they are."""
@@ -145,6 +169,20 @@ def _cost(page: Page, url: str, *choices: str) -> None:
     page.get_by_role("radio", name="Waterfall").wait_for(timeout=PATIENCE_MS)
     for choice in choices:
         page.get_by_role("radio", name=choice, exact=True).click()
+        page.wait_for_timeout(1500)
+
+
+def _found(page: Page, url: str, text: str, *, rows: int) -> None:
+    """The first rows of the History page that a text finds, selected."""
+    page.goto(f"{url}/history")
+    page.get_by_role("textbox", name="Text").fill(text)
+    page.keyboard.press("Enter")
+    page.get_by_text("found").first.wait_for(timeout=PATIENCE_MS)
+    page.wait_for_timeout(2500)
+    box = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    assert box is not None
+    for row in range(rows):
+        page.mouse.click(box["x"] + 16, box["y"] + 46 + 31 * row)
         page.wait_for_timeout(1500)
 
 
