@@ -13,6 +13,7 @@
     │   └── Duplicate                a value is defined twice
     ├── PassError                    a pass broke its contract (pass id, step)
     ├── TraceError                   a trace cannot be opened or replayed
+    ├── PlanError                    memory cannot be planned, or a plan is wrong
     └── RunError                     a worker process failed
         ├── WorkerCrashed            died of a signal
         ├── WorkerTimeout
@@ -98,6 +99,10 @@ class PassError(StudioError):
 
 class TraceError(StudioError):
     """A trace cannot be opened or replayed."""
+
+
+class PlanError(StudioError):
+    """Memory cannot be planned, or a plan is wrong."""
 
 
 class RunError(StudioError):

@@ -1,0 +1,1 @@
+"""Where every byte of a run lives: lifetimes, planners, node order."""

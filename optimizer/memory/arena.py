@@ -1,0 +1,119 @@
+"""An arena: what one graph keeps in memory, region by region, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from optimizer.errors import PlanError, quoted
+from optimizer.memory.buffer import Buffer, aligned
+
+Region = Literal["weights", "inputs and outputs", "activations"]
+"""Weights stay for ever, inputs and outputs are the caller's, activations are what is planned."""
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LifetimeOptions:
+    """What may share memory, and how it is aligned.
+
+    Attributes:
+        views: Reshape and its kind share the memory of what they look at.
+        in_place: an elementwise operator may write over an input that dies at it.
+        alignment: every size is rounded up to a multiple of this many bytes; 64 on a CPU, 256 on
+            CUDA.
+        workspace: bytes a node needs while it runs, by node id.
+    """
+
+    views: bool = True
+    in_place: bool = True
+    alignment: int = 64
+    workspace: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """A piece of memory, from the step that makes it to the last that needs it.
+
+    Attributes:
+        value: id of the value it was made for; of a workspace the node's id with "#workspace".
+        name: display text.
+        values: ids of all values in it, in the order in which they are made: views, in place.
+        node: id of the node that makes it; empty for inputs and weights.
+        readers: ids of the nodes that read it, in order.
+        region: where it lives.
+        size_bytes: not aligned.
+        start: first step at which it is needed.
+        end: first step at which it is not.
+        shape: of the first value; empty for a workspace.
+        dtype: of the first value, as ONNX calls it.
+    """
+
+    value: str
+    name: str
+    values: tuple[str, ...]
+    node: str
+    readers: tuple[str, ...]
+    region: Region
+    size_bytes: int
+    start: int
+    end: int
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownSize:
+    """A value whose bytes nobody knows, and why."""
+
+    value: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """What one graph keeps in memory.
+
+    Attributes:
+        graph: id of the graph.
+        owner: id of the node whose body it is; empty for the main graph.
+        nodes: ids of the nodes that run, step by step; constants take no step.
+        lifetimes: of all three regions, by start.
+        unknown: what is missing in every total.
+        bodies: arenas of the bodies of its nodes.
+        alignment: of what is planned, in bytes.
+    """
+
+    graph: str
+    owner: str
+    nodes: tuple[str, ...]
+    lifetimes: tuple[Lifetime, ...]
+    unknown: tuple[UnknownSize, ...]
+    bodies: tuple[Arena, ...]
+    alignment: int
+
+    def of(self, region: Region) -> tuple[Lifetime, ...]:
+        """The lifetimes of a region."""
+        return tuple(known for known in self.lifetimes if known.region == region)
+
+    def buffers(self, *regions: Region) -> tuple[Buffer, ...]:
+        """What a planner plans: activations, or the regions named; in the order of `lifetimes`.
+
+        Raises:
+            PlanError: some sizes are unknown; a plan without them would be too small.
+        """
+        if self.unknown:
+            shown = ", ".join(quoted(one.name) for one in self.unknown[:_SHOWN])
+            raise PlanError(
+                f"{len(self.unknown)} values have no known size ({shown}); bind the free dimensions"
+                " they depend on."
+            )
+        chosen = regions or ("activations",)
+        return tuple(
+            Buffer(one.value, aligned(one.size_bytes, self.alignment), one.start, one.end)
+            for one in self.lifetimes
+            if one.region in chosen
+        )

@@ -1,0 +1,1 @@
+"""The planners, one a file; the registry imports them all."""

@@ -1,0 +1,150 @@
+"""The planners, each declared in one file under `optimizer/memory/planners/`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from optimizer.errors import PlanError, quoted
+from optimizer.memory.buffer import Buffer, lower_bound
+from optimizer.memory.plan import Plan, certificate_of, check_plan, peak_bytes
+
+Speed = Literal["fast", "search"]
+"""`fast` planners end by themselves in milliseconds; a `search` goes on until its budget ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long a search may take.
+
+    Attributes:
+        seconds: wall clock from now on.
+        goal_bytes: a peak that is good enough; None for the smallest that can be found.
+        cancelled: asked from time to time.
+    """
+
+    seconds: float = 1.0
+    goal_bytes: int | None = None
+    cancelled: Callable[[], bool] = lambda: False
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds_left(self) -> float:
+        """What is left; 0 when it is used up or the work is no longer wanted."""
+        if self.cancelled():
+            return 0.0
+        return max(0.0, self.started + self.seconds - time.monotonic())
+
+    @property
+    def spent(self) -> bool:
+        """Whether it is time to stop."""
+        return self.seconds_left == 0.0
+
+    def goal(self, buffers: Sequence[Buffer]) -> int:
+        """The peak at which to stop."""
+        return max(lower_bound(buffers), self.goal_bytes or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What a planner answers.
+
+    Attributes:
+        offsets: one for each buffer.
+        exhausted: every smaller plan was ruled out.
+        note: what it has to say.
+    """
+
+    offsets: Sequence[int]
+    exhausted: bool = False
+    note: str = ""
+
+
+PlannerFunction = Callable[[Sequence[Buffer], Budget], Placement]
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """One way to give offsets.
+
+    Attributes:
+        id: kebab-case.
+        title: for people.
+        speed: whether it needs a budget.
+        place: the function.
+        order: from naive to clever.
+    """
+
+    id: str
+    title: str
+    speed: Speed
+    place: PlannerFunction
+    order: int
+
+    @property
+    def documentation(self) -> str:
+        """What it does and where it comes from."""
+        return inspect.cleandoc(self.place.__doc__ or "")
+
+
+_REGISTRY: dict[str, Planner] = {}
+
+
+def planner(
+    planner_id: str, title: str, *, order: int, speed: Speed = "fast"
+) -> Callable[[PlannerFunction], PlannerFunction]:
+    """Enter a function into the registry."""
+
+    def register(function: PlannerFunction) -> PlannerFunction:
+        _REGISTRY[planner_id] = Planner(planner_id, title, speed, function, order)
+        return function
+
+    return register
+
+
+def planners() -> list[Planner]:
+    """Every planner, from naive to clever."""
+    package = importlib.import_module("optimizer.memory.planners")
+    for module in pkgutil.iter_modules(package.__path__, "optimizer.memory.planners."):
+        importlib.import_module(module.name)
+    return sorted(_REGISTRY.values(), key=lambda known: (known.order, known.id))
+
+
+def find_planner(planner_id: str) -> Planner:
+    """The planner with this id.
+
+    Raises:
+        PlanError: there is none.
+    """
+    known = {planner.id: planner for planner in planners()}
+    if planner_id not in known:
+        raise PlanError(f"There is no planner {quoted(planner_id)}; there are {', '.join(known)}.")
+    return known[planner_id]
+
+
+def make_plan(planner_id: str, buffers: Sequence[Buffer], budget: Budget | None = None) -> Plan:
+    """Run a planner and check what it says.
+
+    Raises:
+        PlanError: there is no such planner, or its plan is wrong.
+    """
+    found = find_planner(planner_id)
+    started = time.perf_counter()
+    placement = found.place(buffers, budget or Budget())
+    seconds = time.perf_counter() - started
+    check_plan(buffers, placement.offsets)
+    peak = peak_bytes(buffers, placement.offsets)
+    return Plan(
+        planner=found.id,
+        offsets=tuple(placement.offsets),
+        peak_bytes=peak,
+        bound_bytes=lower_bound(buffers),
+        certificate=certificate_of(buffers, peak, exhausted=placement.exhausted),
+        seconds=seconds,
+        note=placement.note,
+    )
