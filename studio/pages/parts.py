@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn, cast
 
@@ -32,6 +33,19 @@ def set_places(places: Mapping[str, Page]) -> None:
 def go_to(place: str) -> NoReturn:
     """Switch to another page."""
     st.switch_page(cast("dict[str, Page]", st.session_state[_PLACES])[place])
+
+
+def look_at(node_id: str, step: int | None) -> NoReturn:
+    """Select a node in the viewer and go there.
+
+    Args:
+        node_id: of the node, as in `optimizer.model.graph`.
+        step: the step of the trace whose graph has it; None or 0 for the source as it was opened.
+    """
+    workspace = current()
+    view = replace(workspace.view, step=step or workspace.view.step, select=(node_id,))
+    remember(replace(workspace, view=view, seq=workspace.seq + 1))
+    go_to("rewrite" if step else "model")
 
 
 def show_error(error: StudioError, *, key: str = "error") -> None:
