@@ -15,8 +15,10 @@ import streamlit as st
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
+from studio import memory_choice, run_choice
 from studio.gallery import gallery
-from studio.run_choice import RunChoice, from_link, to_link
+from studio.memory_choice import MemoryChoice
+from studio.run_choice import RunChoice
 
 Before = Literal["source", "previous"]
 _KEY = "workspace"
@@ -61,6 +63,7 @@ class Workspace:
         vetoed: matches that must not be applied.
         view: what the viewer shows.
         choice: what the Run page is set to.
+        memory: what the Memory page is set to.
         record: id of the recording that is open on the History page.
         seq: raised whenever we, not the visitor, decide what the viewer shows.
     """
@@ -72,6 +75,7 @@ class Workspace:
     vetoed: frozenset[Veto] = frozenset()
     view: View = field(default_factory=View)
     choice: RunChoice = field(default_factory=RunChoice)
+    memory: MemoryChoice = field(default_factory=MemoryChoice)
     record: int | None = None
     seq: int = 1
 
@@ -82,9 +86,14 @@ class Workspace:
 
     def with_model(self, model: str) -> Workspace:
         """Another model, from its first step; vetoes belonged to the old one."""
-        choice = self.choice.without_steps()
         return replace(
-            self, model=model, vetoed=frozenset(), view=View(), choice=choice, seq=self.seq + 1
+            self,
+            model=model,
+            vetoed=frozenset(),
+            view=View(),
+            choice=self.choice.without_steps(),
+            memory=self.memory.for_another_model(),
+            seq=self.seq + 1,
         )
 
     def with_preset(self, preset: str) -> Workspace:
@@ -145,7 +154,8 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "before": view.before if view.before != "source" else "",
         "select": ",".join(view.select[:MAX_LISTED]),
         "open": "|".join(view.open[:MAX_LISTED]) if view.open else "",
-        **to_link(workspace.choice),
+        **run_choice.to_link(workspace.choice),
+        **memory_choice.to_link(workspace.memory),
         "record": str(workspace.record) if workspace.record is not None else "",
     }
     return {name: text for name, text in query.items() if text}
@@ -167,7 +177,8 @@ def from_query(query: Mapping[str, str]) -> Workspace:
             select=tuple(_listed(query.get("select", "")))[:MAX_LISTED],
             open=tuple(groups.split("|"))[:MAX_LISTED] if groups else None,
         ),
-        choice=from_link(query),
+        choice=run_choice.from_link(query),
+        memory=memory_choice.from_link(query),
         record=_number(query.get("record", "")),
     )
 

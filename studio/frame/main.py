@@ -13,6 +13,7 @@ from studio.opening import title_of
 from studio.pages import export, model, rewrite
 from studio.pages.cost import page as cost
 from studio.pages.history import page as history
+from studio.pages.memory import page as memory
 from studio.pages.parts import set_places, words
 from studio.pages.run import page as run
 from studio.workspace import current, remember
@@ -34,6 +35,7 @@ places = {
     "model": st.Page(model.render, title="Model", url_path="model"),
     "rewrite": st.Page(rewrite.render, title="Rewrite", url_path="rewrite", default=True),
     "run": st.Page(run.render, title="Run", url_path="run"),
+    "memory": st.Page(memory.render, title="Memory", url_path="memory"),
     "cost": st.Page(cost.render, title="Cost", url_path="cost"),
     "history": st.Page(history.render, title="History", url_path="history"),
     "export": st.Page(export.render, title="Export", url_path="export"),

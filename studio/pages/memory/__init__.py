@@ -1,0 +1,1 @@
+"""Memory: where every byte of a run lives, and why."""
