@@ -11,10 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from studio import jobs
 from studio.cache import cache_folder
 from studio.commands.verify import verdict_text
 from studio.stamp import code_stamp
+from studio.whole import made_whole
 
 FORMAT = "1"
 """Part of every key: raised when the files' meaning changes."""
@@ -128,7 +127,7 @@ class Store:
         key = run_key(pipeline)
         folder = model.folder / key
         if not folder.is_dir():
-            with _made_whole(folder) as target:
+            with made_whole(folder) as target:
                 self._isolate(
                     jobs.rewrite_model,
                     model.folder,
@@ -147,7 +146,7 @@ class Store:
         """
         target = run.folder / f"step-{step}" / f"step-{step}.onnx"
         if not target.is_file():
-            with _made_whole(target.parent) as folder:
+            with made_whole(target.parent) as folder:
                 trace = run.folder / jobs.TRACE
                 self._isolate(jobs.materialize, model.folder, trace, step, folder / target.name)
         return target
@@ -176,7 +175,7 @@ class Store:
                 progress=progress,
                 cancelled=cancelled,
             )
-            with _made_whole(target.parent) as folder:
+            with made_whole(target.parent) as folder:
                 found = {"verdict": checked.verdict, "text": verdict_text(checked)}
                 (folder / target.name).write_text(json.dumps(found))
         return json.loads(target.read_text())
@@ -185,7 +184,7 @@ class Store:
         """The whole trace, source included, as one file; made on first use."""
         target = run.folder / "export" / "run.trace"
         if not target.is_file():
-            with _made_whole(target.parent) as folder:
+            with made_whole(target.parent) as folder:
                 trace = run.folder / jobs.TRACE
                 self._isolate(jobs.export_trace, model.folder, trace, folder / target.name)
         return target
@@ -199,7 +198,7 @@ class Store:
         key = _key(view.step, view.open)
         target = run.folder / f"picture-{key}-{view.format}" / f"step-{view.step}.{view.format}"
         if not target.is_file():
-            with _made_whole(target.parent) as folder:
+            with made_whole(target.parent) as folder:
                 self._isolate(
                     jobs.picture,
                     model.folder,
@@ -228,7 +227,7 @@ class Store:
         if known is not None and known.summary.get("code") == code_stamp():
             return known
         folder = self.root / "models" / request.key
-        with _made_whole(folder, anew=known is not None) as target:
+        with made_whole(folder, anew=known is not None) as target:
             try:
                 self._isolate(
                     jobs.open_model, request, target, progress=progress, cancelled=cancelled
@@ -275,26 +274,3 @@ def _model_file(files: dict[str, bytes]) -> str:
         raise StudioError("None of these files ends in '.onnx'; add the model itself.")
     names = ", ".join(quoted(name) for name in models[:3])
     raise StudioError(f"{len(models)} models at once ({names}); open one at a time.")
-
-
-@contextmanager
-def _made_whole(folder: Path, *, anew: bool = False) -> Generator[Path]:
-    """A new folder that appears under its name only when everything in it is written.
-
-    `anew` lets it take the place of an older one; else the first to be complete stays.
-    """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    target = draft / folder.name
-    target.mkdir()
-    try:
-        yield target
-        try:
-            if anew and folder.is_dir():
-                folder.rename(draft / "old")
-            target.rename(folder)
-        except OSError:  # somebody else was faster
-            if not folder.is_dir():
-                raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
