@@ -63,6 +63,7 @@ class Recorder:
             path, single, profile_prefix=str(folder / "profile"), copy=self._copy
         )
         self._inputs: dict[str, Any] = dict(reference.runs[0].inputs)
+        self._shapes = {name: tuple(array.shape) for name, array in self._inputs.items()}
         items = (*self._session.get_inputs(), *self._session.get_outputs())
         self._by_value = needs_values([item.type for item in items])
         if self._by_value:
@@ -80,6 +81,18 @@ class Recorder:
                 call(None, self._inputs)
         except Exception as error:  # the runtime has a dozen classes for this
             raise refusal(error) from error
+
+    @property
+    def input_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of what the model is run on, by input."""
+        return self._shapes
+
+    @property
+    def inner_nodes(self) -> frozenset[str]:
+        """Names of the nodes in bodies; they run within the node that owns the body."""
+        main = {node.name for node in self._graph.graph}
+        names = {node.name or "" for node in walk_nodes(self._graph.graph)}
+        return frozenset(names - main)
 
     def finish(self) -> Profile:
         """The profile of all runs; the session is over."""
