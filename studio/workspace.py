@@ -15,7 +15,8 @@ import streamlit as st
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
-from studio import memory_choice, run_choice
+from studio import cost_choice, memory_choice, run_choice
+from studio.cost_choice import CostChoice
 from studio.gallery import gallery
 from studio.memory_choice import MemoryChoice
 from studio.run_choice import RunChoice
@@ -64,6 +65,7 @@ class Workspace:
         view: what the viewer shows.
         choice: what the Run page is set to.
         memory: what the Memory page is set to.
+        cost: what the Cost page is set to.
         record: id of the recording that is open on the History page.
         seq: raised whenever we, not the visitor, decide what the viewer shows.
     """
@@ -76,6 +78,7 @@ class Workspace:
     view: View = field(default_factory=View)
     choice: RunChoice = field(default_factory=RunChoice)
     memory: MemoryChoice = field(default_factory=MemoryChoice)
+    cost: CostChoice = field(default_factory=CostChoice)
     record: int | None = None
     seq: int = 1
 
@@ -93,6 +96,7 @@ class Workspace:
             view=View(),
             choice=self.choice.without_steps(),
             memory=self.memory.for_another_model(),
+            cost=self.cost.for_another_trace(),
             seq=self.seq + 1,
         )
 
@@ -122,8 +126,8 @@ class Workspace:
     def _rewound(self, **changes: Any) -> Workspace:
         """Another pipeline has other steps: show its last one."""
         view = replace(self.view, step=None)
-        choice = self.choice.without_steps()
-        return replace(self, **changes, view=view, choice=choice, seq=self.seq + 1)
+        choice, cost = self.choice.without_steps(), self.cost.for_another_trace()
+        return replace(self, **changes, view=view, choice=choice, cost=cost, seq=self.seq + 1)
 
 
 def current() -> Workspace:
@@ -156,6 +160,7 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "open": "|".join(view.open[:MAX_LISTED]) if view.open else "",
         **run_choice.to_link(workspace.choice),
         **memory_choice.to_link(workspace.memory),
+        **cost_choice.to_link(workspace.cost),
         "record": str(workspace.record) if workspace.record is not None else "",
     }
     return {name: text for name, text in query.items() if text}
@@ -179,6 +184,7 @@ def from_query(query: Mapping[str, str]) -> Workspace:
         ),
         choice=run_choice.from_link(query),
         memory=memory_choice.from_link(query),
+        cost=cost_choice.from_link(query),
         record=_number(query.get("record", "")),
     )
 

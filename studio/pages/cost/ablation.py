@@ -12,6 +12,7 @@ from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.worth.ablation import Ablation
 from profiling.worth.waterfall import Metric, waterfall
+from studio.cost_choice import CostChoice
 from studio.experiments.worth.ablation import (
     AblationReport,
     AblationRequest,
@@ -20,7 +21,6 @@ from studio.experiments.worth.ablation import (
 )
 from studio.experiments.worth.trace import TraceCosts
 from studio.figures.worth_ablation import ablation_dots, interactions, latency_without
-from studio.pages.cost.choice import CostChoice
 from studio.pages.cost.pieces import Table, digits, figure, how, twin
 from studio.pages.launch import launch
 from studio.pages.parts import show_message
@@ -38,7 +38,7 @@ def render_ablation(
     pipeline: Pipeline = current().pipeline()
     seconds = float(choice.seconds) if choice.race else 0.0
     request = AblationRequest(pipeline, config, seconds)
-    metric: Metric = "nodes" if choice.count == "latency" else choice.count
+    metric: Metric = "nodes" if choice.count in ("latency", "predicted") else choice.count
     at_turn = waterfall(costs.steps, costs.totals, metric=metric).bars
     turn = {bar.pass_id: -bar.change for bar in at_turn}
     launch(

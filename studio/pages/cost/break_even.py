@@ -8,6 +8,7 @@ import streamlit as st
 
 from profiling.config import RunConfig
 from profiling.worth.break_even import BreakEven
+from studio.cost_choice import CostChoice
 from studio.experiments.worth.break_even import (
     BreakEvenReport,
     BreakEvenRequest,
@@ -15,7 +16,6 @@ from studio.experiments.worth.break_even import (
     run_break_even,
 )
 from studio.figures.worth_break_even import break_even_line
-from studio.pages.cost.choice import CostChoice
 from studio.pages.cost.pieces import Table, digits, figure, how, twin
 from studio.pages.launch import launch
 from studio.pages.parts import show_message

@@ -8,13 +8,14 @@ from typing import Any
 import streamlit as st
 
 from profiling.config import RunConfig
+from studio.cost_choice import CostChoice
 from studio.experiments.worth.ablation import AblationReport
 from studio.experiments.worth.payload import worth_from_payload
 from studio.experiments.worth.trace import trace_costs
 from studio.experiments.worth.waterfall import WaterfallReport
 from studio.pages.cost.ablation import render_ablation, show_ablation
 from studio.pages.cost.break_even import render_break_even, show_break_even
-from studio.pages.cost.choice import CostChoice, chosen
+from studio.pages.cost.choice import chosen
 from studio.pages.cost.sidebar import segments, sidebar
 from studio.pages.cost.waterfall import measured, on_paper, show_waterfall
 from studio.pages.parts import model_and_run, show_message

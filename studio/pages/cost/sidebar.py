@@ -10,7 +10,8 @@ import streamlit as st
 from optimizer.errors import StudioError
 from profiling.config import RunConfig
 from profiling.config.settings import from_values
-from studio.pages.cost.choice import CostChoice, put
+from studio.cost_choice import LEAST_SECONDS, MOST_SECONDS, CostChoice
+from studio.pages.cost.choice import put
 from studio.pages.parts import show_error
 from studio.pages.run.sidebar_options import common_options
 from studio.workspace import current
@@ -18,7 +19,6 @@ from studio.workspace import current
 _COUNTS = {"bytes": "Bytes", "nodes": "Nodes", "flops": "FLOP", "latency": "Time"}
 _BY = {"pass": "Pass", "rule": "Rule", "step": "Step"}
 _CUTS = {"pass": "Pass", "step": "Cut"}
-_LEAST_SECONDS, _MOST_SECONDS = 5, 120
 
 
 def sidebar(choice: CostChoice) -> RunConfig | None:
@@ -51,8 +51,8 @@ def _measuring(choice: CostChoice) -> RunConfig | None:
     _mirror("seconds", choice.seconds)
     st.slider(
         "Seconds of steady running, all together",
-        _LEAST_SECONDS,
-        _MOST_SECONDS,
+        LEAST_SECONDS,
+        MOST_SECONDS,
         key="cost-seconds",
         on_change=partial(put, "seconds", "cost-seconds"),
     )

@@ -10,6 +10,7 @@ import streamlit as st
 from profiling.config import RunConfig
 from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
 from profiling.worth.waterfall import Bar, Metric, waterfall
+from studio.cost_choice import CostChoice
 from studio.experiments.worth.trace import TraceCosts
 from studio.experiments.worth.waterfall import (
     WaterfallReport,
@@ -18,7 +19,6 @@ from studio.experiments.worth.waterfall import (
     waterfall_key,
 )
 from studio.figures.worth import measured_waterfall_figure, static_waterfall, steps_text
-from studio.pages.cost.choice import CostChoice
 from studio.pages.cost.pieces import Table, digits, figure, how, twin, ways_in
 from studio.pages.launch import launch
 from studio.pages.parts import show_message
