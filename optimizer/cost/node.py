@@ -17,9 +17,12 @@ VIEWS = frozenset(
 )  # fmt: skip
 """Operators that give their input another shape or look at it, without touching the data."""
 
-_CONTROL = frozenset({"If", "Loop", "Scan"})  # the nodes of their bodies are counted instead
+CONTROL = frozenset({"If", "Loop", "Scan"})
+"""Operators whose bodies are counted instead."""
+
 _PICKING = frozenset({"Gather", "GatherElements", "GatherND", "Slice", "Split"})
-_STANDARD = frozenset({"", "ai.onnx"})
+STANDARD = frozenset({"", "ai.onnx"})
+"""Names of the domain of ONNX itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,8 @@ def node_cost(node: ir.Node, sizes: Sizes | None = None) -> Cost | None:
 
     Views and control flow cost nothing; Gather, Slice and Split read only what they produce.
     """
-    standard = node.domain in _STANDARD
-    if standard and (node.op_type in VIEWS or node.op_type in _CONTROL):
+    standard = node.domain in STANDARD
+    if standard and (node.op_type in VIEWS or node.op_type in CONTROL):
         return Cost()
     formula = FORMULAS.get(("" if standard else node.domain, node.op_type))
     if formula is None:

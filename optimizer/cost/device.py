@@ -1,0 +1,186 @@
+"""What a device can do: rates by class of operator, bandwidths by level of memory, launch cost."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from optimizer.cost.classes import OperatorClass
+from optimizer.errors import StudioError
+
+FORMAT = 1
+"""Of the JSON; another one is not read."""
+
+
+class DeviceError(StudioError):
+    """A device profile cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A rate that depends on a size.
+
+    Attributes:
+        points: (size, rate per second), by size; between them it runs straight on logarithmic
+            axes, outside it stays as at the nearest one.
+    """
+
+    points: tuple[tuple[float, float], ...]
+
+    def at(self, size: float) -> float:
+        """The rate at a size."""
+        after = bisect_right(self.points, size, key=lambda point: point[0])
+        if after == 0 or after == len(self.points):
+            return self.points[min(after, len(self.points) - 1)][1]
+        (low, slow), (high, fast) = self.points[after - 1], self.points[after]
+        part = math.log(size / low) / math.log(high / low)
+        return slow * (fast / slow) ** part
+
+    @property
+    def best(self) -> float:
+        """The highest rate."""
+        return max(rate for _, rate in self.points)
+
+
+def flat(rate: float) -> Curve:
+    """The same rate at every size."""
+    return Curve(((1.0, rate),))
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A cache, or the memory behind them.
+
+    Attributes:
+        size_bytes: what fits; None for the memory itself, the last level.
+        bytes_per_s: of one operator that streams through what lies here.
+    """
+
+    name: str
+    size_bytes: int | None
+    bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceProfile:
+    """Everything the prediction knows about a device.
+
+    Attributes:
+        id: short name.
+        source: one sentence that says where the numbers are from and what they leave out.
+        date: of the measurement or of the data sheet, ISO 8601.
+        measured: here, and not read from a data sheet.
+        threads: of the CPU; 0 on a GPU.
+        rates: floating-point operations a second by class, by the width that `width_of` gives;
+            of the elementwise classes elementary operations of the machine.
+        element_operations: elementary operations of the machine that one element takes, by
+            operator; 1 for those that are not named.
+        levels: from the smallest cache to the memory.
+        strided: bytes a second of classes that move data, by the bytes that lie side by side.
+        launch_us: microseconds before an operator does anything.
+        launches_us: the same for single operators.
+        faster: how much faster matrix units compute than with float32, by element type.
+    """
+
+    id: str
+    name: str
+    source: str
+    date: str
+    measured: bool
+    threads: int
+    rates: Mapping[OperatorClass, Curve]
+    levels: tuple[Level, ...]
+    strided: Mapping[OperatorClass, Curve]
+    launch_us: float
+    launches_us: Mapping[str, float] = field(default_factory=dict[str, float])
+    element_operations: Mapping[str, float] = field(default_factory=dict[str, float])
+    faster: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def level(self, size_bytes: int) -> Level:
+        """The smallest level that holds so many bytes."""
+        for level in self.levels:
+            if level.size_bytes is None or size_bytes <= level.size_bytes:
+                return level
+        return self.levels[-1]
+
+    def launch(self, operator: str) -> float:
+        """Microseconds before an operator does anything."""
+        return self.launches_us.get(operator, self.launch_us)
+
+    @property
+    def memory(self) -> Level:
+        """The level behind all caches."""
+        return self.levels[-1]
+
+    @property
+    def peak_flops(self) -> float:
+        """The highest rate of any class: the flat part of the roofline."""
+        return max(curve.best for curve in self.rates.values())
+
+    def attainable(self, intensity: float, *, peak: float | None = None) -> float:
+        """FLOP/s that a kernel of so many FLOPs per byte of memory traffic can reach."""
+        return min(self.peak_flops if peak is None else peak, intensity * self.memory.bytes_per_s)
+
+
+def device_json(device: DeviceProfile) -> dict[str, Any]:
+    """The profile as JSON."""
+    return {
+        "format": FORMAT,
+        "id": device.id,
+        "name": device.name,
+        "source": device.source,
+        "date": device.date,
+        "measured": device.measured,
+        "threads": device.threads,
+        "rates": {kind.name: curve.points for kind, curve in device.rates.items()},
+        "levels": [[one.name, one.size_bytes, one.bytes_per_s] for one in device.levels],
+        "strided": {kind.name: curve.points for kind, curve in device.strided.items()},
+        "launch_us": device.launch_us,
+        "launches_us": dict(device.launches_us),
+        "element_operations": dict(device.element_operations),
+        "faster": dict(device.faster),
+    }
+
+
+def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
+    """The profile that `device_json` wrote.
+
+    Raises:
+        DeviceError: it is no such profile.
+    """
+    try:
+        if data["format"] != FORMAT:
+            raise DeviceError(f"The device profile has format {data['format']}, not {FORMAT}.")
+        return DeviceProfile(
+            id=str(data["id"]),
+            name=str(data["name"]),
+            source=str(data["source"]),
+            date=str(data["date"]),
+            measured=bool(data["measured"]),
+            threads=int(data["threads"]),
+            rates=_curves(data["rates"]),
+            levels=tuple(_level(*one) for one in data["levels"]),
+            strided=_curves(data["strided"]),
+            launch_us=float(data["launch_us"]),
+            launches_us={str(name): float(us) for name, us in data["launches_us"].items()},
+            element_operations={
+                str(name): float(count) for name, count in data["element_operations"].items()
+            },
+            faster={str(name): float(factor) for name, factor in data["faster"].items()},
+        )
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise DeviceError("The file is no device profile; calibrate again.") from error
+
+
+def _curves(data: Mapping[str, Any]) -> dict[OperatorClass, Curve]:
+    return {
+        OperatorClass[name]: Curve(tuple((float(size), float(rate)) for size, rate in points))
+        for name, points in data.items()
+    }
+
+
+def _level(name: str, size_bytes: int | None, bytes_per_s: float) -> Level:
+    return Level(str(name), None if size_bytes is None else int(size_bytes), float(bytes_per_s))

@@ -1,0 +1,135 @@
+"""Data sheets of devices that are not here.
+
+Peak rates are the vendors', without sparsity; an operator's rate is the peak of the unit that it
+runs on times a share that kernels of its class usually reach, stated below. They say in which
+order nodes come and what limits them; for microseconds calibrate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from optimizer.cost.classes import OperatorClass
+from optimizer.cost.device import Curve, DeviceProfile, Level, flat
+
+_GPU_MATRIX_SHARE = {
+    OperatorClass.DENSE_CONV: 0.6,
+    OperatorClass.POINTWISE_CONV: 0.5,
+    OperatorClass.GEMM: 0.7,
+    OperatorClass.BATCHED_MATMUL: 0.4,
+    OperatorClass.ATTENTION: 0.4,
+    OperatorClass.RECURRENT: 0.2,
+    OperatorClass.GROUPED_CONV: 0.1,
+}
+_GPU_VECTOR_SHARE = {
+    OperatorClass.DEPTHWISE_CONV: 0.2,
+    OperatorClass.NORMALIZATION: 0.5,
+    OperatorClass.SOFTMAX: 0.5,
+    OperatorClass.REDUCTION: 0.5,
+    OperatorClass.POOLING: 0.5,
+    OperatorClass.ELEMENTWISE: 0.5,
+}
+_CPU_SHARE = {
+    OperatorClass.DENSE_CONV: 0.6,
+    OperatorClass.POINTWISE_CONV: 0.7,
+    OperatorClass.GEMM: 0.8,
+    OperatorClass.BATCHED_MATMUL: 0.5,
+    OperatorClass.ATTENTION: 0.5,
+    OperatorClass.RECURRENT: 0.3,
+    OperatorClass.GROUPED_CONV: 0.1,
+    OperatorClass.DEPTHWISE_CONV: 0.1,
+    OperatorClass.NORMALIZATION: 0.2,
+    OperatorClass.SOFTMAX: 0.1,
+    OperatorClass.REDUCTION: 0.2,
+    OperatorClass.POOLING: 0.1,
+    OperatorClass.ELEMENTWISE: 0.25,
+}
+_ELEMENT_OPERATIONS = {
+    "Div": 4.0, "Sqrt": 4.0, "Reciprocal": 4.0, "Exp": 10.0, "Log": 10.0, "Erf": 16.0, "Gelu": 20.0,
+    "FastGelu": 20.0, "BiasGelu": 20.0, "Sigmoid": 12.0, "Tanh": 14.0, "Pow": 20.0, "Sin": 14.0,
+    "Cos": 14.0, "Softplus": 20.0, "Swish": 13.0, "QuickGelu": 13.0, "HardSwish": 4.0,
+}  # fmt: skip
+_STRIDED_SHARE = {OperatorClass.COPY: 0.8, OperatorClass.GATHER: 0.5, OperatorClass.TRANSPOSE: 0.6}
+
+
+def _rates(matrix: float, vector: float) -> dict[OperatorClass, Curve]:
+    on_matrix = {kind: flat(matrix * share) for kind, share in _GPU_MATRIX_SHARE.items()}
+    on_vector = {kind: flat(vector * share) for kind, share in _GPU_VECTOR_SHARE.items()}
+    return on_matrix | on_vector
+
+
+def _strided(bytes_per_s: float) -> Mapping[OperatorClass, Curve]:
+    return {
+        kind: Curve(((4.0, 0.5 * share * bytes_per_s), (128.0, share * bytes_per_s)))
+        for kind, share in _STRIDED_SHARE.items()
+    }
+
+
+H200 = DeviceProfile(
+    id="h200",
+    name="NVIDIA H200 SXM",
+    source=(
+        "NVIDIA's H200 data sheet: 494 TFLOP/s TF32 and 989 TFLOP/s 16-bit dense on tensor cores, "
+        "67 TFLOP/s float32, 4.8 TB/s; shares and launch are estimates, nothing was measured."
+    ),
+    date="2024-11-18",
+    measured=False,
+    threads=0,
+    rates=_rates(494.5e12, 67e12),
+    levels=(Level("L2", 50 << 20, 10e12), Level("HBM3e", None, 4.8e12)),
+    strided=_strided(4.8e12),
+    launch_us=4.0,
+    element_operations=_ELEMENT_OPERATIONS,
+    faster={"FLOAT16": 2.0, "BFLOAT16": 2.0, "FLOAT8E4M3FN": 4.0, "INT8": 4.0, "UINT8": 4.0},
+)
+
+A100 = DeviceProfile(
+    id="a100",
+    name="NVIDIA A100 SXM 80 GB",
+    source=(
+        "NVIDIA's A100 data sheet: 156 TFLOP/s TF32 and 312 TFLOP/s 16-bit dense on tensor cores, "
+        "19.5 TFLOP/s float32, 2.039 TB/s; shares and launch are estimates, nothing was measured."
+    ),
+    date="2021-06-28",
+    measured=False,
+    threads=0,
+    rates=_rates(156e12, 19.5e12),
+    levels=(Level("L2", 40 << 20, 5e12), Level("HBM2e", None, 2.039e12)),
+    strided=_strided(2.039e12),
+    launch_us=4.0,
+    element_operations=_ELEMENT_OPERATIONS,
+    faster={"FLOAT16": 2.0, "BFLOAT16": 2.0, "INT8": 4.0, "UINT8": 4.0},
+)
+
+_X4_PEAK = 4 * 4 * 2 * 3.3e9  # four 128-bit pipes, four float32 each, multiply and add, 3.3 GHz
+
+CORTEX_X4 = DeviceProfile(
+    id="cortex-x4",
+    name="Arm Cortex-X4, one core at 3.3 GHz",
+    source=(
+        "Arm's Cortex-X4 software optimization guide (four 128-bit multiply-add pipes) and "
+        "Qualcomm's Snapdragon 8 Gen 3 brief (3.3 GHz, LPDDR5X at 4800 MHz); shares of the peak, "
+        "cache bandwidths and launch are estimates, nothing was measured."
+    ),
+    date="2023-10-24",
+    measured=False,
+    threads=1,
+    rates={kind: flat(_X4_PEAK * share) for kind, share in _CPU_SHARE.items()},
+    levels=(
+        Level("L1", 64 << 10, 200e9),
+        Level("L2", 2 << 20, 100e9),
+        Level("L3", 12 << 20, 50e9),
+        Level("LPDDR5X", None, 30e9),
+    ),
+    strided=_strided(30e9),
+    launch_us=2.0,
+    element_operations=_ELEMENT_OPERATIONS,
+    faster={"FLOAT16": 2.0, "BFLOAT16": 2.0, "INT8": 4.0, "UINT8": 4.0},
+)
+
+DEVICES = (H200, A100, CORTEX_X4)
+
+
+def devices() -> tuple[DeviceProfile, ...]:
+    """The data sheets, the fastest first."""
+    return DEVICES

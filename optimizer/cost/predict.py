@@ -1,0 +1,201 @@
+"""How long a node takes on a device: emit, read, compute, write.
+
+    total = emit + max(compute, read + write)
+
+Emit is the launch; compute is FLOPs over the rate of the node's class; read and write are bytes
+over the bandwidth of the level of memory that holds them. Source: the roofline model of Williams,
+Waterman and Patterson 2009, with a launch cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.cost.classes import MATRIX, MOVING, OperatorClass, operator_class
+from optimizer.cost.device import DeviceProfile
+from optimizer.cost.node import Cost, node_cost
+from optimizer.cost.sizes import Sizes
+from optimizer.cost.widths import width_of
+from optimizer.model.graph import is_constant_node, node_id, walk_nodes
+
+_PER_ELEMENT = frozenset({OperatorClass.ELEMENTWISE, OperatorClass.TRANSCENDENTAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A predicted time in its parts, in microseconds.
+
+    Attributes:
+        emit_us: launch.
+        read_us: inputs, weights included.
+        compute_us: arithmetic.
+        write_us: outputs.
+    """
+
+    emit_us: float = 0.0
+    read_us: float = 0.0
+    compute_us: float = 0.0
+    write_us: float = 0.0
+
+    @property
+    def total_us(self) -> float:
+        """Arithmetic hides traffic or the other way round; the launch hides nothing."""
+        return self.emit_us + max(self.compute_us, self.read_us + self.write_us)
+
+    @property
+    def limit(self) -> str:
+        """What most of the time goes to: `launch`, `compute` or `memory`."""
+        moving = self.read_us + self.write_us
+        longest = max(self.emit_us, self.compute_us, moving)
+        if longest == self.emit_us:
+            return "launch"
+        return "compute" if longest == self.compute_us else "memory"
+
+    def __add__(self, other: Parts) -> Parts:
+        """Part by part; the total of a sum is not the sum of the totals."""
+        return Parts(
+            self.emit_us + other.emit_us,
+            self.read_us + other.read_us,
+            self.compute_us + other.compute_us,
+            self.write_us + other.write_us,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NodePrediction:
+    """One node on one device.
+
+    Attributes:
+        node: its id.
+        rate: FLOP/s that its class reaches at its width; 0 for classes without arithmetic.
+    """
+
+    node: str
+    name: str
+    op_type: str
+    kind: OperatorClass
+    cost: Cost
+    parts: Parts
+    rate: float
+
+    @property
+    def intensity(self) -> float:
+        """FLOPs per byte read or written; 0 where nothing moves."""
+        moved = self.cost.bytes_read + self.cost.bytes_written
+        return self.cost.flops / moved if moved else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPrediction:
+    """All nodes of a graph, one after the other.
+
+    Attributes:
+        nodes: those with a prediction, in list order, bodies included once.
+        unknown: ids of those without; they are missing in the total.
+        assumed: the sizes taken for free dimensions.
+    """
+
+    device: DeviceProfile
+    nodes: tuple[NodePrediction, ...]
+    unknown: tuple[str, ...]
+    assumed: Mapping[str, int]
+
+    @property
+    def total_us(self) -> float:
+        """The sum of the nodes' totals."""
+        return sum(node.parts.total_us for node in self.nodes)
+
+
+def predict(
+    node: ir.Node, sizes: Sizes, device: DeviceProfile, *, graph_weight_bytes: int = 0
+) -> Parts | None:
+    """How long a node takes; None where its cost or its class is unknown.
+
+    `graph_weight_bytes` are the weights of the whole graph: they pass through the caches between
+    two runs, so that a node finds its own in the level that holds all.
+    """
+    found = predict_node(node, sizes, device, graph_weight_bytes=graph_weight_bytes)
+    return None if found is None else found.parts
+
+
+def predict_node(
+    node: ir.Node, sizes: Sizes, device: DeviceProfile, *, graph_weight_bytes: int = 0
+) -> NodePrediction | None:
+    """The same with what it was computed from; the id is empty where the node has none."""
+    cost, kind = node_cost(node, sizes), operator_class(node, sizes)
+    if cost is None or kind is None:
+        return None
+    width = width_of(node, kind, sizes)
+    if width is None:
+        return None
+    rate = _rate(node, kind, device, width)
+    operations = _operations(node, kind, cost, device, sizes)
+    read_s, write_s = _traffic(
+        kind, cost, device, width, max(graph_weight_bytes, cost.weight_bytes)
+    )
+    parts = Parts(
+        emit_us=0.0 if kind == OperatorClass.CONTROL else device.launch(node.op_type),
+        read_us=read_s * 1e6,
+        compute_us=operations / rate * 1e6 if rate else 0.0,
+        write_us=write_s * 1e6,
+    )
+    identity = node_id(node) if "id" in node.meta else ""
+    return NodePrediction(identity, node.name or "", node.op_type, kind, cost, parts, rate)
+
+
+def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> GraphPrediction:
+    """Every node of a graph and its bodies, constants left out; a body counts once."""
+    nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
+    costs = [node_cost(node, sizes) for node in nodes]
+    weights = sum(cost.weight_bytes for cost in costs if cost is not None)
+    known: list[NodePrediction] = []
+    unknown: list[str] = []
+    for node in nodes:
+        found = predict_node(node, sizes, device, graph_weight_bytes=weights)
+        if found is None:
+            unknown.append(node_id(node))
+        else:
+            known.append(found)
+    return GraphPrediction(device, tuple(known), tuple(unknown), dict(sizes.assumed))
+
+
+def _rate(node: ir.Node, kind: OperatorClass, device: DeviceProfile, width: float) -> float:
+    if kind in _PER_ELEMENT:
+        kind = OperatorClass.ELEMENTWISE
+    curve = device.rates.get(kind)
+    if curve is None:
+        return 0.0
+    return curve.at(width) * (_faster(node, device) if kind in MATRIX else 1.0)
+
+
+def _faster(node: ir.Node, device: DeviceProfile) -> float:
+    for value in node.inputs:
+        if value is not None and value.dtype is not None:
+            return device.faster.get(value.dtype.name, 1.0)
+    return 1.0
+
+
+def _operations(
+    node: ir.Node, kind: OperatorClass, cost: Cost, device: DeviceProfile, sizes: Sizes
+) -> float:
+    """FLOPs; of the elementwise classes what the machine needs for an element."""
+    if kind not in _PER_ELEMENT:
+        return cost.flops
+    count = max((sizes.elements(value) or 0 for value in node.outputs), default=0)
+    return count * device.element_operations.get(node.op_type, 1.0)
+
+
+def _traffic(
+    kind: OperatorClass, cost: Cost, device: DeviceProfile, width: float, weight_bytes: int
+) -> tuple[float, float]:
+    """Seconds to read and to write."""
+    activations = cost.bytes_read - cost.weight_bytes
+    near = device.level(cost.bytes_read + cost.bytes_written).bytes_per_s
+    far = device.level(weight_bytes).bytes_per_s
+    if kind in MOVING:
+        strided = device.strided[kind].at(width) if kind in device.strided else near
+        near, far = min(near, strided), min(far, strided)
+    return activations / near + cost.weight_bytes / far, cost.bytes_written / near

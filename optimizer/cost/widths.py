@@ -1,0 +1,146 @@
+"""The size that the speed of a class of operators depends on most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+import onnx_ir as ir
+
+from optimizer.cost.classes import OperatorClass
+from optimizer.cost.sizes import Sizes
+
+Width = Callable[[ir.Node, Sizes], float | None]
+
+
+def width_of(node: ir.Node, kind: OperatorClass, sizes: Sizes) -> float | None:
+    """The size on which the rate of a class depends.
+
+    Returns:
+        filters of a group for convolutions, the smallest of rows, columns and depth for products,
+        the length of a row for normalization, softmax and reduction, the elements of the window
+        for pooling, and for what moves data the bytes that stay side by side; 1 for the others,
+        None where a shape is unknown.
+    """
+    rule = _WIDTHS.get(kind)
+    return 1.0 if rule is None else rule(node, sizes)
+
+
+def _filters(node: ir.Node, sizes: Sizes) -> float | None:
+    weights = sizes.shape(node.inputs[3 if node.op_type == "QLinearConv" else 1])
+    if not weights:
+        return None
+    groups = max(_integer(node, "group", 1), 1)
+    return max(weights[0] / groups, 1.0)
+
+
+def _smallest(node: ir.Node, sizes: Sizes) -> float | None:
+    """A[…, M, K] times B[K, N]: rows of all batches count together."""
+    left, out = sizes.shape(node.inputs[0]), sizes.shape(node.outputs[0])
+    if not left or not out:
+        return None
+    return float(max(1, min(prod(out[:-1]), out[-1], left[-1])))
+
+
+def _smallest_of_a_batch(node: ir.Node, sizes: Sizes) -> float | None:
+    left, out = sizes.shape(node.inputs[0]), sizes.shape(node.outputs[0])
+    if not left or not out:
+        return None
+    return float(max(1, min((*out[-2:], left[-1]))))
+
+
+def _row(node: ir.Node, sizes: Sizes) -> float | None:
+    """Elements over which a row is normalized."""
+    shape = sizes.shape(node.inputs[0])
+    if shape is None:
+        return None
+    if node.op_type in ("BatchNormalization", "InstanceNormalization"):
+        return float(max(1, prod(shape[2:])))
+    return float(max(1, shape[-1] if shape else 1))
+
+
+def _reduced(node: ir.Node, sizes: Sizes) -> float | None:
+    """Elements that become one."""
+    before, after = sizes.elements(node.inputs[0]), sizes.elements(node.outputs[0])
+    return None if before is None or after is None else max(1.0, before / max(after, 1))
+
+
+def _window(node: ir.Node, sizes: Sizes) -> float | None:
+    kernel = node.attributes.get("kernel_shape")
+    if kernel is not None:
+        return float(max(1, prod(kernel.as_ints())))
+    return _reduced(node, sizes)
+
+
+def _run_of_transpose(node: ir.Node, sizes: Sizes) -> float | None:
+    shape = sizes.shape(node.inputs[0])
+    if shape is None:
+        return None
+    given = node.attributes.get("perm")
+    order = list(given.as_ints()) if given is not None else list(reversed(range(len(shape))))
+    moving = [axis for axis in order if axis < len(shape) and shape[axis] != 1]
+    standing = sorted(moving)
+    run = 1
+    while moving and moving[-1] == standing[-1]:
+        run *= shape[moving.pop()]
+        standing.pop()
+    return float(run * _item_bytes(node))
+
+
+def _run_of_copy(node: ir.Node, sizes: Sizes) -> float | None:
+    """What lies side by side both before and after."""
+    out = sizes.shape(node.outputs[0])
+    if out is None:
+        return None
+    if node.op_type == "Concat":
+        axis = _integer(node, "axis", 0)
+        return float(prod(out[axis:]) / max(len(node.inputs), 1) * _item_bytes(node))
+    before = sizes.shape(node.inputs[0]) if node.inputs else None
+    if before is None:
+        return None
+    return float(_common_run(before, out) * _item_bytes(node))
+
+
+def _run_of_gather(node: ir.Node, sizes: Sizes) -> float | None:
+    shape = sizes.shape(node.inputs[0])
+    if shape is None:
+        return None
+    axis = _integer(node, "axis", 0) % max(len(shape), 1)
+    run = prod(shape[axis + 1 :]) if node.op_type == "Gather" else 1
+    return float(run * _item_bytes(node))
+
+
+def _common_run(before: tuple[int, ...], after: tuple[int, ...]) -> int:
+    """Elements of the innermost axes that stay whole, and of the first that does not."""
+    run = 1
+    for old, new in zip(reversed(before), reversed(after), strict=False):
+        if old != new:
+            return max(1, run * min(old, new))
+        run *= old
+    return max(1, run)
+
+
+def _item_bytes(node: ir.Node) -> int:
+    dtype = node.outputs[0].dtype
+    return 4 if dtype is None or dtype.bitwidth < 8 else dtype.bitwidth // 8
+
+
+def _integer(node: ir.Node, name: str, default: int) -> int:
+    attribute = node.attributes.get(name)
+    return default if attribute is None or attribute.is_ref() else int(attribute.value)
+
+
+_WIDTHS: dict[OperatorClass, Width] = {
+    OperatorClass.DENSE_CONV: _filters,
+    OperatorClass.POINTWISE_CONV: _filters,
+    OperatorClass.GROUPED_CONV: _filters,
+    OperatorClass.GEMM: _smallest,
+    OperatorClass.BATCHED_MATMUL: _smallest_of_a_batch,
+    OperatorClass.NORMALIZATION: _row,
+    OperatorClass.SOFTMAX: _row,
+    OperatorClass.REDUCTION: _reduced,
+    OperatorClass.POOLING: _window,
+    OperatorClass.TRANSPOSE: _run_of_transpose,
+    OperatorClass.COPY: _run_of_copy,
+    OperatorClass.GATHER: _run_of_gather,
+}
