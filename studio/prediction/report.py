@@ -1,0 +1,110 @@
+"""What a prediction says about an open run: every step's total, and every node of one step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from optimizer.cost.classes import OperatorClass
+from optimizer.cost.node import Cost
+from optimizer.cost.predict import GraphPrediction, NodePrediction, Parts
+
+STEPS_SCHEMA = "passlens.predicted-steps/1"
+NODES_SCHEMA = "passlens.predicted-nodes/1"
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedSteps:
+    """A whole trace on one device.
+
+    Attributes:
+        before_ns: of the source.
+        changes_ns: what each step added, step 1 first; negative where it saved.
+        unknown: nodes without a prediction, before and after.
+    """
+
+    before_ns: int
+    changes_ns: tuple[int, ...]
+    unknown: tuple[int, int] = (0, 0)
+
+    @property
+    def after_ns(self) -> int:
+        """Of the last step."""
+        return self.before_ns + sum(self.changes_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedGraph:
+    """One step on one device.
+
+    Attributes:
+        step: of the trace.
+        nodes: with a prediction, in list order.
+        unknown: how many others there are.
+        assumed: the sizes taken for free dimensions.
+    """
+
+    step: int
+    nodes: tuple[NodePrediction, ...]
+    unknown: int = 0
+    assumed: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def total_us(self) -> float:
+        """All nodes, one after the other."""
+        return sum(node.parts.total_us for node in self.nodes)
+
+    @property
+    def launch_us(self) -> float:
+        """The part of it that is launches."""
+        return sum(node.parts.emit_us for node in self.nodes)
+
+
+def steps_json(found: PredictedSteps) -> dict[str, Any]:
+    """As JSON."""
+    return {"schema": STEPS_SCHEMA, **asdict(found)}
+
+
+def steps_from_json(data: Mapping[str, Any]) -> PredictedSteps:
+    """What `steps_json` wrote."""
+    before, after = data["unknown"]
+    return PredictedSteps(data["before_ns"], tuple(data["changes_ns"]), (before, after))
+
+
+def graph_json(found: GraphPrediction, step: int) -> dict[str, Any]:
+    """A step as JSON."""
+    return {
+        "schema": NODES_SCHEMA,
+        "step": step,
+        "nodes": [_row(node) for node in found.nodes],
+        "unknown": len(found.unknown),
+        "assumed": sorted(found.assumed.items()),
+    }
+
+
+def graph_from_json(data: Mapping[str, Any]) -> PredictedGraph:
+    """What `graph_json` wrote."""
+    return PredictedGraph(
+        data["step"],
+        tuple(_node(*row) for row in data["nodes"]),
+        data["unknown"],
+        tuple((name, size) for name, size in data["assumed"]),
+    )
+
+
+def _row(node: NodePrediction) -> list[Any]:
+    cost, parts = node.cost, node.parts
+    return [
+        [node.node, node.name, node.op_type, node.kind.name],
+        [cost.flops, cost.bytes_read, cost.bytes_written, cost.weight_bytes],
+        [parts.emit_us, parts.read_us, parts.compute_us, parts.write_us],
+        node.rate,
+    ]
+
+
+def _node(names: list[str], cost: list[int], parts: list[float], rate: float) -> NodePrediction:
+    identity, name, operator, kind = names
+    return NodePrediction(
+        identity, name, operator, OperatorClass[kind], Cost(*cost), Parts(*parts), rate
+    )
