@@ -66,11 +66,19 @@ class Lifetime:
 
 @dataclass(frozen=True, slots=True)
 class UnknownSize:
-    """A value whose bytes nobody knows, and why."""
+    """A value whose bytes nobody knows, and why.
+
+    Attributes:
+        value: its id.
+        name: display text.
+        reason: for people, for example the free dimension that has no size.
+        region: where it would live.
+    """
 
     value: str
     name: str
     reason: str
+    region: Region = "activations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,7 @@ class Arena:
         unknown: what is missing in every total.
         bodies: arenas of the bodies of its nodes.
         alignment: of what is planned, in bytes.
+        operator: of the owner: If, Loop, Scan; empty for the main graph.
     """
 
     graph: str
@@ -94,6 +103,7 @@ class Arena:
     unknown: tuple[UnknownSize, ...]
     bodies: tuple[Arena, ...]
     alignment: int
+    operator: str = ""
 
     def of(self, region: Region) -> tuple[Lifetime, ...]:
         """The lifetimes of a region."""
@@ -105,13 +115,14 @@ class Arena:
         Raises:
             PlanError: some sizes are unknown; a plan without them would be too small.
         """
-        if self.unknown:
-            shown = ", ".join(quoted(one.name) for one in self.unknown[:_SHOWN])
-            raise PlanError(
-                f"{len(self.unknown)} values have no known size ({shown}); bind the free dimensions"
-                " they depend on."
-            )
         chosen = regions or ("activations",)
+        missing = [one for one in self.unknown if one.region in chosen]
+        if missing:
+            shown = "; ".join(f"{quoted(one.name)}: {one.reason}" for one in missing[:_SHOWN])
+            verb = "value has" if len(missing) == 1 else "values have"
+            raise PlanError(
+                f"{len(missing):,} {verb} no known size ({shown}). Give the free dimensions a size."
+            )
         return tuple(
             Buffer(one.value, aligned(one.size_bytes, self.alignment), one.start, one.end)
             for one in self.lifetimes

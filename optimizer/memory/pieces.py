@@ -1,0 +1,174 @@
+"""Pieces of memory: tensors that share their bytes whatever the order of the nodes.
+
+A piece is a tensor with all its views. It belongs to the caller as soon as an input or an output of
+the graph is in it; two outputs, or an input and an output, are never the same piece. What may be
+written over what in addition depends on the order: `written_over` says who may, `Walk` who is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from optimizer.memory.arena import LifetimeOptions
+from optimizer.memory.buffer import aligned
+from optimizer.memory.program import NOTHING, Operation, Program, Tensor
+from optimizer.model.graph import node_id
+
+
+@dataclass(slots=True)
+class Piece:
+    """A piece of memory.
+
+    Attributes:
+        tensors: positions of its tensors in the program, as they are made in list order.
+        size_bytes: not aligned; None where it is unknown.
+        planned: whether it is an activation, and not the caller's.
+        maker: position of the operation that makes the first tensor; `NOTHING` for inputs.
+        readers: positions of the operations that read any of its tensors, in list order.
+        taken: its aligned size if it is planned and known, else 0.
+    """
+
+    tensors: list[int]
+    size_bytes: int | None
+    planned: bool
+    maker: int
+    readers: list[int]
+    taken: int = 0
+
+
+@dataclass(slots=True)
+class Pieces:
+    """The pieces of a program.
+
+    Attributes:
+        program: the program.
+        pieces: by first tensor.
+        makes: for each operation the pieces it makes.
+        reads: for each operation the different pieces it reads.
+        written_over: for each operation the pieces that the first one it makes may replace.
+        workspace: for each operation the aligned bytes it needs while it runs.
+    """
+
+    program: Program
+    pieces: list[Piece]
+    makes: list[tuple[int, ...]]
+    reads: list[tuple[int, ...]]
+    written_over: list[tuple[int, ...]]
+    workspace: list[int]
+
+
+def pieces_of(program: Program, options: LifetimeOptions) -> Pieces:
+    """Group the tensors of a program."""
+    pieces: list[Piece] = []
+    place = _grouped(program, options, pieces)
+    found = Pieces(program, pieces, [], [], [], [])
+    for index, operation in enumerate(program.operations):
+        makes = tuple(p for t in operation.makes if pieces[p := place[t]].tensors[0] == t)
+        reads = tuple(dict.fromkeys([place[tensor] for tensor in operation.reads]))
+        for piece in reads:
+            pieces[piece].readers.append(index)
+        found.makes.append(makes)
+        found.reads.append(reads)
+        over = _replaced(operation, makes, place, pieces) if options.in_place else ()
+        found.written_over.append(over)
+        needed = options.workspace.get(node_id(operation.node), 0) if options.workspace else 0
+        found.workspace.append(aligned(needed, options.alignment))
+    for piece in pieces:
+        piece.taken = aligned(piece.size_bytes or 0, options.alignment) if piece.planned else 0
+    return found
+
+
+def _grouped(program: Program, options: LifetimeOptions, pieces: list[Piece]) -> list[int]:
+    """Make the pieces; for each tensor the position of its own."""
+    place = [NOTHING] * len(program.tensors)
+    for position, tensor in enumerate(program.tensors):
+        if tensor.role == "input":
+            place[position] = len(pieces)
+            pieces.append(Piece([position], tensor.size_bytes, False, NOTHING, []))
+    for index, operation in enumerate(program.operations):
+        for position in operation.makes:
+            tensor = program.tensors[position]
+            source = operation.looks_at if position == operation.makes[0] else NOTHING
+            if options.views and source != NOTHING and _joins(tensor, pieces[place[source]]):
+                place[position] = place[source]
+                pieces[place[source]].tensors.append(position)
+                continue
+            place[position] = len(pieces)
+            planned = tensor.role == "made"
+            pieces.append(Piece([position], tensor.size_bytes, planned, index, []))
+    return place
+
+
+def _joins(tensor: Tensor, piece: Piece) -> bool:
+    """Whether a view can be in the piece of what it looks at; it is put there."""
+    if tensor.role == "output":
+        if not piece.planned:
+            return False  # the caller wants the output in memory of its own
+        piece.planned = False
+    if piece.size_bytes is None:
+        piece.size_bytes = tensor.size_bytes  # a view may be known where its source is not
+    return True
+
+
+def _replaced(
+    operation: Operation, makes: tuple[int, ...], place: list[int], pieces: list[Piece]
+) -> tuple[int, ...]:
+    """The pieces that the first one made may replace; the caller's memory is left alone."""
+    if not operation.writes_over or not makes or place[operation.makes[0]] != makes[0]:
+        return ()
+    if not pieces[makes[0]].planned:
+        return ()
+    return tuple(p for t in operation.writes_over if pieces[p := place[t]].planned)
+
+
+@dataclass(slots=True)
+class Moment:
+    """What an operation does to the planned memory, in some order.
+
+    Attributes:
+        operation: its position.
+        live_bytes: alive while it runs.
+        left_bytes: alive afterwards.
+        replaced: the piece that its first result is written over; `NOTHING` where it is new.
+        dying: the planned pieces that are needed no more.
+    """
+
+    operation: int
+    live_bytes: int
+    left_bytes: int
+    replaced: int
+    dying: list[int]
+
+
+def walk(pieces: Pieces, order: Sequence[int]) -> Iterator[Moment]:
+    """Run the operations in this order, and watch the memory.
+
+    Args:
+        pieces: of a program.
+        order: every operation once, none before what it reads.
+    """
+    known = pieces.pieces
+    waiting = [len(piece.readers) for piece in known]
+    live = 0
+    for index in order:
+        makes, reads = pieces.makes[index], pieces.reads[index]
+        over = pieces.written_over[index]
+        replaced = next((p for p in over if waiting[p] == 1), NOTHING)
+        made = sum(known[piece].taken for piece in makes)
+        live += made
+        most = live + pieces.workspace[index]
+        if replaced != NOTHING:
+            most -= known[replaced].taken
+        dying = [piece for piece in makes if not waiting[piece] and known[piece].planned]
+        for piece in reads:
+            waiting[piece] -= 1
+            if not waiting[piece] and known[piece].planned:
+                dying.append(piece)
+        live -= sum(known[piece].taken for piece in dying)
+        yield Moment(index, most, live, replaced, dying)
+
+
+def peak_bytes(pieces: Pieces, order: Sequence[int]) -> int:
+    """The most that is alive at once in this order."""
+    return max((moment.live_bytes for moment in walk(pieces, order)), default=0)

@@ -1,0 +1,113 @@
+"""Bytes of values where they are certain, and the reason where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import onnx_ir as ir
+
+from optimizer.errors import quoted
+from optimizer.model.dimension import TooComplex
+from optimizer.model.dimension_text import parse
+from optimizer.model.graph import node_id
+
+_NOT_COUNTABLE = frozenset({ir.DataType.STRING, ir.DataType.UNDEFINED})
+
+
+class Measure(Protocol):
+    """Tells sizes."""
+
+    def size_bytes(self, value: ir.Value) -> int | None:
+        """The bytes of a tensor; None where they are not known."""
+        ...
+
+
+class KnownSizes:
+    """Sizes without any assumption: a free dimension without a given size stays unknown.
+
+    Attributes:
+        free: names of the free dimensions of the main graph's inputs.
+    """
+
+    def __init__(self, graph: ir.Graph, given: Mapping[str, int] | None = None) -> None:
+        self._given = dict(given or {})
+        self._known: dict[str, int | None] = {}
+        self.free = frozenset(
+            name
+            for value in graph.inputs
+            for dim in value.shape or ()
+            if isinstance(dim, ir.SymbolicDim) and dim.value
+            for name in _names(dim.value)
+        )
+
+    def size_bytes(self, value: ir.Value) -> int | None:
+        """The bytes of a tensor; None where they are not known."""
+        kind, dims = value.type, value.shape
+        if dims is None or not isinstance(kind, ir.TensorType) or kind.dtype in _NOT_COUNTABLE:
+            return None
+        count = 1
+        for dim in dims:
+            size = dim if isinstance(dim, int) else self._size(dim.value)
+            if size is None or size < 0:
+                return None
+            count *= size
+        return -(-count * kind.dtype.bitwidth // 8)
+
+    def shape(self, value: ir.Value) -> tuple[int, ...]:
+        """The shape in numbers, -1 for what is unknown; empty where the rank is unknown."""
+        dims = (dim if isinstance(dim, int) else self._size(dim.value) for dim in value.shape or ())
+        return tuple(-1 if size is None else size for size in dims)
+
+    def why(self, value: ir.Value) -> str:
+        """Why the bytes of a value are unknown, for people."""
+        kind = value.type
+        if isinstance(kind, ir.SequenceType | ir.OptionalType):
+            return "a sequence or an optional has no fixed size"
+        if isinstance(kind, ir.TensorType) and kind.dtype == ir.DataType.STRING:
+            return "text has no fixed size"
+        if not isinstance(kind, ir.TensorType) or kind.dtype == ir.DataType.UNDEFINED:
+            return f"its element type is unknown{_made_by(value)}"
+        if value.shape is None:
+            return f"its shape is unknown{_made_by(value)}"
+        texts = [dim.value for dim in value.shape if not isinstance(dim, int)]
+        names = dict.fromkeys(name for text in texts if text for name in _names(text))
+        missing = [name for name in names if name not in self._given]
+        bindable = [quoted(name) for name in missing if name in self.free]
+        if bindable:
+            return f"it depends on the free dimension {', '.join(bindable)}"
+        if missing:
+            return f"the size {quoted(missing[0])} follows from the data{_made_by(value)}"
+        if value.is_graph_input():
+            return "a dimension of the input has neither a size nor a name"
+        return f"a size is unknown before the run{_made_by(value)}"
+
+    def _size(self, text: str | None) -> int | None:
+        if not text:
+            return None
+        if text not in self._known:
+            self._known[text] = self._evaluate(text)
+        return self._known[text]
+
+    def _evaluate(self, text: str) -> int | None:
+        if text in self._given:
+            return self._given[text]
+        expression = parse(text)
+        if expression is None:
+            return None
+        try:
+            size = expression.evaluate(self._given)
+        except TooComplex:
+            return None
+        return size if isinstance(size, int) else None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The names a dimension depends on."""
+    expression = parse(text)
+    return () if expression is None else tuple(sorted(expression.symbols()))
+
+
+def _made_by(value: ir.Value) -> str:
+    node = value.producer()
+    return "" if node is None else f" (from {node.op_type} {quoted(node.name or node_id(node))})"
