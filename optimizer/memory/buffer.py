@@ -30,7 +30,7 @@ class Buffer:
 
     def meets(self, other: Buffer) -> bool:
         """Whether both are alive at some step."""
-        return self.start < other.end and other.start < self.end
+        return max(self.start, other.start) < min(self.end, other.end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from optimizer.errors import PlanError, quoted
 from optimizer.memory.buffer import Buffer, lower_bound
 from optimizer.memory.plan import Plan, certificate_of, check_plan, peak_bytes
 
+MOST_BYTES = 1 << 62
+"""All buffers side by side have to fit into this; and no step is farther from 0."""
+
 Speed = Literal["fast", "search"]
 """`fast` planners end by themselves in milliseconds; a `search` goes on until its budget ends."""
 
@@ -131,9 +134,10 @@ def make_plan(planner_id: str, buffers: Sequence[Buffer], budget: Budget | None 
     """Run a planner and check what it says.
 
     Raises:
-        PlanError: there is no such planner, or its plan is wrong.
+        PlanError: there is no such planner, the buffers cannot be planned, or its plan is wrong.
     """
     found = find_planner(planner_id)
+    _refuse_odd(buffers)
     started = time.perf_counter()
     placement = found.place(buffers, budget or Budget())
     seconds = time.perf_counter() - started
@@ -148,3 +152,17 @@ def make_plan(planner_id: str, buffers: Sequence[Buffer], budget: Budget | None 
         seconds=seconds,
         note=placement.note,
     )
+
+
+def _refuse_odd(buffers: Sequence[Buffer]) -> None:
+    """Raise where numbers are negative or too large for the planners' arithmetic."""
+    for buffer in buffers:
+        if buffer.size_bytes < 0 or buffer.steps < 0:
+            raise PlanError(
+                f"Buffer {quoted(buffer.name)} has {buffer.size_bytes} bytes on steps"
+                f" [{buffer.start}, {buffer.end}); neither may be negative."
+            )
+        if max(abs(buffer.start), abs(buffer.end)) > MOST_BYTES:
+            raise PlanError(f"Buffer {quoted(buffer.name)} lives at steps beyond 2**62.")
+    if sum(buffer.size_bytes for buffer in buffers) > MOST_BYTES:
+        raise PlanError("The buffers need more than 4 EiB side by side; that cannot be planned.")

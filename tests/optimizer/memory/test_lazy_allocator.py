@@ -10,17 +10,7 @@ from optimizer.errors import PlanError
 from optimizer.memory.buffer import Buffer
 from optimizer.memory.lazy_allocator import Event, Fit, LazyAllocator, film, place_in_time
 from optimizer.memory.plan import check_plan
-
-
-def drawn_buffers(*, most: int = 40) -> st.SearchStrategy[list[Buffer]]:
-    """Random lives on few steps, sizes that often fit exactly; some empty, some without a life."""
-    life = st.tuples(st.integers(0, 8), st.integers(0, 12), st.integers(0, 5))
-    return st.lists(life, max_size=most).map(
-        lambda lives: [
-            Buffer(f"b{i}", size * 64, start, start + steps)
-            for i, (size, start, steps) in enumerate(lives)
-        ]
-    )
+from tests.optimizer.memory.random_buffers import drawn_buffers
 
 
 def kinds(events: Sequence[Event]) -> list[str]:

@@ -1,0 +1,26 @@
+"""The most crowded step first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from optimizer.memory.buffer import Buffer
+from optimizer.memory.lives import lives_of, place_in_order
+from optimizer.memory.registry import Budget, Placement, planner
+
+
+@planner("greedy-by-breadth", "Greedy by breadth", order=40)
+def greedy_by_breadth(buffers: Sequence[Buffer], budget: Budget) -> Placement:
+    """Take the steps by how much is alive, most first; at each place what is new, largest first.
+
+    A buffer goes to the smallest gap that is large enough between those that are alive at the same
+    time, else on top of them. O(n) a buffer.
+
+    Source: Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net Inference",
+    greedy by breadth.
+    """
+    lives = lives_of(buffers)
+    order = np.lexsort((-lives.sizes, lives.crowded_at, -lives.crowds))
+    return Placement(place_in_order(lives, order.tolist()))
