@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from optimizer.cost.node import VIEWS, Cost, node_cost
+from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.sizes import Sizes
-from optimizer.model.graph import bodies, is_constant_node, walk_graphs, walk_nodes
+from optimizer.memory.arena import LifetimeOptions
+from optimizer.memory.pieces import pieces_of, walk
+from optimizer.memory.program import Program, read_program
+from optimizer.model.graph import is_constant_node, walk_graphs, walk_nodes
 from optimizer.model.operators.call import constant_tensor
+
+_COUNTED = LifetimeOptions(views=True, in_place=False, alignment=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,54 +87,15 @@ def peak_activation_bytes(graph: ir.Graph, sizes: Sizes | None = None) -> int:
     """The most bytes alive at once when the nodes run in list order.
 
     A value lives from its node to its last use; graph outputs live to the end. What the
-    largest body needs comes on top while its owner runs. Values of unknown size count as nothing.
+    largest body needs comes on top while its owner runs. Values of unknown size count as nothing;
+    `optimizer.memory.lifetimes` tells them.
     """
-    sizes = sizes or Sizes()
-    owner = _owners(graph)
-    last = _last_uses(graph, owner)
-    alive = peak = 0
-    freed: dict[int, int] = {}
-    for position, node in enumerate(graph):
-        for value in node.outputs:
-            if owner.get(value) is value:
-                size = sizes.size_bytes(value) or 0
-                alive += size
-                end = last.get(value, position)
-                freed[end] = freed.get(end, 0) + size
-        inside = max((peak_activation_bytes(body, sizes) for body in bodies(node)), default=0)
-        peak = max(peak, alive + inside)
-        alive -= freed.pop(position, 0)
-    return peak
+    return _peak_bytes(read_program(graph, sizes or Sizes()))
 
 
-def _owners(graph: ir.Graph) -> dict[ir.Value, ir.Value]:
-    """For each value made by a node, the value whose memory it uses; weights have no owner."""
-    owner: dict[ir.Value, ir.Value] = {}
-    for node in graph:
-        if is_constant_node(node):
-            continue
-        if node.op_type in VIEWS and not node.domain and node.op_type not in ("Shape", "Size"):
-            source = node.inputs[0] if node.inputs else None
-            if source is not None and source in owner:
-                owner[node.outputs[0]] = owner[source]
-            continue
-        owner.update((value, value) for value in node.outputs)
-    return owner
-
-
-def _last_uses(graph: ir.Graph, owner: Mapping[ir.Value, ir.Value]) -> dict[ir.Value, int]:
-    """Position of the last node that needs a value's memory, uses inside bodies included."""
-    last: dict[ir.Value, int] = {}
-    position = -1
-    for position, node in enumerate(graph):
-        used = list(node.inputs)
-        for body in bodies(node):
-            used += [value for inner in walk_nodes(body) for value in inner.inputs]
-            used += [value for inner in walk_graphs(body) for value in inner.outputs]
-        for value in used:
-            if value is not None and value in owner:
-                last[owner[value]] = position
-    for value in graph.outputs:
-        if value in owner:
-            last[owner[value]] = position + 1
-    return last
+def _peak_bytes(program: Program) -> int:
+    inside: dict[int, int] = {}
+    for owner, body in program.bodies:
+        inside[owner] = max(inside.get(owner, 0), _peak_bytes(body))
+    moments = walk(pieces_of(program, _COUNTED, outputs=True), range(len(program.operations)))
+    return max((m.live_bytes + inside.get(m.operation, 0) for m in moments), default=0)

@@ -84,7 +84,7 @@ def _arena(
         graph=graph_id(program.graph),
         owner="" if owner is None else node_id(owner),
         operator="" if owner is None else owner.op_type,
-        nodes=tuple(node_id(program.operations[index].node) for index in order),
+        nodes=tuple(program.operations[index].id for index in order),
         lifetimes=(*constants, *lived),
         unknown=(*unknown_constants, *_unknown(pieces, measure)),
         bodies=tuple(
@@ -150,11 +150,11 @@ def _workspaces(
     """Memory that is taken and given back within a step."""
     for step, index in enumerate(order):
         if pieces.workspace[index]:
-            node = pieces.program.operations[index].node
-            identity = node_id(node)
+            operation = pieces.program.operations[index]
+            identity = operation.id
             yield Lifetime(
                 value=f"{identity}{WORKSPACE}",
-                name=f"workspace of {node.name or identity}",
+                name=f"workspace of {operation.node.name or identity}",
                 values=(),
                 node=identity,
                 readers=(),
@@ -174,4 +174,4 @@ def _unknown(pieces: Pieces, measure: KnownSizes) -> Iterator[UnknownSize]:
 
 
 def _id(pieces: Pieces, index: int) -> str:
-    return "" if index == NOTHING else node_id(pieces.program.operations[index].node)
+    return "" if index == NOTHING else pieces.program.operations[index].id

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.buffer import aligned
 from optimizer.memory.program import NOTHING, Operation, Program, Tensor
-from optimizer.model.graph import node_id
 
 
 @dataclass(slots=True)
@@ -26,7 +25,7 @@ class Piece:
         planned: whether it is an activation, and not the caller's.
         maker: position of the operation that makes the first tensor; `NOTHING` for inputs.
         readers: positions of the operations that read any of its tensors, in list order.
-        taken: its aligned size if it is planned and known, else 0.
+        taken: its aligned size if it counts and is known, else 0.
     """
 
     tensors: list[int]
@@ -58,8 +57,14 @@ class Pieces:
     workspace: list[int]
 
 
-def pieces_of(program: Program, options: LifetimeOptions) -> Pieces:
-    """Group the tensors of a program."""
+def pieces_of(program: Program, options: LifetimeOptions, *, outputs: bool = False) -> Pieces:
+    """Group the tensors of a program.
+
+    Args:
+        program: of a graph.
+        options: what may share memory.
+        outputs: whether the graph's outputs count beside the activations.
+    """
     pieces: list[Piece] = []
     place = _grouped(program, options, pieces)
     found = Pieces(program, pieces, [], [], [], [])
@@ -72,10 +77,11 @@ def pieces_of(program: Program, options: LifetimeOptions) -> Pieces:
         found.reads.append(reads)
         over = _replaced(operation, makes, place, pieces) if options.in_place else ()
         found.written_over.append(over)
-        needed = options.workspace.get(node_id(operation.node), 0) if options.workspace else 0
+        needed = options.workspace.get(operation.id, 0) if options.workspace else 0
         found.workspace.append(aligned(needed, options.alignment))
     for piece in pieces:
-        piece.taken = aligned(piece.size_bytes or 0, options.alignment) if piece.planned else 0
+        if piece.planned or (outputs and piece.maker != NOTHING):
+            piece.taken = aligned(piece.size_bytes or 0, options.alignment)
     return found
 
 

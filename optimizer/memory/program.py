@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from optimizer.memory.sharing import looks_at, may_write_over
 from optimizer.memory.sizes import Measure
-from optimizer.model.graph import bodies, is_constant_node, node_id
+from optimizer.model.graph import ID, bodies, is_constant_node
 from optimizer.verify.randomness import is_random
 
 Role = Literal["made", "input", "output"]
@@ -42,6 +42,7 @@ class Operation:
     """A node that runs.
 
     Attributes:
+        id: of the node; empty where it was given none.
         node: the node itself.
         reads: positions of the different tensors it needs, those of its bodies included.
         makes: positions of its outputs.
@@ -49,6 +50,7 @@ class Operation:
         writes_over: tensors that `makes[0]` may replace, if they are needed no more.
     """
 
+    id: str
     node: ir.Node
     reads: tuple[int, ...]
     makes: tuple[int, ...]
@@ -80,7 +82,7 @@ class Program:
 
     def ids(self) -> list[str]:
         """The ids of the operations' nodes."""
-        return [node_id(operation.node) for operation in self.operations]
+        return [operation.id for operation in self.operations]
 
     def before(self) -> list[list[int]]:
         """For each operation those that must run before it."""
@@ -131,7 +133,7 @@ class _Reader:
             used |= program.outer | program.needed
         reads = tuple(place for value in used if (place := self._use(value)) != NOTHING)
         makes = tuple(self._add(value, "made") for value in node.outputs if value.name)
-        operation = Operation(node, reads, makes)
+        operation = Operation(str(node.meta.get(ID, "")), node, reads, makes)
         self.program.operations.append(operation)
         if makes and reads and node.outputs[0].name:
             operation.looks_at = self._looked_at(node, makes[0])

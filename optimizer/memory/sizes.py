@@ -12,6 +12,10 @@ from optimizer.model.dimension import TooComplex
 from optimizer.model.dimension_text import parse
 from optimizer.model.graph import node_id
 
+_SEQUENCES = frozenset(
+    {"Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert",
+     "SequenceMap", "SplitToSequence"}
+)  # fmt: skip
 _NOT_COUNTABLE = frozenset({ir.DataType.STRING, ir.DataType.UNDEFINED})
 
 
@@ -61,8 +65,8 @@ class KnownSizes:
 
     def why(self, value: ir.Value) -> str:
         """Why the bytes of a value are unknown, for people."""
-        kind = value.type
-        if isinstance(kind, ir.SequenceType | ir.OptionalType):
+        kind, maker = value.type, value.producer()
+        if isinstance(kind, ir.SequenceType | ir.OptionalType) or _makes_sequence(maker):
             return "a sequence or an optional has no fixed size"
         if isinstance(kind, ir.TensorType) and kind.dtype == ir.DataType.STRING:
             return "text has no fixed size"
@@ -106,6 +110,10 @@ def _names(text: str) -> tuple[str, ...]:
     """The names a dimension depends on."""
     expression = parse(text)
     return () if expression is None else tuple(sorted(expression.symbols()))
+
+
+def _makes_sequence(node: ir.Node | None) -> bool:
+    return node is not None and node.op_type in _SEQUENCES and not node.domain
 
 
 def _made_by(value: ir.Value) -> str:

@@ -30,10 +30,11 @@ def weights(
         measure: sizes of what is computed.
         steps: how many nodes run.
     """
-    readers = _readers(program)
+    found = list(_weights(program, options, measure))
+    readers = _readers(program, {value for values, _ in found for value in values})
     known: list[Lifetime] = []
     unknown: list[UnknownSize] = []
-    for values, size in _weights(program, options, measure):
+    for values, size in found:
         value = values[0]
         name = value.name or ""
         if size is None:
@@ -91,11 +92,11 @@ def _bytes(tensor: ir.TensorProtocol) -> int | None:
     return None if tensor.dtype == ir.DataType.STRING else tensor.nbytes
 
 
-def _readers(program: Program) -> dict[ir.Value, list[str]]:
+def _readers(program: Program, weights: set[ir.Value]) -> dict[ir.Value, list[str]]:
     """The nodes that run and read each value directly."""
     readers: dict[ir.Value, list[str]] = {}
     for operation in program.operations:
-        for value in dict.fromkeys(operation.node.inputs):
-            if value is not None:
-                readers.setdefault(value, []).append(node_id(operation.node))
+        for value in operation.node.inputs:
+            if value in weights:
+                readers.setdefault(value, []).append(operation.id)
     return readers
