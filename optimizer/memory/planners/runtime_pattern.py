@@ -11,13 +11,13 @@ from optimizer.memory.registry import Budget, Placement, planner
 
 @planner("runtime-pattern", "ONNX Runtime's pattern", order=20)
 def runtime_pattern(buffers: Sequence[Buffer], budget: Budget) -> Placement:
-    """Walk through the run: the smallest gap between live blocks, else after the last of them.
+    """Walk through the run: the smallest free block that is large enough, else a larger block.
 
     ONNX Runtime traces its first run this way and serves later ones from a single block of that
-    size. It differs from the lazy allocator in one thing: what is free behind the last live block
-    is taken only if no gap between live blocks is large enough. At a step what ended is free
-    before the step's outputs come, which come in the order of the buffers.
+    size. The rule is the lazy allocator's; what differs is what it is given: the lifetimes of
+    `optimizer.memory.runtime_model`, in ONNX Runtime's order and rounded up to 256 bytes. At a step
+    what ended is free before the step's outputs come, which come in the order of the buffers.
 
-    Source: ONNX Runtime, MemPatternPlanner::TraceAllocation.
+    Source: ONNX Runtime 1.31, MemPatternPlanner::TraceAllocation.
     """
-    return Placement(place_in_time(buffers, LazyAllocator("inner")))
+    return Placement(place_in_time(buffers, LazyAllocator()))
