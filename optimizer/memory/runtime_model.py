@@ -1,0 +1,129 @@
+"""ONNX Runtime's memory of a run on the CPU, modelled: the block it plans, byte for byte.
+
+The runtime traces its first run: whatever gets memory of its own, and when it is given back. From
+the second run on, with inputs of the same shapes, one block holds all of it, laid out by the
+planner "runtime-pattern" in the order of the lifetimes here. Not in the block: inputs and outputs,
+which are the caller's; weights; text, sequences and optionals; what a kernel needs only while it
+runs; what a body needs, which has a block of its own. Source: ONNX Runtime 1.31, execution_frame.cc
+and mem_pattern_planner.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import onnx_ir as ir
+
+from optimizer.errors import PlanError, quoted
+from optimizer.memory.arena import Arena, Lifetime, UnknownSize
+from optimizer.memory.runtime_order import runtime_order, values_read
+from optimizer.memory.runtime_plan import StaticPlan, static_plan
+from optimizer.memory.sizes import KnownSizes
+from optimizer.model.graph import graph_id, node_id, value_id
+
+ALIGNMENT = 256
+"""To which the runtime rounds up every size in its block, in bytes."""
+
+
+def runtime_lifetimes(
+    graph: ir.Graph,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    reuse: bool = True,
+    order: Sequence[str] | None = None,
+) -> Arena:
+    """What ONNX Runtime keeps in its block of activations, none of its own rewrites applied.
+
+    Args:
+        graph: with ids, and with the shapes that the file declares: the runtime decides by them
+            what may share memory, also where `sizes` would tell.
+        sizes: of free dimensions, by name; bytes that depend on others are unknown.
+        reuse: the session's `enable_mem_reuse`.
+        order: ids of the nodes as they run; the runtime's default order without.
+
+    Raises:
+        PlanError: `order` names a node that is not there.
+    """
+    by_id = {node_id(node): node for node in graph}
+    names = runtime_order(graph) if order is None else order
+    missing = next((name for name in names if name not in by_id), None)
+    if missing is not None:
+        raise PlanError(f"The order names {quoted(missing)}, which is no node of the graph.")
+    nodes = [by_id[name] for name in names]
+    model = _Model(graph, static_plan(graph, nodes, reuse=reuse), KnownSizes(graph, sizes))
+    return Arena(
+        graph=graph_id(graph),
+        owner="",
+        nodes=tuple(names),
+        lifetimes=tuple(sorted(model.lifetimes(), key=lambda one: one.start)),
+        unknown=tuple(model.unknown),
+        bodies=(),
+        alignment=ALIGNMENT,
+    )
+
+
+class _Model:
+    def __init__(self, graph: ir.Graph, plan: StaticPlan, measure: KnownSizes) -> None:
+        self.unknown: list[UnknownSize] = []
+        self._graph = graph
+        self._plan = plan
+        self._measure = measure
+        self._outputs = set(graph.outputs)
+        self._values: dict[ir.Value, list[ir.Value]] = {}
+        self._readers: dict[ir.Value, list[str]] = {}
+        for value, home in plan.home.items():
+            self._values.setdefault(home, []).append(value)
+        for node in plan.nodes:
+            for home in dict.fromkeys(plan.home.get(v, v) for v in values_read(node)):
+                self._readers.setdefault(home, []).append(node_id(node))
+
+    def lifetimes(self) -> Iterator[Lifetime]:
+        """Inputs, outputs, and each piece of the block, as they are made."""
+        steps = len(self._plan.nodes)
+        for value in self._graph.inputs:
+            if value.name not in self._graph.initializers:
+                yield from self._lifetime(value, "", 0, steps)
+        for step, node in enumerate(self._plan.nodes):
+            for value in node.outputs:
+                if value.name and self._made_at(value, step):
+                    home = self._plan.home[value]
+                    end = steps if home in self._outputs else self._end(home, step)
+                    yield from self._lifetime(home, node_id(node), step, end)
+
+    def _made_at(self, value: ir.Value, step: int) -> bool:
+        """Whether memory is taken for a value: it has its own, or what it takes is gone already."""
+        home = self._plan.home[value]
+        if home is value:
+            return True
+        return self._plan.released.get(home, step) < step and home.producer() is not None
+
+    def _end(self, home: ir.Value, step: int) -> int:
+        last = self._plan.released.get(home, -1)
+        return last + 1 if last >= step else len(self._plan.nodes)
+
+    def _lifetime(self, value: ir.Value, node: str, start: int, end: int) -> Iterator[Lifetime]:
+        """A piece of memory; none for what the block does not hold, a note for what is unknown."""
+        kind = value.type
+        if kind is not None and not isinstance(kind, ir.TensorType):
+            return
+        if isinstance(kind, ir.TensorType) and kind.dtype == ir.DataType.STRING:
+            return
+        size = self._measure.size_bytes(value)
+        region = "activations" if node and value not in self._outputs else "inputs and outputs"
+        if size is None:
+            why = self._measure.why(value)
+            self.unknown.append(UnknownSize(value_id(value), value.name or "", why, region))
+            return
+        yield Lifetime(
+            value=value_id(value),
+            name=value.name or "",
+            values=tuple(value_id(one) for one in self._values.get(value, [value])),
+            node=node,
+            readers=tuple(self._readers.get(value, ())),
+            region=region,
+            size_bytes=size,
+            start=start,
+            end=end,
+            shape=self._measure.shape(value),
+            dtype=value.dtype.name if value.dtype is not None else "",
+        )
