@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 import onnx_ir as ir
 
@@ -133,7 +133,8 @@ class _Reader:
             used |= program.outer | program.needed
         reads = tuple(place for value in used if (place := self._use(value)) != NOTHING)
         makes = tuple(self._add(value, "made") for value in node.outputs if value.name)
-        operation = Operation(str(node.meta.get(ID, "")), node, reads, makes)
+        identity = cast("str", node.meta.get(ID, ""))
+        operation = Operation(identity, node, reads, makes)
         self.program.operations.append(operation)
         if makes and reads and node.outputs[0].name:
             operation.looks_at = self._looked_at(node, makes[0])
