@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 from profiling.workers import default_pool
 from studio.environment import FIRST_MODEL
 from studio.opening import model_task, run_task
+from studio.planning.film import film_file
 from studio.services import store
 from studio.times import times_file
 from studio.viewer import asset_routes
@@ -40,6 +41,13 @@ async def times(request: Request) -> Response:
     return _gzipped(times_file(store(), place["model"], place["run"], place["key"]))
 
 
+async def film(request: Request) -> Response:
+    """The events of an allocator over one step's graph, and where others put the same buffers."""
+    place = request.path_params
+    path = film_file(store(), place["model"], place["run"], place["request"], place["key"])
+    return _gzipped(path)
+
+
 async def health(_: Request) -> Response:
     """For load balancers: the server answers."""
     return PlainTextResponse("ok")
@@ -57,6 +65,7 @@ def routes() -> list[BaseRoute]:
         Route("/api/graph/{model}.json", graph),
         Route("/api/steps/{model}/{run}.json", steps),
         Route("/api/times/{model}/{run}/{key}.json", times),
+        Route("/api/film/{model}/{run}/{request}/{key}.json", film),
         Route("/api/health", health),
         *asset_routes(),
     ]

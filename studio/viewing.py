@@ -9,6 +9,8 @@ from typing import Any
 from optimizer.pipeline import preset_names
 from optimizer.registry import FAMILIES, passes
 from studio.graphview.catalogue import catalogue
+from studio.planning.film import film_url
+from studio.planning.request import ArenaRequest
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
 from studio.times import newest_times
@@ -63,6 +65,22 @@ def workbench(
         },
         "passes": catalogue(enabled),
         "verified": _verified(verifying),
+    }
+
+
+def film_descriptor(
+    workspace: Workspace, model: OpenedModel, run: OpenedRun, request: ArenaRequest, key: str
+) -> Descriptor:
+    """The viewer with one pane, the graph of a step, beside the film of its allocator."""
+    return {
+        "seq": workspace.seq,
+        "mode": "film",
+        "graph": _graph(model),
+        "steps": _steps(model, run) if request.step else None,
+        "film": {"key": key, "url": film_url(model, run, request, key)},
+        "step": request.step,
+        "select": [],
+        "open": _open(workspace.view),
     }
 
 

@@ -43,10 +43,11 @@ class ViewerData(TypedDict):
     """What a page hands to the viewer. A new `seq` imposes step, before, select and open."""
 
     seq: int
-    mode: Literal["model", "rewrite"]
+    mode: Literal["model", "rewrite", "film"]
     graph: Source | None
     steps: NotRequired[Source | None]
     times: NotRequired[Source | None]
+    film: NotRequired[Source | None]
     busy: NotRequired[Busy | None]
     message: NotRequired[Message | None]
     step: NotRequired[int | None]

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from viewer_films import film
 from viewer_fixtures import cnn, folding, hostile, transformer
 from viewer_maker import pass_records
 
@@ -99,6 +100,7 @@ def body(path: str) -> tuple[str, bytes] | None:
         "graph": lambda: fixture(name)[0],
         "steps": lambda: fixture(name)[1],
         "times": lambda: times(name),
+        "film": lambda: film(fixture(name)[0]),
     }
     return (TYPES[".json"], json.dumps(pick[parts[0]]()).encode()) if parts[0] in pick else None
 

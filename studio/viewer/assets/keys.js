@@ -1,29 +1,6 @@
 // @ts-check
 // The keyboard. Handled keys, and Streamlit's own r and c, go no further than this component.
 
-/** @type {[string, string][]} */
-export const HELP = [
-  ["← →", "previous, next step"],
-  ["[ ]", "previous, next pass"],
-  ["space", "play or pause"],
-  ["Home End", "source, last step"],
-  ["1 2 3", "both panes, overlay, after only"],
-  ["f", "fit the whole graph"],
-  ["g", "go to the change"],
-  ["+ −", "zoom"],
-  ["/", "find a node"],
-  ["alt + arrows", "follow edges from the selected node"],
-  ["o", "open or close the group around it"],
-  ["e", "open all groups; in a large graph one level more"],
-  ["shift + e", "fold all groups"],
-  ["0", "back to the first picture"],
-  ["p", "passes panel"],
-  ["d", "details panel"],
-  ["t", "times of nodes as colours, after a profile was made"],
-  ["esc", "clear the selection, close"],
-  ["?", "these keys"],
-];
-
 export class Keys {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -69,7 +46,9 @@ export class Keys {
         return true;
       }
     }
-    const single = viewer.data?.mode === "model";
+    const { mode } = viewer.data ?? {};
+    if (mode === "film" && this.#film(e.key)) return true;
+    const single = mode !== "rewrite";
     /** @type {Map<string, () => void>} */
     const always = new Map([
       ["f", () => stage.fit(ms)],
@@ -108,6 +87,32 @@ export class Keys {
       always.set("ArrowRight", () => this.#pan(-60, 0));
     }
     const act = always.get(e.key) ?? (single ? undefined : rewrite.get(e.key));
+    act?.();
+    return act !== undefined;
+  }
+
+  /** @param {string} key @returns {boolean} */
+  #film(key) {
+    const { player } = this.viewer.shell.film;
+    const stop = (/** @type {number} */ k) => {
+      player.stop();
+      player.goto(k);
+    };
+    /** @type {Map<string, () => void>} */
+    const film = new Map([
+      ["ArrowLeft", () => player.eventBy(-1)],
+      ["ArrowRight", () => player.eventBy(1)],
+      ["ArrowUp", () => player.nodeBy(-1)],
+      ["ArrowDown", () => player.nodeBy(1)],
+      ["[", () => player.nodeBy(-1)],
+      ["]", () => player.nodeBy(1)],
+      [" ", () => player.toggle()],
+      ["Home", () => stop(0)],
+      ["End", () => stop(Infinity)],
+      ["<", () => player.faster(-1)],
+      [">", () => player.faster(1)],
+    ]);
+    const act = film.get(key);
     act?.();
     return act !== undefined;
   }

@@ -27,7 +27,7 @@ export class Report {
 
   #send() {
     const { session: s, data, component, nav } = this.viewer;
-    if (!s || !data || !component) return;
+    if (!s || !data || !component || data.mode === "film") return;
     if (nav.playing) {
       this.touch();
       return;
@@ -61,6 +61,7 @@ export class Report {
       errors: [...this.errors],
       loadMs: this.loadMs,
       toggleMs: this.toggleMs,
+      film: this.viewer.shell.film.report(),
     };
     /** @type {any} */ (window).__passlensWhere = (
       /** @type {string} */ id,

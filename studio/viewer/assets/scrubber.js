@@ -12,7 +12,7 @@ const METRICS = [
   ["bytes", "bytes", "B"],
   ["flops", "FLOPs", "FLOP"],
 ];
-const ICONS = {
+export const ICONS = {
   first: "M3 3v10M13 3v10L5.5 8z",
   last: "M13 3v10M3 3v10l7.5-5z",
   back: "M11 3v10L4 8z",

@@ -4,7 +4,8 @@
 import { Card } from "./card.js";
 import { Details } from "./details.js";
 import { button, fill, h } from "./dom.js";
-import { HELP } from "./keys.js";
+import { FilmPanel } from "./filmpanel.js";
+import { FILM_HELP, HELP } from "./help.js";
 import { Legend } from "./legend.js";
 import { Passes } from "./passes.js";
 import { Scrubber } from "./scrubber.js";
@@ -38,10 +39,13 @@ export class Shell {
     this.card = new Card(viewer);
     this.details = new Details(viewer);
     this.scrubber = new Scrubber(viewer, this.tip);
+    this.film = new FilmPanel(viewer, this.tip);
     this.search = new Search(viewer);
     this.note = h("div.pl-note", { hidden: true });
     this.legend = new Legend(viewer);
-    this.help = this.#help();
+    this.help = h("div.pl-help", {
+      role: "dialog", "aria-label": "Keys", hidden: true, onclick: () => this.toggleHelp(),
+    });
     this.tools = makeTools(viewer, this);
     this.middle = h(
       "section.pl-middle",
@@ -60,12 +64,13 @@ export class Shell {
       this.details.el,
       viewer.live.details,
     );
-    this.body = h("div.pl-body", null, this.left, this.middle, this.right);
+    this.body = h("div.pl-body", null, this.left, this.middle, this.film.el, this.right);
     this.root = h(
       "div.pl-root",
       { tabindex: 0, role: "region", "aria-label": "Graph viewer, press question mark for keys" },
       this.body,
       this.scrubber.el,
+      this.film.bar.el,
       viewer.live.line,
       this.help,
       this.tip.el,
@@ -107,18 +112,11 @@ export class Shell {
     };
   }
 
-  #help() {
-    const rows = HELP.map(([key, text]) =>
+  toggleHelp() {
+    const rows = (this.mode === "film" ? FILM_HELP : HELP).map(([key, text]) =>
       h("div", null, h("kbd", null, key), h("span", null, text)),
     );
-    return h(
-      "div.pl-help",
-      { role: "dialog", "aria-label": "Keys", hidden: true, onclick: () => this.toggleHelp() },
-      h("div.pl-sheet", null, h("h2", null, "Keys"), ...rows),
-    );
-  }
-
-  toggleHelp() {
+    fill(this.help, h("div.pl-sheet", null, h("h2", null, "Keys"), ...rows));
     this.help.hidden = !this.help.hidden;
   }
 
@@ -130,13 +128,14 @@ export class Shell {
     this.applyPanels();
   }
 
-  /** @param {"model" | "rewrite"} mode */
+  /** @param {"model" | "rewrite" | "film"} mode */
   setMode(mode) {
     const changed = this.mode !== mode || !this.stage.theme;
     this.mode = mode;
-    const single = mode === "model";
+    const single = mode !== "rewrite";
     this.root.classList.toggle("pl-model", single);
     this.scrubber.el.hidden = single;
+    this.film.el.hidden = this.film.bar.el.hidden = mode !== "film";
     this.card.el.hidden = single;
     for (const t of [...this.tools.panes, this.tools.follow, this.tools.left]) t.hidden = single;
     if (changed || this.stage.single !== single) {
@@ -156,7 +155,8 @@ export class Shell {
     this.left.hidden = !left;
     this.right.hidden = !right;
     const [leftWidth, rightWidth] = width >= ROOMY ? [280, 320] : [248, wide ? 272 : 260];
-    this.body.style.gridTemplateColumns = `${left ? `${leftWidth}px ` : ""}minmax(0, 1fr)${right ? ` ${rightWidth}px` : ""}`;
+    const middle = this.mode === "film" ? "minmax(200px, 32%) minmax(0, 1fr)" : "minmax(0, 1fr)";
+    this.body.style.gridTemplateColumns = `${left ? `${leftWidth}px ` : ""}${middle}${right ? ` ${rightWidth}px` : ""}`;
     this.tools.left.setAttribute("aria-pressed", String(left));
     this.tools.right.setAttribute("aria-pressed", String(right));
   }
@@ -253,6 +253,7 @@ export class Shell {
     this.details.render();
     this.layoutRight();
     this.stage.invalidate();
+    this.film.relight();
     viewer.live.twin();
   }
 
@@ -280,5 +281,6 @@ export class Shell {
     this.watch.disconnect();
     window.removeEventListener("resize", this.onResize);
     this.scrubber.dispose();
+    this.film.dispose();
   }
 }

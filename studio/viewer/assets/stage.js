@@ -36,6 +36,7 @@ export class Stage {
     /** @type {import("./theme.js").Theme | null} */ this.theme = null;
     /** @type {1 | 2 | 3} */ this.mode = 1;
     /** @type {import("./heat.js").Heat | null} times to show as colours */ this.heat = null;
+    /** @type {import("./spotlight.js").Spotlight | null} in a film */ this.spotlight = null;
     this.single = false;
     this.split = 0.5;
     /** @type {import("./camera.js").View | null} */ this.homeView = null;
@@ -282,6 +283,7 @@ export class Stage {
   /** @param {Which} which */
   #marks(which) {
     const s = /** @type {Session} */ (this.session);
+    if (this.spotlight) return this.spotlight.marks(s);
     const stamp = `${s.folds}|${s.step}|${s.before}|${which}`;
     const known = this.markCache.get(which);
     if (known?.stamp === stamp && known.session === s) return known.marks;

@@ -99,6 +99,18 @@
  */
 
 /**
+ * @typedef {object} FilmJson `passlens.film/1`
+ * @property {number} bound the most bytes alive at once
+ * @property {[string, string, string, string][]} nodes id, name, operator, category, as they run
+ * @property {{name: string[], node: number[], size: number[], start: number[], end: number[],
+ *   type: string[], values: number[]}} buffers
+ * @property {{kind: number[], buffer: number[], offset: number[], peak: number[], used: number[],
+ *   removed: number[][], added: number[][]}} events offset and size of free blocks, flat
+ * @property {{id: string, title: string, offsets: number[], peak: number,
+ *   certificate: string | null, note: string}[]} lanes naive, lazy, best
+ */
+
+/**
  * @typedef {{verdict: "running" | "equal" | "differs" | "not_run", text: string}} Verified
  * whether the outputs are those of the source
  */
@@ -106,10 +118,11 @@
 /**
  * @typedef {object} Descriptor what Streamlit sends
  * @property {number} seq
- * @property {"model" | "rewrite"} mode
+ * @property {"model" | "rewrite" | "film"} mode
  * @property {{key: string, url: string} | null} graph
  * @property {{key: string, url: string} | null} [steps]
  * @property {{key: string, url: string} | null} [times]
+ * @property {{key: string, url: string} | null} [film]
  * @property {{text: string, fraction?: number | null, cancel?: boolean} | null} [busy]
  * @property {{kind: string, text: string} | null} [message]
  * @property {number | null} [step]

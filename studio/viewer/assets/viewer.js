@@ -2,6 +2,7 @@
 // The workbench: loads what the descriptor names, holds the state, and tells its parts to draw.
 
 import { fill } from "./dom.js";
+import { fetchJson } from "./fetching.js";
 import { Heat } from "./heat.js";
 import { Live } from "./live.js";
 import { Keys } from "./keys.js";
@@ -14,26 +15,7 @@ import { readTheme } from "./theme.js";
 
 /** @typedef {import("./types.js").Descriptor} Descriptor */
 
-/** @type {Map<string, any>} what was fetched, by address; addresses carry a content hash */
-const fetched = new Map();
-const KEEP = 6;
 const FONT_PATIENCE_MS = 400;
-
-/** @param {string} url */
-async function fetchJson(url) {
-  const known = fetched.get(url);
-  if (known) return known;
-  const response = await fetch(new URL(url, document.baseURI));
-  if (!response.ok)
-    throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
-  const json = await response.json();
-  fetched.set(url, json);
-  for (const old of fetched.keys()) {
-    if (fetched.size <= KEEP) break;
-    fetched.delete(old);
-  }
-  return json;
-}
 
 /** Widths follow the text, so its font must be there; but not for long. @param {string} [family] */
 function fontReady(family) {
@@ -100,6 +82,7 @@ export class Viewer {
     this.shell.passes.render();
     this.shell.notice(this.data);
     this.load(this.data).catch((error) => this.fail(error));
+    this.shell.film.take(this.data).catch((error) => this.fail(error));
     this.#takeTimes(this.data).catch((error) => this.fail(error));
   }
 
@@ -212,7 +195,8 @@ export class Viewer {
    */
   #impose(data, fresh = false) {
     const s = this.session;
-    if (!s || data.seq === this.seq) return;
+    const elsewhere = data.mode === "film" && (data.step ?? 0) !== s?.step;
+    if (!s || (data.seq === this.seq && !elsewhere)) return;
     this.seq = data.seq;
     if (data.open) {
       s.tree.openAs(data.open);
