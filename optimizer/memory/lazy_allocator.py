@@ -27,10 +27,6 @@ lower end (`split`), or takes the free block at the end of the arena and extends
 is freed becomes a free block (`free`), or one with its free neighbours (`merge`).
 """
 
-Fit = Literal["best", "inner"]
-"""`best`: the smallest free block that is large enough, the lowest of equals. `inner`: the same,
-but the free block at the end of the arena only when no other is large enough."""
-
 Block = tuple[int, int]
 """A free block: offset, bytes."""
 
@@ -69,10 +65,9 @@ class LazyAllocator:
     and by tail, so that the neighbours of a freed block are found in O(1). No two of them touch.
     """
 
-    def __init__(self, fit: Fit = "best", on_event: Callable[[Event], None] | None = None) -> None:
+    def __init__(self, on_event: Callable[[Event], None] | None = None) -> None:
         self.peak_bytes = 0
         self.used_bytes = 0
-        self._fit: Fit = fit
         self._on_event = on_event
         self._by_size: SortedList[tuple[int, int]] = SortedList()
         self._size_at_head: dict[int, int] = {}
@@ -149,12 +144,10 @@ class LazyAllocator:
         return offset
 
     def _block_for(self, size_bytes: int) -> Block | None:
-        """The free block to take."""
-        tail = self._tail()
-        for free_bytes, offset in self._by_size.irange((size_bytes, -1)):
-            if self._fit == "best" or (offset, free_bytes) != tail:
-                return offset, free_bytes
-        return tail if tail and tail[1] >= size_bytes else None
+        """The smallest free block that is large enough, the lowest of equals."""
+        fitting = self._by_size.irange((size_bytes, -1))
+        free_bytes, offset = next(fitting, (0, 0))
+        return (offset, free_bytes) if free_bytes else None
 
     def _tail(self) -> Block | None:
         """The free block at the end of the arena."""
@@ -209,8 +202,8 @@ def place_in_time(buffers: Sequence[Buffer], allocator: LazyAllocator) -> list[i
     return offsets
 
 
-def film(buffers: Sequence[Buffer], *, fit: Fit = "best") -> tuple[Event, ...]:
+def film(buffers: Sequence[Buffer]) -> tuple[Event, ...]:
     """Everything the allocator does for these buffers, two events for each."""
     events: list[Event] = []
-    place_in_time(buffers, LazyAllocator(fit, events.append))
+    place_in_time(buffers, LazyAllocator(events.append))
     return tuple(events)

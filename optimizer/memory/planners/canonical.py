@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from optimizer.memory.buffer import Buffer
 from optimizer.memory.lives import Column, Lives, lives_of
-from optimizer.memory.plan import peak_bytes
 from optimizer.memory.registry import Budget, Placement, planner
 
 PRIORITIES = ("TWA", "TAW", "WAT", "SAT")
@@ -16,7 +16,7 @@ PRIORITIES = ("TWA", "TAW", "WAT", "SAT")
 the most crowded step of its life, the longer life (W, as in width), the larger (A)rea in byte-steps
 or (S)ize; letters to the right break ties."""
 
-_TAKEN = np.iinfo(np.int64).max
+_TAKEN = int(np.iinfo(np.int64).max)
 
 
 @planner("canonical", "Lowest place first", order=50)
@@ -30,16 +30,38 @@ def canonical(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     Source: the canonical plans of Moffitt 2023, "MiniMalloc: A Lightweight Memory Allocator for
     Hardware-Accelerated Machine Learning"; one descent without its search.
     """
-    lives = lives_of(buffers)
-    best: tuple[int, list[int], str] | None = None
+    found = best_descent(lives_of(buffers), budget.goal(buffers))
+    return Placement(found.offsets.tolist(), note=f"Priority {found.priority}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """A plan made by placing the lowest first.
+
+    Attributes:
+        ranked: int64[n], the buffers, the first of which goes first where several can.
+        offsets: int64[n].
+        peak_bytes: size of the arena.
+        priority: the letters of `PRIORITIES`, if some made the ranking.
+    """
+
+    ranked: Column
+    offsets: Column
+    peak_bytes: int
+    priority: str = ""
+
+
+def best_descent(lives: Lives, goal_bytes: int) -> Descent:
+    """The smallest plan of all priorities; the first that is small enough."""
+    best: Descent | None = None
     for priority in PRIORITIES:
-        offsets = lowest_first(lives, ranking(lives, priority)).tolist()
-        peak = peak_bytes(buffers, offsets)
-        if best is None or peak < best[0]:
-            best = peak, offsets, priority
-        if peak <= budget.goal(buffers):
+        found = descend(lives, ranking(lives, priority))
+        if best is None or found.peak_bytes < best.peak_bytes:
+            best = replace(found, priority=priority)
+        if best.peak_bytes <= goal_bytes:
             break
-    return Placement([]) if best is None else Placement(best[1], note=f"Priority {best[2]}.")
+    assert best is not None
+    return best
 
 
 def ranking(lives: Lives, priority: str) -> Column:
@@ -53,20 +75,28 @@ def ranking(lives: Lives, priority: str) -> Column:
     return np.lexsort([-letters[letter] for letter in reversed(priority)])
 
 
-def lowest_first(lives: Lives, ranked: Column) -> Column:
-    """One descent; of buffers that can lie equally low the first in `ranked` is placed.
+def descend(lives: Lives, ranked: Column) -> Descent:
+    """Place the lowest first; of buffers that can lie equally low the first in `ranked`."""
+    found = descend_below(lives, ranked, _TAKEN)
+    assert found is not None
+    return found
 
-    Returns:
-        int64[n], the offsets.
-    """
+
+def descend_below(lives: Lives, ranked: Column, limit_bytes: float) -> Descent | None:
+    """As `descend`, but None as soon as the plan needs more than `limit_bytes`."""
     starts, ends, sizes = lives.starts[ranked], lives.ends[ranked], lives.sizes[ranked]
     offsets = np.zeros(len(ranked), np.int64)
     lowest = np.where(sizes > 0, 0, _TAKEN)
+    peak = 0
     for _ in range(int((sizes > 0).sum())):
         index = int(lowest.argmin())
         offset = lowest[index]
+        top = offset + sizes[index]
+        peak = max(peak, int(top))
+        if peak > limit_bytes:
+            return None
         offsets[ranked[index]] = offset
         lowest[index] = _TAKEN
         meets = (starts < ends[index]) & (ends > starts[index])
-        np.maximum(lowest, meets * (offset + sizes[index]), out=lowest)
-    return offsets
+        np.maximum(lowest, meets * top, out=lowest)
+    return Descent(ranked, offsets, peak)

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from optimizer.errors import PlanError
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.lazy_allocator import Event, Fit, LazyAllocator, film, place_in_time
+from optimizer.memory.lazy_allocator import Event, LazyAllocator, film, place_in_time
 from optimizer.memory.plan import check_plan
 from tests.optimizer.memory.random_buffers import drawn_buffers
 
@@ -18,7 +17,7 @@ def kinds(events: Sequence[Event]) -> list[str]:
 
 
 def test_every_kind_of_event_in_one_short_story() -> None:
-    allocator = LazyAllocator(on_event=(events := list[Event]()).append)
+    allocator = LazyAllocator((events := list[Event]()).append)
     a = allocator.allocate(8, name="a")
     b = allocator.allocate(4, name="b")
     c = allocator.allocate(4, name="c")
@@ -40,7 +39,7 @@ def test_every_kind_of_event_in_one_short_story() -> None:
 
 
 def test_a_freed_block_merges_with_both_neighbours() -> None:
-    allocator = LazyAllocator(on_event=(events := list[Event]()).append)
+    allocator = LazyAllocator((events := list[Event]()).append)
     offsets = [allocator.allocate(4) for _ in range(4)]
     allocator.free(offsets[0])
     allocator.free(offsets[2])
@@ -56,17 +55,6 @@ def test_best_fit_takes_the_smallest_block_and_the_lowest_of_equals() -> None:
     for offset in offsets[::2]:
         allocator.free(offset)
     assert allocator.allocate(7) == offsets[2]
-
-
-def test_inner_fit_leaves_the_end_of_the_arena_until_nothing_else_is_large_enough() -> None:
-    for fit, expected in (("best", 17), ("inner", 0)):
-        allocator = LazyAllocator("best" if fit == "best" else "inner")
-        offsets = [allocator.allocate(size) for size in (16, 1, 8)]
-        allocator.free(offsets[0])
-        allocator.free(offsets[2])
-        assert allocator.allocate(8) == expected
-    assert allocator.allocate(9) == 17  # nothing inside is left: the end grows
-    assert allocator.peak_bytes == 26
 
 
 def test_what_was_never_allocated_cannot_be_freed() -> None:
@@ -85,10 +73,8 @@ def test_bytes_of_a_buffer_that_ends_go_to_one_that_starts_at_the_same_step() ->
     assert kinds(film(buffers)) == ["allocate", "free", "reuse", "free"]
 
 
-@given(drawn_buffers(), st.sampled_from(["best", "inner"]))
-def test_the_film_alone_rebuilds_the_plan_and_the_free_list(
-    buffers: list[Buffer], fit: Fit
-) -> None:
+@given(drawn_buffers())
+def test_the_film_alone_rebuilds_the_plan_and_the_free_list(buffers: list[Buffer]) -> None:
     """Replayed without the allocator: bytes of the arena one by one, and the deltas of the film."""
     states: list[tuple[tuple[int, int], ...]] = []
     events: list[Event] = []
@@ -97,10 +83,10 @@ def test_the_film_alone_rebuilds_the_plan_and_the_free_list(
         events.append(event)
         states.append(allocator.free_blocks)
 
-    allocator = LazyAllocator(fit, keep)
+    allocator = LazyAllocator(keep)
     offsets = place_in_time(buffers, allocator)
     check_plan(buffers, offsets)
-    assert tuple(events) == film(buffers, fit=fit)
+    assert tuple(events) == film(buffers)
     place = {buffer.name: at for buffer, at in zip(buffers, offsets, strict=True)}
     free: set[tuple[int, int]] = set()
     owner: dict[int, str] = {}
