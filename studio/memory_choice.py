@@ -1,7 +1,7 @@
 """What the Memory page is set to, and how a link says it.
 
     memory=planners  planner=exact  order=list  share=views  align=256  search=5
-    sizes=batch:4,sequence:128  extra=20  at=37
+    sizes=batch:4,sequence:128  extra=20  at=37  beside=no  graph=g2
 
 The step of the trace and what it is compared with are the viewer's: `step`, `before`.
 """
@@ -27,7 +27,7 @@ EXTRA = 100
 """Percent of all FLOPs that recomputing may add."""
 
 _ID = re.compile("[a-z][a-z0-9-]{0,40}")
-_SHARED = re.compile("|".join(SHARES))
+_GRAPH = re.compile("g[0-9]{1,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,8 @@ class MemoryChoice:
     sizes: tuple[tuple[str, int], ...] = ()
     extra: int = EXTRA
     moment: int | None = None
+    beside: bool = True
+    graph: str = ""
 
     @property
     def views(self) -> bool:
@@ -73,13 +75,24 @@ class MemoryChoice:
 
     def for_another_model(self) -> MemoryChoice:
         """The same without what belongs to one model."""
-        return replace(self, sizes=(), moment=None)
+        return replace(self, sizes=(), moment=None, graph="")
 
 
 def to_link(choice: MemoryChoice) -> dict[str, str]:
     """The parameters of a link; defaults are empty."""
-    default = MemoryChoice()
-    texts = {
+    texts, usual = _texts(choice), _texts(MemoryChoice())
+    sizes = ",".join(f"{_escaped(name)}:{size}" for name, size in choice.sizes)
+    return {
+        **{name: text if text != usual[name] else "" for name, text in texts.items()},
+        "sizes": sizes,
+        "at": str(choice.moment) if choice.moment is not None else "",
+        "beside": "" if choice.beside else "no",
+        "graph": choice.graph,
+    }
+
+
+def _texts(choice: MemoryChoice) -> dict[str, str]:
+    return {
         "memory": choice.section,
         "planner": choice.planner,
         "order": choice.order,
@@ -88,32 +101,25 @@ def to_link(choice: MemoryChoice) -> dict[str, str]:
         "search": str(choice.seconds),
         "extra": str(choice.extra),
     }
-    usual = (default.section, default.planner, default.order, default.share)
-    usual += (str(default.alignment), str(default.seconds), str(default.extra))
-    shown = {
-        name: text if text != other else ""
-        for (name, text), other in zip(texts.items(), usual, strict=True)
-    }
-    sizes = ",".join(f"{_escaped(name)}:{size}" for name, size in choice.sizes)
-    moment = str(choice.moment) if choice.moment is not None else ""
-    return {**shown, "sizes": sizes, "at": moment}
 
 
 def from_link(query: Mapping[str, str]) -> MemoryChoice:
     """What a link says; what makes no sense in it is passed over."""
     section, share = query.get("memory", ""), query.get("share", "")
     alignment = _number(query.get("align", ""), 1 << 12)
-    moment = query.get("at", "")
+    moment, graph = query.get("at", ""), query.get("graph", "")
     return MemoryChoice(
         section=section if section in SECTIONS else SECTIONS[0],
         planner=_known_id(query.get("planner", ""), PLANNER),
         order=_known_id(query.get("order", ""), ORDER),
-        share=share if _SHARED.fullmatch(share) else SHARES[0],
+        share=share if share in SHARES else SHARES[0],
         alignment=alignment if alignment in ALIGNMENTS else ALIGNMENTS[0],
         seconds=_number(query.get("search", ""), MOST_SECONDS) or SECONDS,
         sizes=_sizes(query.get("sizes", "")),
         extra=EXTRA if (extra := _number(query.get("extra", ""), EXTRA)) is None else extra,
         moment=_number(moment, LARGEST_SIZE),
+        beside=query.get("beside") != "no",
+        graph=graph if _GRAPH.fullmatch(graph) else "",
     )
 
 

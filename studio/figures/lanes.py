@@ -97,12 +97,13 @@ def lanes(
     """
     unit = unit_of(scale.size_bytes)
     figure: go.Figure = cast("Any", subplots).make_subplots(
-        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.02,
-        subplot_titles=[escape(panel.title) for panel in panels] if len(panels) > 1 else None,
-    )  # fmt: skip
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.02
+    )
     for column, panel in enumerate(panels, start=1):
         figure.add_trace(rectangles(panel.drawn, unit), row=1, col=column)
         figure.add_trace(_live(panel.drawn, unit), row=1, col=column)
+        if len(panels) > 1:
+            _heading(figure, panel.title, column)
         measured = lines if column == len(panels) else ()
         _draw_lines(figure, [*lines_of(panel.drawn), *measured], column, scale, unit)
     for curve in curves:
@@ -118,7 +119,7 @@ def lanes(
         template=TEMPLATE,
         title=titled(title, {"alive": LIVE, **key}),
         height=_PANEL_PX,
-        margin={"t": 84 if len(panels) > 1 else 64},
+        margin={"t": 76 if len(panels) > 1 else 64},
         barmode="overlay",
         bargap=0,
         clickmode="event+select",
@@ -126,6 +127,20 @@ def lanes(
         uirevision="lanes",
     )
     return figure
+
+
+def _heading(figure: go.Figure, text: str, column: int) -> None:
+    """What a panel shows, at its top left."""
+    figure.add_annotation(
+        x=0, xref=f"x{_number(column)} domain", y=1, yref=f"y{_number(column)} domain",
+        text=f"<b>{escape(text)}</b>", showarrow=False, xanchor="left", yanchor="bottom", yshift=2,
+        font={"size": 12},
+    )  # fmt: skip
+
+
+def _number(column: int) -> int | str:
+    """Of an axis, as Plotly counts them."""
+    return column if column > 1 else ""
 
 
 def lines_of(drawn: ArenaMap) -> list[Line]:
@@ -171,7 +186,7 @@ def _draw_lines(
     figure: go.Figure, lines: Sequence[Line], column: int, scale: Scale, unit: Unit
 ) -> None:
     """Lines with their texts; of two that are close, the lower one's text stands below it."""
-    number = column if column > 1 else ""
+    number = _number(column)
     above: int | None = None
     for line in sorted(lines, key=lambda line: -line.size_bytes):
         crowded = above is not None and above - line.size_bytes < _CROWDED * scale.size_bytes
@@ -190,7 +205,7 @@ def _draw_lines(
 
 def _mark(figure: go.Figure, moment: int, column: int) -> None:
     """The step whose contributors are listed."""
-    number = column if column > 1 else ""
+    number = _number(column)
     figure.add_shape(
         type="rect", x0=moment, x1=moment + 1, xref=f"x{number}", y0=0, y1=1,
         yref=f"y{number} domain", line={"width": 0}, fillcolor=LIVE, opacity=0.18,

@@ -68,7 +68,7 @@ def rectangles(drawn: ArenaMap, unit: Unit, *, hover: bool = True) -> go.Bar:
         marker={
             "color": [CATEGORY_COLORS[category_of(drawn, one)] for one in lives],
             "opacity": 0.72,
-            "line": {"width": 0.5, "color": "rgba(255,255,255,0.65)"},
+            "line": {"width": 0.5, "color": "rgba(24,28,40,0.55)"},
         },
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 0.72}},

@@ -60,8 +60,16 @@ class ArenaMap:
 
     @property
     def known(self) -> bool:
-        """Whether every size is known, so that totals say something."""
-        return not self.arena.unknown
+        """Whether every size that is planned is known, so that totals say something."""
+        return all(one.region != "activations" for one in self.arena.unknown)
+
+    def all_bodies(self) -> tuple[ArenaMap, ...]:
+        """Its bodies and theirs, each owner before what is in it."""
+        return tuple(map_ for body in self.bodies for map_ in (body, *body.all_bodies()))
+
+    def find(self, graph: str) -> ArenaMap | None:
+        """The map of a body, by the id of its graph."""
+        return next((body for body in self.all_bodies() if body.arena.graph == graph), None)
 
     @property
     def bound_bytes(self) -> int:
@@ -89,7 +97,8 @@ def to_json(drawn: ArenaMap) -> dict[str, Any]:
     """Plain lists: a map of ten thousand nodes is read in a blink."""
     arena = drawn.arena
     return {
-        "arena": [arena.graph, arena.owner, list(arena.nodes), arena.alignment],
+        "arena": {name: getattr(arena, name) for name in _SIMPLE},
+        "nodes": list(arena.nodes),
         "lifetimes": [astuple(one) for one in arena.lifetimes],
         "unknown": [astuple(one) for one in arena.unknown],
         "labels": {node: astuple(label) for node, label in drawn.labels.items()},
@@ -108,15 +117,12 @@ def to_json(drawn: ArenaMap) -> dict[str, Any]:
 
 def from_json(data: Mapping[str, Any]) -> ArenaMap:
     """The map again."""
-    graph, owner, nodes, alignment = data["arena"]
     arena = Arena(
-        graph,
-        owner,
-        tuple(nodes),
-        tuple(map(_lifetime, data["lifetimes"])),
-        tuple(UnknownSize(*one) for one in data["unknown"]),
-        (),
-        alignment,
+        nodes=tuple(data["nodes"]),
+        lifetimes=tuple(map(_lifetime, data["lifetimes"])),
+        unknown=tuple(UnknownSize(*one) for one in data["unknown"]),
+        bodies=(),
+        **data["arena"],
     )
     return ArenaMap(
         arena,
@@ -152,4 +158,5 @@ def _lifetime(row: list[Any]) -> Lifetime:
     return Lifetime(**named)
 
 
+_SIMPLE = ("graph", "owner", "alignment", "operator")
 _LIFETIME = [field.name for field in fields(Lifetime)]

@@ -88,7 +88,7 @@ def _map(
         for body in arena.bodies
         if body.graph in inner
     ]
-    known = not arena.unknown
+    known = all(one.region != "activations" for one in arena.unknown)
     shared = {value for one in arena.lifetimes if len(one.values) > 1 for value in one.values}
     return ArenaMap(
         replace(arena, bodies=()),

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
-from studio.memory_choice import SECTIONS, MemoryChoice
-from studio.pages.memory.setting import Setting
-from studio.pages.parts import model_and_run
+from studio.memory_choice import SECTIONS
+from studio.pages.memory import film, lanes
+from studio.pages.memory.free_sizes import ask_for_sizes, change_sizes
+from studio.pages.memory.setting import Maps, Setting
+from studio.pages.memory.sidebar import change, sidebar
+from studio.pages.memory.steps import step_slider
+from studio.pages.parts import PATIENCE_S, follow, model_and_run, show_error, show_message
+from studio.planning.jobs import MapRequest
+from studio.planning.maps import maps_key, run_maps
 from studio.planning.request import ArenaRequest
+from studio.services import pool, tasks
 from studio.store import OpenedModel, OpenedRun
-from studio.workspace import current, remember
+from studio.workspace import current
 
-Section = Callable[[Setting], None]
+Section = Callable[[Setting, Maps], None]
 
 TITLES = dict(zip(SECTIONS, ("Map", "Planners", "Order", "Recompute", "Film"), strict=True))
+_DRAW: Mapping[str, Section] = {
+    "map": lanes.render_section,
+    "film": lambda setting, _: film.render_section(setting),
+}
 _KEY = "memory-section"
 
 
@@ -29,7 +40,8 @@ def render() -> None:
 
 
 def _page(model: OpenedModel, run: OpenedRun) -> None:
-    st.session_state[_KEY] = current().memory.section
+    setting = setting_of(model, run)
+    st.session_state[_KEY] = setting.choice.section
     st.segmented_control(
         "Section",
         SECTIONS,
@@ -39,16 +51,33 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
         label_visibility="collapsed",
         required=True,
     )
-    setting = setting_of(model, run)
-    if setting.choice.section == "film":
-        film = importlib.import_module("studio.pages.memory.film")
-        film.render_section(setting)
+    with st.sidebar:
+        sidebar(setting.choice)
+    if not model.summary["statuses"]["optimizable"]["ok"]:
+        reason = model.summary["statuses"]["optimizable"]["reason"]
+        show_message(f"This model cannot be planned: {reason}", key="not-plannable")
+        return
+    step_slider(setting)
+    maps = _maps(setting)
+    if maps is None:
+        return
+    with st.sidebar:
+        change_sizes(setting, maps.after)
+    if not maps.after.known:
+        ask_for_sizes(setting, maps.after)
+    elif not maps.after.activations:
+        show_message(
+            "Nothing is kept between two operators here: there are no activations to plan.",
+            key="no-activations",
+        )
+    else:
+        _DRAW[setting.choice.section](setting, maps)
 
 
 def setting_of(model: OpenedModel, run: OpenedRun) -> Setting:
     """What this session has chosen, as far as this run has it."""
     workspace = current()
-    choice: MemoryChoice = workspace.memory
+    choice = workspace.memory
     last: int = run.result["steps"]
     step = last if workspace.view.step is None else min(workspace.view.step, last)
     request = ArenaRequest(
@@ -62,7 +91,30 @@ def setting_of(model: OpenedModel, run: OpenedRun) -> Setting:
     return Setting(model, run, request, workspace.view.before, choice)
 
 
+def _maps(setting: Setting) -> Maps | None:
+    """The step that is looked at; None while there is progress or an error to show."""
+    choice, request = setting.choice, setting.request
+    compared = choice.section == "map" and choice.beside and request.step > 0
+    steps = (setting.before_step, request.step) if compared else (request.step,)
+    wanted = tuple(
+        MapRequest(replace(request, step=step), choice.planner, float(choice.seconds))
+        for step in steps
+    )
+    subject = (setting.model, setting.run)
+    key = maps_key(*subject, wanted)
+    task = tasks().start(key, partial(run_maps, pool(), subject, wanted))
+    if not task.wait(PATIENCE_S):
+        follow(task, "Planning")
+    elif task.error is not None:
+        show_error(task.error, key="map")
+        st.button("Try again", on_click=partial(tasks().drop, key), key="map-again")
+    elif task.result is not None:
+        *before, after = task.result
+        return Maps(after, before[0] if before else None, (setting.before_step, request.step))
+    return None
+
+
 def _pick_section() -> None:
     section = st.session_state[_KEY]
     if section in SECTIONS:
-        remember(replace(current(), memory=replace(current().memory, section=section)))
+        change(section=section)

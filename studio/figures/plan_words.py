@@ -1,0 +1,38 @@
+"""What a plan says, in words."""
+
+from __future__ import annotations
+
+from optimizer.memory.plan import Plan
+from studio.figures.byte_units import unit_of
+from studio.figures.template import three_digits
+
+
+def peaks_text(before: int | None, after: int) -> str:
+    """Two peaks in the unit of the larger one: "12.3 → 9.63 MiB"; once where they are equal."""
+    unit = unit_of(max(before or 0, after))
+    if before is None or before == after:
+        return unit.text(after) + (" as before" if before == after else "")
+    return f"{unit.number(before)} → {unit.text(after)}"
+
+
+def proof_text(plan: Plan) -> str:
+    """How good a plan is, and how sure that is."""
+    if plan.certificate == "meets the bound":
+        return "at the lower bound, proven"
+    gap = f"{gap_percent(plan)} above the most alive at once"
+    if plan.certificate == "search exhausted":
+        return f"proven optimal, {gap}"
+    return f"{gap}, not proven"
+
+
+def gap_percent(plan: Plan) -> str:
+    """How far the peak is above the bound."""
+    if not plan.bound_bytes:
+        return "0 %"
+    return f"{three_digits(100 * (plan.peak_bytes / plan.bound_bytes - 1))} %"
+
+
+def times_bound(plan: Plan) -> str:
+    """The peak in multiples of the bound: "1.17×"."""
+    factor = plan.peak_bytes / plan.bound_bytes if plan.bound_bytes else 1.0
+    return f"{factor:.3g}×" if factor != 1 else "1×"

@@ -1,0 +1,63 @@
+"""Who takes the memory at the peak, or at another moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from optimizer.memory.facts import contributors
+from studio.figures.byte_units import bytes_text
+from studio.pages.memory.setting import Setting
+from studio.pages.memory.sidebar import change
+from studio.pages.parts import look_at, words
+from studio.planning.arena_map import ArenaMap
+
+MOST_LISTED = 100
+
+
+def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
+    """What is alive at the chosen step, largest first; a row leads to its node."""
+    steps = len(drawn.live_bytes)
+    chosen = setting.choice.moment
+    moment = drawn.peak_step if chosen is None else min(chosen, steps - 1)
+    alive = contributors(drawn.arena, moment)
+    label = drawn.label_at(moment)
+    where = "At the peak" if moment == drawn.peak_step else "Alive"
+    with st.container(key="memory-moment", horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{where}, step {moment}** · {words(label.op)} {words(label.name)} ·"
+            f" {bytes_text(drawn.live_bytes[moment])} in {len(alive)} buffers"
+        )
+        if chosen is not None and st.button("Back to the peak", key="to-peak"):
+            change(moment=None)
+            st.rerun()
+    total = max(1, drawn.live_bytes[moment])
+    shown = alive[:MOST_LISTED]
+    makers = [drawn.labels.get(one.node) for one in shown]
+    event: Any = st.dataframe(
+        {
+            "tensor": [one.name for one in shown],
+            "share, %": [100 * one.size_bytes / total for one in shown],
+            "size": [bytes_text(one.size_bytes) for one in shown],
+            "made by": [maker.op if maker else "input" for maker in makers],
+            "alive": [f"{one.start}–{one.end - 1}" for one in shown],
+            "shape": ["×".join(map(str, one.shape)) for one in shown],
+        },
+        column_config={
+            "share, %": st.column_config.ProgressColumn(format="%.3g", min_value=0, max_value=100)
+        },
+        hide_index=True,
+        width="stretch",
+        height=min(300, 36 + 35 * len(shown)),
+        key=f"contributors-{setting.request.step}-{moment}",
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    rows: list[int] = event["selection"]["rows"]
+    if rows and rows[0] < len(shown):
+        one = shown[rows[0]]
+        if one.node and st.button(f"Show {words(one.name)} in the viewer", key="show-contributor"):
+            look_at(one.node, setting.request.step)
+    else:
+        st.caption("A row, or a rectangle above, leads to its node in the viewer.")

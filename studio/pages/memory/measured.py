@@ -1,0 +1,98 @@
+"""What the runtime's arena really did, beside what was counted."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from profiling.arena import ArenaMeasurement
+from studio.figures.byte_units import bytes_text
+from studio.figures.lanes import Curve, Line
+from studio.pages.figure import digits, show_twin
+from studio.pages.launch import launch
+from studio.pages.memory.setting import Setting
+from studio.pages.parts import show_message, words
+from studio.planning.arena_map import ArenaMap
+from studio.planning.measured import ArenaRun, measured_key, run_measured
+from studio.services import pool, store, tasks
+
+MEASURED, BLOCK = "#7a4fc0", "#7a4fc0"
+
+
+def result(setting: Setting) -> ArenaMeasurement | None:
+    """What was measured of this step, if it was."""
+    task = tasks().get(_key(setting))
+    return task.result if task is not None else None
+
+
+def lines(found: ArenaMeasurement | None) -> list[Line]:
+    """The planned block as a height."""
+    if found is None or not found.block_bytes:
+        return []
+    return [Line("runtime's block", found.block_bytes, BLOCK)]
+
+
+def curves(found: ArenaMeasurement | None) -> list[Curve]:
+    """The first run's live bytes, in the order in which the nodes ran."""
+    if found is None:
+        return []
+    return [Curve("measured, first run", found.live_bytes, MEASURED)]
+
+
+def offer(setting: Setting, drawn: ArenaMap) -> None:
+    """A button that measures, then what it found."""
+    status = setting.model.summary["statuses"]["runnable"]
+    st.subheader("Measured", anchor=False)
+    if not status["ok"]:
+        show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
+        return
+    launch(
+        _key(setting),
+        partial(
+            run_measured, store(), pool(), (setting.model, setting.run), _request(setting)
+        ),
+        explain=_explain,
+        show=lambda found: _show(found, drawn),
+        name="Measure",
+    )  # fmt: skip
+
+
+def _request(setting: Setting) -> ArenaRun:
+    return ArenaRun(setting.request.step, sizes=setting.request.sizes)
+
+
+def _key(setting: Setting) -> tuple[object, ...]:
+    return measured_key(setting.model, setting.run, _request(setting))
+
+
+def _explain() -> None:
+    st.caption(
+        "Three runs with the runtime's profiler on: what its arena requests node by node, the block"
+        " it plans for later runs, and what it holds; drawn on the axis above."
+    )
+
+
+def _show(found: ArenaMeasurement, drawn: ArenaMap) -> None:
+    plan = drawn.plan
+    assert plan is not None
+    parts = [f"first run, live {bytes_text(found.live_peak_bytes)}"]
+    if found.block_bytes:
+        times = found.block_bytes / plan.peak_bytes if plan.peak_bytes else 0
+        parts.append(f"later runs, one block of {bytes_text(found.block_bytes)} ({times:.3g}×)")
+    parts.append(f"held from the system {bytes_text(found.held_bytes)}")
+    st.markdown(words(f"Planned {bytes_text(plan.peak_bytes)}; {'; '.join(parts)}."))
+    st.caption(
+        words(
+            "ONNX Runtime on the CPU, one thread, none of its own rewrites, in the order that it"
+            f" chooses; {bytes_text(found.base_bytes)} of repacked weights were subtracted. The"
+            " arena grows in powers of two, so it holds more than it uses."
+        )
+    )
+    show_twin(
+        "The measured run as a table",
+        {
+            "node": list(found.order),
+            "live, KiB": [digits(size / 1024) for size in found.live_bytes],
+        },
+    )
