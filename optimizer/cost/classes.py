@@ -29,6 +29,7 @@ class OperatorClass(StrEnum):
     REDUCTION = "reduction"
     POOLING = "pooling"
     TRANSPOSE = "transpose"
+    BLOCK_TRANSPOSE = "transpose of blocks"
     COPY = "copy"
     GATHER = "gather"
     VIEW = "view"
@@ -42,7 +43,13 @@ MATRIX = frozenset(
 )  # fmt: skip
 """Classes that run on matrix units where there are some; 16-bit numbers are faster there."""
 
-MOVING = frozenset({OperatorClass.TRANSPOSE, OperatorClass.COPY, OperatorClass.GATHER})
+PER_ELEMENT = frozenset({OperatorClass.ELEMENTWISE, OperatorClass.TRANSCENDENTAL})
+"""Classes that compute every element of their output by itself."""
+
+MOVING = frozenset(
+    {OperatorClass.TRANSPOSE, OperatorClass.BLOCK_TRANSPOSE, OperatorClass.COPY,
+     OperatorClass.GATHER}
+)  # fmt: skip
 """Classes that only move data."""
 
 _CONVOLUTIONS = frozenset(
@@ -75,7 +82,7 @@ _NAMED: dict[OperatorClass, tuple[str, ...]] = {
         "AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LpPool", "MaxPool",
         "MaxRoiPool", "RoiAlign",
     ),
-    OperatorClass.TRANSPOSE: ("DepthToSpace", "SpaceToDepth", "Transpose"),
+    OperatorClass.TRANSPOSE: ("DepthToSpace", "SpaceToDepth"),
     OperatorClass.COPY: (
         "Concat", "ConstantOfShape", "Expand", "EyeLike", "Pad", "Slice", "Split", "Tile", "Trilu",
     ),
@@ -94,8 +101,8 @@ _PRODUCTS = frozenset(
 def operator_class(node: ir.Node, sizes: Sizes | None = None) -> OperatorClass | None:
     """The class of a node; None for an operator of an unknown domain, or an unknown shape.
 
-    Convolutions and matrix products are told apart by their shapes; every standard operator that
-    is not named counts as elementwise.
+    Convolutions, matrix products and transposes are told apart by their shapes; every standard
+    operator that is not named counts as elementwise.
     """
     standard = node.domain in STANDARD
     if not standard and node.domain != CONTRIB:
@@ -109,23 +116,27 @@ def operator_class(node: ir.Node, sizes: Sizes | None = None) -> OperatorClass |
         return _convolution(node, sizes)
     if node.op_type in _PRODUCTS:
         return _product(node, sizes)
+    if node.op_type == "Transpose":
+        return _transpose(node, sizes)
     found = _CLASS.get(node.op_type)
     return OperatorClass.ELEMENTWISE if found is None and standard else found
 
 
 def _convolution(node: ir.Node, sizes: Sizes) -> OperatorClass | None:
-    """W[M, C/group, kernel…]; of ConvTranspose W[C, M/group, kernel…]."""
+    """W[M, C/group, kernel…]; of ConvTranspose W[C, M/group, kernel…].
+
+    A window of one element needs no rearranged input, whatever the groups: a matrix product.
+    """
     weights = sizes.shape(node.inputs[3 if node.op_type == "QLinearConv" else 1])
     if weights is None or len(weights) < 2:
         return None
     group = node.attributes.get("group")
     groups = 1 if group is None else int(group.value)
-    if groups > 1:
-        depthwise = weights[1] == 1 and groups == weights[0]
-        return OperatorClass.DEPTHWISE_CONV if depthwise else OperatorClass.GROUPED_CONV
+    if groups > 1 and weights[1] == 1 and groups == weights[0]:
+        return OperatorClass.DEPTHWISE_CONV
     if all(size == 1 for size in weights[2:]):
         return OperatorClass.POINTWISE_CONV
-    return OperatorClass.DENSE_CONV
+    return OperatorClass.DENSE_CONV if groups == 1 else OperatorClass.GROUPED_CONV
 
 
 def _product(node: ir.Node, sizes: Sizes) -> OperatorClass | None:
@@ -138,3 +149,20 @@ def _product(node: ir.Node, sizes: Sizes) -> OperatorClass | None:
         return None
     batched = len(right) > 2 and any(size != 1 for size in right[:-2])
     return OperatorClass.BATCHED_MATMUL if batched else OperatorClass.GEMM
+
+
+def _transpose(node: ir.Node, sizes: Sizes) -> OperatorClass | None:
+    """Whether the innermost axis stays, so that whole blocks move."""
+    shape = sizes.shape(node.inputs[0])
+    if shape is None:
+        return None
+    order = axes_in_order(node, shape)
+    stays = not order or order[-1] == max(order)
+    return OperatorClass.BLOCK_TRANSPOSE if stays else OperatorClass.TRANSPOSE
+
+
+def axes_in_order(node: ir.Node, shape: tuple[int, ...]) -> list[int]:
+    """The axes of a Transpose's input as its output has them, without those of size 1."""
+    given = node.attributes.get("perm")
+    order = reversed(range(len(shape))) if given is None else given.as_ints()
+    return [axis for axis in order if axis < len(shape) and shape[axis] != 1]

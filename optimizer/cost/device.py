@@ -79,9 +79,17 @@ class DeviceProfile:
         element_operations: elementary operations of the machine that one element takes, by
             operator; 1 for those that are not named.
         levels: from the smallest cache to the memory.
-        strided: bytes a second of classes that move data, by the bytes that lie side by side.
+        strided: bytes a second of classes that move data, by the width that `width_of` gives.
         launch_us: microseconds before an operator does anything.
         launches_us: the same for single operators.
+        clock_us: what the runtime's profiler adds to each operator that it times; no prediction
+            contains it, a comparison with a profile has to.
+        operators: curves of single operators that differ from their class; operations a second,
+            or bytes a second for classes that move data.
+        packing: bytes a second at which the right side of a matrix product is laid out anew when
+            it is no constant, by its bytes; None where that costs nothing.
+        traffic: by operator, how many times the bytes of its operands pass through memory, where
+            temporary tensors make that more than one.
         faster: how much faster matrix units compute than with float32, by element type.
     """
 
@@ -96,6 +104,10 @@ class DeviceProfile:
     strided: Mapping[OperatorClass, Curve]
     launch_us: float
     launches_us: Mapping[str, float] = field(default_factory=dict[str, float])
+    clock_us: float = 0.0
+    operators: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
+    packing: Curve | None = None
+    traffic: Mapping[str, float] = field(default_factory=dict[str, float])
     element_operations: Mapping[str, float] = field(default_factory=dict[str, float])
     faster: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -140,6 +152,10 @@ def device_json(device: DeviceProfile) -> dict[str, Any]:
         "strided": {kind.name: curve.points for kind, curve in device.strided.items()},
         "launch_us": device.launch_us,
         "launches_us": dict(device.launches_us),
+        "clock_us": device.clock_us,
+        "operators": {name: curve.points for name, curve in device.operators.items()},
+        "packing": None if device.packing is None else device.packing.points,
+        "traffic": dict(device.traffic),
         "element_operations": dict(device.element_operations),
         "faster": dict(device.faster),
     }
@@ -165,21 +181,28 @@ def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
             levels=tuple(_level(*one) for one in data["levels"]),
             strided=_curves(data["strided"]),
             launch_us=float(data["launch_us"]),
-            launches_us={str(name): float(us) for name, us in data["launches_us"].items()},
-            element_operations={
-                str(name): float(count) for name, count in data["element_operations"].items()
-            },
-            faster={str(name): float(factor) for name, factor in data["faster"].items()},
+            launches_us=_numbers(data["launches_us"]),
+            clock_us=float(data["clock_us"]),
+            operators={str(name): _curve(points) for name, points in data["operators"].items()},
+            packing=None if data["packing"] is None else _curve(data["packing"]),
+            traffic=_numbers(data["traffic"]),
+            element_operations=_numbers(data["element_operations"]),
+            faster=_numbers(data["faster"]),
         )
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise DeviceError("The file is no device profile; calibrate again.") from error
 
 
 def _curves(data: Mapping[str, Any]) -> dict[OperatorClass, Curve]:
-    return {
-        OperatorClass[name]: Curve(tuple((float(size), float(rate)) for size, rate in points))
-        for name, points in data.items()
-    }
+    return {OperatorClass[name]: _curve(points) for name, points in data.items()}
+
+
+def _curve(points: Any) -> Curve:
+    return Curve(tuple((float(size), float(rate)) for size, rate in points))
+
+
+def _numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    return {str(name): float(number) for name, number in data.items()}
 
 
 def _level(name: str, size_bytes: int | None, bytes_per_s: float) -> Level:

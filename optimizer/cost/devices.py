@@ -46,10 +46,15 @@ _CPU_SHARE = {
 }
 _ELEMENT_OPERATIONS = {
     "Div": 4.0, "Sqrt": 4.0, "Reciprocal": 4.0, "Exp": 10.0, "Log": 10.0, "Erf": 16.0, "Gelu": 20.0,
-    "FastGelu": 20.0, "BiasGelu": 20.0, "Sigmoid": 12.0, "Tanh": 14.0, "Pow": 20.0, "Sin": 14.0,
-    "Cos": 14.0, "Softplus": 20.0, "Swish": 13.0, "QuickGelu": 13.0, "HardSwish": 4.0,
+    "FastGelu": 20.0, "BiasGelu": 20.0, "Sigmoid": 12.0, "Tanh": 14.0, "Pow": 20.0, "Square": 1.0,
+    "Sin": 14.0, "Cos": 14.0, "Softplus": 20.0, "Swish": 13.0, "QuickGelu": 13.0, "HardSwish": 4.0,
 }  # fmt: skip
-_STRIDED_SHARE = {OperatorClass.COPY: 0.8, OperatorClass.GATHER: 0.5, OperatorClass.TRANSPOSE: 0.6}
+_STRIDED_SHARE = {
+    OperatorClass.COPY: 0.8,
+    OperatorClass.GATHER: 0.5,
+    OperatorClass.BLOCK_TRANSPOSE: 0.6,
+}
+_TRANSPOSE_SHARE = 0.4
 
 
 def _rates(matrix: float, vector: float) -> dict[OperatorClass, Curve]:
@@ -59,10 +64,11 @@ def _rates(matrix: float, vector: float) -> dict[OperatorClass, Curve]:
 
 
 def _strided(bytes_per_s: float) -> Mapping[OperatorClass, Curve]:
-    return {
+    by_run = {
         kind: Curve(((4.0, 0.5 * share * bytes_per_s), (128.0, share * bytes_per_s)))
         for kind, share in _STRIDED_SHARE.items()
     }
+    return {OperatorClass.TRANSPOSE: flat(_TRANSPOSE_SHARE * bytes_per_s), **by_run}
 
 
 H200 = DeviceProfile(

@@ -11,17 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 import onnx_ir as ir
 
-from optimizer.cost.classes import MATRIX, MOVING, OperatorClass, operator_class
+from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, OperatorClass, operator_class
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.widths import width_of
-from optimizer.model.graph import is_constant_node, node_id, walk_nodes
+from optimizer.model.graph import ID, is_constant_node, node_id, walk_nodes
+from optimizer.model.operators.call import constant_of
 
-_PER_ELEMENT = frozenset({OperatorClass.ELEMENTWISE, OperatorClass.TRANSCENDENTAL})
+SQUARE = "Square"
+"""How a device lists Pow with a constant exponent of 2 or 3."""
+
+_PACKED = frozenset({OperatorClass.GEMM, OperatorClass.BATCHED_MATMUL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +137,18 @@ def predict_node(
     if width is None:
         return None
     rate = _rate(node, kind, device, width)
-    operations = _operations(node, kind, cost, device, sizes)
+    operations = operations_of(node, kind, cost, device.element_operations)
+    compute_s = operations / rate if rate else 0.0
     read_s, write_s = _traffic(
-        kind, cost, device, width, max(graph_weight_bytes, cost.weight_bytes)
+        node, kind, cost, device, width, max(graph_weight_bytes, cost.weight_bytes)
     )
     parts = Parts(
         emit_us=0.0 if kind == OperatorClass.CONTROL else device.launch(node.op_type),
         read_us=read_s * 1e6,
-        compute_us=operations / rate * 1e6 if rate else 0.0,
+        compute_us=(compute_s + _packing(node, kind, sizes, device)) * 1e6,
         write_us=write_s * 1e6,
     )
-    identity = node_id(node) if "id" in node.meta else ""
+    identity = node_id(node) if ID in node.meta else ""
     return NodePrediction(identity, node.name or "", node.op_type, kind, cost, parts, rate)
 
 
@@ -162,11 +168,35 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
     return GraphPrediction(device, tuple(known), tuple(unknown), dict(sizes.assumed))
 
 
+def operations_of(
+    node: ir.Node, kind: OperatorClass, cost: Cost, per_element: Mapping[str, float]
+) -> float:
+    """FLOPs; of the elementwise classes what the machine needs, by operator and for an element."""
+    if kind not in PER_ELEMENT:
+        return cost.flops
+    return elements(node, cost) * per_element.get(operator_of(node), 1.0)
+
+
+def elements(node: ir.Node, cost: Cost) -> float:
+    """Elements that a node writes."""
+    dtype = node.outputs[0].dtype
+    return cost.bytes_written * 8 / (32 if dtype is None else dtype.bitwidth)
+
+
+def operator_of(node: ir.Node) -> str:
+    """The name under which a device lists an operator; a constant square is no general power."""
+    if node.op_type == "Pow" and not node.domain and len(node.inputs) == 2:
+        exponent = constant_of(node.inputs[1])
+        if exponent is not None and exponent.size == 1 and exponent.numpy().item() in (2, 3):
+            return SQUARE
+    return node.op_type
+
+
 def _rate(node: ir.Node, kind: OperatorClass, device: DeviceProfile, width: float) -> float:
-    if kind in _PER_ELEMENT:
+    if kind in PER_ELEMENT:
         kind = OperatorClass.ELEMENTWISE
-    curve = device.rates.get(kind)
-    if curve is None:
+    curve = device.operators.get(node.op_type, device.rates.get(kind))
+    if curve is None or kind in MOVING:
         return 0.0
     return curve.at(width) * (_faster(node, device) if kind in MATRIX else 1.0)
 
@@ -178,24 +208,38 @@ def _faster(node: ir.Node, device: DeviceProfile) -> float:
     return 1.0
 
 
-def _operations(
-    node: ir.Node, kind: OperatorClass, cost: Cost, device: DeviceProfile, sizes: Sizes
-) -> float:
-    """FLOPs; of the elementwise classes what the machine needs for an element."""
-    if kind not in _PER_ELEMENT:
-        return cost.flops
-    count = max((sizes.elements(value) or 0 for value in node.outputs), default=0)
-    return count * device.element_operations.get(node.op_type, 1.0)
+def _packing(node: ir.Node, kind: OperatorClass, sizes: Sizes, device: DeviceProfile) -> float:
+    """Seconds to lay out a right side that is no constant; a single row needs none."""
+    if device.packing is None or kind not in _PACKED or len(node.inputs) < 2:
+        return 0.0
+    right, out = node.inputs[1], sizes.shape(node.outputs[0])
+    if right is None or constant_of(right) is not None or not out or out[-2:-1] == (1,):
+        return 0.0
+    shape, size_bytes = sizes.shape(right), sizes.size_bytes(right)
+    if not shape or not size_bytes:
+        return 0.0
+    one = size_bytes / max(1, prod(shape[:-2]))
+    return size_bytes / device.packing.at(one)
 
 
 def _traffic(
-    kind: OperatorClass, cost: Cost, device: DeviceProfile, width: float, weight_bytes: int
+    node: ir.Node,
+    kind: OperatorClass,
+    cost: Cost,
+    device: DeviceProfile,
+    width: float,
+    weight_bytes: int,
 ) -> tuple[float, float]:
     """Seconds to read and to write."""
-    activations = cost.bytes_read - cost.weight_bytes
-    near = device.level(cost.bytes_read + cost.bytes_written).bytes_per_s
+    passes = device.traffic.get(node.op_type, 1.0)
+    activations, written = (
+        passes * (cost.bytes_read - cost.weight_bytes),
+        passes * cost.bytes_written,
+    )
+    near = device.level(int(activations + cost.weight_bytes + written)).bytes_per_s
     far = device.level(weight_bytes).bytes_per_s
     if kind in MOVING:
-        strided = device.strided[kind].at(width) if kind in device.strided else near
+        curve = device.operators.get(node.op_type, device.strided.get(kind))
+        strided = near if curve is None else curve.at(width)
         near, far = min(near, strided), min(far, strided)
-    return activations / near + cost.weight_bytes / far, cost.bytes_written / near
+    return activations / near + cost.weight_bytes / far, written / near

@@ -7,7 +7,7 @@ from math import prod
 
 import onnx_ir as ir
 
-from optimizer.cost.classes import OperatorClass
+from optimizer.cost.classes import OperatorClass, axes_in_order
 from optimizer.cost.sizes import Sizes
 
 Width = Callable[[ir.Node, Sizes], float | None]
@@ -17,10 +17,12 @@ def width_of(node: ir.Node, kind: OperatorClass, sizes: Sizes) -> float | None:
     """The size on which the rate of a class depends.
 
     Returns:
-        filters of a group for convolutions, the smallest of rows, columns and depth for products,
-        the length of a row for normalization, softmax and reduction, the elements of the window
-        for pooling, and for what moves data the bytes that stay side by side; 1 for the others,
-        None where a shape is unknown.
+        filters of a group for convolutions (elements of a plane where each filter has its own
+        channel), the smallest of rows, columns and depth for products, the length of a row for
+        normalization and softmax, the elements that become one for reductions, how many windows
+        an element lies in for pooling, elements before broadcasting changes for elementwise
+        operators; for what moves data the bytes that stay side by side, all of them for a
+        transpose of single elements. 1 for the others, None where a shape is unknown.
     """
     rule = _WIDTHS.get(kind)
     return 1.0 if rule is None else rule(node, sizes)
@@ -65,26 +67,61 @@ def _reduced(node: ir.Node, sizes: Sizes) -> float | None:
     return None if before is None or after is None else max(1.0, before / max(after, 1))
 
 
-def _window(node: ir.Node, sizes: Sizes) -> float | None:
-    kernel = node.attributes.get("kernel_shape")
-    if kernel is not None:
-        return float(max(1, prod(kernel.as_ints())))
-    return _reduced(node, sizes)
+def _served(node: ir.Node, sizes: Sizes) -> float | None:
+    """How many windows an element lies in; elements of a window that is the whole plane."""
+    kernel, out = node.attributes.get("kernel_shape"), sizes.shape(node.outputs[0])
+    if out is None:
+        return None
+    if kernel is None or all(size == 1 for size in out[2:]):
+        return _reduced(node, sizes)
+    strides = node.attributes.get("strides")
+    return prod(kernel.as_ints()) / max(1, prod(strides.as_ints() if strides else ()))
+
+
+def _plane(node: ir.Node, sizes: Sizes) -> float | None:
+    out = sizes.shape(node.outputs[0])
+    return None if out is None else float(max(1, prod(out[2:])))
+
+
+def _moved(node: ir.Node, sizes: Sizes) -> float | None:
+    """Bytes read and written: what counts is whether they fit into a cache."""
+    size_bytes = sizes.size_bytes(node.outputs[0])
+    return None if size_bytes is None else float(2 * size_bytes)
 
 
 def _run_of_transpose(node: ir.Node, sizes: Sizes) -> float | None:
+    """Bytes of the innermost axes that stay where they are."""
     shape = sizes.shape(node.inputs[0])
     if shape is None:
         return None
-    given = node.attributes.get("perm")
-    order = list(given.as_ints()) if given is not None else list(reversed(range(len(shape))))
-    moving = [axis for axis in order if axis < len(shape) and shape[axis] != 1]
+    moving = axes_in_order(node, shape)
     standing = sorted(moving)
     run = 1
     while moving and moving[-1] == standing[-1]:
         run *= shape[moving.pop()]
         standing.pop()
     return float(run * _item_bytes(node))
+
+
+def _span(node: ir.Node, sizes: Sizes) -> float | None:
+    """Elements in a row over which every operand either goes on or stands still."""
+    out = sizes.shape(node.outputs[0])
+    shapes = [sizes.shape(value) for value in node.inputs if value is not None]
+    if out is None or None in shapes:
+        return None
+    span, before = 1, None
+    for axis in range(1, len(out) + 1):
+        if out[-axis] == 1:
+            continue
+        goes_on = [
+            len(shape) >= axis and shape[-axis] != 1
+            for shape in shapes
+            if shape is not None and any(size != 1 for size in shape)
+        ]
+        if before is not None and goes_on != before:
+            break
+        span, before = span * out[-axis], goes_on
+    return float(span)
 
 
 def _run_of_copy(node: ir.Node, sizes: Sizes) -> float | None:
@@ -134,13 +171,17 @@ _WIDTHS: dict[OperatorClass, Width] = {
     OperatorClass.DENSE_CONV: _filters,
     OperatorClass.POINTWISE_CONV: _filters,
     OperatorClass.GROUPED_CONV: _filters,
+    OperatorClass.DEPTHWISE_CONV: _plane,
     OperatorClass.GEMM: _smallest,
     OperatorClass.BATCHED_MATMUL: _smallest_of_a_batch,
+    OperatorClass.ELEMENTWISE: _span,
+    OperatorClass.TRANSCENDENTAL: _span,
     OperatorClass.NORMALIZATION: _row,
     OperatorClass.SOFTMAX: _row,
     OperatorClass.REDUCTION: _reduced,
-    OperatorClass.POOLING: _window,
-    OperatorClass.TRANSPOSE: _run_of_transpose,
+    OperatorClass.POOLING: _served,
+    OperatorClass.TRANSPOSE: _moved,
+    OperatorClass.BLOCK_TRANSPOSE: _run_of_transpose,
     OperatorClass.COPY: _run_of_copy,
     OperatorClass.GATHER: _run_of_gather,
 }
