@@ -82,7 +82,7 @@ def waterfall(page: Page, url: str) -> None:
 
 def measured_waterfall(page: Page, url: str) -> None:
     """What every pass bought, in milliseconds."""
-    _cost(page, url, "Time")
+    _cost(page, url, "Measured")
     _measured(page)
 
 

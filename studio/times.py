@@ -41,6 +41,33 @@ class StepTimes:
     steady: tuple[Kernel, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredKernel:
+    """An operator that ran.
+
+    Attributes:
+        steady_us: median of later runs.
+        nodes: ids of the step's nodes that it computes.
+    """
+
+    op_type: str
+    steady_us: float
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTimes:
+    """What a profile of a step says, read again.
+
+    Attributes:
+        label: of the variant.
+    """
+
+    step: int
+    label: str
+    kernels: tuple[MeasuredKernel, ...]
+
+
 def times_json(steps: Iterable[StepTimes]) -> dict[str, Any]:
     """`passlens.times/1`: for each step its operators, and the ids of the nodes of each."""
     return {"schema": SCHEMA, "profiles": [_profile(one) for one in steps]}
@@ -79,6 +106,21 @@ def times_file(store: Store, model_key: str, run_key: str, key: str) -> Path | N
         return None
     path = steps.parent / f"times-{key}" / _FILE
     return path if path.is_file() else None
+
+
+def measured_times(run: OpenedRun, step: int) -> MeasuredTimes | None:
+    """The newest times of a step that were kept with this run; None if it was never profiled."""
+    files = run.folder.glob(f"times-*/{_FILE}")
+    for path in sorted(files, key=lambda path: -path.stat().st_mtime_ns):
+        document: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+        for profile in document["profiles"]:
+            if profile["step"] == step:
+                kernels = tuple(
+                    MeasuredKernel(op_type, steady_us, tuple(nodes))
+                    for _, steady_us, op_type, nodes in profile["kernels"]
+                )
+                return MeasuredTimes(step, profile["label"], kernels)
+    return None
 
 
 def _profile(times: StepTimes) -> dict[str, Any]:

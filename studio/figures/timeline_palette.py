@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from studio.graphview.categories import Category, category
 
 _COLORS: dict[Category, tuple[str, str]] = {
@@ -35,6 +37,14 @@ TITLES: dict[Category, str] = {
 def category_color(kind: Category, *, dark: bool) -> str:
     """The colour of a category."""
     return _COLORS[kind][dark]
+
+
+def categories(op_types: Iterable[str]) -> list[Category]:
+    """The categories that occur, each once, in that order."""
+    found: dict[Category, None] = {}
+    for op_type in op_types:
+        found[category(op_type)] = None
+    return list(found)
 
 
 def operator_color(op_type: str, *, dark: bool) -> str:

@@ -20,7 +20,8 @@ _MOST_LOG = 3.0
 """Intervals are drawn up to twenty times faster or slower."""
 
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-_NAMES: Mapping[Metric, str] = {"nodes": "nodes", "flops": "FLOP", "bytes": "B moved"}
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_NAMES: Mapping[Metric, str] = {"flops": "FLOP", "bytes": "B moved", "predicted": " predicted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,18 @@ class Scale:
 
 
 def scale_of(metric: Metric, most: float) -> Scale:
-    """Nodes are counted one by one; FLOP and bytes in thousands, millions, …."""
+    """Nodes are counted one by one; FLOP and bytes in thousands, …; time in ns, µs, …."""
     if metric == "nodes":
         return Scale(1.0, "nodes")
-    size, prefix = next(scale for scale in _SCALES if most >= scale[0] or scale[0] == 1.0)
+    scales = _TIMES if metric == "predicted" else _SCALES
+    size, prefix = next(scale for scale in scales if most >= scale[0] or scale[0] == 1.0)
     return Scale(size, f"{prefix}{_NAMES[metric]}")
 
 
 def amount_text(amount: int, metric: Metric) -> str:
     """A change with its sign, in the unit that suits it: "−16.4 kB"."""
     scale = scale_of(metric, abs(amount))
-    text = scale.text(abs(amount)).removesuffix(" moved")
+    text = scale.text(abs(amount)).removesuffix(" moved").removesuffix(" predicted")
     return f"{'+' if amount > 0 else '−'}{text}"
 
 

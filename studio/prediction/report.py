@@ -41,12 +41,14 @@ class PredictedGraph:
     Attributes:
         step: of the trace.
         nodes: with a prediction, in list order.
+        details: of each, what tells it from others of its operator: `3×3 /2 → 1×64×56×56`.
         unknown: how many others there are.
         assumed: the sizes taken for free dimensions.
     """
 
     step: int
     nodes: tuple[NodePrediction, ...]
+    details: tuple[str, ...]
     unknown: int = 0
     assumed: tuple[tuple[str, int], ...] = ()
 
@@ -72,12 +74,13 @@ def steps_from_json(data: Mapping[str, Any]) -> PredictedSteps:
     return PredictedSteps(data["before_ns"], tuple(data["changes_ns"]), (before, after))
 
 
-def graph_json(found: GraphPrediction, step: int) -> dict[str, Any]:
-    """A step as JSON."""
+def graph_json(found: GraphPrediction, step: int, details: Mapping[str, str]) -> dict[str, Any]:
+    """A step as JSON; `details` by node id."""
     return {
         "schema": NODES_SCHEMA,
         "step": step,
         "nodes": [_row(node) for node in found.nodes],
+        "details": [details.get(node.node, "") for node in found.nodes],
         "unknown": len(found.unknown),
         "assumed": sorted(found.assumed.items()),
     }
@@ -88,6 +91,7 @@ def graph_from_json(data: Mapping[str, Any]) -> PredictedGraph:
     return PredictedGraph(
         data["step"],
         tuple(_node(*row) for row in data["nodes"]),
+        tuple(data["details"]),
         data["unknown"],
         tuple((name, size) for name, size in data["assumed"]),
     )

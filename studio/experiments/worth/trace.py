@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from optimizer.errors import StudioError
 from profiling.worth.waterfall import METRICS, Metric, StepCost
+from studio.prediction.report import PredictedSteps
 from studio.store import OpenedModel, OpenedRun, Store
 
 
@@ -46,6 +47,15 @@ class TraceCosts:
         for step in self.steps:
             found[step.pass_id] = found.get(step.pass_id, 0) + 1
         return found
+
+    def with_predicted(self, predicted: PredictedSteps) -> TraceCosts:
+        """The same with one more metric: nanoseconds on a device."""
+        steps = tuple(
+            replace(step, delta={**step.delta, "predicted": change})
+            for step, change in zip(self.steps, predicted.changes_ns, strict=True)
+        )
+        ends = (predicted.before_ns, predicted.after_ns)
+        return replace(self, steps=steps, totals={**self.totals, "predicted": ends})
 
 
 def trace_costs(store: Store, model: OpenedModel, run: OpenedRun) -> TraceCosts:

@@ -11,38 +11,77 @@ from profiling.config import RunConfig
 from studio.cost_choice import CostChoice
 from studio.experiments.worth.ablation import AblationReport
 from studio.experiments.worth.payload import worth_from_payload
-from studio.experiments.worth.trace import trace_costs
+from studio.experiments.worth.trace import TraceCosts, trace_costs
 from studio.experiments.worth.waterfall import WaterfallReport
 from studio.pages.cost.ablation import render_ablation, show_ablation
 from studio.pages.cost.break_even import render_break_even, show_break_even
 from studio.pages.cost.choice import chosen
-from studio.pages.cost.sidebar import segments, sidebar
-from studio.pages.cost.waterfall import measured, on_paper, show_waterfall
+from studio.pages.cost.device import choose_device, offer_calibration
+from studio.pages.cost.fusion import render_fusion
+from studio.pages.cost.roofline import render_roofline
+from studio.pages.cost.sidebar import segments, sidebar, variant
+from studio.pages.cost.waterfall import measured, on_paper, predicted, show_waterfall
 from studio.pages.parts import model_and_run, show_message
 from studio.services import store
 from studio.store import OpenedModel, OpenedRun
 
-_SECTIONS = {"waterfall": "Waterfall", "ablation": "Ablation", "break-even": "Break-even"}
+_SECTIONS = {
+    "waterfall": "Waterfall",
+    "roofline": "Roofline",
+    "fusion": "Fusion",
+    "ablation": "Ablation",
+    "break-even": "Break-even",
+}
 
 
 def render() -> None:
     """The page."""
     found = model_and_run()
-    if found is not None:
-        choice = chosen()
-        segments("section", _SECTIONS, choice.section)
-        with st.sidebar:
-            config = sidebar(choice)
-        if config is not None:
-            _section(*found, config, choice)
+    if found is None:
+        return
+    choice = chosen()
+    segments("section", _SECTIONS, choice.section)
+    if choice.section == "roofline":
+        _roofline(found, choice)
+    elif choice.section == "fusion":
+        render_fusion(found, choice)
+    else:
+        _worth(*found, choice)
 
 
-def _section(model: OpenedModel, run: OpenedRun, config: RunConfig, choice: CostChoice) -> None:
+def _roofline(subject: tuple[OpenedModel, OpenedRun], choice: CostChoice) -> None:
+    with st.sidebar:
+        device = choose_device(choice)
+        variant(choice, int(subject[1].result["steps"]))
+    if device is None:
+        offer_calibration()
+    else:
+        render_roofline(subject, device, choice)
+
+
+def _worth(model: OpenedModel, run: OpenedRun, choice: CostChoice) -> None:
+    predicting = choice.section == "waterfall" and choice.count == "predicted"
+    with st.sidebar:
+        config = sidebar(choice)
+        device = choose_device(choice) if predicting else None
+    if config is None:
+        return
     costs = trace_costs(store(), model, run)
-    runnable = model.summary["statuses"]["runnable"]
     if not costs.steps:
         show_message("No pass found anything to do; there is nothing to explain.", key="no-steps")
-    elif choice.section == "waterfall" and choice.count != "latency":
+    elif predicting and device is None:
+        offer_calibration()
+    elif device is not None:
+        predicted((model, run), costs, device, choice)
+    else:
+        _section(model, run, costs, config, choice)
+
+
+def _section(
+    model: OpenedModel, run: OpenedRun, costs: TraceCosts, config: RunConfig, choice: CostChoice
+) -> None:
+    runnable = model.summary["statuses"]["runnable"]
+    if choice.section == "waterfall" and choice.count != "latency":
         on_paper(costs, choice.count, choice)
     elif not runnable["ok"] and (choice.section != "ablation" or choice.race):
         show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")

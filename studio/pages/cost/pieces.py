@@ -11,7 +11,7 @@ import streamlit as st
 
 from profiling.racing.race import Race
 from studio.figures.worth import steps_text
-from studio.pages.parts import go_to, words
+from studio.pages.parts import go_to, look_at, words
 from studio.workspace import View, current, remember
 
 Table = dict[str, list[Any]]
@@ -19,7 +19,12 @@ Table = dict[str, list[Any]]
 
 def figure(drawn: go.Figure, name: str, *, pick: bool = False) -> int | None:
     """A figure; with `pick`, the number of the trace that a visitor clicked."""
-    event: Any = st.plotly_chart(
+    event = _chart(drawn, name, pick=pick)
+    return _picked(event, "points", "curve_number") if pick else None
+
+
+def _chart(drawn: go.Figure, name: str, *, pick: bool) -> Any:
+    return st.plotly_chart(
         drawn,
         width="stretch",
         key=f"figure-{name}",
@@ -31,7 +36,32 @@ def figure(drawn: go.Figure, name: str, *, pick: bool = False) -> int | None:
             "toImageButtonOptions": {"format": "svg", "filename": f"passlens-{name}", "scale": 2},
         },
     )
-    return _picked(event, "points", "curve_number") if pick else None
+
+
+def picked_key(drawn: go.Figure, name: str) -> str | None:
+    """A figure; the first of the custom data of the point that a visitor clicked."""
+    event: Any = _chart(drawn, name, pick=True)
+    points: list[Any] = event["selection"]["points"]
+    data = points[0].get("customdata") if points else None
+    return str(data[0]) if data else None
+
+
+def way_to_node(name: str, node: str, step: int, *, key: str) -> None:
+    """From a dot or a bar to its node in the viewer.
+
+    Args:
+        name: of the node; empty for what to do while none was clicked.
+        node: its id.
+        step: of the trace whose graph has it.
+        key: unique on the page.
+    """
+    with st.container(key=f"node-{key}", horizontal=True, vertical_alignment="center"):
+        if not name:
+            st.caption("Click a dot or a bar to go to its node.")
+            return
+        st.markdown(f"**{words(name)}**")
+        if st.button("Look at it", key=f"look-node-{key}"):
+            look_at(node, step)
 
 
 def twin(title: str, table: Table, *, key: str) -> int | None:

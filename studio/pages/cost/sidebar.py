@@ -10,23 +10,31 @@ import streamlit as st
 from optimizer.errors import StudioError
 from profiling.config import RunConfig
 from profiling.config.settings import from_values
-from studio.cost_choice import LEAST_SECONDS, MOST_SECONDS, CostChoice
-from studio.pages.cost.choice import put
+from studio.cost_choice import LAST, LEAST_SECONDS, MOST_SECONDS, MOST_TOP, CostChoice
+from studio.pages.cost.choice import put, take
 from studio.pages.parts import show_error
 from studio.pages.run.sidebar_options import common_options
 from studio.workspace import current
 
-_COUNTS = {"bytes": "Bytes", "nodes": "Nodes", "flops": "FLOP", "latency": "Time"}
+_COUNTS = {
+    "bytes": "Bytes",
+    "nodes": "Nodes",
+    "flops": "FLOP",
+    "predicted": "Predicted",
+    "latency": "Measured",
+}
+_ON_PAPER = ("bytes", "nodes", "flops")
 _BY = {"pass": "Pass", "rule": "Rule", "step": "Step"}
 _CUTS = {"pass": "Pass", "step": "Cut"}
+_VARIANTS = {"source": "Source", "last": "Last step", "step": "Step"}
 
 
 def sidebar(choice: CostChoice) -> RunConfig | None:
-    """The widgets; None where the options contradict each other."""
+    """The widgets of what is counted or measured; None where the options contradict each other."""
     waterfall = choice.section == "waterfall"
     if choice.section != "break-even":
         st.subheader("Count", anchor=False)
-        counts = {k: v for k, v in _COUNTS.items() if waterfall or k != "latency"}
+        counts = {k: v for k, v in _COUNTS.items() if waterfall or k in _ON_PAPER}
         segments("count", counts, choice.count if choice.count in counts else "bytes")
     if waterfall:
         names = _CUTS if choice.count == "latency" else _BY
@@ -46,8 +54,42 @@ def sidebar(choice: CostChoice) -> RunConfig | None:
     return _measuring(choice) if measuring else RunConfig()
 
 
-def _measuring(choice: CostChoice) -> RunConfig | None:
-    st.subheader("Measure", anchor=False)
+def variant(choice: CostChoice, last: int) -> None:
+    """Which step of the trace is looked at, and how many of its nodes."""
+    st.subheader("Variant", anchor=False)
+    step = min(choice.step, last)
+    kind = {LAST: "last", last: "last", 0: "source"}.get(step, "step") if last else "source"
+    _mirror("variant", kind)
+    st.segmented_control(
+        "Variant",
+        list(_VARIANTS) if last > 1 else ["source", "last"],
+        format_func=_VARIANTS.__getitem__,
+        key="cost-variant",
+        on_change=partial(_pick_variant, last),
+        label_visibility="collapsed",
+        required=True,
+    )
+    if kind == "step":
+        _mirror("step", step)
+        st.slider("Step", 1, last, key="cost-step", on_change=partial(put, "step", "cost-step"))
+    _mirror("top", choice.top)
+    st.slider(
+        "Slowest nodes drawn",
+        1,
+        MOST_TOP,
+        key="cost-top",
+        on_change=partial(put, "top", "cost-top"),
+    )
+
+
+def _pick_variant(last: int) -> None:
+    chosen = st.session_state.get("cost-variant")
+    if chosen is not None:
+        take(step={"source": 0, "last": LAST}.get(chosen, max(1, last // 2)))
+
+
+def seconds(choice: CostChoice) -> None:
+    """How long is measured."""
     _mirror("seconds", choice.seconds)
     st.slider(
         "Seconds of steady running, all together",
@@ -56,6 +98,11 @@ def _measuring(choice: CostChoice) -> RunConfig | None:
         key="cost-seconds",
         on_change=partial(put, "seconds", "cost-seconds"),
     )
+
+
+def _measuring(choice: CostChoice) -> RunConfig | None:
+    st.subheader("Measure", anchor=False)
+    seconds(choice)
     if choice.section == "break-even":
         _mirror("tune_s", choice.tune_s)
         st.number_input(

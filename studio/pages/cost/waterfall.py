@@ -7,6 +7,7 @@ from math import exp
 
 import streamlit as st
 
+from optimizer.cost.device import DeviceProfile
 from profiling.config import RunConfig
 from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
 from profiling.worth.waterfall import Bar, Metric, waterfall
@@ -19,27 +20,65 @@ from studio.experiments.worth.waterfall import (
     waterfall_key,
 )
 from studio.figures.worth import measured_waterfall_figure, static_waterfall, steps_text
+from studio.pages.cost.computed import computed
 from studio.pages.cost.pieces import Table, digits, figure, how, twin, ways_in
 from studio.pages.launch import launch
-from studio.pages.parts import show_message
+from studio.pages.parts import show_message, words
+from studio.prediction.jobs import predicted_steps, steps_key
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
 
-_UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved"}
+_UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved", "predicted": "ns"}
 
 
-def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice) -> None:
-    """What shapes and operators say; exact, and at once."""
+_COUNTED = (
+    "Counted from shapes, without running anything: a multiply-accumulate is 2 FLOP; bytes are what"
+    " every operator reads and writes; free dimensions at their assumed sizes."
+)
+
+
+def predicted(
+    subject: tuple[OpenedModel, OpenedRun],
+    costs: TraceCosts,
+    device: DeviceProfile,
+    choice: CostChoice,
+) -> None:
+    """What the cost model says of every step, on one device."""
+    found = computed(
+        steps_key(subject, device), partial(predicted_steps, pool(), subject, device), "Predicting"
+    )
+    if found is None:
+        return
+    on_paper(costs.with_predicted(found), "predicted", choice, how=_model_of(device, found.unknown))
+
+
+def _model_of(device: DeviceProfile, unknown: tuple[int, int]) -> str:
+    missing = ""
+    if any(unknown):
+        missing = f" Without a prediction: {unknown[0]} nodes before, {unknown[1]} after."
+    return words(
+        f"Predicted for {device.name}: launch, then arithmetic or reading and writing, whichever"
+        f" takes longer; node after node, each rounded to a nanosecond.{missing}"
+    )
+
+
+def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice, *, how: str = _COUNTED) -> None:
+    """What shapes and operators say; exact, and at once.
+
+    Args:
+        costs: of every step, with this metric.
+        metric: what is counted.
+        choice: what makes one bar.
+        how: it was counted, for the caption.
+    """
     found = waterfall(costs.steps, costs.totals, metric=metric, by=choice.by)
     labels = [_label(bar, costs) for bar in found.bars]
     families = [costs.names[bar.pass_id].family for bar in found.bars]
     drawn, rows = static_waterfall(found, labels, families)
     picked = figure(drawn, f"waterfall-{metric}-{choice.by}", pick=True)
     st.caption(
-        "Counted from shapes, without running anything: a multiply-accumulate is 2 FLOP; bytes are"
-        " what every operator reads and writes; free dimensions at their assumed sizes. The bars"
-        " add up exactly. A pass gets what it did at its turn; the ablation says what it is worth"
-        " beside the others."
+        f"{how} The bars add up exactly. A pass gets what it did at its turn; the ablation says"
+        " what it is worth beside the others."
     )
     bars = rows[picked] if picked is not None and picked < len(rows) else ()
     place = st.container()

@@ -1,0 +1,265 @@
+"""The roofline of a device, and under it the nodes of a graph before and after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+
+from optimizer.cost.classes import OperatorClass
+from optimizer.cost.device import DeviceProfile
+from studio.figures.predicted_lanes import parts_text
+from studio.figures.template import BEFORE_COLOR, TEMPLATE, three_digits, titled
+from studio.figures.timeline_palette import TITLES, categories, category_color
+from studio.figures.timeline_rows import time_unit
+from studio.graphview.categories import Category, category
+from studio.prediction.alike import Alike
+
+_HEIGHT = 500
+_SMALLEST_PX, _LARGEST_PX = 5.0, 44.0
+_MOST_ROOFS = 5
+_SAME_ROOF = 1.3
+"""Roofs nearer than this factor share a line and a label."""
+
+_ROOF_COLOR = "#8b93a3"
+_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What of the plane is shown, as exponents of ten."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+def roofline(
+    device: DeviceProfile,
+    before: Sequence[Alike],
+    after: Sequence[Alike],
+    *,
+    title: str,
+    dark: bool,
+) -> go.Figure:
+    """Attainable FLOP/s over arithmetic intensity; dots are nodes, their area is predicted time.
+
+    The custom data of a dot starts with `before:<node id>` or `after:<node id>`.
+
+    Args:
+        device: whose roofs are drawn.
+        before: of the source, as grey rings; empty for none.
+        after: of the step that is looked at, in the colours of their operators.
+        title: says the finding; safe for Plotly's own markup.
+        dark: whether the page is.
+    """
+    seen, drawn = _drawable(before), _drawable(after)
+    window = _window(device, [*seen, *drawn])
+    longest = max((group.total_us for group in (*seen, *drawn)), default=1.0)
+    figure = go.Figure()
+    _slopes(figure, device, window)
+    _roofs(figure, device, [*seen, *drawn], window)
+    _dots(figure, seen, longest, color=None, dark=dark, key="before")
+    for kind in categories(group.first.op_type for group in drawn):
+        chosen = [group for group in drawn if category(group.first.op_type) == kind]
+        color = category_color(kind, dark=dark)
+        _dots(figure, chosen, longest, color=color, dark=dark, key="after")
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(title, _key(drawn, rings=bool(seen), dark=dark)),
+        height=_HEIGHT,
+        dragmode=False,
+        clickmode="event+select",
+        xaxis={
+            "title": "FLOP per byte read or written",
+            **_axis(window.left, window.right, ""),
+        },
+        yaxis={"title": "FLOP/s", **_axis(window.bottom, window.top, "FLOP/s")},
+    )
+    return figure
+
+
+def without_arithmetic(groups: Iterable[Alike]) -> tuple[int, float]:
+    """Nodes that compute nothing and are not in the picture: how many, and their microseconds."""
+    left = [group for group in groups if not group.flops_per_s]
+    return sum(len(group.nodes) for group in left), sum(group.total_us for group in left)
+
+
+def _drawable(groups: Iterable[Alike]) -> list[Alike]:
+    return [group for group in groups if group.flops_per_s and group.first.intensity]
+
+
+def _window(device: DeviceProfile, groups: Sequence[Alike]) -> _Window:
+    """Everything that is drawn, and the ridge where memory stops being the limit."""
+    across = [math.log10(group.first.intensity) for group in groups] or [0.0]
+    up = [math.log10(group.flops_per_s) for group in groups] or [9.0]
+    peak = math.log10(_peak(device, groups))
+    ridge = peak - math.log10(device.memory.bytes_per_s)
+    return _Window(
+        min(across) - 0.35,
+        max(*across, ridge) + 0.5,
+        max(min(up), peak - 6.5) - 0.4,
+        peak + 0.3,
+    )
+
+
+def _peak(device: DeviceProfile, groups: Iterable[Alike]) -> float:
+    return max(device.peak_flops, *(group.first.rate for group in groups), 1.0)
+
+
+def _slopes(figure: go.Figure, device: DeviceProfile, window: _Window) -> None:
+    """What each level of memory can feed, from the left to the highest roof."""
+    for level in device.levels:
+        rate = math.log10(level.bytes_per_s)
+        start = max(window.left, window.bottom - rate)
+        end = min(window.right, window.top - 0.3 - rate)
+        if end <= start:
+            continue
+        memory = level is device.memory
+        _line(figure, (start, start + rate), (end, end + rate), dash="solid" if memory else "dot")
+        figure.add_annotation(
+            x=start, y=start + rate, text=f"{level.name} {_rate(level.bytes_per_s, 'B/s')}",
+            showarrow=False, xanchor="left", yanchor="top", xshift=10, font={"size": 11},
+        )  # fmt: skip
+
+
+def _roofs(
+    figure: go.Figure, device: DeviceProfile, groups: Sequence[Alike], window: _Window
+) -> None:
+    """The rates of the classes that take most of the time."""
+    fastest = max(math.log10(level.bytes_per_s) for level in device.levels)
+    for rate, kinds in _roof_groups(groups):
+        height = math.log10(rate)
+        start = max(window.left, height - fastest)
+        _line(figure, (start, height), (window.right, height), dash="solid")
+        names = ", ".join(kind.value for kind in kinds[:2])
+        more = f" and {len(kinds) - 2} more" if len(kinds) > 2 else ""
+        figure.add_annotation(
+            x=start, y=height, text=f"{names}{more} {_rate(rate, 'FLOP/s')}",
+            showarrow=False, xanchor="left", yanchor="bottom", xshift=4, font={"size": 11},
+        )  # fmt: skip
+
+
+def _roof_groups(groups: Iterable[Alike]) -> list[tuple[float, list[OperatorClass]]]:
+    """Highest rate and classes; those that take most of the time, near ones together."""
+    spent: dict[OperatorClass, float] = {}
+    best: dict[OperatorClass, float] = {}
+    for group in groups:
+        kind, rate = group.first.kind, group.first.rate
+        if rate:
+            spent[kind] = spent.get(kind, 0.0) + group.total_us
+            best[kind] = max(best.get(kind, 0.0), rate)
+    shown = sorted(spent, key=lambda kind: -spent[kind])[:_MOST_ROOFS]
+    found: list[tuple[float, list[OperatorClass]]] = []
+    for kind in sorted(shown, key=lambda kind: -best[kind]):
+        if found and found[-1][0] / best[kind] < _SAME_ROOF:
+            found[-1][1].append(kind)
+        else:
+            found.append((best[kind], [kind]))
+    return found
+
+
+def _line(
+    figure: go.Figure, start: tuple[float, float], end: tuple[float, float], *, dash: str
+) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=[10 ** start[0], 10 ** end[0]],
+            y=[10 ** start[1], 10 ** end[1]],
+            mode="lines",
+            line={"color": _ROOF_COLOR, "width": 1.25, "dash": dash},
+            hoverinfo="skip",
+        )
+    )
+
+
+def _dots(
+    figure: go.Figure,
+    groups: Sequence[Alike],
+    longest: float,
+    *,
+    color: str | None,
+    dark: bool,
+    key: str,
+) -> None:
+    if not groups:
+        return
+    rings = color is None
+    marker: dict[str, Any] = {
+        "size": [_diameter(group.total_us, longest) for group in groups],
+        "color": BEFORE_COLOR if rings else color,
+        "opacity": 1.0 if rings else 0.72,
+        "symbol": "circle-open" if rings else "circle",
+        "line": {"width": 1.25, "color": BEFORE_COLOR if rings else _edge(dark=dark)},
+    }
+    figure.add_trace(
+        go.Scatter(
+            x=[group.first.intensity for group in groups],
+            y=[group.flops_per_s for group in groups],
+            mode="markers",
+            marker=marker,
+            customdata=[
+                [f"{key}:{group.first.node}", _hover(group, rings=rings)] for group in groups
+            ],
+            hovertemplate="%{customdata[1]}<extra></extra>",
+        )
+    )
+
+
+def _edge(*, dark: bool) -> str:
+    return "#11141b" if dark else "#fcfcfe"
+
+
+def _diameter(us: float, longest: float) -> float:
+    """Area is time."""
+    return max(_SMALLEST_PX, _LARGEST_PX * math.sqrt(us / longest))
+
+
+def _hover(group: Alike, *, rings: bool) -> str:
+    node, cost = group.first, group.first.cost
+    unit, size = time_unit([group.total_us])
+    which = "Before: " if rings else ""
+    together = f" · {len(group.nodes)} alike together" if len(group.nodes) > 1 else ""
+    return (
+        f"{which}<b>{escape(group.title)}</b><br>{escape(group.name)}<br>{node.kind.value}<br>"
+        f"{scaled(cost.flops, 'FLOP')} · {scaled(cost.bytes_read + cost.bytes_written, 'B')}"
+        f" · {three_digits(node.intensity)} FLOP/B<br>"
+        f"{three_digits(group.total_us / size)} {unit}{together}<br>{parts_text(node.parts)}"
+    )
+
+
+def scaled(amount: float, unit: str) -> str:
+    """Three digits in thousands, millions, …: `3.7 GFLOP`."""
+    size, prefix = next(scale for scale in _SCALES if amount >= scale[0] or scale[0] == 1.0)
+    return f"{three_digits(amount / size)} {prefix}{unit}"
+
+
+def _rate(rate: float, unit: str) -> str:
+    return scaled(rate, unit)
+
+
+def _key(groups: Iterable[Alike], *, rings: bool, dark: bool) -> Mapping[str, str]:
+    kinds: dict[Category, float] = {}
+    for group in groups:
+        kind = category(group.first.op_type)
+        kinds[kind] = kinds.get(kind, 0.0) + group.total_us
+    found = {
+        TITLES[kind]: category_color(kind, dark=dark)
+        for kind in sorted(kinds, key=lambda kind: -kinds[kind])
+    }
+    return {**found, "before": BEFORE_COLOR} if rings else found
+
+
+def _axis(low: float, high: float, unit: str) -> dict[str, Any]:
+    powers = range(math.ceil(low), math.floor(high) + 1)
+    return {
+        "type": "log",
+        "range": [low, high],
+        "tickvals": [10.0**power for power in powers],
+        "ticktext": [scaled(10.0**p, unit) if unit else f"{10.0**p:g}" for p in powers],
+    }

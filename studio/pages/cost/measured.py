@@ -1,0 +1,100 @@
+"""Predicted times beside measured ones, where this step was profiled; else a way to profile it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from optimizer.cost.device import DeviceProfile
+from profiling.config import RunConfig
+from studio.experiments.entrant import Entrant
+from studio.experiments.profile import ProfileRequest, profile_key, run_profile
+from studio.experiments.profile_report import ProfileReport
+from studio.figures.predicted import predicted_against_measured
+from studio.pages.cost.pieces import Table, digits, picked_key, twin, way_to_node
+from studio.pages.launch import launch
+from studio.pages.parts import show_message, words
+from studio.pages.run.timeline import how, is_dark, show_failures
+from studio.prediction.beside import Beside, beside
+from studio.prediction.report import PredictedGraph
+from studio.services import keeper, pool, store
+from studio.store import OpenedModel, OpenedRun
+from studio.times import measured_times
+
+Subject = tuple[OpenedModel, OpenedRun]
+
+
+def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGraph) -> None:
+    """The figure, under what makes it."""
+    if not device.measured:
+        show_message(
+            "Data sheets have nothing measured beside them; choose this CPU for that.",
+            key="nothing-measured",
+        )
+        return
+    runnable = subject[0].summary["statuses"]["runnable"]
+    if not runnable["ok"]:
+        show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
+        return
+    config = RunConfig(intra_threads=device.threads)
+    request = ProfileRequest((Entrant(f"step {after.step}", after.step, config),))
+    launch(
+        profile_key(*subject, request),
+        partial(run_profile, store(), pool(), subject, request, keep=keeper().keep),
+        explain=lambda: _before(subject, device, after),
+        show=lambda report: _profiled(subject, device, after, report),
+        name="Profile this step",
+    )
+
+
+def _before(subject: Subject, device: DeviceProfile, after: PredictedGraph) -> None:
+    """What an earlier profile says, if there is one."""
+    if not _show(subject, device, after, ""):
+        st.caption("Not profiled yet: here will be predicted against measured, node by node.")
+
+
+def _profiled(
+    subject: Subject, device: DeviceProfile, after: PredictedGraph, report: ProfileReport
+) -> None:
+    show_failures(report)
+    if report.profiles:
+        _show(subject, device, after, how(report))
+
+
+def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: str) -> bool:
+    measured = measured_times(subject[1], after.step)
+    found = beside(after, measured) if measured is not None else None
+    if found is None or not found.pairs:
+        return False
+    picked = picked_key(predicted_against_measured(found, dark=is_dark()), f"beside-{after.step}")
+    what = made or f"The newest profile of this step on the Run page, {found.label}."
+    st.caption(
+        words(
+            f"On the dotted line, prediction and measurement agree. {what} Predicted for"
+            f" {device.name}, {device.threads} thread(s); {_left_out(found)}"
+        )
+    )
+    names = {f"after:{pair.node}": pair for pair in found.pairs}
+    pair = names.get(picked or "")
+    name = f"{pair.op_type} {pair.name}" if pair is not None else ""
+    way_to_node(name, pair.node if pair is not None else "", after.step, key="beside")
+    twin("Every operator as a table", _table(found), key=f"beside-{after.step}")
+    return True
+
+
+def _left_out(found: Beside) -> str:
+    if not found.left_out_us:
+        return "every operator that ran is here."
+    return f"{found.left_out_us:.3g} µs ran in operators without a prediction."
+
+
+def _table(found: Beside) -> Table:
+    pairs = sorted(found.pairs, key=lambda pair: -pair.measured_us)
+    return {
+        "node": [pair.name or pair.node for pair in pairs],
+        "operator": [pair.op_type for pair in pairs],
+        "predicted, µs": [digits(pair.predicted_us) for pair in pairs],
+        "measured, µs": [digits(pair.measured_us) for pair in pairs],
+        "predicted / measured": [digits(pair.predicted_us / pair.measured_us) for pair in pairs],
+    }
