@@ -16,10 +16,11 @@ import onnx_ir as ir
 
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, Lifetime, UnknownSize
-from optimizer.memory.runtime_order import runtime_order, values_read
+from optimizer.memory.runtime_graph import RuntimeNode, refuse_what_is_replaced, runtime_nodes
+from optimizer.memory.runtime_order import in_order
 from optimizer.memory.runtime_plan import StaticPlan, static_plan
 from optimizer.memory.sizes import KnownSizes
-from optimizer.model.graph import graph_id, node_id, value_id
+from optimizer.model.graph import graph_id, value_id
 
 ALIGNMENT = 256
 """To which the runtime rounds up every size in its block, in bytes."""
@@ -42,24 +43,31 @@ def runtime_lifetimes(
         order: ids of the nodes as they run; the runtime's default order without.
 
     Raises:
-        PlanError: `order` names a node that is not there.
+        PlanError: `order` is not one of the nodes that run, or the runtime runs other nodes.
     """
-    by_id = {node_id(node): node for node in graph}
-    names = runtime_order(graph) if order is None else order
-    missing = next((name for name in names if name not in by_id), None)
-    if missing is not None:
-        raise PlanError(f"The order names {quoted(missing)}, which is no node of the graph.")
-    nodes = [by_id[name] for name in names]
+    known = runtime_nodes(graph)
+    refuse_what_is_replaced(known)
+    nodes = in_order(known) if order is None else _named(known, order)
     model = _Model(graph, static_plan(graph, nodes, reuse=reuse), KnownSizes(graph, sizes))
     return Arena(
         graph=graph_id(graph),
         owner="",
-        nodes=tuple(names),
+        nodes=tuple(one.id for one in nodes),
         lifetimes=tuple(sorted(model.lifetimes(), key=lambda one: one.start)),
         unknown=tuple(model.unknown),
         bodies=(),
         alignment=ALIGNMENT,
     )
+
+
+def _named(nodes: Sequence[RuntimeNode], order: Sequence[str]) -> tuple[RuntimeNode, ...]:
+    by_id = {one.id: one for one in nodes}
+    missing = next((name for name in order if name not in by_id), None)
+    if missing is not None:
+        raise PlanError(f"The order names {quoted(missing)}, which is no node that runs.")
+    if len(set(order)) != len(by_id):
+        raise PlanError(f"The order has {len(order)} nodes; every one of {len(by_id)} runs once.")
+    return tuple(by_id[name] for name in order)
 
 
 class _Model:
@@ -74,8 +82,8 @@ class _Model:
         for value, home in plan.home.items():
             self._values.setdefault(home, []).append(value)
         for node in plan.nodes:
-            for home in dict.fromkeys(plan.home.get(v, v) for v in values_read(node)):
-                self._readers.setdefault(home, []).append(node_id(node))
+            for home in dict.fromkeys(plan.home.get(v, v) for v in node.reads()):
+                self._readers.setdefault(home, []).append(node.id)
 
     def lifetimes(self) -> Iterator[Lifetime]:
         """Inputs, outputs, and each piece of the block, as they are made."""
@@ -85,10 +93,10 @@ class _Model:
                 yield from self._lifetime(value, "", 0, steps)
         for step, node in enumerate(self._plan.nodes):
             for value in node.outputs:
-                if value.name and self._made_at(value, step):
+                if self._made_at(value, step):
                     home = self._plan.home[value]
                     end = steps if home in self._outputs else self._end(home, step)
-                    yield from self._lifetime(home, node_id(node), step, end)
+                    yield from self._lifetime(home, node.id, step, end)
 
     def _made_at(self, value: ir.Value, step: int) -> bool:
         """Whether memory is taken for a value: it has its own, or what it takes is gone already."""

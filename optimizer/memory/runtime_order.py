@@ -12,12 +12,12 @@ Graph::KahnsTopologicalSort and PriorityNodeCompare.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import onnx_ir as ir
 
-from optimizer.model.graph import bodies, is_constant_node, node_id, walk_graphs, walk_nodes
+from optimizer.memory.runtime_graph import RuntimeNode, runtime_nodes
 
 ExecutionOrder = Literal["default", "priority"]
 _FIRST = frozenset({"Shape", "Size"})
@@ -26,38 +26,32 @@ _FIRST = frozenset({"Shape", "Size"})
 def runtime_order(graph: ir.Graph, order: ExecutionOrder = "default") -> tuple[str, ...]:
     """Ids of the nodes as ONNX Runtime runs them, none of its own rewrites applied.
 
-    Constant nodes run nowhere: the runtime makes initializers of them. Where it replaces a node by
-    several (an operator without a kernel of its own, float16 without one), the order of those is
-    not known here.
+    Nodes that it does not run are left out: constants, which it makes initializers, and casts that
+    it joins. Where it replaces a node by several (an operator without a kernel of its own, float16
+    without one), the order of those is not known here.
 
     Args:
         graph: in topological order, as every valid file is.
         order: the session's `execution_order`.
     """
-    nodes = [node for node in graph if not is_constant_node(node)]
+    return tuple(one.id for one in in_order(runtime_nodes(graph), order))
+
+
+def in_order(
+    nodes: Sequence[RuntimeNode], order: ExecutionOrder = "default"
+) -> tuple[RuntimeNode, ...]:
+    """The same for nodes in the runtime's numbering."""
     sources = _sources(nodes)
     walked = _by_depth(sources) if order == "default" else _by_priority(nodes, sources)
-    return tuple(node_id(nodes[index]) for index in walked)
+    return tuple(nodes[index] for index in walked)
 
 
-def _sources(nodes: Sequence[ir.Node]) -> list[list[int]]:
+def _sources(nodes: Sequence[RuntimeNode]) -> list[list[int]]:
     """For each node the positions of the nodes it reads from, in order, each once."""
-    position = {node: index for index, node in enumerate(nodes)}
-    found: list[list[int]] = []
-    for node in nodes:
-        makers = {value.producer() for value in values_read(node)}
-        found.append(sorted(position[maker] for maker in makers if maker in position))
-    return found
-
-
-def values_read(node: ir.Node) -> Iterator[ir.Value]:
-    """What a node reads, and what its bodies read of the graphs around them."""
-    yield from (value for value in node.inputs if value is not None)
-    for body in bodies(node):
-        for inner in walk_nodes(body):
-            yield from (value for value in inner.inputs if value is not None)
-        for graph in walk_graphs(body):
-            yield from graph.outputs
+    position = {value: index for index, one in enumerate(nodes) for value in one.outputs}
+    return [
+        sorted({position[value] for value in one.reads() if value in position}) for one in nodes
+    ]
 
 
 def _by_depth(sources: Sequence[Sequence[int]]) -> list[int]:
@@ -76,13 +70,13 @@ def _by_depth(sources: Sequence[Sequence[int]]) -> list[int]:
     return order
 
 
-def _by_priority(nodes: Sequence[ir.Node], sources: Sequence[Sequence[int]]) -> list[int]:
+def _by_priority(nodes: Sequence[RuntimeNode], sources: Sequence[Sequence[int]]) -> list[int]:
     readers: list[list[int]] = [[] for _ in nodes]
     missing = [len(some) for some in sources]
     for index, some in enumerate(sources):
         for source in some:
             readers[source].append(index)
-    keys = [(node.op_type not in _FIRST, index) for index, node in enumerate(nodes)]
+    keys = [(one.node.op_type not in _FIRST, index) for index, one in enumerate(nodes)]
     ready = [keys[index] for index, count in enumerate(missing) if not count]
     heapq.heapify(ready)
     order: list[int] = []

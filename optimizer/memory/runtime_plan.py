@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from optimizer.memory.runtime_order import values_read
+from optimizer.memory.runtime_graph import RuntimeNode
 from optimizer.memory.runtime_sharing import Pair, aliases, in_place
 from optimizer.model.graph import is_constant_node
 
@@ -31,12 +31,12 @@ class StaticPlan:
             one that nobody reads is never given back during a run.
     """
 
-    nodes: tuple[ir.Node, ...]
+    nodes: tuple[RuntimeNode, ...]
     home: dict[ir.Value, ir.Value]
     released: dict[ir.Value, int]
 
 
-def static_plan(graph: ir.Graph, nodes: Sequence[ir.Node], *, reuse: bool) -> StaticPlan:
+def static_plan(graph: ir.Graph, nodes: Sequence[RuntimeNode], *, reuse: bool) -> StaticPlan:
     """The plan for a graph whose nodes run in this order.
 
     Args:
@@ -45,82 +45,72 @@ def static_plan(graph: ir.Graph, nodes: Sequence[ir.Node], *, reuse: bool) -> St
         reuse: whether memory that is no longer needed may be taken over as a whole
             (`enable_mem_reuse`); aliases and outputs in place are not affected.
     """
-    planner = _Planner(graph, nodes, reuse=reuse)
+    planner = _Planner(set(graph.outputs), reuse, _uses(graph, nodes))
     for node in nodes:
         planner.step(node)
+    home = planner.home
     released: dict[ir.Value, int] = {}
     for step, node in enumerate(nodes):
-        released.update((planner.home.get(value, value), step) for value in values_read(node))
-    mine = {value for node in nodes for value in node.outputs} - set(graph.outputs)
+        released.update((home.get(value, value), step) for value in node.reads())
+    mine = {value for node in nodes for value in node.outputs} - planner.outputs
     return StaticPlan(
-        tuple(nodes), planner.home, {home: step for home, step in released.items() if home in mine}
+        tuple(nodes), home, {value: step for value, step in released.items() if value in mine}
     )
+
+
+def _uses(graph: ir.Graph, nodes: Sequence[RuntimeNode]) -> dict[ir.Value, int]:
+    """How often each value is used: by its owner or maker, every node, and the caller."""
+    used = [*dict.fromkeys((*graph.inputs, *graph.initializers.values()))]
+    used += [value for node in graph if is_constant_node(node) for value in node.outputs]
+    for node in nodes:
+        used += [*node.reads(), *node.outputs]
+    counts: dict[ir.Value, int] = {}
+    for value in (*used, *graph.outputs):
+        counts[value] = counts.get(value, 0) + 1
+    return counts
 
 
 @dataclass(slots=True)
 class _Planner:
-    graph: ir.Graph
-    nodes: Sequence[ir.Node]
-    reuse: bool = field(kw_only=True)
+    outputs: set[ir.Value]
+    reuse: bool
+    uses: dict[ir.Value, int]
     home: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
-    _uses: dict[ir.Value, int] = field(default_factory=dict[ir.Value, int])
-    _dead: list[ir.Value] = field(default_factory=list[ir.Value])  # the last to die at the end
+    dead: list[ir.Value] = field(default_factory=list[ir.Value])  # what died last at the end
 
-    def __post_init__(self) -> None:
-        """Count uses: of what the caller or the session owns, of every node, one for its maker."""
-        graph = self.graph
-        owned = [*dict.fromkeys((*graph.inputs, *graph.initializers.values())), *graph.outputs]
-        for node in graph:
-            owned += node.outputs if is_constant_node(node) else ()
-        for node in self.nodes:
-            owned += [value for value in values_read(node)]
-            owned += [value for value in node.outputs if value.name]
-        for value in owned:
-            self._uses[value] = self._uses.get(value, 0) + 1
-
-    def step(self, node: ir.Node) -> None:
+    def step(self, node: RuntimeNode) -> None:
         """Decide where a node's outputs go, then see what has died."""
-        outputs = [value for value in node.outputs if value.name]
-        for position, value in enumerate(node.outputs):
-            if value.name:
-                taken = None if value in self._outputs else self._taken(node, position)
-                self._settle(value, taken)
-        for value in (*values_read(node), *outputs):
+        for value in node.outputs:
+            taken = None if value in self.outputs else self._taken(node, value)
+            if taken is None:
+                self.home[value] = value
+                continue
+            home = self.home[value] = self.home.get(taken, taken)
+            self.uses[home] += self.uses[value]
+        for value in (*node.reads(), *node.outputs):
             home = self.home.get(value, value)
-            self._uses[home] = self._uses.get(home, 1) - 1
-            if not self._uses[home]:
-                self._dead.append(home)
+            self.uses[home] -= 1
+            if not self.uses[home]:
+                self.dead.append(home)
 
-    @property
-    def _outputs(self) -> set[ir.Value]:
-        return set(self.graph.outputs)
-
-    def _settle(self, value: ir.Value, taken: ir.Value | None) -> None:
-        if taken is None:
-            self.home[value] = value
-            return
-        home = self.home.get(taken, taken)
-        self.home[value] = home
-        self._uses[home] = self._uses.get(home, 0) + self._uses[value]
-
-    def _taken(self, node: ir.Node, position: int) -> ir.Value | None:
-        """The value whose memory output `position` takes."""
-        output = node.outputs[position]
-        for source in _sources(node, position, aliases(node)):
+    def _taken(self, node: RuntimeNode, output: ir.Value) -> ir.Value | None:
+        """The value whose memory an output takes."""
+        for source in _sources(node, output, aliases(node.node)):
             return source
-        for source in _sources(node, position, in_place(node)):
-            if self._uses[self.home.get(source, source)] == 1 and _same_size(source, output):
+        for source in _sources(node, output, in_place(node.node)):
+            if self.uses[self.home.get(source, source)] == 1 and _same_size(source, output):
                 return source
         if not self.reuse or not output.shape:
             return None
-        for index in range(len(self._dead) - 1, -1, -1):
-            if _same_size(self._dead[index], output):
-                return self._dead.pop(index)
+        for index in range(len(self.dead) - 1, -1, -1):
+            if _same_size(self.dead[index], output):
+                return self.dead.pop(index)
         return None
 
 
-def _sources(node: ir.Node, position: int, pairs: Sequence[Pair]) -> list[ir.Value]:
+def _sources(node: RuntimeNode, output: ir.Value, pairs: Sequence[Pair]) -> list[ir.Value]:
     """Inputs whose memory an output may take, in order of preference."""
+    position = output.index()
     found = [node.inputs[i] for i, o in pairs if o == position and i < len(node.inputs)]
     return [value for value in found if value is not None]
 

@@ -18,35 +18,51 @@ Pair = tuple[int, int]
 """Position of an input, and of the output that takes its memory."""
 
 _FIRST: tuple[Pair, ...] = ((0, 0),)
-_ALIASES: Mapping[tuple[str, str], tuple[Pair, ...]] = {
-    ("", name): _FIRST for name in ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
-} | {("", "OptionalGetElement"): _FIRST}
 _STATISTICS: tuple[Pair, ...] = ((3, 1), (4, 2))
 """Running mean and variance of a BatchNormalization that takes statistics."""
+_SUM: tuple[Pair, ...] = ((3, 0),)
+"""What a fused convolution adds to its result."""
 
-_ELEMENTWISE = (
-    "BitCast", "Celu", "Clip", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "Selu", "Shrink",
-    "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu",
-)  # fmt: skip
-_OTHERS = (
-    "LogSoftmax", "Scatter", "ScatterElements", "Softmax", "TensorScatter", "Trilu",
-)  # fmt: skip
-_IN_PLACE: Mapping[tuple[str, str], tuple[Pair, ...]] = {
-    ("", name): _FIRST for name in (*_ELEMENTWISE, *_OTHERS)
+_ALIASES: Mapping[tuple[str, str], tuple[Pair, ...]] = {
+    ("", "BatchNormalization"): _STATISTICS,
+    ("", "Flatten"): _FIRST,
+    ("", "Identity"): _FIRST,
+    ("", "OptionalGetElement"): _FIRST,
+    ("", "Reshape"): _FIRST,
+    ("", "Squeeze"): _FIRST,
+    ("", "Unsqueeze"): _FIRST,
 }
+_IN_PLACE: Mapping[tuple[str, str], tuple[Pair, ...]] = {
+    ("com.microsoft", "FusedConv"): _SUM,
+    **{
+        ("", name): _FIRST
+        for name in (
+            "BitCast", "Cast", "CastLike", "Celu", "Clip", "Elu", "HardSigmoid", "LeakyRelu",
+            "LogSoftmax", "Relu", "Scatter", "ScatterElements", "Selu", "Shrink", "Sigmoid",
+            "Softmax", "Softplus", "Softsign", "Tanh", "TensorScatter", "ThresholdedRelu", "Trilu",
+        )
+    },
+}  # fmt: skip
+_FLOAT_ONLY = frozenset({("", "LogSoftmax"), ("", "Softmax")})
+"""Their kernels for double write elsewhere."""
 
 
 def aliases(node: ir.Node) -> tuple[Pair, ...]:
     """Outputs that are an input's memory."""
-    key = _key(node)
-    if key == ("", "BatchNormalization"):
-        return _STATISTICS
-    return _ALIASES.get(key, ())
+    return _ALIASES.get(_key(node), ())
 
 
 def in_place(node: ir.Node) -> tuple[Pair, ...]:
     """Outputs that may be written over an input, the first choice first."""
-    return _IN_PLACE.get(_key(node), ())
+    key = _key(node)
+    if key in _FLOAT_ONLY and node.outputs[0].dtype != ir.DataType.FLOAT:
+        return ()
+    return _IN_PLACE.get(key, ())
+
+
+def shared_operators() -> tuple[tuple[str, str], ...]:
+    """Domain and name of every operator here."""
+    return tuple(sorted({*_ALIASES, *_IN_PLACE}))
 
 
 def _key(node: ir.Node) -> tuple[str, str]:
