@@ -14,6 +14,7 @@ from studio.figures.byte_units import Unit, unit_of
 from studio.figures.lanes_buffers import (
     CATEGORY_COLORS,
     CATEGORY_NAMES,
+    MOST_DRAWN,
     categories_of,
     rectangles,
 )
@@ -100,7 +101,8 @@ def lanes(
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.02
     )
     for column, panel in enumerate(panels, start=1):
-        figure.add_trace(rectangles(panel.drawn, unit), row=1, col=column)
+        bars = rectangles(panel.drawn, unit, most=MOST_DRAWN // len(panels))
+        figure.add_trace(bars, row=1, col=column)
         figure.add_trace(_live(panel.drawn, unit), row=1, col=column)
         if len(panels) > 1:
             _heading(figure, panel.title, column)

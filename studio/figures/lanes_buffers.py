@@ -11,7 +11,7 @@ from studio.figures.byte_units import Unit, bytes_text
 from studio.planning.arena_map import ArenaMap
 
 MOST_DRAWN = 3000
-"""Rectangles a browser moves smoothly; of more, the largest areas are drawn."""
+"""Rectangles of a figure that a browser moves smoothly; of more, the largest areas are drawn."""
 
 CATEGORY_COLORS = {
     "conv": "#5b8bdc",
@@ -44,20 +44,20 @@ CATEGORY_NAMES = {
 """In the order in which a figure lists them."""
 
 
-def drawn_lifetimes(drawn: ArenaMap) -> list[int]:
+def drawn_lifetimes(drawn: ArenaMap, most: int = MOST_DRAWN) -> list[int]:
     """Positions of the activations that are drawn, in their order; the largest areas of many."""
     lives = drawn.activations
-    if len(lives) <= MOST_DRAWN:
+    if len(lives) <= most:
         return list(range(len(lives)))
     areas = [one.size_bytes * (one.end - one.start) for one in lives]
-    return sorted(sorted(range(len(lives)), key=lambda index: -areas[index])[:MOST_DRAWN])
+    return sorted(sorted(range(len(lives)), key=lambda index: -areas[index])[:most])
 
 
-def rectangles(drawn: ArenaMap, unit: Unit, *, hover: bool = True) -> go.Bar:
+def rectangles(drawn: ArenaMap, unit: Unit, *, most: int = MOST_DRAWN) -> go.Bar:
     """One bar a buffer: from its first step to its last, from its offset up by its size."""
     plan = drawn.plan
     assert plan is not None
-    shown = drawn_lifetimes(drawn)
+    shown = drawn_lifetimes(drawn, most)
     lives = [drawn.activations[index] for index in shown]
     return go.Bar(
         x=[one.start for one in lives],
@@ -73,9 +73,8 @@ def rectangles(drawn: ArenaMap, unit: Unit, *, hover: bool = True) -> go.Bar:
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 0.72}},
         customdata=[one.node for one in lives],
-        hovertext=[hover_text(drawn, one) for one in lives] if hover else None,
-        hovertemplate="%{hovertext}<extra></extra>" if hover else None,
-        hoverinfo=None if hover else "skip",
+        hovertext=[hover_text(drawn, one) for one in lives],
+        hovertemplate="%{hovertext}<extra></extra>",
         name="buffers",
     )
 

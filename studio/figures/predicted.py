@@ -57,11 +57,8 @@ def slowest(groups: Sequence[Alike], total_us: float, *, top: int) -> go.Figure:
 
 def _row(group: Alike, total_us: float) -> LaneRow:
     title = escape(group.title)
-    piece = Piece(
-        group.parts,
-        hover=f"<b>{title}</b><br>{escape(group.name)}<br>",
-        key=f"after:{group.first.node}",
-    )
+    hover = f"<b>{title}</b><br>{escape(group.name)}<br>"
+    piece = Piece(group.parts, hover=hover, key=f"after:{group.first.node}")
     return LaneRow(title, (piece,), text=_beside(group, total_us))
 
 

@@ -62,8 +62,8 @@ def roofline(
     window = _window(device, [*seen, *drawn])
     longest = max((group.total_us for group in (*seen, *drawn)), default=1.0)
     figure = go.Figure()
-    _slopes(figure, device, window)
-    _roofs(figure, device, [*seen, *drawn], window)
+    _slopes(figure, device, window, dark=dark)
+    _roofs(figure, device, [*seen, *drawn], window, dark=dark)
     _dots(figure, seen, longest, color=None, dark=dark, key="before")
     for kind in categories(group.first.op_type for group in drawn):
         chosen = [group for group in drawn if category(group.first.op_type) == kind]
@@ -103,7 +103,7 @@ def _window(device: DeviceProfile, groups: Sequence[Alike]) -> _Window:
     return _Window(
         min(across) - 0.35,
         max(*across, ridge) + 0.5,
-        max(min(up), peak - 6.5) - 0.4,
+        max(min(up), peak - 10.0) - 0.4,
         peak + 0.3,
     )
 
@@ -112,7 +112,7 @@ def _peak(device: DeviceProfile, groups: Iterable[Alike]) -> float:
     return max(device.peak_flops, *(group.first.rate for group in groups), 1.0)
 
 
-def _slopes(figure: go.Figure, device: DeviceProfile, window: _Window) -> None:
+def _slopes(figure: go.Figure, device: DeviceProfile, window: _Window, *, dark: bool) -> None:
     """What each level of memory can feed, from the left to the highest roof."""
     for level in device.levels:
         rate = math.log10(level.bytes_per_s)
@@ -122,14 +122,17 @@ def _slopes(figure: go.Figure, device: DeviceProfile, window: _Window) -> None:
             continue
         memory = level is device.memory
         _line(figure, (start, start + rate), (end, end + rate), dash="solid" if memory else "dot")
-        figure.add_annotation(
-            x=start, y=start + rate, text=f"{level.name} {_rate(level.bytes_per_s, 'B/s')}",
-            showarrow=False, xanchor="left", yanchor="top", xshift=10, font={"size": 11},
-        )  # fmt: skip
+        text = f"{level.name} {scaled(level.bytes_per_s, 'B/s')}"
+        _label(figure, (start, start + rate), text, above=False, dark=dark)
 
 
 def _roofs(
-    figure: go.Figure, device: DeviceProfile, groups: Sequence[Alike], window: _Window
+    figure: go.Figure,
+    device: DeviceProfile,
+    groups: Sequence[Alike],
+    window: _Window,
+    *,
+    dark: bool,
 ) -> None:
     """The rates of the classes that take most of the time."""
     fastest = max(math.log10(level.bytes_per_s) for level in device.levels)
@@ -139,10 +142,18 @@ def _roofs(
         _line(figure, (start, height), (window.right, height), dash="solid")
         names = ", ".join(kind.value for kind in kinds[:2])
         more = f" and {len(kinds) - 2} more" if len(kinds) > 2 else ""
-        figure.add_annotation(
-            x=start, y=height, text=f"{names}{more} {_rate(rate, 'FLOP/s')}",
-            showarrow=False, xanchor="left", yanchor="bottom", xshift=4, font={"size": 11},
-        )  # fmt: skip
+        text = f"{names}{more} {scaled(rate, 'FLOP/s')}"
+        _label(figure, (start, height), text, above=True, dark=dark)
+
+
+def _label(
+    figure: go.Figure, place: tuple[float, float], text: str, *, above: bool, dark: bool
+) -> None:
+    figure.add_annotation(
+        x=place[0], y=place[1], text=text, showarrow=False, xanchor="left",
+        yanchor="bottom" if above else "top", xshift=4 if above else 10, font={"size": 11},
+        bgcolor="rgba(17,20,27,0.7)" if dark else "rgba(252,252,254,0.7)", borderpad=1,
+    )  # fmt: skip
 
 
 def _roof_groups(groups: Iterable[Alike]) -> list[tuple[float, list[OperatorClass]]]:
@@ -237,10 +248,6 @@ def scaled(amount: float, unit: str) -> str:
     """Three digits in thousands, millions, …: `3.7 GFLOP`."""
     size, prefix = next(scale for scale in _SCALES if amount >= scale[0] or scale[0] == 1.0)
     return f"{three_digits(amount / size)} {prefix}{unit}"
-
-
-def _rate(rate: float, unit: str) -> str:
-    return scaled(rate, unit)
 
 
 def _key(groups: Iterable[Alike], *, rings: bool, dark: bool) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.devices import devices
+from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from profiling.workers import WorkerPool
 
@@ -32,4 +33,4 @@ def calibrate_here(
     Raises:
         StudioError: the runtime does not run here, or it was cancelled.
     """
-    raise NotImplementedError
+    raise StudioError("This CPU cannot be calibrated yet.")

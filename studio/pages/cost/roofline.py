@@ -87,13 +87,10 @@ def _how(after: PredictedGraph, groups: Sequence[Alike]) -> str:
         " rate of a class among these nodes."
     ]
     if count:
-        parts.append(
-            f"Not in the picture: {count} nodes without arithmetic, {three_digits(us)} µs."
-        )
+        nodes = "1 node" if count == 1 else f"{count} nodes"
+        parts.append(f"Not in the picture: {nodes} without arithmetic, {three_digits(us)} µs.")
     if after.unknown:
-        parts.append(
-            f"{after.unknown} nodes of unknown size or operator are missing in all totals."
-        )
+        parts.append(f"Of unknown size or operator, and in no total: {after.unknown}.")
     if after.assumed:
         sizes = ", ".join(f"{name} = {size}" for name, size in after.assumed[:6])
         parts.append(f"Free dimensions: {sizes}.")
