@@ -76,10 +76,10 @@ class _Memory:
 
     def run(self) -> Iterator[str]:
         nodes = {node_id(node): node for node in self._graph}
-        made = {value for name in self._arena.nodes for value in nodes[name].outputs}
+        made = {value_id(v) for name in self._arena.nodes for v in nodes[name].outputs}
         for lifetime in self._arena.lifetimes:
             if lifetime.start == 0:
-                outside = [v for v in lifetime.values if v not in {value_id(m) for m in made}]
+                outside = [v for v in lifetime.values if v not in made]
                 self._write(outside, len(self._tags))
         for step, name in enumerate(self._arena.nodes):
             node = nodes[name]
