@@ -23,7 +23,7 @@ export function bytesText(bytes) {
 
 /** How many times as much: 1.234 -> "1.23×". @param {number} times */
 export function timesText(times) {
-  return `${times >= 100 ? Math.round(times) : Number(times.toPrecision(3))}×`;
+  return `${times >= 100 ? Math.round(times) : times.toPrecision(3)}×`;
 }
 
 /**

@@ -9,6 +9,7 @@ import { shortName } from "./filmwords.js";
 
 const LEAST = 1.5; // pixels of a block, however small
 const CAP = 4;
+const LINE = 14;
 
 /**
  * @param {LaneScene} s @param {number} lane @param {number} b
@@ -39,25 +40,37 @@ export function block(s, lane, b, { y, h, alpha }, hits) {
   hits.push({ buffer: b, x, y, w: Math.max(w, 3), h, lane });
 }
 
-/** @param {LaneScene} s @param {number} b @param {{x: number, y: number, w: number, h: number}} r */
+/**
+ * Who made it, where that is, how large it is: as many lines as there is room for.
+ * @param {LaneScene} s @param {number} b @param {{x: number, y: number, w: number, h: number}} r
+ */
 function label(s, b, { x, y, w, h }) {
   const { c, theme, metrics, reel } = s;
-  if (w < 34 || h < 14) return;
+  if (w < 30 || h < 14) return;
   const rec = reel.json.nodes[reel.json.buffers.node[b]];
-  const two = h >= 30;
+  const path = (rec?.[1] || rec?.[2] || reel.json.buffers.name[b]).split("/").filter(Boolean);
+  const name = path.pop() ?? "";
+  const { tag, edge } = metrics.fonts;
+  /** @type {[string, string, string][]} */
+  const lines = [[metrics.fit(name, tag, w - 9), tag, theme.text]];
+  const size = bytesText(reel.size[b]);
+  if (h >= 28 && metrics.width(size, edge) <= w - 8) lines.push([size, edge, theme.muted]);
+  const scope = shortName(path.join("/"), 30);
+  if (h >= 44 && scope && w > 54) lines.splice(1, 0, [fitEnd(s, scope, w - 9), edge, theme.muted]);
   c.textAlign = "left";
   c.textBaseline = "middle";
-  c.font = metrics.fonts.edge;
-  const last = shortName((rec?.[1] || rec?.[2] || reel.json.buffers.name[b]).split("/").pop() ?? "");
-  const name = metrics.fit(last, metrics.fonts.tag, w - 9);
-  c.font = metrics.fonts.tag;
-  c.fillStyle = theme.text;
-  c.fillText(name, x + 5, y + (two ? h / 2 - 7 : h / 2));
-  const size = bytesText(reel.size[b]);
-  if (!two || metrics.width(size, metrics.fonts.edge) > w - 9) return;
-  c.font = metrics.fonts.edge;
-  c.fillStyle = theme.muted;
-  c.fillText(size, x + 5, y + h / 2 + 7);
+  lines.forEach(([text, font, colour], i) => {
+    c.font = font;
+    c.fillStyle = colour;
+    c.fillText(text, x + 5, y + h / 2 + (i - (lines.length - 1) / 2) * LINE);
+  });
+}
+
+/** Cut at the front: the end of a scope tells. @param {LaneScene} s @param {string} text @param {number} room */
+function fitEnd({ metrics }, text, room) {
+  let cut = text;
+  while (cut.length > 2 && metrics.width(cut, metrics.fonts.edge) > room) cut = `…${cut.slice(2)}`;
+  return cut;
 }
 
 /** The block that comes or goes. @param {LaneScene} s @param {number} lane @param {number} b @param {{y: number, h: number, alpha: number}} at */

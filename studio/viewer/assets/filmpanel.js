@@ -147,7 +147,8 @@ export class FilmPanel {
   report() {
     const { reel, player, spotlight } = this;
     if (!reel) return null;
-    return { at: player.at, count: reel.count, playing: player.playing, node: spotlight.node };
+    const { at, playing, move } = player;
+    return { at, count: reel.count, playing, moving: move !== null, node: spotlight.node };
   }
 
   dispose() {

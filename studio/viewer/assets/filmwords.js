@@ -4,6 +4,7 @@
 import { bytesText } from "./bytes.js";
 
 /** @typedef {import("./reel.js").Reel} Reel */
+/** @typedef {{text: string, strong?: boolean}} Part */
 
 const LONGEST = 38;
 
@@ -24,7 +25,7 @@ export function nodeName(reel, node) {
 
 /**
  * What happened, in parts; those marked strong are names and sizes.
- * @param {Reel} reel @param {number} k @returns {{text: string, strong?: boolean}[]}
+ * @param {Reel} reel @param {number} k @returns {Part[]}
  */
 export function parts(reel, k) {
   if (k < 1) {
@@ -40,61 +41,50 @@ export function parts(reel, k) {
 
 /** @param {Reel} reel @param {number} k */
 function answered(reel, k) {
-  const removed = reel.removed(k)[0];
-  const place = removed ? bytesText(removed.offset) : "";
-  const arena = bytesText(reel.peak[k]);
+  const taken = reel.removed(k)[0];
+  const arena = strong(bytesText(reel.peak[k]));
+  const none = reel.used[k - 1] === reel.peak[k - 1] ? "nothing is free" : "no free block is large enough";
   switch (reel.kindOf(k)) {
     case "reuse":
-      return [{ text: "the free block at " }, strong(place), { text: " fits exactly: " }, did("reuse")];
-    case "split": {
-      const rest = bytesText(reel.added(k)[0].size);
       return [
-        { text: "best fit is the free block at " },
-        strong(place),
-        { text: ` (${bytesText(removed.size)}): ` },
-        did("split"),
-        { text: `, ${rest} stay free` },
+        plain("the free block at "),
+        strong(bytesText(taken.offset)),
+        plain(" fits exactly: used again"),
       ];
-    }
+    case "split":
+      return [
+        plain("best fit is the free block at "),
+        strong(bytesText(taken.offset)),
+        plain(` (${bytesText(taken.size)}): split, ${bytesText(reel.added(k)[0].size)} stay free`),
+      ];
     case "grow":
       return [
-        { text: "no free block is large enough; the one at the end, " },
-        strong(bytesText(removed.size)),
-        { text: ", is extended: " },
-        did("grow"),
-        { text: ` to ${arena}` },
+        plain(`no free block is large enough; the one at the end (${bytesText(taken.size)}) is extended, the arena becomes `),
+        arena,
       ];
     default:
-      return [
-        { text: "no free block is large enough: " },
-        did("allocate"),
-        { text: ` at the end, the arena is ${arena} now` },
-      ];
+      return [plain(`${none}: it goes to the end, the arena becomes `), arena];
   }
 }
 
-/** @param {Reel} reel @param {number} k @param {{text: string, strong?: boolean}} size */
+/** @param {Reel} reel @param {number} k @param {Part} size */
 function released(reel, k, size) {
-  const b = reel.buffer[k - 1];
-  const maker = reel.json.buffers.node[b];
-  const place = bytesText(reel.offset[k - 1]);
+  const maker = reel.json.buffers.node[reel.buffer[k - 1]];
   const own = maker === reel.nodeAt(k) || maker < 0;
-  const whose = own ? "its own output" : `the output of ${shortName(nodeName(reel, maker), 28)}`;
-  const start = own
-    ? { text: " has run and nobody reads its output: " }
-    : { text: ` was the last to read ${whose}: ` };
+  const whose = `was the last to read the output of ${shortName(nodeName(reel, maker), 28)}`;
+  const start = plain(own ? " has run, nobody reads its output: " : ` ${whose}: `);
+  const place = plain(` at ${bytesText(reel.offset[k - 1])} are free`);
   const removed = reel.removed(k);
-  if (!removed.length)
-    return [start, size, { text: ` at ${place} are free again: ` }, did("free")];
-  const joined = removed.length === 1 ? "the free block beside" : "the free blocks on both sides";
-  const total = bytesText(reel.added(k)[0].size);
-  return [start, size, { text: ` join ${joined}, ${total} in one piece: ` }, did("merge")];
+  if (!removed.length) return [start, size, place];
+  const beside = removed.length === 1 ? "the free block beside" : "the free blocks on both sides";
+  const total = strong(bytesText(reel.added(k)[0].size));
+  return [start, size, place, plain(`, joined with ${beside}: `), total, plain(" in one piece")];
 }
 
-/** @param {string} text */
+/** @param {string} text @returns {Part} */
 const strong = (text) => ({ text, strong: true });
-/** @param {string} text */
-const did = (text) => ({ text, strong: true });
+/** @param {string} text @returns {Part} */
+const plain = (text) => ({ text });
 
 /** @param {Reel} reel @param {number} k */
 export const sentence = (reel, k) =>
