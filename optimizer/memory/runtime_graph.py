@@ -88,18 +88,20 @@ def refuse_what_is_replaced(nodes: Iterable[RuntimeNode]) -> None:
 
 def _runtime_node(node: ir.Node) -> RuntimeNode:
     inputs = list(node.inputs[:1] if node.op_type == "CastLike" else node.inputs)
-    return RuntimeNode(node, inputs, tuple(_read_by_bodies(node)))
+    return RuntimeNode(node, inputs, read_by_bodies(node))
 
 
-def _read_by_bodies(node: ir.Node) -> Iterator[ir.Value]:
+def read_by_bodies(node: ir.Node) -> tuple[ir.Value, ...]:
     """Values that the bodies of a node use and do not make."""
+    found: dict[ir.Value, None] = {}
     for body in bodies(node):
         inner = list(walk_graphs(body))
         own = {value for graph in inner for value in (*graph.inputs, *graph.initializers.values())}
         own |= {value for one in walk_nodes(body) for value in one.outputs}
         used = [value for one in walk_nodes(body) for value in one.inputs if value is not None]
         used += [value for graph in inner for value in graph.outputs]
-        yield from (value for value in dict.fromkeys(used) if value not in own)
+        found |= dict.fromkeys(value for value in used if value not in own)
+    return tuple(found)
 
 
 def _without_joined_casts(

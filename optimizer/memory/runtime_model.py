@@ -20,10 +20,17 @@ from optimizer.memory.runtime_graph import RuntimeNode, refuse_what_is_replaced,
 from optimizer.memory.runtime_order import in_order
 from optimizer.memory.runtime_plan import StaticPlan, static_plan
 from optimizer.memory.sizes import KnownSizes
-from optimizer.model.graph import graph_id, value_id
+from optimizer.model.graph import graph_id, node_id, value_id
 
 ALIGNMENT = 256
 """To which the runtime rounds up every size in its block, in bytes."""
+
+_SEQUENCES = frozenset(
+    {
+        "Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert",
+        "SequenceMap", "SplitToSequence",
+    }
+)  # fmt: skip
 
 
 def runtime_lifetimes(
@@ -47,7 +54,7 @@ def runtime_lifetimes(
     """
     known = runtime_nodes(graph)
     refuse_what_is_replaced(known)
-    nodes = in_order(known) if order is None else _named(known, order)
+    nodes = in_order(known) if order is None else _named(graph, known, order)
     model = _Model(graph, static_plan(graph, nodes, reuse=reuse), KnownSizes(graph, sizes))
     return Arena(
         graph=graph_id(graph),
@@ -60,14 +67,19 @@ def runtime_lifetimes(
     )
 
 
-def _named(nodes: Sequence[RuntimeNode], order: Sequence[str]) -> tuple[RuntimeNode, ...]:
+def _named(
+    graph: ir.Graph, nodes: Sequence[RuntimeNode], order: Sequence[str]
+) -> tuple[RuntimeNode, ...]:
+    """Nodes by their ids; those that do not run may be named too."""
     by_id = {one.id: one for one in nodes}
-    missing = next((name for name in order if name not in by_id), None)
+    known = {node_id(node) for node in graph}
+    missing = next((name for name in order if name not in known), None)
     if missing is not None:
-        raise PlanError(f"The order names {quoted(missing)}, which is no node that runs.")
-    if len(set(order)) != len(by_id):
-        raise PlanError(f"The order has {len(order)} nodes; every one of {len(by_id)} runs once.")
-    return tuple(by_id[name] for name in order)
+        raise PlanError(f"The order names {quoted(missing)}, which is no node of the graph.")
+    found = tuple(by_id[name] for name in dict.fromkeys(order) if name in by_id)
+    if len(found) != len(nodes):
+        raise PlanError(f"The order has {len(found)} of the {len(nodes)} nodes that run.")
+    return found
 
 
 class _Model:
@@ -111,10 +123,7 @@ class _Model:
 
     def _lifetime(self, value: ir.Value, node: str, start: int, end: int) -> Iterator[Lifetime]:
         """A piece of memory; none for what the block does not hold, a note for what is unknown."""
-        kind = value.type
-        if kind is not None and not isinstance(kind, ir.TensorType):
-            return
-        if isinstance(kind, ir.TensorType) and kind.dtype == ir.DataType.STRING:
+        if _is_elsewhere(value):
             return
         size = self._measure.size_bytes(value)
         region = "activations" if node and value not in self._outputs else "inputs and outputs"
@@ -135,3 +144,11 @@ class _Model:
             shape=self._measure.shape(value),
             dtype=value.dtype.name if value.dtype is not None else "",
         )
+
+
+def _is_elsewhere(value: ir.Value) -> bool:
+    """Whether a value is text, a sequence or an optional, which no block holds."""
+    maker = value.producer()
+    if value.type is None:
+        return maker is not None and maker.op_type in _SEQUENCES
+    return not isinstance(value.type, ir.TensorType) or value.type.dtype == ir.DataType.STRING

@@ -17,24 +17,35 @@ from typing import Literal
 
 import onnx_ir as ir
 
-from optimizer.memory.runtime_graph import RuntimeNode, runtime_nodes
+from optimizer.memory.runtime_graph import RuntimeNode, read_by_bodies, runtime_nodes
+from optimizer.model.graph import is_constant_node, node_id
 
 ExecutionOrder = Literal["default", "priority"]
 _FIRST = frozenset({"Shape", "Size"})
 
 
 def runtime_order(graph: ir.Graph, order: ExecutionOrder = "default") -> tuple[str, ...]:
-    """Ids of the nodes as ONNX Runtime runs them, none of its own rewrites applied.
+    """Ids of all nodes but constants, as ONNX Runtime runs them with its own rewrites off.
 
-    Nodes that it does not run are left out: constants, which it makes initializers, and casts that
-    it joins. Where it replaces a node by several (an operator without a kernel of its own, float16
-    without one), the order of those is not known here.
+    What it computes from constants alone it runs like everything else. A cast that it joins with
+    another is named before the first node that reads it. Where it replaces a node by several, the
+    order of those is not known here.
 
     Args:
         graph: in topological order, as every valid file is.
         order: the session's `execution_order`.
     """
-    return tuple(one.id for one in in_order(runtime_nodes(graph), order))
+    running = in_order(runtime_nodes(graph), order)
+    nodes = [node for node in graph if not is_constant_node(node)]
+    at = {one.id: float(step) for step, one in enumerate(running)}
+    if len(at) == len(nodes):
+        return tuple(at)
+    for node in reversed(nodes):
+        steps = [at[node_id(reader)] for value in node.outputs for reader in value.consumers()]
+        at.setdefault(node_id(node), min(steps, default=len(nodes)) - 0.5)
+    plain = [RuntimeNode(node, list(node.inputs), read_by_bodies(node)) for node in nodes]
+    ranks = [(at[one.id], index) for index, one in enumerate(plain)]
+    return tuple(plain[index].id for index in _when_ready(ranks, _sources(plain)))
 
 
 def in_order(
@@ -42,8 +53,10 @@ def in_order(
 ) -> tuple[RuntimeNode, ...]:
     """The same for nodes in the runtime's numbering."""
     sources = _sources(nodes)
-    walked = _by_depth(sources) if order == "default" else _by_priority(nodes, sources)
-    return tuple(nodes[index] for index in walked)
+    if order == "default":
+        return tuple(nodes[index] for index in _by_depth(sources))
+    ranks = [(one.node.op_type not in _FIRST, index) for index, one in enumerate(nodes)]
+    return tuple(nodes[index] for index in _when_ready(ranks, sources))
 
 
 def _sources(nodes: Sequence[RuntimeNode]) -> list[list[int]]:
@@ -70,14 +83,14 @@ def _by_depth(sources: Sequence[Sequence[int]]) -> list[int]:
     return order
 
 
-def _by_priority(nodes: Sequence[RuntimeNode], sources: Sequence[Sequence[int]]) -> list[int]:
-    readers: list[list[int]] = [[] for _ in nodes]
+def _when_ready(ranks: Sequence[tuple[float, int]], sources: Sequence[Sequence[int]]) -> list[int]:
+    """Of the nodes whose sources have run always the one with the lowest rank."""
+    readers: list[list[int]] = [[] for _ in ranks]
     missing = [len(some) for some in sources]
     for index, some in enumerate(sources):
         for source in some:
             readers[source].append(index)
-    keys = [(one.node.op_type not in _FIRST, index) for index, one in enumerate(nodes)]
-    ready = [keys[index] for index, count in enumerate(missing) if not count]
+    ready = [ranks[index] for index, count in enumerate(missing) if not count]
     heapq.heapify(ready)
     order: list[int] = []
     while ready:
@@ -86,5 +99,5 @@ def _by_priority(nodes: Sequence[RuntimeNode], sources: Sequence[Sequence[int]])
         for reader in readers[index]:
             missing[reader] -= 1
             if not missing[reader]:
-                heapq.heappush(ready, keys[reader])
+                heapq.heappush(ready, ranks[reader])
     return order
