@@ -1,0 +1,153 @@
+"""This machine as a device profile, measured through ONNX Runtime itself and kept in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from optimizer.cost.device import FORMAT, DeviceError, DeviceProfile, device_from_json, device_json
+from optimizer.errors import StudioError
+from optimizer.isolation import Progress
+from optimizer.model.limits import JobLimits
+from profiling.calibration.derive import Rates, derive, levels, samples
+from profiling.calibration.table import micros
+from profiling.calibration.timing import time_clock, time_launches, time_micros
+from profiling.config import RunConfig
+from profiling.machine import Machine, this_machine
+from profiling.workers import WorkerPool
+
+CALIBRATED = RunConfig(graph_optimization="disabled", intra_threads=1, denormals_as_zero=True)
+"""Optimizations off, so that the micro models run as they are; one thread."""
+
+_LIMITS = JobLimits(seconds=120.0)
+_MOST_MEMORY_ELEMENTS = 1 << 23
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_USUAL_CACHES = (1 << 20, 16 << 20)
+
+
+class CalibrationError(StudioError):
+    """The machine cannot be calibrated."""
+
+
+def calibrate(
+    pool: WorkerPool,
+    config: RunConfig = CALIBRATED,
+    *,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> DeviceProfile:
+    """Measure this machine in a few seconds; alone, for there is one bench.
+
+    Args:
+        pool: gives the worker.
+        config: device and threads; optimizations should be off.
+        folder: where `cached` will find it; None to keep nothing.
+        progress: told of, from 0 to 1.
+        cancelled: asked now and then.
+
+    Raises:
+        CalibrationError: too little could be measured.
+        RunError: the worker failed, or it was cancelled.
+        StudioError: the file cannot be written.
+    """
+    caches = cache_sizes()
+    table = micros(min(_MOST_MEMORY_ELEMENTS, caches[1] // 4))
+    with pool.measuring(cancelled=cancelled) as bench:
+        worker = bench.worker(fresh=config.device != "cpu")
+        clock_us = worker.run(time_clock, config, limits=_LIMITS, cancelled=cancelled)
+        launches = worker.run(time_launches, config, limits=_LIMITS, cancelled=cancelled)
+        times = worker.run(
+            time_micros, table, config, limits=_LIMITS, progress=progress, cancelled=cancelled
+        )
+    found = derive(samples(table, times))
+    if len(found.bandwidths) < 3 or len(found.rates) < 3:
+        raise CalibrationError("ONNX Runtime refused too many micro models; nothing was kept.")
+    device = _profile(config, found, launches, caches, clock_us)
+    if folder is not None:
+        _keep(device, path_of(folder, config))
+    return device
+
+
+def cached(folder: Path, config: RunConfig = CALIBRATED) -> DeviceProfile | None:
+    """What was measured on this machine with this runtime; None if nothing was, or it is broken."""
+    try:
+        return device_from_json(json.loads(path_of(folder, config).read_text(encoding="utf-8")))
+    except (OSError, ValueError, DeviceError):
+        return None
+
+
+def path_of(folder: Path, config: RunConfig = CALIBRATED) -> Path:
+    """The file of a calibration: named after machine, runtime, device and threads."""
+    told = asdict(replace(this_machine(), load=0.0)) | {
+        "device": config.device, "threads": config.intra_threads, "format": FORMAT,
+        "denormals_as_zero": config.denormals_as_zero,
+    }  # fmt: skip
+    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return folder / f"calibration-{digest[:16]}.json"
+
+
+def cache_sizes() -> tuple[int, int]:
+    """Bytes of the second-level cache and of the last level; usual ones where they are not told."""
+    found: dict[int, int] = {}
+    for index in sorted(_CACHES.glob("index*")):
+        try:
+            level, size = (index / "level").read_text(), (index / "size").read_text().strip()
+            found[int(level)] = int(size.removesuffix("K")) << 10
+        except (OSError, ValueError):
+            continue
+    second, last = found.get(2), found.get(max(found, default=0))
+    if not second or not last or last <= second:
+        return _USUAL_CACHES
+    return second, last
+
+
+def _profile(
+    config: RunConfig,
+    found: Rates,
+    launches: dict[str, float],
+    caches: tuple[int, int],
+    clock_us: float,
+) -> DeviceProfile:
+    machine, now = this_machine(), datetime.now(UTC)
+    bare = {operator: max(0.0, us - clock_us) for operator, us in launches.items()}
+    usual = sorted(bare.values())[len(bare) // 2]
+    return DeviceProfile(
+        id="this",
+        name=machine.cpu if config.device == "cpu" else machine.gpu,
+        source=_source(config, machine),
+        date=now.isoformat(timespec="seconds"),
+        measured=True,
+        threads=config.intra_threads if config.device == "cpu" else 0,
+        rates=found.rates,
+        levels=levels(found.bandwidths, caches),
+        strided=found.strided,
+        launch_us=usual,
+        launches_us=bare,
+        clock_us=clock_us,
+        operators=found.operators,
+        packing=found.packing,
+        traffic=found.traffic,
+        element_operations=found.element_operations,
+    )
+
+
+def _source(config: RunConfig, machine: Machine) -> str:
+    threads = f"{config.intra_threads} thread" + ("s" if config.intra_threads != 1 else "")
+    how = "all threads" if config.intra_threads == 0 else threads
+    where = how if config.device == "cpu" else config.device
+    return f"Measured here with micro models through {machine.runtime}, {where}."
+
+
+def _keep(device: DeviceProfile, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(device_json(device)), encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise StudioError(f"The calibration cannot be kept ({error.strerror}).") from error

@@ -1,0 +1,183 @@
+"""From the times of micro models to rates, with the formulas that predictions use.
+
+A rate is what `optimizer.cost` counts in a node, over the time that is left when the launch is
+taken off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+import onnx_ir as ir
+
+from optimizer.cost.classes import MOVING, PER_ELEMENT, OperatorClass, operator_class
+from optimizer.cost.device import Curve, Level
+from optimizer.cost.node import Cost, node_cost
+from optimizer.cost.predict import elements, operator_of
+from optimizer.cost.sizes import Sizes
+from optimizer.cost.widths import width_of
+from profiling.calibration.micro import Micro, model_of
+from profiling.calibration.table import BANDWIDTH, LAUNCH, PACKING, TRAFFIC
+
+_LEAST_US = 0.2
+MOST_SHARE = 48 << 20
+_BASE = "Add"
+_STANDS_FOR = {
+    OperatorClass.ATTENTION: OperatorClass.BATCHED_MATMUL,
+    OperatorClass.RECURRENT: OperatorClass.GEMM,
+}
+"""Classes that take the curve of another: they have no micro model of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A micro model with its time, launch taken off."""
+
+    micro: Micro
+    node: ir.Node
+    kind: OperatorClass
+    cost: Cost
+    width: float
+    seconds: float
+
+    @property
+    def moved(self) -> int:
+        """Bytes read and written."""
+        return self.cost.bytes_read + self.cost.bytes_written
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """The part of a device profile that comes from micro models."""
+
+    rates: Mapping[OperatorClass, Curve]
+    strided: Mapping[OperatorClass, Curve]
+    operators: Mapping[str, Curve]
+    element_operations: Mapping[str, float]
+    bandwidths: tuple[float, ...]
+    packing: Curve | None
+    traffic: Mapping[str, float]
+
+
+def samples(micros: Sequence[Micro], times_us: Sequence[float | None]) -> list[Sample]:
+    """What was measured, beside what is counted; micro models that did not run are left out."""
+    found: list[Sample] = []
+    sizes = Sizes()
+    timed = list(zip(micros, times_us, strict=True))
+    launch_us = min((us for one, us in timed if us and one.purpose == LAUNCH), default=0.0)
+    for micro, us in timed:
+        node = model_of(micro).graph[0]
+        cost, kind = node_cost(node, sizes), operator_class(node, sizes)
+        if us is None or cost is None or kind is None:
+            continue
+        width = width_of(node, kind, sizes)
+        if width is not None:
+            seconds = max(us - launch_us, _LEAST_US) / 1e6
+            found.append(Sample(micro, node, kind, cost, width, seconds))
+    return found
+
+
+def derive(found: list[Sample]) -> Rates:
+    """Curves of classes and of single operators."""
+    plain = [sample for sample in found if not sample.micro.purpose]
+    bandwidths = tuple(s.moved / s.seconds for s in found if s.micro.purpose == BANDWIDTH)
+    per_element = _per_element(plain)
+    rates = {OperatorClass.ELEMENTWISE: _elementwise(plain)}
+    operators: dict[str, Curve] = {}
+    strided: dict[OperatorClass, Curve] = {}
+    for kind in dict.fromkeys(s.kind for s in plain if s.kind not in PER_ELEMENT):
+        ours = [sample for sample in plain if sample.kind == kind]
+        curve = _curve((s.width, _rate(s)) for s in ours)
+        (strided if kind in MOVING else rates)[kind] = curve
+        names = dict.fromkeys(s.node.op_type for s in ours)
+        if len(names) > 1:
+            for name in names:
+                operators[name] = _curve(
+                    (s.width, _rate(s)) for s in ours if s.node.op_type == name
+                )
+    rates |= {kind: rates[other] for kind, other in _STANDS_FOR.items() if other in rates}
+    return Rates(
+        rates,
+        strided,
+        operators,
+        per_element,
+        bandwidths,
+        _packing(found, rates),
+        _traffic(found, bandwidths),
+    )
+
+
+def levels(bandwidths: tuple[float, ...], caches: tuple[int, int]) -> tuple[Level, ...]:
+    """Second-level cache, last-level cache and memory with what was measured in each.
+
+    The last-level cache counts with no more than `MOST_SHARE`: of a large one that many cores
+    share, one gets a part.
+    """
+    second, last = caches
+    near, middle, far = bandwidths
+    return (
+        Level("L2", second, near),
+        Level("L3", min(last, MOST_SHARE), max(middle, far)),
+        Level("memory", None, far),
+    )
+
+
+def _rate(sample: Sample) -> float:
+    work = sample.moved if sample.kind in MOVING else sample.cost.flops
+    return max(work, 1) / sample.seconds
+
+
+def _base_seconds(plain: list[Sample]) -> float:
+    """Seconds an element of an addition without broadcasting: one operation of the machine."""
+    times = [s.seconds / elements(s.node, s.cost) for s in plain if s.node.op_type == _BASE]
+    return min(times)
+
+
+def _per_element(plain: list[Sample]) -> dict[str, float]:
+    base = _base_seconds(plain)
+    return {
+        operator_of(s.node): s.seconds / elements(s.node, s.cost) / base
+        for s in plain
+        if s.kind in PER_ELEMENT and s.node.op_type != _BASE
+    }
+
+
+def _elementwise(plain: list[Sample]) -> Curve:
+    """Elements a second of an addition, by how far it gets before broadcasting changes."""
+    ours = (s for s in plain if s.node.op_type == _BASE)
+    return _curve((s.width, elements(s.node, s.cost) / s.seconds) for s in ours)
+
+
+def _packing(found: list[Sample], rates: Mapping[OperatorClass, Curve]) -> Curve | None:
+    """What a product takes longer when its right side is no constant."""
+    points: list[tuple[float, float]] = []
+    for sample in found:
+        right = sample.node.inputs[1] if len(sample.node.inputs) > 1 else None
+        if sample.micro.purpose != PACKING or right is None:
+            continue
+        size_bytes = Sizes().size_bytes(right)
+        longer = sample.seconds - sample.cost.flops / rates[sample.kind].at(sample.width)
+        if size_bytes and longer > 0.1 * sample.seconds:
+            points.append((size_bytes, size_bytes / longer))
+    return _curve(points) if points else None
+
+
+def _traffic(found: list[Sample], bandwidths: tuple[float, ...]) -> dict[str, float]:
+    """How often the bytes of an operator pass through memory, beside those of an addition."""
+    return {
+        sample.node.op_type: max(1.0, sample.seconds * bandwidths[1] / sample.moved)
+        for sample in found
+        if sample.micro.purpose == TRAFFIC
+    }
+
+
+def _curve(points: Iterable[tuple[float, float]]) -> Curve:
+    """Points by width; several at one width become their geometric mean."""
+    by_width: dict[float, list[float]] = {}
+    for width, rate in points:
+        by_width.setdefault(width, []).append(log(rate))
+    return Curve(
+        tuple((width, exp(sum(logs) / len(logs))) for width, logs in sorted(by_width.items()))
+    )

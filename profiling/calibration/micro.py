@@ -1,0 +1,113 @@
+"""Micro models: one operator each, of a size that shows what its class can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from optimizer.model.operators.call import CONTRIB
+from optimizer.model.symbolic import SymbolicValues
+
+OPSET = 17
+_SEED = 20090401
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Micro:
+    """One operator with its operands.
+
+    Attributes:
+        operator: of the standard domain, or of the runtime's own.
+        inputs: shapes of float32 activations; the first of a Where is its condition.
+        weights: shapes of float32 constants that follow them.
+        integers: integer constants that follow those.
+        attributes: of the node.
+        outputs: how many it has.
+        constant: every float32 element; None for random numbers between 0.5 and 1.5.
+        purpose: what the time is for, where it is not the rate of its class.
+    """
+
+    operator: str
+    inputs: tuple[Shape, ...]
+    weights: tuple[Shape, ...] = ()
+    integers: tuple[tuple[int, ...] | int, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    outputs: int = 1
+    constant: float | None = None
+    purpose: str = ""
+    domain: str = ""
+
+
+def model_of(micro: Micro) -> ir.Model:
+    """The model, shapes of its outputs included."""
+    inputs = [
+        ir.val(f"x{index}", _type(micro, index), shape) for index, shape in enumerate(micro.inputs)
+    ]
+    arrays: list[NDArray[Any]] = [numbers(shape, micro.constant) for shape in micro.weights]
+    arrays += [np.asarray(one, np.int64) for one in micro.integers]
+    constants = [constant(f"w{index}", array) for index, array in enumerate(arrays)]
+    node = ir.node(
+        micro.operator,
+        [*inputs, *constants],
+        dict(micro.attributes),
+        domain=micro.domain,
+        num_outputs=micro.outputs,
+        name="node",
+    )
+    return finished(inputs, constants, [node], node.outputs)
+
+
+def feeds_of(model: ir.Model) -> dict[str, NDArray[Any]]:
+    """Something for every input."""
+    feeds: dict[str, NDArray[Any]] = {}
+    for value in model.graph.inputs:
+        assert value.shape is not None
+        assert value.dtype is not None
+        drawn = numbers(tuple(dim for dim in value.shape if isinstance(dim, int)))
+        feeds[value.name or ""] = drawn > 1 if value.dtype == ir.DataType.BOOL else drawn
+    return feeds
+
+
+def _type(micro: Micro, index: int) -> ir.DataType:
+    condition = micro.operator == "Where" and index == 0
+    return ir.DataType.BOOL if condition else ir.DataType.FLOAT
+
+
+def finished(
+    inputs: Sequence[ir.Value],
+    constants: Sequence[ir.Value],
+    nodes: Sequence[ir.Node],
+    outputs: Sequence[ir.Value],
+) -> ir.Model:
+    """A model with all names and shapes."""
+    for number, node in enumerate(nodes):
+        for index, value in enumerate(node.outputs):
+            value.name = f"y{number}_{index}"
+    imports = {"": OPSET, CONTRIB: 1}
+    graph = ir.Graph(
+        inputs, outputs, nodes=nodes, initializers=constants, opset_imports=imports, name="g"
+    )
+    model = ir.Model(graph, ir_version=9)
+    SymbolicValues(model).propagate(graph)
+    return model
+
+
+def constant(name: str, array: NDArray[Any]) -> ir.Value:
+    """A weight."""
+    tensor = ir.tensor(array, name=name)
+    return ir.val(name, tensor.dtype, array.shape, const_value=tensor)
+
+
+def numbers(shape: Shape, one: float | None = None) -> NDArray[np.float32]:
+    """Operands of ordinary size: what a processor does with tiny ones is another matter."""
+    if one is not None:
+        return np.full(shape, one, np.float32)
+    drawn = np.random.default_rng(_SEED).random(shape, np.float32)
+    return drawn + np.float32(0.5)
