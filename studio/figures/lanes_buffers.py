@@ -44,6 +44,10 @@ CATEGORY_NAMES = {
 """In the order in which a figure lists them."""
 
 
+_SHADES = (0.62, 0.74, 0.86)
+"""Neighbours of one category are told apart."""
+
+
 def drawn_lifetimes(drawn: ArenaMap, most: int = MOST_DRAWN) -> list[int]:
     """Positions of the activations that are drawn, in their order; the largest areas of many."""
     lives = drawn.activations
@@ -67,11 +71,9 @@ def rectangles(drawn: ArenaMap, unit: Unit, *, most: int = MOST_DRAWN) -> go.Bar
         offset=0,
         marker={
             "color": [CATEGORY_COLORS[category_of(drawn, one)] for one in lives],
-            "opacity": 0.72,
+            "opacity": [_SHADES[index % len(_SHADES)] for index in range(len(lives))],
             "line": {"width": 0.5, "color": "rgba(24,28,40,0.55)"},
         },
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 0.72}},
         customdata=[one.node for one in lives],
         hovertext=[hover_text(drawn, one) for one in lives],
         hovertemplate="%{hovertext}<extra></extra>",

@@ -40,8 +40,8 @@ def make(
     job: Callable[..., None],
     wanted: Sequence[tuple[object, Path]],
     *,
-    progress: Progress,
-    cancelled: Callable[[], bool],
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
 ) -> None:
     """Run `job(model folder, run folder, [(request, folder)])` for the folders that are not there.
 

@@ -15,7 +15,7 @@ from optimizer.memory.arena import Arena
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import ORDERS, Method, Order, reorder
 from optimizer.memory.registry import Budget
-from optimizer.model.graph import bodies, node_id, value_id, walk_nodes
+from optimizer.model.graph import Model, bodies, node_id, value_id, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over
@@ -40,6 +40,29 @@ def open_trace(folder: Path, run_folder: Path) -> Cursor:
         StudioError: the model or the trace cannot be read.
     """
     return open_trace_over(run_folder / TRACE, load_path(folder / SOURCE).ir)
+
+
+def open_step(folder: Path, run_folder: Path, request: ArenaRequest) -> ir.Model:
+    """The graph of a step, with shapes as far as the sizes of a request make them known.
+
+    Raises:
+        StudioError: the model or the trace cannot be read.
+    """
+    return open_trace(folder, run_folder).seek(request.step)
+
+
+def planned_arena(folder: Path, run_folder: Path, request: ArenaRequest) -> tuple[Arena, str]:
+    """The arena that a request describes, and what its order has to say.
+
+    Raises:
+        StudioError: the model or the trace cannot be read, or there is no such order.
+    """
+    return arena_of(open_step(folder, run_folder, request).graph, request)
+
+
+def model_of(model: ir.Model) -> Model:
+    """A step's graph as a model."""
+    return Model(model, name="", digest="")
 
 
 def find_order(graph: ir.Graph, request: ArenaRequest, *, seconds: float = ORDER_SECONDS) -> Order:

@@ -45,7 +45,10 @@ def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
             "shape": ["×".join(map(str, one.shape)) for one in shown],
         },
         column_config={
-            "share, %": st.column_config.ProgressColumn(format="%.3g", min_value=0, max_value=100)
+            "tensor": st.column_config.TextColumn(width=250),
+            "share, %": st.column_config.ProgressColumn(
+                format="%.3g", min_value=0, max_value=100, width=110
+            ),
         },
         hide_index=True,
         width="stretch",

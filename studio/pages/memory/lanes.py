@@ -53,7 +53,7 @@ def render_section(setting: Setting, maps: Maps) -> None:
         moment=setting.choice.moment,
     )
     _pick(_draw(figure), shown, (maps.before_step, setting.request.step))
-    st.caption(_how(setting, after))
+    st.caption(_how(setting, after, MOST_DRAWN // len(shown)))
     left, right = st.columns([0.66, 0.34], gap="medium")
     with left:
         show_contributors(setting, after)
@@ -161,7 +161,7 @@ def _strip(setting: Setting, walk: Walk) -> None:
         st.rerun()
 
 
-def _how(setting: Setting, after: ArenaMap) -> str:
+def _how(setting: Setting, after: ArenaMap, most: int) -> str:
     request, plan = setting.request, after.plan
     assert plan is not None
     shared = [name for name, on in (("views", request.views), ("in place", request.in_place)) if on]
@@ -174,7 +174,7 @@ def _how(setting: Setting, after: ArenaMap) -> str:
         " by an independent sweep. A rectangle leads to its node; the live curve lists what is"
         " alive there."
     )
-    left_out = len(after.activations) - MOST_DRAWN
+    left_out = len(after.activations) - most
     if left_out > 0:
         text += f" {left_out:,} buffers of the smallest size × time are not drawn."
     return words(text)

@@ -9,16 +9,17 @@ from functools import partial
 import streamlit as st
 
 from studio.memory_choice import SECTIONS
-from studio.pages.memory import film, lanes
+from studio.pages.memory import film, lanes, order, planners, recompute
 from studio.pages.memory.free_sizes import ask_for_sizes, change_sizes
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.sidebar import change, sidebar
 from studio.pages.memory.steps import step_slider
-from studio.pages.parts import PATIENCE_S, follow, model_and_run, show_error, show_message
+from studio.pages.memory.waiting import settled
+from studio.pages.parts import model_and_run, show_message
 from studio.planning.jobs import MapRequest
 from studio.planning.maps import maps_key, run_maps
 from studio.planning.request import ArenaRequest
-from studio.services import pool, tasks
+from studio.services import pool
 from studio.store import OpenedModel, OpenedRun
 from studio.workspace import current
 
@@ -27,6 +28,9 @@ Section = Callable[[Setting, Maps], None]
 TITLES = dict(zip(SECTIONS, ("Map", "Planners", "Order", "Recompute", "Film"), strict=True))
 _DRAW: Mapping[str, Section] = {
     "map": lanes.render_section,
+    "planners": planners.render_section,
+    "order": order.render_section,
+    "recompute": recompute.render_section,
     "film": lambda setting, _: film.render_section(setting),
 }
 _KEY = "memory-section"
@@ -101,17 +105,13 @@ def _maps(setting: Setting) -> Maps | None:
         for step in steps
     )
     subject = (setting.model, setting.run)
-    key = maps_key(*subject, wanted)
-    task = tasks().start(key, partial(run_maps, pool(), subject, wanted))
-    if not task.wait(PATIENCE_S):
-        follow(task, "Planning")
-    elif task.error is not None:
-        show_error(task.error, key="map")
-        st.button("Try again", on_click=partial(tasks().drop, key), key="map-again")
-    elif task.result is not None:
-        *before, after = task.result
-        return Maps(after, before[0] if before else None, (setting.before_step, request.step))
-    return None
+    found = settled(
+        maps_key(*subject, wanted), partial(run_maps, pool(), subject, wanted), name="Planning"
+    )
+    if found is None:
+        return None
+    *before, after = found
+    return Maps(after, before[0] if before else None, (setting.before_step, request.step))
 
 
 def _pick_section() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from studio.memory_choice import MemoryChoice
 from studio.planning.arena_map import ArenaMap
@@ -36,6 +36,11 @@ class Setting:
     def order(self) -> str:
         """Id of the method that orders the nodes."""
         return self.request.order
+
+    @property
+    def plain(self) -> ArenaRequest:
+        """The arena with its nodes as in the file."""
+        return replace(self.request, order="file")
 
     @property
     def before_step(self) -> int:

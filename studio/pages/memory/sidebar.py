@@ -25,11 +25,10 @@ def change(**changes: Any) -> None:
 
 def sidebar(choice: MemoryChoice) -> None:
     """The widgets that all sections share."""
-    if choice.section in ("map", "film"):
-        st.subheader("Plan", anchor=False)
+    st.subheader("Plan", anchor=False)
     if choice.section == "map":
         _planner(choice)
-    if choice.section in ("map", "planners"):
+    if choice.section in ("map", "planners", "order"):
         _seconds(choice)
     if choice.section != "order":
         _select("order", "Order of the nodes", ORDER_TITLES, choice.order)

@@ -1,0 +1,85 @@
+"""Peak memory over the arithmetic spent on computing values again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from optimizer.memory.rematerialization import Rematerialized
+from studio.figures.byte_units import bytes_text, unit_of
+from studio.figures.template import AFTER_COLOR, TEMPLATE, three_digits, titled
+
+FLOOR = "#a37a2c"
+_HEIGHT_PX = 320
+
+
+def recompute_curve(
+    points: Sequence[Rematerialized], chosen: Rematerialized, floor_bytes: int
+) -> go.Figure:
+    """A step down wherever more arithmetic buys a smaller peak.
+
+    Args:
+        points: rising in arithmetic, falling in memory.
+        chosen: the one that is looked at.
+        floor_bytes: the largest single operator.
+    """
+    unit = unit_of(points[0].peak_bytes)
+    end = max(1.0, 100 * points[-1].part * 1.1)
+    peaks = [point.peak_bytes / unit.size for point in points]
+    figure = go.Figure(
+        go.Scatter(
+            x=[*(100 * point.part for point in points), end],
+            y=[
+                *(point.peak_bytes / unit.size for point in points),
+                points[-1].peak_bytes / unit.size,
+            ],
+            mode="lines+markers",
+            line={"shape": "hv", "width": 2, "color": AFTER_COLOR},
+            marker={"size": [6] * len(points) + [0]},
+            hovertemplate=f"%{{x:.3g}} % more FLOPs: %{{y:.4g}} {unit.name}<extra></extra>",
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * chosen.part],
+            y=[chosen.peak_bytes / unit.size],
+            mode="markers+text",
+            marker={"size": 12, "color": AFTER_COLOR},
+            text=[f"{unit.text(chosen.peak_bytes)}, +{three_digits(100 * chosen.part)} %"],
+            textposition="top right",
+            hoverinfo="skip",
+        )
+    )
+    figure.add_hline(
+        floor_bytes / unit.size,
+        line={"color": FLOOR, "width": 1, "dash": "dash"},
+        annotation={
+            "text": f"largest single operator {unit.text(floor_bytes)}",
+            "font": {"color": FLOOR},
+        },
+        annotation_position="bottom right",
+    )
+    figure.update_xaxes(title="extra FLOPs, % of all", range=[-0.02 * end, end])
+    figure.update_yaxes(title=f"most alive at once, {unit.name}", range=[0, peaks[0] * 1.15])
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(recompute_finding(points, floor_bytes)),
+        height=_HEIGHT_PX,
+    )
+    return figure
+
+
+def recompute_finding(points: Sequence[Rematerialized], floor_bytes: int) -> str:
+    """The title: what can be gained for how much, or why nothing."""
+    first, last = points[0], points[-1]
+    if first.peak_bytes == last.peak_bytes:
+        if first.peak_bytes <= floor_bytes:
+            return (
+                f"Nothing to gain: the peak of {bytes_text(first.peak_bytes)} is one operator's own"
+                " inputs and outputs"
+            )
+        return f"Nothing to gain: no copy lowers the peak of {bytes_text(first.peak_bytes)}"
+    unit = unit_of(first.peak_bytes)
+    change = f"{unit.number(first.peak_bytes)} → {unit.text(last.peak_bytes)}"
+    return f"{change} alive at once for {three_digits(100 * last.part)} % more FLOPs"
