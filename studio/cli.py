@@ -17,6 +17,7 @@ from studio.commands import (
     inspect,
     optimize,
     passes,
+    plan,
     records,
     replay,
     studio,
@@ -24,7 +25,7 @@ from studio.commands import (
 )
 from studio.commands.output import plain, say
 
-COMMANDS = (studio, inspect, passes, optimize, replay, verify, bisect, bench, records)
+COMMANDS = (studio, inspect, passes, optimize, replay, verify, bisect, bench, plan, records)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

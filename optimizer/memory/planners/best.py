@@ -23,7 +23,7 @@ class _Attempt:
 
 @planner("best", "Best of all", order=90, speed="search")
 def best(buffers: Sequence[Buffer], budget: Budget) -> Placement:
-    """Try the fast planners, then local search, then the exact search; keep the smallest plan.
+    """Try the fast planners, cleverest first, then the searches; keep the smallest plan.
 
     It stops at the first plan that needs no more than is alive at once, which on most networks is
     one of the fast planners' in milliseconds. The searches share the budget.
@@ -47,7 +47,7 @@ def best(buffers: Sequence[Buffer], budget: Budget) -> Placement:
 
 
 def _attempts(buffers: Sequence[Buffer], budget: Budget) -> Iterator[_Attempt]:
-    known = {found.id: found for found in planners()}
+    known = {found.id: found for found in reversed(planners())}
     for found in known.values():
         if found.speed == "fast":
             yield _attempt(found, buffers, budget)

@@ -13,7 +13,7 @@ from optimizer.memory.lives import Column, Lives, lives_of
 from optimizer.memory.planners.canonical import Descent, best_descent, descend_below
 from optimizer.memory.registry import Budget, Placement, planner
 
-_HEAT = 0.01
+_HEAT = 0.005
 """How much worse a step may be at first, as a part of the peak (in the exponent: e times rarer)."""
 
 _NEIGHBOURS = 0.3

@@ -1,0 +1,150 @@
+"""`passlens plan`: addresses for the activations of a model, or for intervals from a file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from optimizer.errors import StudioError, quoted
+from optimizer.memory.arena import LifetimeOptions
+from optimizer.memory.buffer import Buffer
+from optimizer.memory.intervals import write_offsets
+from optimizer.memory.order import ORDERS
+from optimizer.memory.plan import Plan
+from optimizer.memory.registry import Budget, find_planner, make_plan, planners
+from studio.commands import CHECK_FAILED, DONE
+from studio.commands.models import bindings, model_path
+from studio.commands.output import plain, print_json, say
+from studio.commands.plan_report import report_json, report_text
+from studio.commands.plan_subject import Planned, activations, intervals
+
+_SIZE = re.compile(r"([0-9]{1,15})(B|KiB|MiB|GiB)?")
+_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_LARGEST_ALIGNMENT = 1 << 20
+_LONGEST_SEARCH = 3600.0
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    listed = ", ".join(known.id for known in planners())
+    parser = commands.add_parser(
+        "plan", help="plan where activations lie in memory", epilog=f"Planners: {listed}."
+    )
+    add = parser.add_argument
+    add("subject", metavar="MODEL|INTERVALS.csv", help="intervals if the name ends in .csv")
+    add("--planner", default="all", metavar="ID|all", help="all by default")
+    add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
+    add("--alignment", type=int, metavar="N", help="bytes; 64 by default, 1 for intervals")
+    add("--order", choices=tuple(ORDERS), default="file", help="of the nodes")
+    add("--no-views", action="store_true", help="Reshape and its kind get memory of their own")
+    add("--no-in-place", action="store_true", help="no operator writes over its input")
+    add("--seconds", type=float, default=1.0, help="for each search; 1 by default")
+    add("--capacity", metavar="SIZE", help="exit 1 if it needs more; 1048576, 512KiB, 1MiB")
+    add("-o", "--output", type=Path, metavar="OFFSETS.csv", help="write the smallest plan")
+    add("--json", action="store_true", help="machine-readable, to stdout")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan, check, report.
+
+    Raises:
+        StudioError: the model or the intervals cannot be read, sizes are unknown, or an argument
+            makes no sense.
+    """
+    capacity_bytes = None if arguments.capacity is None else size_of(arguments.capacity)
+    _check(arguments)
+    is_csv = arguments.subject.lower().endswith(".csv")
+    planned = _of_intervals(arguments, capacity_bytes) if is_csv else _of_model(arguments)
+    need_bytes = 0 if capacity_bytes is None else planned.need_bytes
+    if arguments.output is not None:
+        write_offsets(arguments.output, planned.buffers, planned.smallest.offsets)
+    if arguments.json:
+        settings = _settings(arguments, is_csv=is_csv)
+        print_json(report_json(planned, capacity_bytes=capacity_bytes, settings=settings))
+    else:
+        print("\n".join(plain(line) for line in report_text(planned).split("\n")))
+    if capacity_bytes is not None and need_bytes > capacity_bytes:
+        say(
+            f"passlens: the smallest plan found needs {need_bytes:,} bytes, {capacity_bytes:,} is"
+            " the capacity."
+        )
+        return CHECK_FAILED
+    return DONE
+
+
+def size_of(text: str) -> int:
+    """`"1MiB"` in bytes.
+
+    Raises:
+        StudioError: it is no size.
+    """
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise StudioError(f"--capacity takes 1048576, 512KiB, 1MiB or 2GiB, not {quoted(text)}.")
+    return int(found[1]) * _UNITS[found[2] or "B"]
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.planner != "all":
+        find_planner(arguments.planner)
+    if arguments.alignment is not None and not 1 <= arguments.alignment <= _LARGEST_ALIGNMENT:
+        raise StudioError(f"--alignment must be from 1 to {_LARGEST_ALIGNMENT} bytes.")
+    if not 0 < arguments.seconds <= _LONGEST_SEARCH:
+        raise StudioError(f"--seconds must be above 0, and {_LONGEST_SEARCH:g} at most.")
+
+
+def _of_intervals(arguments: argparse.Namespace, capacity_bytes: int | None) -> Planned:
+    if arguments.bind or arguments.no_views or arguments.no_in_place or arguments.order != "file":
+        raise StudioError("--bind, --order, --no-views and --no-in-place are for models.")
+
+    def make_plans(buffers: Sequence[Buffer]) -> tuple[Plan, ...]:
+        return _make_plans(arguments, buffers, goal_bytes=capacity_bytes)
+
+    return intervals(Path(arguments.subject), arguments.alignment or 1, make_plans)
+
+
+def _of_model(arguments: argparse.Namespace) -> Planned:
+    return activations(
+        model_path(arguments.subject),
+        _options(arguments),
+        lambda buffers: _make_plans(arguments, buffers),
+        bind=bindings(arguments.bind),
+        order=arguments.order,
+        budget=Budget(arguments.seconds),
+    )
+
+
+def _options(arguments: argparse.Namespace) -> LifetimeOptions:
+    known = LifetimeOptions(views=not arguments.no_views, in_place=not arguments.no_in_place)
+    if arguments.alignment is None:
+        return known
+    return LifetimeOptions(
+        views=known.views, in_place=known.in_place, alignment=arguments.alignment
+    )
+
+
+def _make_plans(
+    arguments: argparse.Namespace, buffers: Sequence[Buffer], *, goal_bytes: int | None = None
+) -> tuple[Plan, ...]:
+    ids = [known.id for known in planners()] if arguments.planner == "all" else [arguments.planner]
+    return tuple(
+        make_plan(planner_id, buffers, Budget(arguments.seconds, goal_bytes=goal_bytes))
+        for planner_id in ids
+    )
+
+
+def _settings(arguments: argparse.Namespace, *, is_csv: bool) -> dict[str, Any]:
+    if is_csv:
+        return {"alignment": arguments.alignment or 1}
+    options = _options(arguments)
+    return {
+        "alignment": options.alignment,
+        "views": options.views,
+        "in_place": options.in_place,
+        "order": arguments.order,
+        "bindings": bindings(arguments.bind),
+    }
