@@ -11,7 +11,7 @@ from typing import Any
 from optimizer.cost.classes import OperatorClass
 from optimizer.errors import StudioError
 
-FORMAT = 1
+FORMAT = 2
 """Of the JSON; another one is not read."""
 
 
@@ -56,12 +56,20 @@ class Level:
 
     Attributes:
         size_bytes: what fits; None for the memory itself, the last level.
-        bytes_per_s: of one operator that streams through what lies here.
+        bytes_per_s: at which one operator reads what lies here.
+        write_bytes_per_s: at which it writes; a line that is written is often read first. None
+            where it is the same.
     """
 
     name: str
     size_bytes: int | None
     bytes_per_s: float
+    write_bytes_per_s: float | None = None
+
+    @property
+    def writing(self) -> float:
+        """Bytes written a second."""
+        return self.bytes_per_s if self.write_bytes_per_s is None else self.write_bytes_per_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +94,9 @@ class DeviceProfile:
             contains it, a comparison with a profile has to.
         operators: curves of single operators that differ from their class; operations a second,
             or bytes a second for classes that move data.
-        packing: bytes a second at which the right side of a matrix product is laid out anew when
-            it is no constant, by its bytes; None where that costs nothing.
+        packing: bytes a second at which the one right side of a matrix product is laid out anew
+            when it is no constant, by its bytes; None where that costs nothing. The rates of
+            batched products contain it.
         traffic: by operator, how many times the bytes of its operands pass through memory, where
             temporary tensors make that more than one.
         faster: how much faster matrix units compute than with float32, by element type.
@@ -148,7 +157,7 @@ def device_json(device: DeviceProfile) -> dict[str, Any]:
         "measured": device.measured,
         "threads": device.threads,
         "rates": {kind.name: curve.points for kind, curve in device.rates.items()},
-        "levels": [[one.name, one.size_bytes, one.bytes_per_s] for one in device.levels],
+        "levels": [_level_json(level) for level in device.levels],
         "strided": {kind.name: curve.points for kind, curve in device.strided.items()},
         "launch_us": device.launch_us,
         "launches_us": dict(device.launches_us),
@@ -205,5 +214,16 @@ def _numbers(data: Mapping[str, Any]) -> dict[str, float]:
     return {str(name): float(number) for name, number in data.items()}
 
 
-def _level(name: str, size_bytes: int | None, bytes_per_s: float) -> Level:
-    return Level(str(name), None if size_bytes is None else int(size_bytes), float(bytes_per_s))
+def _level(
+    name: str, size_bytes: int | None, bytes_per_s: float, write_bytes_per_s: float | None
+) -> Level:
+    return Level(
+        str(name),
+        None if size_bytes is None else int(size_bytes),
+        float(bytes_per_s),
+        None if write_bytes_per_s is None else float(write_bytes_per_s),
+    )
+
+
+def _level_json(level: Level) -> list[Any]:
+    return [level.name, level.size_bytes, level.bytes_per_s, level.write_bytes_per_s]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 
 import onnx_ir as ir
 
@@ -25,8 +24,6 @@ from optimizer.model.operators.call import constant_of
 
 SQUARE = "Square"
 """How a device lists Pow with a constant exponent of 2 or 3."""
-
-_PACKED = frozenset({OperatorClass.GEMM, OperatorClass.BATCHED_MATMUL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,16 +207,13 @@ def _faster(node: ir.Node, device: DeviceProfile) -> float:
 
 def _packing(node: ir.Node, kind: OperatorClass, sizes: Sizes, device: DeviceProfile) -> float:
     """Seconds to lay out a right side that is no constant; a single row needs none."""
-    if device.packing is None or kind not in _PACKED or len(node.inputs) < 2:
+    if device.packing is None or kind != OperatorClass.GEMM or len(node.inputs) < 2:
         return 0.0
     right, out = node.inputs[1], sizes.shape(node.outputs[0])
     if right is None or constant_of(right) is not None or not out or out[-2:-1] == (1,):
         return 0.0
-    shape, size_bytes = sizes.shape(right), sizes.size_bytes(right)
-    if not shape or not size_bytes:
-        return 0.0
-    one = size_bytes / max(1, prod(shape[:-2]))
-    return size_bytes / device.packing.at(one)
+    size_bytes = sizes.size_bytes(right)
+    return size_bytes / device.packing.at(size_bytes) if size_bytes else 0.0
 
 
 def _traffic(
@@ -230,16 +224,39 @@ def _traffic(
     width: float,
     weight_bytes: int,
 ) -> tuple[float, float]:
-    """Seconds to read and to write."""
+    """Seconds to read and to write.
+
+    What was just computed is read from the level that holds the node's own tensors; weights, and
+    the memory that is written to, were last touched so long ago that all weights passed meanwhile.
+    """
     passes = device.traffic.get(node.op_type, 1.0)
     activations, written = (
         passes * (cost.bytes_read - cost.weight_bytes),
         passes * cost.bytes_written,
     )
-    near = device.level(int(activations + cost.weight_bytes + written)).bytes_per_s
-    far = device.level(weight_bytes).bytes_per_s
-    if kind in MOVING:
-        curve = device.operators.get(node.op_type, device.strided.get(kind))
-        strided = near if curve is None else curve.at(width)
-        near, far = min(near, strided), min(far, strided)
-    return activations / near + cost.weight_bytes / far, written / near
+    in_place = kind in PER_ELEMENT and _runs_in_place(node)
+    own = cost.weight_bytes + (max(activations, written) if in_place else activations + written)
+    near, far = device.level(int(own)), device.level(max(weight_bytes, int(own)))
+    target = near if in_place else far
+    if kind not in MOVING:
+        read = activations / near.bytes_per_s + cost.weight_bytes / far.bytes_per_s
+        return read, written / target.writing
+    curve = device.operators.get(node.op_type, device.strided.get(kind))
+    pace = near.bytes_per_s if curve is None else curve.at(width)
+    distant_read = cost.weight_bytes * (1 / far.bytes_per_s - 1 / near.bytes_per_s)
+    distant_write = written * (1 / far.writing - 1 / near.writing)
+    return (activations + cost.weight_bytes) / pace + distant_read, written / pace + distant_write
+
+
+def _runs_in_place(node: ir.Node) -> bool:
+    """Whether it may write over an input that nobody else needs."""
+    out = node.outputs[0]
+    return any(
+        value is not None
+        and value.producer() is not None
+        and len(value.uses()) == 1
+        and not value.is_graph_output()
+        and value.shape == out.shape
+        and value.dtype == out.dtype
+        for value in node.inputs
+    )

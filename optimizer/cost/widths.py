@@ -104,11 +104,16 @@ def _run_of_transpose(node: ir.Node, sizes: Sizes) -> float | None:
 
 
 def _span(node: ir.Node, sizes: Sizes) -> float | None:
-    """Elements in a row over which every operand either goes on or stands still."""
+    """Elements in a row over which every operand either goes on or stands still.
+
+    Beside an operand of rank 0 the runtime stops at an innermost axis of size 1.
+    """
     out = sizes.shape(node.outputs[0])
     shapes = [sizes.shape(value) for value in node.inputs if value is not None]
     if out is None or None in shapes:
         return None
+    if out and out[-1] == 1 and () in shapes:
+        return 1.0
     span, before = 1, None
     for axis in range(1, len(out) + 1):
         if out[-axis] == 1:

@@ -13,7 +13,7 @@ from optimizer.cost.device import FORMAT, DeviceError, DeviceProfile, device_fro
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.model.limits import JobLimits
-from profiling.calibration.derive import Rates, derive, levels, samples
+from profiling.calibration.derive import Rates, derive, footprints, levels, samples
 from profiling.calibration.table import micros
 from profiling.calibration.timing import time_clock, time_launches, time_micros
 from profiling.config import RunConfig
@@ -24,7 +24,6 @@ CALIBRATED = RunConfig(graph_optimization="disabled", intra_threads=1, denormals
 """Optimizations off, so that the micro models run as they are; one thread."""
 
 _LIMITS = JobLimits(seconds=120.0)
-_MOST_MEMORY_ELEMENTS = 1 << 23
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _USUAL_CACHES = (1 << 20, 16 << 20)
 
@@ -56,7 +55,7 @@ def calibrate(
         StudioError: the file cannot be written.
     """
     caches = cache_sizes()
-    table = micros(min(_MOST_MEMORY_ELEMENTS, caches[1] // 4))
+    table = micros(footprints(caches))
     with pool.measuring(cancelled=cancelled) as bench:
         worker = bench.worker(fresh=config.device != "cpu")
         clock_us = worker.run(time_clock, config, limits=_LIMITS, cancelled=cancelled)
@@ -65,7 +64,7 @@ def calibrate(
             time_micros, table, config, limits=_LIMITS, progress=progress, cancelled=cancelled
         )
     found = derive(samples(table, times))
-    if len(found.bandwidths) < 3 or len(found.rates) < 3:
+    if len(found.bandwidths) < len(footprints(caches)) or len(found.rates) < 3:
         raise CalibrationError("ONNX Runtime refused too many micro models; nothing was kept.")
     device = _profile(config, found, launches, caches, clock_us)
     if folder is not None:

@@ -22,7 +22,8 @@ from profiling.calibration.micro import Micro, model_of
 from profiling.calibration.table import BANDWIDTH, LAUNCH, PACKING, TRAFFIC
 
 _LEAST_US = 0.2
-MOST_SHARE = 48 << 20
+_SHARES = (16 << 20, 48 << 20)
+_LEAST_MEMORY, _MOST_MEMORY = 64 << 20, 128 << 20
 _BASE = "Add"
 _STANDS_FOR = {
     OperatorClass.ATTENTION: OperatorClass.BATCHED_MATMUL,
@@ -49,6 +50,15 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Bandwidth:
+    """Bytes a second of one level; `both` is an addition's, two read and one written."""
+
+    read: float
+    write: float
+    both: float
+
+
+@dataclass(frozen=True, slots=True)
 class Rates:
     """The part of a device profile that comes from micro models."""
 
@@ -56,7 +66,7 @@ class Rates:
     strided: Mapping[OperatorClass, Curve]
     operators: Mapping[str, Curve]
     element_operations: Mapping[str, float]
-    bandwidths: tuple[float, ...]
+    bandwidths: tuple[Bandwidth, ...]
     packing: Curve | None
     traffic: Mapping[str, float]
 
@@ -82,7 +92,7 @@ def samples(micros: Sequence[Micro], times_us: Sequence[float | None]) -> list[S
 def derive(found: list[Sample]) -> Rates:
     """Curves of classes and of single operators."""
     plain = [sample for sample in found if not sample.micro.purpose]
-    bandwidths = tuple(s.moved / s.seconds for s in found if s.micro.purpose == BANDWIDTH)
+    bandwidths = _bandwidths(found)
     per_element = _per_element(plain)
     rates = {OperatorClass.ELEMENTWISE: _elementwise(plain)}
     operators: dict[str, Curve] = {}
@@ -109,19 +119,41 @@ def derive(found: list[Sample]) -> Rates:
     )
 
 
-def levels(bandwidths: tuple[float, ...], caches: tuple[int, int]) -> tuple[Level, ...]:
-    """Second-level cache, last-level cache and memory with what was measured in each.
+def footprints(caches: tuple[int, int]) -> tuple[int, ...]:
+    """Bytes to stream through for each level: well inside of it."""
+    return (caches[0] // 2, *(3 * size // 4 for size in _shares(caches[1])), _memory_bytes(caches))
 
-    The last-level cache counts with no more than `MOST_SHARE`: of a large one that many cores
-    share, one gets a part.
+
+def levels(bandwidths: tuple[Bandwidth, ...], caches: tuple[int, int]) -> tuple[Level, ...]:
+    """Second-level cache, last-level cache and memory with what was measured in each."""
+    shares = _shares(caches[1])
+    names = [f"L3, {size >> 20} MiB" if len(shares) > 1 else "L3" for size in shares]
+    sizes = [caches[0], *shares, None]
+    told = zip(("L2", *names, "memory"), sizes, bandwidths, strict=True)
+    return tuple(Level(name, size, one.read, one.write) for name, size, one in told)
+
+
+def _shares(last: int) -> tuple[int, ...]:
+    """A large last-level cache is shared with other processors: nearer and farther part."""
+    return tuple(size for size in _SHARES if size < last) or (last,)
+
+
+def _memory_bytes(caches: tuple[int, int]) -> int:
+    return min(max(2 * caches[1], _LEAST_MEMORY), _MOST_MEMORY)
+
+
+def _bandwidths(found: list[Sample]) -> tuple[Bandwidth, ...]:
+    """From seconds an element with one operand (4/read + 4/write) and with two (8/read + 4/write).
+
+    Neither can be more than three times as fast as the other.
     """
-    second, last = caches
-    near, middle, far = bandwidths
-    return (
-        Level("L2", second, near),
-        Level("L3", min(last, MOST_SHARE), max(middle, far)),
-        Level("memory", None, far),
-    )
+    streams = [s for s in found if s.micro.purpose == BANDWIDTH]
+    levels: list[Bandwidth] = []
+    for one, two in zip(streams[::2], streams[1::2], strict=True):
+        single, double = (s.seconds / elements(s.node, s.cost) for s in (one, two))
+        read = min(max(double - single, single / 4), 3 * single / 4)
+        levels.append(Bandwidth(4 / read, 4 / (single - read), 12 / double))
+    return tuple(levels)
 
 
 def _rate(sample: Sample) -> float:
@@ -164,10 +196,10 @@ def _packing(found: list[Sample], rates: Mapping[OperatorClass, Curve]) -> Curve
     return _curve(points) if points else None
 
 
-def _traffic(found: list[Sample], bandwidths: tuple[float, ...]) -> dict[str, float]:
+def _traffic(found: list[Sample], bandwidths: tuple[Bandwidth, ...]) -> dict[str, float]:
     """How often the bytes of an operator pass through memory, beside those of an addition."""
     return {
-        sample.node.op_type: max(1.0, sample.seconds * bandwidths[1] / sample.moved)
+        sample.node.op_type: max(1.0, sample.seconds * bandwidths[1].both / sample.moved)
         for sample in found
         if sample.micro.purpose == TRAFFIC
     }

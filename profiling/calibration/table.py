@@ -16,8 +16,8 @@ _ELEMENTS = (256, 128)
 _LARGE = (1024, 1024)
 
 
-def micros(memory_elements: int) -> tuple[Micro, ...]:
-    """All of them; the largest streams through tensors of `memory_elements`."""
+def micros(footprints: tuple[int, ...]) -> tuple[Micro, ...]:
+    """All of them; `footprints` are the bytes that those for bandwidth stream through."""
     return (
         Micro("Add", ((1,), (1,)), purpose=LAUNCH),
         *_convolutions(),
@@ -26,7 +26,7 @@ def micros(memory_elements: int) -> tuple[Micro, ...]:
         *_rows(),
         *_pooling(),
         *_moving(),
-        *_memory(memory_elements),
+        *_memory(footprints),
     )
 
 
@@ -46,7 +46,7 @@ def _conv(filters: int, channels: int, size: int, kernel: int, groups: int = 1) 
 
 def _products() -> list[Micro]:
     rows = [Micro("MatMul", ((rows, 512),), ((512, 512),)) for rows in (1, 4, 16, 64, 256)]
-    shapes = ((16, 64), (64, 64), (128, 64))
+    shapes = ((128, 8), (64, 16), (64, 32), (128, 64))
     batched = [Micro("MatMul", ((8, rows, inner), (8, inner, rows))) for rows, inner in shapes]
     packing = [
         Micro("MatMul", ((16, inner), (inner, columns)), purpose=PACKING)
@@ -75,6 +75,7 @@ def _elementwise() -> list[Micro]:
         Micro("Add", ((2048 * 16 // span, span), (2048 * 16 // span, 1)))
         for span in (4, 16, 64, 512)
     ]
+    found += [Micro("Add", ((4096, 1),), ((),))]
     return found
 
 
@@ -129,7 +130,13 @@ def _moving() -> list[Micro]:
     return found
 
 
-def _memory(memory_elements: int) -> list[Micro]:
-    sizes = (1 << 16, 1 << 20, memory_elements)
-    streams = [Micro("Add", ((size,), (size,)), purpose=BANDWIDTH) for size in sizes]
+def _memory(footprints: tuple[int, ...]) -> list[Micro]:
+    """One operand and two: what is read and what is written can be told apart."""
+    streams: list[Micro] = []
+    for footprint in footprints:
+        shape = (footprint // 12,)
+        streams += [
+            Micro("Neg", (shape,), purpose=BANDWIDTH),
+            Micro("Add", (shape, shape), purpose=BANDWIDTH),
+        ]
     return [*streams, Micro("Where", (_LARGE,) * 3, purpose=TRAFFIC)]
