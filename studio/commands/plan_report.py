@@ -78,7 +78,7 @@ def _text(size_bytes: int) -> str:
     for unit, power in _UNITS:
         number = size_bytes / (1 << power)
         if size_bytes >= 1000 << (power - 10):
-            return f"{number:.3g} {unit}" if number < 1000 else f"{number:.0f} {unit}"
+            return f"{number:.3g} {unit}" if number < 999.5 else f"{number:.0f} {unit}"
     return f"{size_bytes} B"
 
 

@@ -50,7 +50,7 @@ def local_search(buffers: Sequence[Buffer], budget: Budget) -> Placement:
         if found is not None:
             now = found
             best = min(best, now, key=lambda descent: descent.peak_bytes)
-    return Placement(best.offsets.tolist(), note=f"{tried} rankings tried.")
+    return Placement(best.offsets.tolist(), note=f"Rankings tried: {tried:,}.")
 
 
 def _reranked(lives: Lives, now: Descent, drawn: random.Random) -> Column:

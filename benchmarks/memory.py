@@ -1,0 +1,215 @@
+"""How small does the arena of a real network get, and is that proven?
+
+    python -m benchmarks.memory [FOLDER...] [--no-measure] [--repeat N] [--write FILE]
+
+Plans the activations of every `.onnx` file of the folders, of the gallery and of the light models
+that come with the onnx package, with 64-byte alignment and nodes in the order of the file: once
+with views and in-place results sharing memory, once with bytes of its own for every value. Free
+dimensions get a size: 1 where one is the first axis of an input, 128 for totals, else 64. A model
+with sequences is planned as the default pipeline leaves it, marked with *; where sizes are still
+unknown it is listed, not planned. `measured` is the block that ONNX Runtime allocates for all
+activations of the file, with its rewrites off, in its own order and with its own rules of what
+shares memory. A time is the lowest of the repeats, without the check of the plan.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+
+from benchmarks.machine import describe
+from optimizer.errors import StudioError, quoted
+from optimizer.memory.arena import Arena, LifetimeOptions
+from optimizer.memory.facts import all_unknown, floor_bytes
+from optimizer.memory.lifetimes import lifetimes
+from optimizer.memory.plan import Plan
+from optimizer.memory.registry import Budget, make_plan
+from optimizer.model.binding import free_dimensions
+from optimizer.model.graph import Model
+from optimizer.model.loader import load_path
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from optimizer.source import complete
+from profiling.arena import measure_arena
+from profiling.workers import default_pool
+from studio import gallery
+
+SIZE = 64
+SECONDS = 1.0
+SHOWN = ("naive", "lazy-best-fit", "greedy-by-size", "greedy-by-breadth", "canonical", "best")
+MODES = {
+    "With views and in-place results": LifetimeOptions(),
+    "Every value with bytes of its own": LifetimeOptions(views=False, in_place=False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An arena under every planner that is shown.
+
+    Attributes:
+        model: its name; of a body with its owner.
+        steps: nodes that run.
+        buffers: how many are planned.
+        floor_bytes: the largest operator's own inputs and outputs.
+        plans: by planner.
+        measured: the runtime's block in MiB, or why there is none.
+    """
+
+    model: str
+    steps: int
+    buffers: int
+    floor_bytes: int
+    plans: Mapping[str, Plan]
+    measured: str
+
+
+def models(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Names and files."""
+    for folder in folders:
+        yield from ((path.stem, path) for path in sorted(folder.rglob("*.onnx")))
+    yield from ((f"gallery {e.id}", gallery.open_path(e.id)) for e in gallery.entries())
+    light = Path(onnx.__file__).parent / "backend/test/data/light"
+    yield from ((path.stem, path) for path in sorted(light.glob("*.onnx")))
+
+
+def sizes_of(model: Model) -> dict[str, int]:
+    """A size for every free dimension: 1 for batches, 128 for what is past and new, else 64."""
+    first = {str(value.shape[0]) for value in model.ir.graph.inputs if value.shape}
+    longer = {name: 2 * SIZE if "total" in name else SIZE for name in free_dimensions(model.ir)}
+    return {name: 1 if name in first else size for name, size in longer.items()}
+
+
+def graph_of(loaded: Model, sizes: Mapping[str, int]) -> tuple[ir.Graph, bool]:
+    """The graph to plan, and whether the default pipeline had to rewrite it first."""
+    model = complete(loaded, isolate=default_pool(), bind=sizes)
+    if not all_unknown(lifetimes(model.ir.graph)):
+        return model.ir.graph, False
+    optimize(model, Pipeline.of("default"))
+    return model.ir.graph, True
+
+
+def rows(name: str, arena: Arena, measured: str, repeat: int) -> Iterator[Row]:
+    """The arena and those of its bodies, planned."""
+    buffers = arena.buffers()
+    plans = {planner: _plan(planner, arena, repeat) for planner in SHOWN}
+    yield Row(name, len(arena.nodes), len(buffers), floor_bytes(arena), plans, measured)
+    for number, body in enumerate(arena.bodies):
+        if body.of("activations"):
+            owner = f"{name}, {body.operator} body {number + 1}"
+            yield from rows(owner, body, "–", repeat)
+
+
+def _plan(planner: str, arena: Arena, repeat: int) -> Plan:
+    made = [make_plan(planner, arena.buffers(), Budget(SECONDS)) for _ in range(repeat)]
+    return replace(made[0], seconds=min(plan.seconds for plan in made))
+
+
+def block(path: Path, sizes: Mapping[str, int]) -> str:
+    """The block that the runtime allocates from its second run on, in MiB."""
+    try:
+        measured = measure_arena(path, pool=default_pool(), sizes=sizes)
+    except StudioError as error:
+        print(f"  not measured: {error.message}", file=sys.stderr)
+        return "not measured"
+    return _mib(measured.block_bytes)
+
+
+def table(planned: Sequence[Row]) -> Iterator[str]:
+    """The rows as a Markdown table, sizes in MiB."""
+    yield (
+        "| model | nodes | buffers | naive | lazy | greedy by size | by breadth | canonical"
+        " | best | bound | best / bound | certificate | s | measured |"
+    )
+    yield "|---|" + "--:|" * 10 + "---|--:|--:|"
+    for row in planned:
+        best = row.plans["best"]
+        peaks = " | ".join(_mib(row.plans[planner].peak_bytes) for planner in SHOWN)
+        ratio = best.peak_bytes / best.bound_bytes if best.bound_bytes else 1.0
+        yield (
+            f"| {row.model} | {row.steps} | {row.buffers} | {peaks} | {_mib(best.bound_bytes)}"
+            f" | {ratio:.3f} | {best.certificate or 'none'} | {best.seconds:.3f} | {row.measured} |"
+        )
+
+
+def summary(planned: Sequence[Row]) -> Iterator[str]:
+    """How often which planner meets the bound, and the slowest."""
+    for planner in SHOWN[1:]:
+        met = [row.plans[planner] for row in planned]
+        count = sum(plan.peak_bytes == plan.bound_bytes for plan in met)
+        worst = max(plan.peak_bytes / max(1, plan.bound_bytes) for plan in met)
+        slowest = max(plan.seconds for plan in met)
+        yield (
+            f"- {planner} meets the bound on {count} of {len(met)}; at worst it needs {worst:.3f}"
+            f" times as much; slowest {slowest:.3f} s"
+        )
+    floors = sum(row.floor_bytes == row.plans["best"].bound_bytes for row in planned)
+    yield f"- on {floors} of {len(planned)} the bound is one operator's own inputs and outputs"
+
+
+def _mib(size_bytes: int) -> str:
+    return f"{size_bytes / (1 << 20):.4g}"
+
+
+def why(arena: Arena) -> str:
+    """Why a size is unknown."""
+    if arena.unknown:
+        return f"{quoted(arena.unknown[0].name)}: {arena.unknown[0].reason}"
+    return next(why(body) for body in arena.bodies if all_unknown(body))
+
+
+def plan_model(name: str, path: Path, *, measure: bool, repeat: int) -> dict[str, list[Row]]:
+    """The rows of a model in every mode.
+
+    Raises:
+        StudioError: it cannot be opened, or sizes stay unknown.
+    """
+    loaded = load_path(path)
+    sizes = sizes_of(loaded)
+    graph, rewritten = graph_of(loaded, sizes)
+    arenas = {mode: lifetimes(graph, options) for mode, options in MODES.items()}
+    arena = arenas[next(iter(MODES))]
+    if unknown := all_unknown(arena):
+        raise StudioError(f"{unknown} sizes are unknown, for example {why(arena)}")
+    measured = block(path, sizes) if measure else "not measured"
+    marked = f"{name}*" if rewritten else name
+    return {mode: list(rows(marked, arenas[mode], measured, repeat)) for mode in MODES}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Plan and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
+    parser.add_argument("folders", nargs="*", type=Path, help="searched for .onnx files")
+    parser.add_argument("--no-measure", action="store_true", help="do not run the models")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--write", type=Path, help="write the tables to this file")
+    options = parser.parse_args(arguments)
+    planned: dict[str, list[Row]] = {mode: [] for mode in MODES}
+    left_out: list[str] = []
+    for name, path in models(options.folders):
+        print(name, file=sys.stderr)
+        try:
+            made = plan_model(name, path, measure=not options.no_measure, repeat=options.repeat)
+        except StudioError as error:
+            left_out.append(f"- {name}: {error.message}")
+            continue
+        for mode, found in made.items():
+            planned[mode] += found
+    lines = [describe("passlens", "onnx", "onnxruntime-gpu", "numpy")]
+    for mode, found in planned.items():
+        lines += ["", f"## {mode}", "", *table(found), "", *summary(found)]
+    lines += ["", "## Not planned", "", *(left_out or ["None."])]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if options.write:
+        options.write.write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
