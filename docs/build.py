@@ -1,7 +1,7 @@
 """Writes the documentation that comes from the code: `python -m docs.build [--check]`.
 
 `docs/passes/` has a page a pass, made of its docstring, and an index; `docs/options.md` is made of
-the fields of `RunConfig`.
+the fields of `RunConfig`, `docs/planners.md` of the planners' docstrings.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 
 from docs.options import options_page
+from docs.planners import planners_page
 from optimizer.registry import FAMILIES, HEADINGS, Pass, passes
 
 FOLDER = Path(__file__).parent / "passes"
 OPTIONS = Path(__file__).parent / "options.md"
+PLANNERS = Path(__file__).parent / "planners.md"
 GENERATED = "<!-- Written by `make docs` from the pass's docstring. -->"
 
 
@@ -22,6 +24,7 @@ def pages() -> dict[Path, str]:
     texts = {FOLDER / f"{declared.id}.md": _page(declared) for declared in passes()}
     texts[FOLDER / "README.md"] = _index()
     texts[OPTIONS] = options_page()
+    texts[PLANNERS] = planners_page()
     return texts
 
 
