@@ -92,10 +92,12 @@ _NAMED: dict[OperatorClass, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _CLASS = {name: kind for kind, names in _NAMED.items() for name in names}
-_PRODUCTS = frozenset(
+_MULTIPLICATIONS = frozenset(
     {"DynamicQuantizeMatMul", "Einsum", "FusedMatMul", "MatMul", "MatMulInteger",
      "MatMulIntegerToFloat", "QLinearMatMul"}
 )  # fmt: skip
+PRODUCTS = _CONVOLUTIONS | _MULTIPLICATIONS | frozenset(_NAMED[OperatorClass.GEMM])
+"""Operators that read much more than they write."""
 
 
 def operator_class(node: ir.Node, sizes: Sizes | None = None) -> OperatorClass | None:
@@ -107,19 +109,26 @@ def operator_class(node: ir.Node, sizes: Sizes | None = None) -> OperatorClass |
     standard = node.domain in STANDARD
     if not standard and node.domain != CONTRIB:
         return None
-    if standard and node.op_type in VIEWS:
+    if standard and (node.op_type in VIEWS or _casts_to_the_same(node)):
         return OperatorClass.VIEW
     if standard and node.op_type in CONTROL:
         return OperatorClass.CONTROL
     sizes = sizes or Sizes()
     if node.op_type in _CONVOLUTIONS:
         return _convolution(node, sizes)
-    if node.op_type in _PRODUCTS:
+    if node.op_type in _MULTIPLICATIONS:
         return _product(node, sizes)
     if node.op_type == "Transpose":
         return _transpose(node, sizes)
     found = _CLASS.get(node.op_type)
     return OperatorClass.ELEMENTWISE if found is None and standard else found
+
+
+def _casts_to_the_same(node: ir.Node) -> bool:
+    if node.op_type != "Cast" or not node.inputs or node.inputs[0] is None:
+        return False
+    dtype = node.inputs[0].dtype
+    return dtype is not None and dtype == node.outputs[0].dtype
 
 
 def _convolution(node: ir.Node, sizes: Sizes) -> OperatorClass | None:

@@ -121,7 +121,7 @@ class DeviceProfile:
     faster: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def level(self, size_bytes: int) -> Level:
-        """The smallest level that holds so many bytes."""
+        """The smallest level whose size suffices for so many bytes."""
         for level in self.levels:
             if level.size_bytes is None or size_bytes <= level.size_bytes:
                 return level

@@ -14,9 +14,16 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, OperatorClass, operator_class
+from optimizer.cost.classes import (
+    MATRIX,
+    MOVING,
+    PER_ELEMENT,
+    PRODUCTS,
+    OperatorClass,
+    operator_class,
+)
 from optimizer.cost.device import DeviceProfile
-from optimizer.cost.node import Cost, node_cost
+from optimizer.cost.node import VIEWS, Cost, node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.widths import width_of
 from optimizer.model.graph import ID, is_constant_node, node_id, walk_nodes
@@ -226,26 +233,38 @@ def _traffic(
 ) -> tuple[float, float]:
     """Seconds to read and to write.
 
-    What was just computed is read from the level that holds the node's own tensors; weights, and
-    the memory that is written to, were last touched so long ago that all weights passed meanwhile.
+    A node finds in the level that holds its own tensors what an elementwise operator has just
+    written. Farther off, in the level that holds the weights of the graph, are those weights, what
+    is computed from them alone, and what a product or a convolution wrote: it reads so much
+    between two lines of its output that they are gone.
     """
-    passes = device.traffic.get(node.op_type, 1.0)
-    activations, written = (
-        passes * (cost.bytes_read - cost.weight_bytes),
-        passes * cost.bytes_written,
-    )
+    activations, written = cost.bytes_read - cost.weight_bytes, cost.bytes_written
     in_place = kind in PER_ELEMENT and _runs_in_place(node)
     own = cost.weight_bytes + (max(activations, written) if in_place else activations + written)
-    near, far = device.level(int(own)), device.level(max(weight_bytes, int(own)))
-    target = near if in_place else far
+    near, far = device.level(own), device.level(max(weight_bytes, own))
+    source = far if _reads_a_product(node) else near
+    target = near if activations or not cost.weight_bytes else far
+    passes = device.traffic.get(node.op_type, 1.0)
     if kind not in MOVING:
-        read = activations / near.bytes_per_s + cost.weight_bytes / far.bytes_per_s
-        return read, written / target.writing
+        read = passes * activations / source.bytes_per_s + cost.weight_bytes / far.bytes_per_s
+        return read, passes * written / target.writing
     curve = device.operators.get(node.op_type, device.strided.get(kind))
     pace = near.bytes_per_s if curve is None else curve.at(width)
-    distant_read = cost.weight_bytes * (1 / far.bytes_per_s - 1 / near.bytes_per_s)
-    distant_write = written * (1 / far.writing - 1 / near.writing)
-    return (activations + cost.weight_bytes) / pace + distant_read, written / pace + distant_write
+    distant = activations * (1 / source.bytes_per_s - 1 / near.bytes_per_s)
+    distant += cost.weight_bytes * (1 / far.bytes_per_s - 1 / near.bytes_per_s)
+    distant_write = written * (1 / target.writing - 1 / near.writing)
+    return (activations + cost.weight_bytes) / pace + distant, written / pace + distant_write
+
+
+def _reads_a_product(node: ir.Node) -> bool:
+    """Whether an operand comes from a product or a convolution, maybe through views."""
+    for value in node.inputs:
+        maker = None if value is None else value.producer()
+        while maker is not None and maker.op_type in VIEWS and maker.inputs and maker.inputs[0]:
+            maker = maker.inputs[0].producer()
+        if maker is not None and maker.op_type in PRODUCTS:
+            return True
+    return False
 
 
 def _runs_in_place(node: ir.Node) -> bool:

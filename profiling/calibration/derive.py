@@ -121,14 +121,17 @@ def derive(found: list[Sample]) -> Rates:
 
 def footprints(caches: tuple[int, int]) -> tuple[int, ...]:
     """Bytes to stream through for each level: well inside of it."""
-    return (caches[0] // 2, *(3 * size // 4 for size in _shares(caches[1])), _memory_bytes(caches))
+    return (caches[0] // 4, *(3 * size // 4 for size in _shares(caches[1])), _memory_bytes(caches))
 
 
 def levels(bandwidths: tuple[Bandwidth, ...], caches: tuple[int, int]) -> tuple[Level, ...]:
-    """Second-level cache, last-level cache and memory with what was measured in each."""
+    """Second-level cache, last-level cache and memory with what was measured in each.
+
+    Of the second level a node counts on one half: the other holds what else it touches.
+    """
     shares = _shares(caches[1])
     names = [f"L3, {size >> 20} MiB" if len(shares) > 1 else "L3" for size in shares]
-    sizes = [caches[0], *shares, None]
+    sizes = [caches[0] // 2, *shares, None]
     told = zip(("L2", *names, "memory"), sizes, bandwidths, strict=True)
     return tuple(Level(name, size, one.read, one.write) for name, size, one in told)
 

@@ -46,7 +46,7 @@ def _conv(filters: int, channels: int, size: int, kernel: int, groups: int = 1) 
 
 def _products() -> list[Micro]:
     rows = [Micro("MatMul", ((rows, 512),), ((512, 512),)) for rows in (1, 4, 16, 64, 256)]
-    shapes = ((128, 8), (64, 16), (64, 32), (128, 64))
+    shapes = ((128, 8), (60, 16), (60, 32), (124, 64))
     batched = [Micro("MatMul", ((8, rows, inner), (8, inner, rows))) for rows, inner in shapes]
     packing = [
         Micro("MatMul", ((16, inner), (inner, columns)), purpose=PACKING)
