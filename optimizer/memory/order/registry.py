@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import onnx_ir as ir
 
+from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import LifetimeOptions
+from optimizer.memory.order.exact import exact_order
+from optimizer.memory.order.problem import Problem, bound, in_order, problem_of
+from optimizer.memory.order.schedule import list_schedule
+from optimizer.memory.pieces import Pieces, peak_bytes, pieces_of
+from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
+from optimizer.memory.runtime_order import runtime_order
+from optimizer.memory.sizes import KnownSizes
 
 Method = Literal["file", "runtime", "list", "exact"]
 ORDERS: Mapping[Method, str] = {
@@ -30,15 +38,17 @@ class Order:
     Attributes:
         method: how it was found.
         nodes: ids of the nodes, in the order to run them.
-        peak_bytes: the most activation bytes alive at once.
-        proven: no order of these nodes has a smaller peak.
-        states: how many the exact search looked at; 0 for the others.
+        peak_bytes: the most activation bytes alive at once, as in `lifetimes` with this order.
+        bound_bytes: no order has a smaller peak.
+        proven: no order of these nodes has a smaller peak than this one.
+        states: how many sets of nodes the exact search looked at; 0 for the others.
         note: what the method has to say.
     """
 
     method: Method
     nodes: tuple[str, ...]
     peak_bytes: int
+    bound_bytes: int
     proven: bool
     states: int = 0
     note: str = ""
@@ -54,6 +64,9 @@ def reorder(
 ) -> Order:
     """Order the nodes of `graph` so that less is alive at once.
 
+    Bodies keep their order. Everything that `options` lets share memory does so during the search:
+    which results are written over their inputs depends on the order, and is counted exactly.
+
     Args:
         graph: with inferred shapes and ids.
         method: one of `ORDERS`.
@@ -64,4 +77,66 @@ def reorder(
     Raises:
         PlanError: sizes are unknown.
     """
-    raise NotImplementedError
+    measure = KnownSizes(graph, sizes)
+    pieces = pieces_of(read_program(graph, measure), options)
+    _check_known(pieces, measure)
+    problem = problem_of(pieces)
+    if method == "exact":
+        return _exact(problem, budget or Budget())
+    order = {"file": _file, "runtime": _runtime, "list": list_schedule}[method](problem)
+    peak = peak_bytes(pieces, order)
+    least, _ = bound(problem)
+    return Order(method, _ids(problem, order), peak, least, proven=peak == least)
+
+
+def _exact(problem: Problem, budget: Budget) -> Order:
+    known = [_file(problem), list_schedule(problem), _runtime(problem)]
+    found = exact_order(problem, known, budget)
+    parts = f"{found.parts} part{'s' if found.parts > 1 else ''}"
+    if not found.states:
+        note = "Known orders are as good as the bound." if found.proven else "Not searched."
+    else:
+        note = f"Looked at {found.states:,} sets of nodes in {parts}."
+    return Order(
+        method="exact",
+        nodes=_ids(problem, found.order),
+        peak_bytes=found.peak_bytes,
+        bound_bytes=found.bound_bytes,
+        proven=found.proven,
+        states=found.states,
+        note=note,
+    )
+
+
+def _file(problem: Problem) -> list[int]:
+    return list(range(problem.count))
+
+
+def _runtime(problem: Problem) -> list[int]:
+    """ONNX Runtime's order of the nodes that are no constants here.
+
+    It leaves out what only a type is taken from (CastLike), so that its order may need mending.
+    """
+    program = problem.pieces.program
+    step = {identity: step for step, identity in enumerate(runtime_order(program.graph))}
+    return in_order(problem, [step.get(identity, len(step)) for identity in program.ids()])
+
+
+def _ids(problem: Problem, order: Sequence[int]) -> tuple[str, ...]:
+    operations = problem.pieces.program.operations
+    return tuple(operations[index].id for index in order)
+
+
+def _check_known(pieces: Pieces, measure: KnownSizes) -> None:
+    """Refuse what has unknown sizes.
+
+    Raises:
+        PlanError: with the first value and the reason.
+    """
+    missing = [piece for piece in pieces.pieces if piece.planned and piece.size_bytes is None]
+    if missing:
+        value = pieces.program.tensors[missing[0].tensors[0]].value
+        raise PlanError(
+            f"The order cannot be judged: {len(missing):,} sizes are unknown, first that of"
+            f" {quoted(value.name or '')}: {measure.why(value)}."
+        )
