@@ -45,9 +45,15 @@ def _lines(planned: Planned) -> Iterator[str]:
 
 
 def _subject(planned: Planned) -> str:
-    curve = live_curve(planned.buffers)
-    nodes = "" if planned.steps is None else f"{planned.steps:,} nodes, "
-    return f"{nodes}{len(planned.buffers):,} buffers, most alive at step {curve.peak_step}"
+    parts = [] if planned.steps is None else [_counted(planned.steps, "node")]
+    parts.append(_counted(len(planned.buffers), "buffer"))
+    if planned.buffers:
+        parts.append(f"most alive at step {live_curve(planned.buffers).peak_step}")
+    return ", ".join(parts)
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _rows(planned: Planned) -> Iterator[list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from optimizer.errors import PlanError
+from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, LifetimeOptions, Region
 from optimizer.memory.buffer import Buffer, aligned
 from optimizer.memory.facts import floor_bytes, region_bytes
@@ -150,7 +150,12 @@ def _named(arena: Arena, buffers: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
 
 def _refuse_unbound(arena: Arena, free: Sequence[str]) -> None:
     """Name the dimensions to bind where sizes are unknown for want of them."""
-    missing = sum(one.region == "activations" for one in arena.unknown)
-    if missing and free:
+    missing = [one for one in arena.unknown if one.region == "activations"]
+    if not missing:
+        return
+    counted = "1 value has" if len(missing) == 1 else f"{len(missing):,} values have"
+    if free:
         wanted = " ".join(f"--bind {name}=SIZE" for name in free)
-        raise PlanError(f"{missing:,} values have no known size; settle {wanted}.")
+        raise PlanError(f"{counted} no known size; settle {wanted}.")
+    first = f"{quoted(missing[0].name)}: {missing[0].reason}"
+    raise PlanError(f"{counted} no known size, so that nothing can be planned ({first}).")

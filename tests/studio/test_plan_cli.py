@@ -42,6 +42,12 @@ main (float[16] x, bool c) => (float[16] y) {
    y = Neg (b)
 }"""
 
+SEQUENCE = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[16] x) => (float[16] y) {
+   a = SplitToSequence <axis = 0> (x)
+   y = ConcatFromSequence <axis = 0> (a)
+}"""
+
 FIVE = "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n"
 
 
@@ -148,6 +154,23 @@ def test_free_dimensions_have_to_be_bound(
     found = report(capsys, model, "--bind", "batch=2", "--bind", "seq=32")
     assert found["bound_bytes"] == 2 * 32 * 4
     assert found["bindings"] == {"batch": 2, "seq": 32}
+
+
+def test_a_model_with_sequences_cannot_be_planned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = saved(tmp_path, SEQUENCE)
+    assert main(["plan", str(model)]) == 2
+    assert "1 value has no known size" in (error := capsys.readouterr().err)
+    assert "--bind" not in error
+
+
+def test_a_model_without_activations_needs_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = saved(tmp_path, FREE.replace("a = Relu (x)", "").replace("Neg (a)", "Neg (x)"))
+    assert main(["plan", str(model)]) == 0
+    assert "model.onnx: 1 node, 0 buffers\n" in capsys.readouterr().out
 
 
 def test_bodies_are_planned_and_the_largest_counts(
