@@ -159,12 +159,13 @@ def run_race(
 def graphs_of(entrants: Sequence[Entrant], variants: Sequence[Variant]) -> tuple[Raced, ...]:
     """What each variant is, with its file's hash."""
     return tuple(
-        Raced(entrant.step, entrant.preset, _digest(variant.model))
+        Raced(entrant.step, entrant.preset, workload_of(variant.model))
         for entrant, variant in zip(entrants, variants, strict=True)
     )
 
 
-def _digest(model: bytes | Path) -> str:
+def workload_of(model: bytes | Path) -> str:
+    """SHA-256 of a file that runs."""
     if isinstance(model, bytes):
         return hashlib.sha256(model).hexdigest()
     with model.open("rb") as file:

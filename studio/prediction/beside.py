@@ -68,8 +68,14 @@ class Beside:
         )
 
 
-def beside(predicted: PredictedGraph, measured: MeasuredTimes) -> Beside:
-    """Put what was measured of a step beside its prediction."""
+def beside(predicted: PredictedGraph, measured: MeasuredTimes, *, clock_us: float = 0.0) -> Beside:
+    """Put what was measured of a step beside its prediction.
+
+    Args:
+        predicted: every node.
+        measured: every operator that ran.
+        clock_us: what the profiler itself takes an operator; it is added to the predictions.
+    """
     nodes = {node.node: node for node in predicted.nodes}
     pairs: list[Pair] = []
     left_out = 0.0
@@ -78,7 +84,9 @@ def beside(predicted: PredictedGraph, measured: MeasuredTimes) -> Beside:
         total = sum(node.parts.total_us for node in known)
         if known and total > 0 and kernel.steady_us > 0:
             pairs.append(
-                Pair(known[0].node, known[0].name, kernel.op_type, total, kernel.steady_us)
+                Pair(
+                    known[0].node, known[0].name, kernel.op_type, total + clock_us, kernel.steady_us
+                )
             )
         else:
             left_out += kernel.steady_us

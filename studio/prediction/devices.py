@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.devices import devices
-from optimizer.errors import StudioError
 from optimizer.isolation import Progress
+from profiling.calibration import cached, calibrate
 from profiling.workers import WorkerPool
+from studio.cache import cache_folder
 
 THIS = "this"
 """The machine that the studio runs on."""
@@ -17,7 +18,7 @@ THIS = "this"
 def known_devices() -> dict[str, DeviceProfile | None]:
     """By id, this CPU first; None for it as long as it was not calibrated."""
     sheets: dict[str, DeviceProfile | None] = {device.id: device for device in devices()}
-    return {THIS: None, **sheets}
+    return {THIS: cached(cache_folder()), **sheets}
 
 
 def calibration_key() -> Hashable:
@@ -33,4 +34,4 @@ def calibrate_here(
     Raises:
         StudioError: the runtime does not run here, or it was cancelled.
     """
-    raise StudioError("This CPU cannot be calibrated yet.")
+    return calibrate(pool, folder=cache_folder(), progress=progress, cancelled=cancelled)

@@ -12,8 +12,6 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
-import onnx_ir as ir
-
 from optimizer.cost.device import DeviceProfile, device_from_json, device_json
 from optimizer.cost.predict import predict_graph
 from optimizer.cost.sizes import Sizes
@@ -23,7 +21,6 @@ from optimizer.model.loader import load_path
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over
 from studio import jobs
-from studio.graphview.text import TIMES, brief, cut
 from studio.prediction.report import (
     PredictedGraph,
     PredictedSteps,
@@ -33,6 +30,7 @@ from studio.prediction.report import (
     steps_json,
 )
 from studio.prediction.steps import PricedSteps
+from studio.prediction.wording import detail_of
 from studio.store import OpenedModel, OpenedRun
 from studio.whole import made_whole
 
@@ -133,15 +131,8 @@ def write_graph(folder: Path, trace: Path, step: int, device: dict[str, Any], ta
     model = _opened(folder, trace).seek(step)
     sizes = Sizes()
     found = predict_graph(model.graph, sizes, device_from_json(device))
-    details = {node_id(node): _detail(node, sizes) for node in walk_nodes(model.graph)}
+    details = {node_id(node): detail_of(node, sizes) for node in walk_nodes(model.graph)}
     target.write_text(json.dumps(graph_json(found, step, details)))
-
-
-def _detail(node: ir.Node, sizes: Sizes) -> str:
-    """What the viewer writes beside an operator, and the size of what it makes."""
-    shape = sizes.shape(node.outputs[0]) if node.outputs else None
-    made = f"→ {TIMES.join(map(str, shape)) or 'scalar'}" if shape is not None else ""
-    return " ".join(filter(None, (cut(brief(node), 40), made)))
 
 
 def _opened(folder: Path, trace: Path) -> Cursor:

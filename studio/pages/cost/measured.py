@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
-from profiling.config import RunConfig
+from profiling.calibration import CALIBRATED
 from studio.experiments.entrant import Entrant
 from studio.experiments.profile import ProfileRequest, profile_key, run_profile
 from studio.experiments.profile_report import ProfileReport
@@ -37,8 +37,7 @@ def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGra
     if not runnable["ok"]:
         show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
         return
-    config = RunConfig(intra_threads=device.threads)
-    request = ProfileRequest((Entrant(f"step {after.step}", after.step, config),))
+    request = ProfileRequest((Entrant(f"step {after.step}", after.step, CALIBRATED),))
     launch(
         profile_key(*subject, request),
         partial(run_profile, store(), pool(), subject, request, keep=keeper().keep),
@@ -64,7 +63,7 @@ def _profiled(
 
 def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: str) -> bool:
     measured = measured_times(subject[1], after.step)
-    found = beside(after, measured) if measured is not None else None
+    found = beside(after, measured, clock_us=device.clock_us) if measured is not None else None
     if found is None or not found.pairs:
         return False
     picked = picked_key(predicted_against_measured(found, dark=is_dark()), f"beside-{after.step}")
@@ -72,7 +71,8 @@ def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: 
     st.caption(
         words(
             f"On the dotted line, prediction and measurement agree. {what} Predicted for"
-            f" {device.name}, {device.threads} thread(s); {_left_out(found)}"
+            f" {device.name}, threads: {device.threads}; the profiler's own"
+            f" {device.clock_us:.2g} µs an operator are added. {_left_out(found)}"
         )
     )
     names = {f"after:{pair.node}": pair for pair in found.pairs}
@@ -85,7 +85,7 @@ def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: 
 
 def _left_out(found: Beside) -> str:
     if not found.left_out_us:
-        return "every operator that ran is here."
+        return "Every operator that ran is here."
     return f"{found.left_out_us:.3g} µs ran in operators without a prediction."
 
 

@@ -1,0 +1,73 @@
+"""Why fusion pays: time before and after on one scale."""
+
+from __future__ import annotations
+
+from html import escape
+
+import plotly.graph_objects as go
+
+from optimizer.cost.device import DeviceProfile
+from studio.figures.predicted_lanes import LaneRow, Piece, lanes
+from studio.figures.roofline import scaled
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, three_digits
+from studio.figures.timeline_rows import time_unit
+from studio.prediction.fusion import Fusion, Version
+
+_ROW_PX = 62
+_MOST_LABEL = 26
+
+
+def fusion_bars(found: Fusion, device: DeviceProfile) -> go.Figure:
+    """Each version as a row of its kernels, one after the other.
+
+    Args:
+        found: the chain before and after.
+        device: times were predicted for.
+    """
+    rows = [_row(version, found) for version in versions(found)]
+    return lanes(rows, title=fusion_title(found, device), row_px=_ROW_PX)
+
+
+def versions(found: Fusion) -> tuple[Version, ...]:
+    """Those that differ, as it is first."""
+    changed = (found.after,) if found.fired else ()
+    return (found.before, *changed, *((found.ideal,) if found.ideal is not None else ()))
+
+
+def fusion_title(found: Fusion, device: DeviceProfile) -> str:
+    """The finding: predicted gain, launches, activations through memory."""
+    before, best = found.before, found.best
+    gain = before.total_us / best.total_us if best.total_us else 1.0
+    whose = "one kernel would be" if found.ideal is not None else "predicted"
+    faster = f"{gain:.2f}× faster" if gain >= 1 else f"{1 / gain:.2f}× slower"
+    launches = f"{len(before.kernels)} launches → {len(best.kernels)}"
+    moved = (
+        f"{len(before.activations)} activations through memory → {len(best.activations)}"
+        f" ({scaled(before.activation_bytes, 'B')} → {scaled(best.activation_bytes, 'B')})"
+    )
+    return f"{escape(device.name)}: {whose} {faster}; {launches}, {moved}"
+
+
+def _row(version: Version, found: Fusion) -> LaneRow:
+    pieces = tuple(
+        Piece(
+            kernel.parts,
+            label=_cut(kernel.op_type),
+            hover=f"<b>{escape(kernel.op_type)} {escape(kernel.detail)}</b><br>",
+        )
+        for kernel in version.kernels
+    )
+    first = version is found.before
+    count = len(version.kernels)
+    launches = "1 launch" if count == 1 else f"{count} launches"
+    unit, size = time_unit([version.total_us])
+    text = f"<b>{three_digits(version.total_us / size)} {unit}</b>"
+    if not first and version.total_us:
+        text += f" · {found.before.total_us / version.total_us:.2f}×"
+    color = BEFORE_COLOR if first else AFTER_COLOR
+    label = "one kernel" if version is found.ideal else version.name
+    return LaneRow(f"<b>{escape(label)}</b><br>{launches}", pieces, text, color)
+
+
+def _cut(label: str) -> str:
+    return label if len(label) <= _MOST_LABEL else f"{label[: _MOST_LABEL - 1]}…"

@@ -1,0 +1,79 @@
+"""The chain measured: as it is, as our passes make it, and as the runtime fuses it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from optimizer.cost.device import DeviceProfile
+from studio.cost_choice import CostChoice
+from studio.experiments.fusion import FusionRaced, fusion_race_key, run_fusion_race
+from studio.figures.latency import latency_strips, speedup_forest
+from studio.pages.cost.pieces import figure
+from studio.pages.figure import show_table
+from studio.pages.launch import launch
+from studio.pages.parts import show_message, words
+from studio.pages.run.beside import beside
+from studio.pages.run.race_report import how, percentiles, show_race_so_far
+from studio.prediction.fusion_jobs import ChainRequest, Explained
+from studio.services import keeper, pool
+from studio.store import OpenedModel, OpenedRun
+
+Subject = tuple[OpenedModel, OpenedRun]
+
+
+def render_fusion_race(
+    subject: Subject,
+    request: ChainRequest,
+    explanation: Explained,
+    device: DeviceProfile,
+    choice: CostChoice,
+) -> None:
+    """The button, progress, and what came out."""
+    launch(
+        fusion_race_key(subject, request, device.name, choice.seconds),
+        partial(
+            run_fusion_race, pool(), subject, explanation, device=device.name,
+            here=device.measured, seconds=float(choice.seconds), keep=keeper().keep,
+        ),
+        explain=_explain,
+        show=_show,
+        beside=lambda found: beside(found.report.kept),
+        name="Race the chain",
+        show_partial=show_race_so_far,
+    )  # fmt: skip
+
+
+def _explain() -> None:
+    st.html(
+        '<div class="empty"><h2>Does it pay here?</h2>'
+        "<p>The chain alone, on this machine, one thread: as it is, as our passes make it, and"
+        " fused by the runtime itself, in turns, each in a process of its own. Here will be how"
+        " much faster each is, with its interval.</p></div>"
+    )
+
+
+def _show(found: FusionRaced) -> None:
+    if keeper().problem:
+        show_message(keeper().problem, key="not-kept")
+    race = found.report.race
+    for number, timing in enumerate(race.timings):
+        if not timing.believable:
+            show_message(f"{timing.label}: {race.verdict(timing.label)}", key=f"chain-{number}")
+    for number, remark in enumerate(race.remarks):
+        show_message(remark, key=f"chain-remark-{number}")
+    figure(latency_strips(race, title=found.finding), "fusion-latency")
+    st.caption(words(_how(found)))
+    if len(race.timings) > 1:
+        figure(speedup_forest(race), "fusion-speedup")
+    show_table(percentiles(race))
+
+
+def _how(found: FusionRaced) -> str:
+    return (
+        "The same inputs again and again: on a CPU everything may lie in its caches, so that what"
+        " fusing keeps out of memory was cheap to begin with, and the gain is smaller than in the"
+        f" whole model or on a GPU. A run includes the session's own overhead. "
+        f"{how(found.report.race)}"
+    )
