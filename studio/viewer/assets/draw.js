@@ -5,7 +5,7 @@ import { drawBox } from "./drawbox.js";
 import { drawClosed, drawOpen, drawTitle } from "./drawgroup.js";
 import { drawTags } from "./drawtags.js";
 import { drawWires } from "./drawwires.js";
-import { LOD, meets } from "./detail.js";
+import { LOD, markColour, meets } from "./detail.js";
 
 /** @typedef {import("./place.js").Picture} Picture */
 /** @typedef {import("./place.js").Box} Box */

@@ -40,7 +40,8 @@ function breakMark({ c, theme, scale }, { y, h }) {
   c.lineWidth = 1;
   const zigzag = (/** @type {number} */ x) => {
     const points = [];
-    for (let i = 0, yy = y - 4; yy < y + h + 4; i++, yy += 6) points.push([x + (i % 2 ? 4 : 0), yy]);
+    for (let i = 0, yy = y - 4; yy < y + h + 4; i++, yy += 6)
+      points.push([x + (i % 2 ? 4 : 0), yy]);
     return points;
   };
   const left = zigzag(scale.main + 2);

@@ -86,4 +86,3 @@ export function ring(s, lane, b, { y, h, alpha }) {
   c.setLineDash([]);
   c.globalAlpha = 1;
 }
-

@@ -88,4 +88,3 @@ function freeLabel({ c, theme, metrics }, f, { x, y, w, h }) {
   c.fillStyle = theme.muted;
   c.fillText(text, x + w / 2, y + h / 2 + 0.5);
 }
-

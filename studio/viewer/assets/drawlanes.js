@@ -107,4 +107,3 @@ function drawLane(s, lane, { y, h }, hits) {
   boundLine(s, { y, h });
   edges(s, lane, { y, h, top });
 }
-

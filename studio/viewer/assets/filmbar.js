@@ -175,8 +175,11 @@ export class FilmBar {
     const at = { clientX: e.clientX, clientY: this.canvas.getBoundingClientRect().top - 96 };
     const alive = `${bytesText(reel.used[k])} live in ${bytesText(reel.peak[k])}`;
     this.tip.show(
-      [h("b", null, `${k}  ${k ? reel.kindOf(k) : "before the run"}`), h("div", null, sentence(reel, k)),
-        h("div.pl-dim", null, alive)],
+      [
+        h("b", null, `${k}  ${k ? reel.kindOf(k) : "before the run"}`),
+        h("div", null, sentence(reel, k)),
+        h("div.pl-dim", null, alive),
+      ],
       at,
       80,
     );

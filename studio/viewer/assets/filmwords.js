@@ -43,7 +43,8 @@ export function parts(reel, k) {
 function answered(reel, k) {
   const taken = reel.removed(k)[0];
   const arena = strong(bytesText(reel.peak[k]));
-  const none = reel.used[k - 1] === reel.peak[k - 1] ? "nothing is free" : "no free block is large enough";
+  const none =
+    reel.used[k - 1] === reel.peak[k - 1] ? "nothing is free" : "no free block is large enough";
   switch (reel.kindOf(k)) {
     case "reuse":
       return [
@@ -59,7 +60,9 @@ function answered(reel, k) {
       ];
     case "grow":
       return [
-        plain(`no free block is large enough; the one at the end (${bytesText(taken.size)}) is extended, the arena becomes `),
+        plain(
+          `no free block is large enough; the one at the end (${bytesText(taken.size)}) is extended, the arena becomes `,
+        ),
         arena,
       ];
     default:

@@ -69,13 +69,16 @@ export class FreeList {
     const rows = rowsAt(reel, replay);
     const bytes = [...replay.free.values()].reduce((sum, size) => sum + size, 0);
     const n = replay.free.size;
-    this.total.textContent = n ? `${n} ${n === 1 ? "block" : "blocks"}, ${bytesText(bytes)}` : "empty";
+    this.total.textContent = n
+      ? `${n} ${n === 1 ? "block" : "blocks"}, ${bytesText(bytes)}`
+      : "empty";
     const most = rows.reduce((m, row) => Math.max(m, row.size), 1);
     const shown = cutTo(rows);
     while (this.pool.length < shown.length) this.pool.push(makeRow());
     shown.forEach((row, i) => fillRow(this.pool[i], row, most));
     while (this.list.children.length > shown.length) this.list.lastChild.remove();
-    for (let i = this.list.children.length; i < shown.length; i++) this.list.append(this.pool[i].el);
+    for (let i = this.list.children.length; i < shown.length; i++)
+      this.list.append(this.pool[i].el);
     this.#keepInSight(shown);
   }
 
@@ -93,7 +96,10 @@ export class FreeList {
 /** A very long list around what happens in it. @param {Row[]} rows */
 function cutTo(rows) {
   if (rows.length <= MOST) return rows;
-  const at = Math.max(0, rows.findIndex((row) => row.kind !== "free"));
+  const at = Math.max(
+    0,
+    rows.findIndex((row) => row.kind !== "free"),
+  );
   const from = Math.max(0, Math.min(rows.length - MOST, at - MOST / 2));
   return rows.slice(from, from + MOST);
 }
@@ -103,7 +109,13 @@ function makeRow() {
   const offset = h("span.pl-num");
   const bar = h("i");
   const note = h("em");
-  return { el: h("li", null, size, offset, h("span.pl-track", null, bar), note), size, offset, bar, note };
+  return {
+    el: h("li", null, size, offset, h("span.pl-track", null, bar), note),
+    size,
+    offset,
+    bar,
+    note,
+  };
 }
 
 /** @param {any} cells @param {Row} row @param {number} most */

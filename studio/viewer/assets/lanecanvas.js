@@ -25,6 +25,7 @@ export class LaneCanvas {
     this.el = h("div.pl-lanes", null, this.canvas);
     /** @type {Hit[]} */ this.hits = [];
     /** @type {import("./bytes.js").Scale | null} */ this.scale = null;
+    /** @type {{family: string, of: Metrics} | null} */ this.metrics = null;
     this.hover = -1;
     this.width = 0;
     this.height = 0;
@@ -144,12 +145,17 @@ export class LaneCanvas {
     const lane = Math.floor(((e.clientY - r.top) / (this.height - HEAD)) * lanes);
     if (lane === NAIVE && scale.broken && x > scale.main - 4) {
       const times = timesText(reel.json.lanes[NAIVE].peak / Math.max(1, reel.json.bound));
-      const squeeze = (scale.most - scale.edge) / scale.edge / ((scale.width - scale.main) / scale.main);
+      const squeeze =
+        (scale.most - scale.edge) / scale.edge / ((scale.width - scale.main) / scale.main);
       this.tip.show(
         [
           h("b", null, "The axis breaks here"),
           h("div", null, `Naive needs ${bytesText(scale.most)}, ${times} the bound.`),
-          h("div", null, `On one scale the others would be slivers: what lies beyond the break is drawn ${timesText(squeeze)} narrower.`),
+          h(
+            "div",
+            null,
+            `On one scale the others would be slivers: what lies beyond the break is drawn ${timesText(squeeze)} narrower.`,
+          ),
         ],
         e,
       );
