@@ -47,7 +47,10 @@ class KnownSizes:
 
     def size_bytes(self, value: ir.Value) -> int | None:
         """The bytes of a tensor; None where they are not known."""
-        kind, dims = value.type, value.shape
+        maker, kind, dims = value.producer(), value.type, value.shape
+        if maker is not None and (maker.domain, maker.op_type) == ("", "SplitToSequence"):
+            whole = maker.inputs[0]  # the parts of a tensor take what it takes
+            return None if whole is None else self.size_bytes(whole)
         if dims is None or not isinstance(kind, ir.TensorType) or kind.dtype in _NOT_COUNTABLE:
             return None
         count = 1

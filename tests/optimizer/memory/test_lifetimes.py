@@ -189,7 +189,7 @@ def test_sizes_are_rounded_up_for_plans_and_kept_for_people() -> None:
          "a size is unknown before the run (from Softmax 'n0')"),
         ("g (float[4] x) => (y) { a = NonZero(x) y = Neg(a) }",
          "a size is unknown before the run (from NonZero 'n0')"),
-        ("g (float[4] x) => (y) { a = SplitToSequence(x) y = SequenceAt(a, x) }",
+        ("g (float[4] x) => (y) { a = SequenceConstruct(x) y = SequenceAt(a, x) }",
          "a sequence or an optional has no fixed size"),
         ("g (string[4] x) => (y) { a = Transpose(x) y = Transpose(a) }",
          "text has no fixed size"),
