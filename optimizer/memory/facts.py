@@ -28,10 +28,10 @@ def region_bytes(arena: Arena) -> dict[Region, int]:
 
 
 def floor_bytes(arena: Arena, *regions: Region) -> int:
-    """The largest single operator's own inputs, outputs and workspace: no order needs less.
+    """The largest single operator's own inputs, outputs and workspace.
 
-    Only activations count, or the regions named. A result written over an input counts once with
-    it.
+    No order needs less, but that another order may allow a result to be written over an input,
+    which counts once then. Only activations count, or the regions named.
     """
     step_of = {node: step for step, node in enumerate(arena.nodes)}
     own = [0] * len(arena.nodes)
