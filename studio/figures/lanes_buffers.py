@@ -93,6 +93,13 @@ def categories_of(drawn: ArenaMap) -> list[str]:
 
 
 _MOST_SHARERS = 4
+_DTYPES = {"float": "float32", "double": "float64"}
+
+
+def dtype_text(one: Lifetime) -> str:
+    """Its element type in numpy's words, as everywhere else."""
+    name = one.dtype.lower()
+    return _DTYPES.get(name, name)
 
 
 def hover_text(drawn: ArenaMap, one: Lifetime) -> str:
@@ -102,7 +109,7 @@ def hover_text(drawn: ArenaMap, one: Lifetime) -> str:
     made = f"made by {label.op}" + (f" {label.name}" if label.name else "") if label else "given"
     parts = [
         f"<b>{escape(one.name)}</b>",
-        f"{one.dtype} {shape} · {bytes_text(one.size_bytes)}".strip(),
+        f"{dtype_text(one)} {shape} · {bytes_text(one.size_bytes)}".strip(),
         escape(made),
         f"steps {one.start}–{one.end - 1}, read {len(one.readers)}×",
     ]

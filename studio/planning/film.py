@@ -26,7 +26,7 @@ from optimizer.memory.registry import Budget, find_planner, make_plan
 from studio.graphview.text import cut, dims_text
 from studio.planning.arena_map import NodeLabel
 from studio.planning.request import ArenaRequest
-from studio.planning.subject import arena_of, labels, open_trace
+from studio.planning.subject import arena_of, labels, open_step
 from studio.store import Cancelled, OpenedModel, OpenedRun, Store
 from studio.whole import made_whole
 
@@ -126,7 +126,7 @@ def make_film(
         StudioError: there is no such step, or some sizes are unknown.
     """
     progress("reading the graph", 0.1)
-    graph = open_trace(folder, run_folder).seek(request.step).graph
+    graph = open_step(folder, run_folder, request).graph
     progress("finding lifetimes", 0.3)
     arena, _ = arena_of(graph, request)
     progress("planning", 0.5)

@@ -26,6 +26,7 @@ from studio.planning.subject import (
     label_of,
     labels,
     open_trace,
+    seek,
     value_names,
 )
 
@@ -58,18 +59,23 @@ def plan_maps(
         cursor = open_trace(folder, run_folder)
         for number, (request, target) in enumerate(wanted):
             progress(f"planning step {request.arena.step}", 0.2 + 0.8 * number / len(wanted))
-            graph = cursor.seek(request.arena.step).graph
-            write_json(target / MAP, to_json(planned_map(graph, request)))
+            model = seek(cursor, folder, run_folder, request.arena)
+            free = free_dimensions(cursor.model.graph, dict(request.arena.sizes))
+            write_json(target / MAP, to_json(planned_map(model.graph, request, free)))
 
 
-def planned_map(graph: ir.Graph, request: MapRequest) -> ArenaMap:
+def planned_map(graph: ir.Graph, request: MapRequest, free: Mapping[str, int]) -> ArenaMap:
     """Lifetimes, plan and facts of a graph and its bodies.
+
+    Args:
+        graph: with shapes.
+        request: what may share memory, and who plans.
+        free: its free dimensions with their sizes.
 
     Raises:
         StudioError: there is no such planner or order.
     """
     arena, note = arena_of(graph, request.arena)
-    free = free_dimensions(graph, dict(request.arena.sizes))
     return _map(graph, arena, request, owner=None, free=free, note=note)
 
 

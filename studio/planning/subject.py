@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
 import onnx_ir as ir
 
-from optimizer.cost import graph_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError, quoted
+from optimizer.isolation import within_worker
 from optimizer.memory.arena import Arena
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import ORDERS, Method, Order, reorder
 from optimizer.memory.registry import Budget
+from optimizer.memory.sizes import KnownSizes
+from optimizer.model.binding import bind_dimensions
 from optimizer.model.graph import Model, bodies, node_id, value_id, walk_nodes
 from optimizer.model.loader import load_path
+from optimizer.model.shapes import infer_shapes
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over
 from studio.graphview.categories import category
@@ -48,7 +53,38 @@ def open_step(folder: Path, run_folder: Path, request: ArenaRequest) -> ir.Model
     Raises:
         StudioError: the model or the trace cannot be read.
     """
-    return open_trace(folder, run_folder).seek(request.step)
+    return seek(open_trace(folder, run_folder), folder, run_folder, request)
+
+
+def seek(cursor: Cursor, folder: Path, run_folder: Path, request: ArenaRequest) -> ir.Model:
+    """The same with a cursor that may already stand at the step, and stays as it is.
+
+    A size that two dimensions agree on only in numbers (a mask as long as past and present
+    together) is found by inferring the shapes once more, with the numbers.
+
+    Raises:
+        StudioError: the trace cannot be read.
+    """
+    model = cursor.seek(request.step)
+    if not request.sizes or not lacks_sizes(model.graph, dict(request.sizes)):
+        return model
+    bound = open_trace(folder, run_folder).seek(request.step)
+    for name, size in request.sizes:
+        with suppress(StudioError):  # this step may no longer have the dimension
+            bind_dimensions(bound, {name: size})
+    infer_shapes(model_of(bound), isolate=within_worker)
+    return bound
+
+
+def lacks_sizes(graph: ir.Graph, sizes: Mapping[str, int]) -> bool:
+    """Whether the bytes of some value of a node are unknown with these sizes."""
+    known = KnownSizes(graph, sizes)
+    return any(
+        known.size_bytes(value) is None
+        for node in walk_nodes(graph)
+        for value in node.outputs
+        if value.uses() and isinstance(value.type, ir.TensorType)
+    )
 
 
 def planned_arena(folder: Path, run_folder: Path, request: ArenaRequest) -> tuple[Arena, str]:
@@ -100,13 +136,28 @@ def arena_of(graph: ir.Graph, request: ArenaRequest) -> tuple[Arena, str]:
 
 
 def free_dimensions(graph: ir.Graph, given: Mapping[str, int]) -> dict[str, int]:
-    """Free dimensions by name, with the size that is proposed for each."""
-    assumed = dict(graph_cost(graph, given).assumed)
+    """Free dimensions by name, with the size in use, or the one that is proposed."""
     sizes = Sizes(given)
+    for value in graph.inputs:
+        sizes.shape(value)
     for node in walk_nodes(graph):
         for value in node.outputs:
             sizes.shape(value)
-    return {**assumed, **sizes.assumed}
+    return {**_with_totals(sizes.assumed), **{n: s for n, s in given.items() if n in sizes.assumed}}
+
+
+def _with_totals(sizes: Mapping[str, int]) -> dict[str, int]:
+    """A total length is what is past and what is new together, or the model would not run."""
+    past = next((size for name, size in sizes.items() if _PAST.search(name)), None)
+    new = next((sizes[name] for name in ("seq", "sequence", "sequence_length") if name in sizes), 0)
+    return {
+        name: past + new if past is not None and new and _TOTAL.match(name) else size
+        for name, size in sizes.items()
+    }
+
+
+_PAST = re.compile("past|cache|history|prev", re.IGNORECASE)
+_TOTAL = re.compile("total|all_", re.IGNORECASE)
 
 
 def labels(graph: ir.Graph) -> Iterator[tuple[str, NodeLabel]]:

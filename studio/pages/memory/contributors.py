@@ -29,9 +29,9 @@ def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
             f"**{where}, step {moment}** · {words(label.op)} {words(label.name)} ·"
             f" {bytes_text(drawn.live_bytes[moment])} in {len(alive)} buffers"
         )
-        if chosen is not None and st.button("Back to the peak", key="to-peak"):
-            change(moment=None)
-            st.rerun()
+        _choose_moment(moment, steps)
+        if chosen is not None:
+            st.button("Back to the peak", key="to-peak", on_click=lambda: change(moment=None))
     total = max(1, drawn.live_bytes[moment])
     shown = alive[:MOST_LISTED]
     makers = [drawn.labels.get(one.node) for one in shown]
@@ -64,3 +64,18 @@ def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
             look_at(one.node, setting.request.step)
     else:
         st.caption("A row, or a rectangle above, leads to its node in the viewer.")
+
+
+def _choose_moment(moment: int, steps: int) -> None:
+    key = "memory-at"
+    st.session_state[key] = moment
+    st.number_input(
+        "At step",
+        0,
+        max(0, steps - 1),
+        key=key,
+        on_change=lambda: change(moment=st.session_state[key]),
+        label_visibility="collapsed",
+        help="List what is alive at another step of the run.",
+        width=120,
+    )

@@ -12,7 +12,7 @@ import streamlit as st
 from optimizer.errors import quoted
 from optimizer.memory.registry import find_planner
 from studio.figures.lanes import Panel, Scale, lanes
-from studio.figures.lanes_buffers import MOST_DRAWN
+from studio.figures.lanes_buffers import MOST_DRAWN, dtype_text
 from studio.figures.plan_words import peaks_text, proof_text
 from studio.figures.walk import walk_strip
 from studio.pages.figure import digits, picture_kind, show_twin
@@ -190,6 +190,6 @@ def _table(drawn: ArenaMap) -> dict[str, list[Any]]:
         "from step": [one.start for one in lives],
         "until step": [one.end - 1 for one in lives],
         "shape": ["×".join(map(str, one.shape)) for one in lives],
-        "type": [one.dtype for one in lives],
+        "type": [dtype_text(one) for one in lives],
         "values in it": [len(one.values) for one in lives],
     }
