@@ -75,14 +75,20 @@ def refuse_what_is_replaced(nodes: Iterable[RuntimeNode]) -> None:
     """Say so where the runtime runs nodes that are not in the graph.
 
     Raises:
-        PlanError: an operator has no kernel of its own, or none for its type.
+        PlanError: an operator has no kernel of its own, or computes with float16, which may need
+            casts.
     """
     for one in nodes:
-        node = one.node
+        node, name = one.node, quoted(one.node.name or "")
         if node.op_type in _DEFINED_BY_OTHERS and not node.domain:
             raise PlanError(
-                f"ONNX Runtime replaces {node.op_type} {quoted(node.name or '')} by several nodes "
-                "of its own, so its memory is not modelled; measure it instead."
+                f"ONNX Runtime replaces {node.op_type} {name} by several nodes of its own; its "
+                "memory is not modelled, measure it instead."
+            )
+        if not one.is_cast and any(value.dtype == ir.DataType.FLOAT16 for value in one.reads()):
+            raise PlanError(
+                f"ONNX Runtime may put casts around {node.op_type} {name}, which reads float16; "
+                "its memory is not modelled, measure it instead."
             )
 
 

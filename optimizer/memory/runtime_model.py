@@ -105,21 +105,9 @@ class _Model:
                 yield from self._lifetime(value, "", 0, steps)
         for step, node in enumerate(self._plan.nodes):
             for value in node.outputs:
-                if self._made_at(value, step):
-                    home = self._plan.home[value]
-                    end = steps if home in self._outputs else self._end(home, step)
-                    yield from self._lifetime(home, node.id, step, end)
-
-    def _made_at(self, value: ir.Value, step: int) -> bool:
-        """Whether memory is taken for a value: it has its own, or what it takes is gone already."""
-        home = self._plan.home[value]
-        if home is value:
-            return True
-        return self._plan.released.get(home, step) < step and home.producer() is not None
-
-    def _end(self, home: ir.Value, step: int) -> int:
-        last = self._plan.released.get(home, -1)
-        return last + 1 if last >= step else len(self._plan.nodes)
+                if self._plan.home[value] is value:
+                    end = self._plan.released.get(value, steps - 1) + 1
+                    yield from self._lifetime(value, node.id, step, end)
 
     def _lifetime(self, value: ir.Value, node: str, start: int, end: int) -> Iterator[Lifetime]:
         """A piece of memory; none for what the block does not hold, a note for what is unknown."""

@@ -45,7 +45,8 @@ def static_plan(graph: ir.Graph, nodes: Sequence[RuntimeNode], *, reuse: bool) -
         reuse: whether memory that is no longer needed may be taken over as a whole
             (`enable_mem_reuse`); aliases and outputs in place are not affected.
     """
-    planner = _Planner(set(graph.outputs), reuse, _uses(graph, nodes))
+    read = {value for node in nodes for value in node.reads()}
+    planner = _Planner(set(graph.outputs), read if reuse else set(), _uses(graph, nodes))
     for node in nodes:
         planner.step(node)
     home = planner.home
@@ -73,7 +74,7 @@ def _uses(graph: ir.Graph, nodes: Sequence[RuntimeNode]) -> dict[ir.Value, int]:
 @dataclass(slots=True)
 class _Planner:
     outputs: set[ir.Value]
-    reuse: bool
+    reusing: set[ir.Value]  # what nobody reads takes over nothing
     uses: dict[ir.Value, int]
     home: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
     dead: list[ir.Value] = field(default_factory=list[ir.Value])  # what died last at the end
@@ -100,7 +101,7 @@ class _Planner:
         for source in _sources(node, output, in_place(node.node)):
             if self.uses[self.home.get(source, source)] == 1 and _same_size(source, output):
                 return source
-        if not self.reuse or not output.shape:
+        if output not in self.reusing or not output.shape:
             return None
         for index in range(len(self.dead) - 1, -1, -1):
             if _same_size(self.dead[index], output):
