@@ -48,6 +48,15 @@ main (float[16] x) => (int64[1, n] y) {
    y = Neg (a)
 }"""
 
+WIDE = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[16] x) => (float[1] y) {
+   a = Concat <axis = 0> (x, x, x, x)
+   b = Concat <axis = 0> (x, x, x, x, x)
+   c = ReduceSum <keepdims = 1> (a)
+   d = ReduceSum <keepdims = 1> (b)
+   y = Sub (c, d)
+}"""
+
 FIVE = "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n"
 
 
@@ -143,6 +152,16 @@ def test_offsets_of_a_model_have_the_names_of_its_values(tmp_path: Path) -> None
         "c",
         "d",
     ]
+
+
+def test_another_order_of_the_nodes_has_another_bound(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = saved(tmp_path, WIDE)
+    in_file = report(capsys, model)
+    assert (in_file["order"], in_file["bound_bytes"]) == ("file", 256 + 320 + 64)
+    # the larger one is summed up before the other is made
+    assert report(capsys, model, "--order", "exact")["bound_bytes"] == 320 + 64
 
 
 def test_free_dimensions_have_to_be_bound(
