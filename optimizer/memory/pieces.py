@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.buffer import aligned
 from optimizer.memory.program import NOTHING, Operation, Program, Tensor
+from optimizer.memory.sizes import KnownSizes
 
 
 @dataclass(slots=True)
@@ -178,3 +180,19 @@ def walk(pieces: Pieces, order: Sequence[int]) -> Iterator[Moment]:
 def peak_bytes(pieces: Pieces, order: Sequence[int]) -> int:
     """The most that is alive at once in this order."""
     return max((moment.live_bytes for moment in walk(pieces, order)), default=0)
+
+
+def check_known(pieces: Pieces, measure: KnownSizes) -> None:
+    """Refuse activations of unknown size.
+
+    Raises:
+        PlanError: with the first value and the reason.
+    """
+    missing = [piece for piece in pieces.pieces if piece.planned and piece.size_bytes is None]
+    if missing:
+        value = pieces.program.tensors[missing[0].tensors[0]].value
+        verb = "size is" if len(missing) == 1 else "sizes are"
+        raise PlanError(
+            f"{len(missing):,} {verb} unknown, first that of {quoted(value.name or '')}:"
+            f" {measure.why(value)}. Without them no peak can be told."
+        )

@@ -8,12 +8,11 @@ from typing import Literal
 
 import onnx_ir as ir
 
-from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.order.exact import exact_order
 from optimizer.memory.order.problem import Problem, bound, in_order, problem_of
 from optimizer.memory.order.schedule import list_schedule
-from optimizer.memory.pieces import Pieces, peak_bytes, pieces_of
+from optimizer.memory.pieces import check_known, peak_bytes, pieces_of
 from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
 from optimizer.memory.runtime_order import runtime_order
@@ -79,7 +78,7 @@ def reorder(
     """
     measure = KnownSizes(graph, sizes)
     pieces = pieces_of(read_program(graph, measure), options)
-    _check_known(pieces, measure)
+    check_known(pieces, measure)
     problem = problem_of(pieces)
     if method == "exact":
         return _exact(problem, budget or Budget())
@@ -125,18 +124,3 @@ def _runtime(problem: Problem) -> list[int]:
 def _ids(problem: Problem, order: Sequence[int]) -> tuple[str, ...]:
     operations = problem.pieces.program.operations
     return tuple(operations[index].id for index in order)
-
-
-def _check_known(pieces: Pieces, measure: KnownSizes) -> None:
-    """Refuse what has unknown sizes.
-
-    Raises:
-        PlanError: with the first value and the reason.
-    """
-    missing = [piece for piece in pieces.pieces if piece.planned and piece.size_bytes is None]
-    if missing:
-        value = pieces.program.tensors[missing[0].tensors[0]].value
-        raise PlanError(
-            f"The order cannot be judged: {len(missing):,} sizes are unknown, first that of"
-            f" {quoted(value.name or '')}: {measure.why(value)}."
-        )
