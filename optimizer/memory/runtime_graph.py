@@ -19,8 +19,8 @@ from optimizer.model.graph import bodies, is_constant_node, node_id, walk_graphs
 
 _DEFINED_BY_OTHERS = frozenset(
     {
-        "AffineGrid", "Bernoulli", "CenterCropPad", "GroupNormalization", "HardSwish", "Mish",
-        "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "Swish",
+        "Bernoulli", "CenterCropPad", "GroupNormalization", "HardSwish", "Mish",
+        "NegativeLogLikelihoodLoss", "SequenceMap", "SoftmaxCrossEntropyLoss", "Swish",
     }
 )  # fmt: skip
 """Operators without a kernel on the CPU, which give way to the nodes of their definition."""

@@ -11,9 +11,10 @@ import onnx_ir as ir
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from benchmarks.branches import NETWORKS, encoder
+from benchmarks.branches import NETWORKS, cells, encoder
 from optimizer.memory.registry import make_plan
 from optimizer.memory.runtime_model import runtime_lifetimes
+from optimizer.memory.runtime_order import runtime_order
 from optimizer.memory.runtime_sharing import shared_operators
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes
@@ -31,13 +32,23 @@ LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
 NO_SIZES: Mapping[str, int] = {}
 
 
-def check(model: Model, pool: WorkerPool, sizes: Mapping[str, int] = NO_SIZES) -> None:
+BOTH = (RunConfig(memory_reuse=False), RunConfig(memory_reuse=True))
+
+
+def check(
+    model: Model,
+    pool: WorkerPool,
+    sizes: Mapping[str, int] = NO_SIZES,
+    configs: Sequence[RunConfig] = BOTH,
+) -> None:
     """Order and block are the measured ones, with and without reuse of dead buffers."""
-    names = {node_id(node): node.name for node in model.ir.graph}
+    graph = model.ir.graph
+    names = {node_id(node): node.name for node in graph}
     data = to_bytes(model.ir)
-    for reuse in (False, True):
-        arena = runtime_lifetimes(model.ir.graph, sizes=sizes, reuse=reuse)
-        measured = measure_arena(data, RunConfig(memory_reuse=reuse), pool=pool, sizes=sizes)
+    for config in configs:
+        order = runtime_order(graph, config.execution_order)
+        arena = runtime_lifetimes(graph, sizes=sizes, reuse=config.memory_reuse, order=order)
+        measured = measure_arena(data, config, pool=pool, sizes=sizes)
         assert [names[identity] for identity in arena.nodes] == _named(model, measured.order)
         plan = make_plan("runtime-pattern", arena.buffers())
         assert plan.peak_bytes == measured.block_bytes
@@ -77,6 +88,11 @@ def test_any_graph_needs_the_modelled_block(
     values = [value for node in model.ir.graph for value in node.outputs]
     if all(value.dtype != ir.DataType.FLOAT16 for value in values):
         check(model, shared_pool, SIZES)
+
+
+def test_by_priority_the_files_order_needs_the_modelled_block(shared_pool: WorkerPool) -> None:
+    model = complete(load_bytes(to_bytes(cells()), name="cells"), isolate=shared_pool)
+    check(model, shared_pool, configs=[RunConfig(execution_order="priority")])
 
 
 def test_a_network_of_another_size_needs_another_block(shared_pool: WorkerPool) -> None:
