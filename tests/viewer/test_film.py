@@ -246,7 +246,27 @@ def test_a_click_on_a_block_selects_its_node(opened: Opened) -> None:
     box = canvas.bounding_box()
     assert box is not None
     canvas.click(position={"x": box["width"] * 0.2, "y": box["height"] * 0.85})
-    assert page.locator(".pl-details h2").inner_text()
+    assert page.locator(".pl-details h2").text_content()
+
+
+def test_a_click_on_a_node_goes_to_where_it_runs(opened: Opened) -> None:
+    page = opened("fixture=cnn8&mode=film")
+    page.keyboard.press("Home")
+    at(page, 0)
+    page.keyboard.press("0")
+    page.wait_for_timeout(500)
+    where = page.evaluate("(id) => __passlensWhere(id, 1)", "n4")
+    page.mouse.click(where["x"] + where["width"] / 2, where["y"] + 12)
+    page.wait_for_function("__passlens.film.node === 'n4' && __passlens.film.at > 1")
+
+
+def test_a_graph_far_away_still_lights_the_node(opened: Opened) -> None:
+    page = opened("fixture=transformer12&mode=film")
+    page.keyboard.press("f")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    assert page.evaluate("__passlens.errors") == []
 
 
 def test_light_and_dark_draw_the_same_lanes_in_their_own_colours(opened: Opened) -> None:

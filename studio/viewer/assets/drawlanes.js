@@ -94,12 +94,12 @@ function drawLane(s, lane, { y, h }, hits) {
   const current = event > 0 ? reel.buffer[event - 1] : -1;
   c.save();
   c.beginPath();
-  c.rect(-2, y - HEAD, scale.width + 4, h + HEAD + 2);
+  c.rect(-2, y - 2, scale.width + 4, h + 4); // what drops in comes from behind the words
   c.clip();
   for (const b of replay.live) if (b !== current) block(s, lane, b, { y, h, alpha: 1 }, hits);
   if (current >= 0) {
     const alpha = reel.comes(event) ? t : 1 - t;
-    const drop = reel.comes(event) ? (1 - t) * -(h * 0.55) : 0;
+    const drop = reel.comes(event) ? (1 - t) * -(h * 0.7) : 0;
     if (alpha > 0.01) block(s, lane, current, { y: y + drop, h, alpha }, hits);
     ring(s, lane, current, { y: y + drop, h, alpha: reel.comes(event) ? alpha : 1 });
   }

@@ -94,6 +94,12 @@ export class Reel {
     return Math.max(0, to);
   }
 
+  /** The first event while a node runs; 0 where it has none. @param {number} node */
+  eventOf(node) {
+    for (let k = 1; k <= this.count; k++) if (this.nodeAt(k) === node) return k;
+    return 0;
+  }
+
   /** The event after which the lazy arena is as large as it gets. */
   get climax() {
     return Math.max(0, this.peak.indexOf(this.peak[this.count]));

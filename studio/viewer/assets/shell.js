@@ -96,7 +96,11 @@ export class Shell {
   #stageHost() {
     const { viewer } = this;
     return {
-      pick: (box) => viewer.select(box?.rec?.id ?? null),
+      pick: (box) => {
+        const id = box?.rec?.id ?? null;
+        if (this.mode === "film") this.film.pick(id);
+        else viewer.select(id);
+      },
       toggle: (box) => {
         if (box.group) viewer.nav.toggle(box.group);
       },
@@ -151,7 +155,9 @@ export class Shell {
     const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
     const right =
       this.rightWanted ??
-      (this.viewer.selected !== null || (this.mode === "rewrite" && width >= TIGHT));
+      (this.mode === "film"
+        ? this.viewer.selected !== null && width >= ROOMY
+        : this.viewer.selected !== null || (this.mode === "rewrite" && width >= TIGHT));
     this.left.hidden = !left;
     this.right.hidden = !right;
     const [leftWidth, rightWidth] = width >= ROOMY ? [280, 320] : [248, wide ? 272 : 260];
