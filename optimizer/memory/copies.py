@@ -99,10 +99,12 @@ def with_copies(model: Model, copies: Iterable[Copy]) -> Model:
         _check(nodes, place, identity, before)
         waiting.setdefault(before, []).append(identity)
     names = _Names(graph)
+    inputs = {identity: node.inputs for identity, node in nodes.items()}  # as they were
     latest: dict[ir.Value, ir.Value] = {}
     for identity, node in nodes.items():
         for again in sorted(waiting.get(identity, ()), key=place.__getitem__):
-            copy = _copied(nodes[again], identity, latest, names)
+            read = [None if value is None else latest.get(value, value) for value in inputs[again]]
+            copy = _copied(nodes[again], identity, read, names)
             graph.insert_before(node, copy)
             latest.update(zip(nodes[again].outputs, copy.outputs, strict=True))
         if latest:
@@ -122,7 +124,9 @@ def _check(nodes: dict[str, ir.Node], place: dict[str, int], identity: str, befo
         raise PlanError(f"Node {name} may give something else when it runs again.")
 
 
-def _copied(node: ir.Node, before: str, latest: dict[ir.Value, ir.Value], names: _Names) -> ir.Node:
+def _copied(
+    node: ir.Node, before: str, inputs: Sequence[ir.Value | None], names: _Names
+) -> ir.Node:
     outputs = [
         ir.Value(name=names.fresh(value.name), type=value.type, shape=value.shape)
         for value in node.outputs
@@ -130,7 +134,7 @@ def _copied(node: ir.Node, before: str, latest: dict[ir.Value, ir.Value], names:
     copy = ir.Node(
         node.domain,
         node.op_type,
-        [latest.get(value, value) if value is not None else None for value in node.inputs],
+        inputs,
         node.attributes.values(),
         overload=node.overload,
         outputs=outputs,
