@@ -37,6 +37,8 @@ export class Viewer {
     this.loaded = "";
     this.seq = -1;
     /** @type {string | null} id of the selected node */ this.selected = null;
+    /** The server selected it: it has yet to be brought into sight. */
+    this.unseen = false;
     /** @type {Heat | null} node times, where there are any */ this.heat = null;
     /** Whether they are shown. */
     this.warm = false;
@@ -133,6 +135,7 @@ export class Viewer {
       await this.styled;
       this.#impose(data);
       this.shell.renderAll();
+      this.#showSelected();
       return;
     }
     const [graph, trace] = await Promise.all([
@@ -185,6 +188,7 @@ export class Viewer {
     if (!traced) this.nav.touched = typeof data.step === "number" && trace !== null;
     if (!traced && this.nav.touched && step > 0) this.nav.follow(0);
     this.shell.renderAll();
+    this.#showSelected();
     this.report.ready(performance.now() - started);
   }
 
@@ -202,11 +206,19 @@ export class Viewer {
       s.tree.openAs(data.open);
       s.relayout();
     }
-    if (data.select?.length)
+    if (data.select?.length) {
       this.selected = s.union.index.has(data.select[0]) ? data.select[0] : null;
+      this.unseen = true;
+    }
     const step = data.step ?? (fresh ? s.step : null);
     if (step !== null && step !== undefined) s.goto(step, data.before ?? s.before);
     this.stage.refresh(0);
+  }
+
+  /** Whoever came here for a node sees it, whatever is folded around it. */
+  #showSelected() {
+    if (this.unseen && this.selected !== null) this.nav.reveal(this.selected);
+    this.unseen = false;
   }
 
   /** @param {unknown} error */
