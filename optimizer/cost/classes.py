@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import onnx_ir as ir
 
-from optimizer.cost.node import CONTROL, STANDARD, VIEWS
+from optimizer.cost.node import CONTROL, STANDARD, is_view
 from optimizer.cost.sizes import Sizes
 from optimizer.model.operators.call import CONTRIB
 
@@ -109,7 +109,7 @@ def operator_class(node: ir.Node, sizes: Sizes | None = None) -> OperatorClass |
     standard = node.domain in STANDARD
     if not standard and node.domain != CONTRIB:
         return None
-    if standard and (node.op_type in VIEWS or _casts_to_the_same(node)):
+    if is_view(node):
         return OperatorClass.VIEW
     if standard and node.op_type in CONTROL:
         return OperatorClass.CONTROL
@@ -122,13 +122,6 @@ def operator_class(node: ir.Node, sizes: Sizes | None = None) -> OperatorClass |
         return _transpose(node, sizes)
     found = _CLASS.get(node.op_type)
     return OperatorClass.ELEMENTWISE if found is None and standard else found
-
-
-def _casts_to_the_same(node: ir.Node) -> bool:
-    if node.op_type != "Cast" or not node.inputs or node.inputs[0] is None:
-        return False
-    dtype = node.inputs[0].dtype
-    return dtype is not None and dtype == node.outputs[0].dtype
 
 
 def _convolution(node: ir.Node, sizes: Sizes) -> OperatorClass | None:

@@ -57,7 +57,7 @@ def node_cost(node: ir.Node, sizes: Sizes | None = None) -> Cost | None:
     Views and control flow cost nothing; Gather, Slice and Split read only what they produce.
     """
     standard = node.domain in STANDARD
-    if standard and (node.op_type in VIEWS or node.op_type in CONTROL):
+    if is_view(node) or (standard and node.op_type in CONTROL):
         return Cost()
     formula = FORMULAS.get(("" if standard else node.domain, node.op_type))
     if formula is None:
@@ -77,6 +77,16 @@ def node_cost(node: ir.Node, sizes: Sizes | None = None) -> Cost | None:
         read = min(read, written)
         weights = min(weights, read)
     return Cost(flops, read, written, weights)
+
+
+def is_view(node: ir.Node) -> bool:
+    """Whether the data stay as they are: a view, or a Cast to the type that its input has."""
+    if node.domain not in STANDARD:
+        return False
+    if node.op_type != "Cast" or not node.inputs or node.inputs[0] is None:
+        return node.op_type in VIEWS
+    dtype = node.inputs[0].dtype
+    return dtype is not None and dtype == node.outputs[0].dtype
 
 
 def _is_used(value: ir.Value) -> bool:
