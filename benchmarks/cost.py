@@ -1,0 +1,265 @@
+"""Predicted time of every node beside the time that ONNX Runtime takes for it.
+
+    python -m benchmarks.cost [--zoo FOLDER] [--runs N] [--network NAME]* [--write]
+
+First this machine is calibrated with micro models alone; nothing is fitted on a network. Then each
+network runs N times with optimizations off, in one thread, under the runtime's profiler; a node's
+time is its minimum. All nodes that ran are compared. The profiler writes whole microseconds and
+adds to each node what the calibration found; equal times share their average rank.
+
+Each network runs twice: as exported, and with constants folded (what no input can change is
+computed once, as any runtime does before it runs). Numbers too small for full precision count as
+zero, for their cost depends on values. `--zoo` names a folder with the full-size exports
+`bert_base_ts_op14.onnx`, `gpt2_slim_ts_op14.onnx` and `swin_tiny_ts_op14.onnx`; without it the
+gallery's narrow ones take their place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.filled import filled
+from benchmarks.machine import describe
+from benchmarks.node_minima import record
+from optimizer.cost.device import DeviceProfile
+from optimizer.cost.predict import NodePrediction, predict_graph
+from optimizer.cost.sizes import Sizes
+from optimizer.model.binding import free_dimensions
+from optimizer.model.graph import Model
+from optimizer.model.limits import JobLimits
+from optimizer.model.loader import load_path
+from optimizer.model.writer import write
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from optimizer.source import open_source
+from profiling.calibration import calibrate
+from profiling.timeline.naming import name_uniquely
+from profiling.workers import WorkerPool
+from studio.gallery import gallery
+
+RESULT = Path(__file__).parent / "results" / "cost.md"
+_LIMITS = JobLimits(seconds=1200.0)
+_LONG_US = 10
+_WANTED_RANK, _WANTED_TOTAL = 0.90, 0.25
+_FOLDING = ("fold-constants", "fold-shapes", "eliminate-dead-code", "remove-unused-initializers")
+_BOUND = {"batch": 1, "seq": 128, "past_seq": 128, "total_seq": 256}
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network and where it is: `light` of the onnx package, `gallery`, or a file of the zoo."""
+
+    name: str
+    light: str = ""
+    sample: str = ""
+    zoo: str = ""
+    promised: bool = True
+
+
+NETWORKS = (
+    Network("ResNet-50", sample="resnet50"),
+    Network("SqueezeNet", light="squeezenet"),
+    Network("ShuffleNet", light="shufflenet"),
+    Network("BERT", sample="bert", zoo="bert_base_ts_op14"),
+    Network("GPT-2", sample="gpt2", zoo="gpt2_slim_ts_op14"),
+    Network("Swin", sample="swin", zoo="swin_tiny_ts_op14"),
+    Network("MobileNetV2", sample="mobilenetv2", promised=False),
+    Network("Inception v1", light="inception_v1", promised=False),
+    Network("DenseNet-121", light="densenet121", promised=False),
+    Network("ViT", sample="vit", promised=False),
+    Network("Whisper encoder", sample="whisper-encoder", promised=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One node: what was predicted, and what the profile says."""
+
+    node: NodePrediction
+    predicted_us: float
+    measured_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One network in one state."""
+
+    network: Network
+    file: str
+    folded: bool
+    nodes: tuple[Compared, ...]
+    unknown: int
+
+    @property
+    def rank(self) -> float:
+        """Spearman's coefficient over all nodes."""
+        predicted = ranks(np.array([one.predicted_us for one in self.nodes]))
+        measured = ranks(np.array([one.measured_us for one in self.nodes]))
+        return float(np.corrcoef(predicted, measured)[0, 1])
+
+    @property
+    def total(self) -> float:
+        """Predicted time of all nodes over their measured time."""
+        measured = sum(one.measured_us for one in self.nodes)
+        return sum(one.predicted_us for one in self.nodes) / measured
+
+    @property
+    def long(self) -> list[Compared]:
+        """Nodes that take at least 10 µs."""
+        return [one for one in self.nodes if one.measured_us >= _LONG_US]
+
+    @property
+    def error(self) -> float:
+        """Median relative error of the long nodes."""
+        return statistics.median(
+            abs(one.predicted_us - one.measured_us) / one.measured_us for one in self.long
+        )
+
+    @property
+    def good(self) -> bool:
+        """Whether it is as good as promised."""
+        return self.rank >= _WANTED_RANK and abs(self.total - 1) <= _WANTED_TOTAL
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Calibrate, measure and compare; the exit status is 0 if it is as good as promised."""
+    parser = argparse.ArgumentParser(description="Predicted and measured time, node by node.")
+    parser.add_argument("--zoo", type=Path, help="folder of full-size exports")
+    parser.add_argument("--runs", type=int, default=40, help="of each network")
+    parser.add_argument("--network", action="append", default=[], help="only these")
+    parser.add_argument("--write", action="store_true", help=f"to {RESULT.name}")
+    arguments = parser.parse_args(argv)
+    networks = [one for one in NETWORKS if not arguments.network or one.name in arguments.network]
+    if not networks or arguments.runs < 1:
+        parser.error(f"the networks are {', '.join(network.name for network in NETWORKS)}")
+    pool = WorkerPool(size=2)
+    try:
+        device = calibrate(pool)
+        rows: list[Row] = []
+        for network in networks:
+            for row in compare(network, device, arguments.zoo, arguments.runs, pool):
+                print(_cells(row), file=sys.stderr)
+                rows.append(row)
+    finally:
+        pool.close()
+    table = report(rows, device, arguments.runs)
+    print(table)
+    if arguments.write:
+        RESULT.write_text(table)
+    return 0 if all(row.good for row in rows if row.network.promised and row.folded) else 1
+
+
+def compare(
+    network: Network, device: DeviceProfile, zoo: Path | None, runs: int, pool: WorkerPool
+) -> Iterator[Row]:
+    """The network as exported, and with constants folded."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = _source(network, zoo, Path(folder))
+        names = free_dimensions(load_path(source).ir)
+        model = open_source(source, isolate=pool, bind={name: _BOUND[name] for name in names})
+        for folded in (False, True):
+            if folded:
+                optimize(model, Pipeline.of("none", enable=_FOLDING))
+            nodes, unknown = _measured(model, device, Path(folder), runs, pool)
+            yield Row(network, source.stem, folded, nodes, unknown)
+
+
+def _measured(
+    model: Model, device: DeviceProfile, folder: Path, runs: int, pool: WorkerPool
+) -> tuple[tuple[Compared, ...], int]:
+    name_uniquely(model.ir)
+    path = folder / "measured.onnx"
+    write(model.ir, path)
+    predicted = {node.name: node for node in predict_graph(model.ir.graph, Sizes(), device).nodes}
+    with pool.measuring() as bench:
+        times = bench.worker().run(record, path, runs, limits=_LIMITS)
+    known = tuple(
+        Compared(predicted[name], predicted[name].parts.total_us + device.clock_us, us)
+        for name, us in times.items()
+        if name in predicted
+    )
+    return known, len(times) - len(known)
+
+
+def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks from 0; equal values share the average of theirs."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return (ends - (counts + 1) / 2)[group]
+
+
+def report(rows: Sequence[Row], device: DeviceProfile, runs: int) -> str:
+    """The tables in Markdown."""
+    head = [
+        "| network | file | nodes | ≥ 10 µs | measured ms | predicted / measured | Spearman | "
+        "median error ≥ 10 µs |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    parts = [f"{describe('passlens', 'onnxruntime-gpu')}, one thread, {runs} runs each", ""]
+    for title, folded, promised in (
+        ("Constants folded", True, True),
+        ("As exported", False, True),
+        ("Looked at only when the model was done: constants folded", True, False),
+        ("Looked at only when the model was done: as exported", False, False),
+    ):
+        chosen = [r for r in rows if r.folded == folded and r.network.promised == promised]
+        if chosen:
+            parts += [f"**{title}**", "", *head, *map(_cells, chosen), ""]
+    parts += ["**Operators that are farthest off** (of those with 1 % of a network's time)", ""]
+    parts += ["| operator | class | nodes | measured ms | predicted / measured |"]
+    parts += ["|---|---|--:|--:|--:|", *_worst(rows), ""]
+    parts += [f"The profiler adds {device.clock_us:.2g} µs to each node; a prediction has it too."]
+    return "\n".join(parts) + "\n"
+
+
+def _cells(row: Row) -> str:
+    measured = sum(one.measured_us for one in row.nodes) / 1e3
+    nodes = f"{len(row.nodes)}" + (f" (+{row.unknown} without prediction)" if row.unknown else "")
+    return (
+        f"| {row.network.name} | {row.file} | {nodes} | {len(row.long)} | {measured:.1f} | "
+        f"{row.total:.2f} | {row.rank:.3f} | {row.error:.0%} |"
+    )
+
+
+def _worst(rows: Sequence[Row], most: int = 8) -> list[str]:
+    groups: dict[tuple[str, str], list[Compared]] = {}
+    for row in (row for row in rows if row.folded):
+        whole = sum(one.measured_us for one in row.nodes)
+        ours: dict[tuple[str, str], list[Compared]] = {}
+        for one in row.nodes:
+            ours.setdefault((one.node.op_type, one.node.kind.value), []).append(one)
+        for key, nodes in ours.items():
+            if sum(one.measured_us for one in nodes) >= 0.01 * whole:
+                groups.setdefault(key, []).extend(nodes)
+    ratios = {
+        key: sum(one.predicted_us for one in nodes) / sum(one.measured_us for one in nodes)
+        for key, nodes in groups.items()
+    }
+    worst = sorted(ratios, key=lambda key: -abs(np.log(ratios[key])))[:most]
+    return [
+        f"| {key[0]} | {key[1]} | {len(groups[key])} | "
+        f"{sum(one.measured_us for one in groups[key]) / 1e3:.2f} | {ratios[key]:.2f} |"
+        for key in worst
+    ]
+
+
+def _source(network: Network, zoo: Path | None, folder: Path) -> Path:
+    if network.light:
+        return filled(network.light, folder)
+    full = None if zoo is None or not network.zoo else zoo / f"{network.zoo}.onnx"
+    if full is not None and full.is_file():
+        return full
+    return gallery.open_path(network.sample)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""The shortest time of every node of a model, in a worker process."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from optimizer.verify.jobs import Request
+from profiling.calibration import CALIBRATED
+from profiling.calibration.micro import Micro, model_of
+from profiling.calibration.timing import node_times
+from profiling.timeline.recorder import Recorder
+
+_WARM_RUNS = 2
+
+
+def record(path: Path, runs: int) -> dict[str, float]:
+    """In the worker: the shortest time of each node in microseconds.
+
+    What the first session of a process says about small numbers holds for all.
+    """
+    node_times(model_of(Micro("Neg", ((1,),))), CALIBRATED, runs=1)
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(path, CALIBRATED, Request(seeds=1), folder=Path(folder))
+        for _ in range(runs + _WARM_RUNS):
+            recorder.run()
+        timeline = recorder.finish().timeline
+    best: dict[str, float] = {}
+    for run in timeline.runs[_WARM_RUNS:]:
+        spent: dict[str, float] = {}
+        for event in run.events:
+            spent[event.node] = spent.get(event.node, 0) + event.duration_us
+        best = {name: min(us, best.get(name, us)) for name, us in spent.items()}
+    return best
