@@ -24,8 +24,24 @@ import numba
 
 from optimizer.memory.search.problem import Problem
 from optimizer.memory.search.state import (
-    BUFFER, DEPTH, FOUND, FROM, FULLEST, HASH, HASH_2, LOWEST, MARK, NODES, QUEUED, RULED_OUT,
-    SCARCEST, STOPPED, TO, TRAIL, TURNED, UNPLACED, State,
+    BUFFER,
+    DEPTH,
+    FOUND,
+    FROM,
+    HASH,
+    HASH_2,
+    LOWEST,
+    MARK,
+    NODES,
+    QUEUED,
+    RULED_OUT,
+    SCARCEST,
+    STOPPED,
+    TO,
+    TRAIL,
+    TURNED,
+    UNPLACED,
+    State,
 )  # fmt: skip
 
 _FINE = -1
@@ -109,7 +125,7 @@ def _fill(problem: Problem, state: State, section: int) -> int:
     members, top = state.members, 0
     for at in range(begin, end):
         one = members[at]
-        bound = state.bound[one]
+        bound = int(state.bound[one])
         to = at
         while to > begin and state.bound[members[to - 1]] > bound:
             members[to] = members[to - 1]
@@ -117,7 +133,7 @@ def _fill(problem: Problem, state: State, section: int) -> int:
         members[to] = one
     for at in range(begin, end):
         one = members[at]
-        top = max(top, state.bound[one]) + problem.size[one]
+        top = max(top, int(state.bound[one])) + int(problem.size[one])
     return top
 
 
@@ -133,7 +149,7 @@ def _infer(problem: Problem, state: State, section: int, capacity: int) -> None:
         one = state.members[at]
         if not state.placed[one] and state.bound[one] <= last:
             choices, only = choices + 1, one
-            above = min(above, state.bound[one] + problem.size[one])
+            above = min(above, int(state.bound[one] + problem.size[one]))
     state.choices[section] = choices
     for at in range(problem.member_from[section], problem.member_from[section + 1]):
         one = state.members[at]
@@ -150,7 +166,7 @@ def _follow(problem: Problem, state: State, capacity: int) -> int:
     """Everything that follows from raised bounds: -1, or a section that cannot be filled."""
     while state.counters[QUEUED] > 0:
         state.counters[QUEUED] -= 1
-        section = state.queue[state.counters[QUEUED]]
+        section = int(state.queue[state.counters[QUEUED]])
         state.queued[section] = 0
         if _fill(problem, state, section) > capacity:
             state.failures[section] += 1
@@ -170,7 +186,7 @@ def _lift(problem: Problem, state: State, one: int, below: int) -> int:
     for at in range(problem.meets_from[one], problem.meets_from[one + 1]):
         other = problem.meets[at]
         if not state.placed[other] and state.bound[other] < below:
-            lowest = min(lowest, state.bound[other] + problem.size[other])
+            lowest = min(lowest, int(state.bound[other] + problem.size[other]))
     return lowest
 
 
@@ -240,7 +256,7 @@ def _push(problem: Problem, state: State, one: int) -> bool:
     for at in range(problem.first_from[begin], problem.first_from[end]):
         other = problem.by_first[at]
         if not state.placed[other]:
-            value = _mixed(_mixed(other + 1) + 2 * state.bound[other] + state.rests[other])
+            value = _mixed(int(_mixed(other + 1) + 2 * state.bound[other] + state.rests[other]))
             key, key_2 = key + value, key_2 + _mixed(value ^ 0x1234567887654321)
     level = state.levels[state.counters[DEPTH]]
     level[BUFFER], level[MARK], level[TURNED] = one, state.counters[TRAIL], 0
@@ -265,7 +281,7 @@ def _turn(problem: Problem, state: State, capacity: int, section: int) -> bool:
             continue
         if not level[TURNED]:
             level[TURNED] = 1
-            lifted = _lift(problem, state, one, state.bound[one] + problem.size[one])
+            lifted = _lift(problem, state, one, int(state.bound[one] + problem.size[one]))
             if lifted < _NOWHERE:
                 _raise(problem, state, one, lifted, 0)
                 if _follow(problem, state, capacity) == _FINE:

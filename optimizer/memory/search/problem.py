@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from optimizer.memory.buffer import Buffer
 Integers = NDArray[np.int64]
 
 MOST_MEETINGS = 4_000_000
-"""Pairs of buffers that are alive together, each counted twice: 32 MB. Beyond it nothing is searched."""
+"""Pairs of buffers that are alive together, each counted twice: 32 MB; more are not searched."""
 
 
 class Problem(NamedTuple):
@@ -96,8 +97,7 @@ def _fullest_steps(buffers: Sequence[Buffer]) -> list[int]:
     changes = sorted(
         [(buffer.end, False) for buffer in buffers] + [(buffer.start, True) for buffer in buffers]
     )
-    pairs = zip(changes, changes[1:], strict=False)
-    return [step for (step, starts), (_, also) in pairs if starts and not also]
+    return [step for (step, starts), (_, also) in pairwise(changes) if starts and not also]
 
 
 def _twins(first: Integers, end: Integers, size: Integers) -> Integers:

@@ -12,7 +12,7 @@ from optimizer.memory.registry import Budget
 from optimizer.memory.search.kernel import search, undo
 from optimizer.memory.search.orders import orders
 from optimizer.memory.search.problem import Integers, Problem
-from optimizer.memory.search.state import DEPTH, FOUND, NODES, RULED_OUT, STOPPED, state_of
+from optimizer.memory.search.state import DEPTH, NODES, STOPPED, state_of
 
 _FIRST_SLICE, _SLICE_S = 64, 0.1
 _RUN = 500
