@@ -6,6 +6,7 @@ empty.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -24,7 +25,7 @@ _PANEL = 3.6
 
 _KERNEL = (2.15, 3.0)
 _MEMORY = (0.0, 0.95)
-_SLOT = 0.25
+_SLOT = 0.235
 _WEIGHT_SLOT = 0.2
 """Half the width of a tensor's place, in columns."""
 
@@ -138,9 +139,13 @@ def _together(weights: Sequence[Access]) -> list[Access]:
 
 
 def _spread(slots: dict[int, _Slot], found: Sequence[Access], start: float, wide: float) -> None:
+    """Under their reader; under a wide one between the places that stay empty."""
+    columns = round(wide)
     for place, access in enumerate(found):
-        x = start + wide * (place + 1) / (len(found) + 1)
-        slots[access.tensor] = _Slot(x, access)
+        x = wide * (place + 1) / (len(found) + 1)
+        if columns > len(found):
+            x = min(columns - 1, math.floor(x)) + 0.5
+        slots[access.tensor] = _Slot(start + x, access)
 
 
 def _kernel(

@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from optimizer.cost.classes import OperatorClass
-from optimizer.cost.device import DeviceProfile
+from optimizer.cost.device import DeviceProfile, Level
 from studio.figures.predicted_lanes import parts_text
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, three_digits, titled
 from studio.figures.timeline_palette import TITLES, categories, category_color
@@ -114,16 +114,28 @@ def _peak(device: DeviceProfile, groups: Iterable[Alike]) -> float:
 
 def _slopes(figure: go.Figure, device: DeviceProfile, window: _Window, *, dark: bool) -> None:
     """What each level of memory can feed, from the left to the highest roof."""
-    for level in device.levels:
-        rate = math.log10(level.bytes_per_s)
+    for levels in _near_levels(device):
+        rate = math.log10(levels[0].bytes_per_s)
         start = max(window.left, window.bottom - rate)
         end = min(window.right, window.top - 0.3 - rate)
         if end <= start:
             continue
-        memory = level is device.memory
+        memory = device.memory in levels
         _line(figure, (start, start + rate), (end, end + rate), dash="solid" if memory else "dot")
-        text = f"{level.name} {scaled(level.bytes_per_s, 'B/s')}"
-        _label(figure, (start, start + rate), text, above=False, dark=dark)
+        text = f"{', '.join(one.name for one in levels)} {scaled(levels[0].bytes_per_s, 'B/s')}"
+        low = start > window.left  # it comes out of the bottom: no room below
+        _label(figure, (start, start + rate), text, above=low, dark=dark, shift=18 if low else 10)
+
+
+def _near_levels(device: DeviceProfile) -> list[list[Level]]:
+    """Levels of nearly the same bandwidth together."""
+    found: list[list[Level]] = []
+    for level in sorted(device.levels, key=lambda level: -level.bytes_per_s):
+        if found and found[-1][0].bytes_per_s / level.bytes_per_s < _SAME_ROOF:
+            found[-1].append(level)
+        else:
+            found.append([level])
+    return found
 
 
 def _roofs(
@@ -147,11 +159,17 @@ def _roofs(
 
 
 def _label(
-    figure: go.Figure, place: tuple[float, float], text: str, *, above: bool, dark: bool
+    figure: go.Figure,
+    place: tuple[float, float],
+    text: str,
+    *,
+    above: bool,
+    dark: bool,
+    shift: int = 4,
 ) -> None:
     figure.add_annotation(
         x=place[0], y=place[1], text=text, showarrow=False, xanchor="left",
-        yanchor="bottom" if above else "top", xshift=4 if above else 10, font={"size": 11},
+        yanchor="bottom" if above else "top", xshift=shift, font={"size": 11},
         bgcolor="rgba(17,20,27,0.7)" if dark else "rgba(252,252,254,0.7)", borderpad=1,
     )  # fmt: skip
 

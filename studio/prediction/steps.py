@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from optimizer.cost.device import DeviceProfile
-from optimizer.cost.node import node_cost
+from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.predict import predict
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
@@ -56,7 +56,7 @@ class PricedSteps:
         """Nanoseconds that a rewrite added; the graph stands behind it already."""
         before = self._total_ns
         level = self._device.level(self._weights)
-        changed = affected(self._state, rewrite)
+        changed = self._around(affected(self._state, rewrite))
         for identity in changed:
             old = self._nodes.pop(identity, _Priced())
             self._weights -= old.weight_bytes
@@ -70,6 +70,23 @@ class PricedSteps:
             for node in live:
                 self._predict(node)
         return self._total_ns - before
+
+    def _around(self, changed: set[str]) -> set[str]:
+        """With all readers of what these nodes make, through views.
+
+        Where a value lies, and who may write over it, depends on who made it and who else reads it.
+        """
+        found, front = set(changed), [i for i in changed if i in self._state.nodes]
+        while front:
+            node = self._state.nodes[front.pop()]
+            readers = {use.node for output in node.outputs for use in output.uses()}
+            for reader in readers:
+                identity = node_id(reader)
+                fresh = identity not in found
+                found.add(identity)
+                if fresh and reader.op_type in VIEWS:
+                    front.append(identity)
+        return found
 
     def _predict_all(self) -> None:
         self._nodes.clear()

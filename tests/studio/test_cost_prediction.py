@@ -49,9 +49,9 @@ def with_cache(device: DeviceProfile, size_bytes: int) -> DeviceProfile:
     return replace(device, levels=(Level("cache", size_bytes, 1e11), Level("memory", None, 1e10)))
 
 
-@pytest.mark.parametrize("network", ["tour", "gpt2"])
+@pytest.mark.parametrize(("network", "every"), [("tour", 1), ("gpt2", 25)])
 def test_walking_the_trace_gives_at_every_step_what_the_whole_graph_gives(
-    store: Store, network: str
+    store: Store, network: str, every: int
 ) -> None:
     model, run = opened(store, network)
     cursor = open_trace_over(run.folder / jobs.TRACE, load_path(model.folder / jobs.SOURCE).ir)
@@ -59,7 +59,6 @@ def test_walking_the_trace_gives_at_every_step_what_the_whole_graph_gives(
     weights = sum(cost.weight_bytes for node in nodes if (cost := node_cost(node, Sizes())))
     device = with_cache(CORTEX_X4, weights - 1)
     priced = PricedSteps(cursor.state, device)
-    every = max(1, cursor.trace.steps // 20)
     total, checked = priced.total_ns, 0
     for rewrite in cursor.trace.rewrites:
         cursor.seek(rewrite.step)
@@ -70,7 +69,7 @@ def test_walking_the_trace_gives_at_every_step_what_the_whole_graph_gives(
             assert total == sum(round(1000 * node.parts.total_us) for node in anew.nodes)
             assert priced.unknown == len(anew.unknown)
             checked += 1
-    assert checked >= 15
+    assert checked > 10
 
 
 def test_weights_that_come_to_fit_into_a_cache_change_the_time_of_nodes_nobody_touched(

@@ -33,7 +33,8 @@ def choose_device(choice: CostChoice) -> DeviceProfile | None:
     )
     device = found[chosen]
     if device is not None:
-        st.caption(words(f"{device.source} {device.date}."))
+        date, _, time = device.date.partition("T")
+        st.caption(words(f"{device.source} {date}{f', {time[:5]} UTC' if time else ''}."))
     if chosen == THIS and device is not None:
         _again()
     return device
