@@ -20,9 +20,9 @@ def ask_for_sizes(setting: Setting, drawn: ArenaMap) -> None:
     missing = {name: size for name, size in drawn.free.items() if name not in given}
     unknown = drawn.arena.unknown
     if missing:
-        names = "dimension" if len(missing) == 1 else f"{len(missing)} dimensions"
+        names = "is the dimension" if len(missing) == 1 else f"are the {len(missing)} dimensions"
         st.html(
-            f'<div class="empty"><h2>How large is the {names} this model leaves open?</h2>'
+            f'<div class="empty"><h2>How large {names} this model leaves open?</h2>'
             f"<p>{len(unknown)} of its tensors have no known size until then; a total without them"
             " would be too small, so none is shown.</p></div>"
         )
