@@ -50,9 +50,9 @@ def minimum(buffers: Sequence[Buffer], known: Sequence[int], budget: Budget) -> 
     if high <= goal:
         return Minimum(known, low * unit, 0)
     restarts, nodes = Restarts(problem_of(buffers), budget), _FIRST_ROUND
-    while low < high and high > goal and not budget.spent:
+    while low < high and high > goal and not restarts.budget.spent:
         untried = capacity = max(low, goal)
-        while capacity < high and not budget.spent:
+        while capacity < high and not restarts.budget.spent:
             answer = restarts.fits(capacity, nodes)
             if answer == FOUND:
                 known = [int(offset) * unit for offset in restarts.offsets]

@@ -12,6 +12,7 @@ from optimizer.memory.search.state import FULLEST, LOWEST, SCARCEST
 
 _SEED = 4
 _MOST_NOISE = 0.3
+_TURNS = (SCARCEST, FULLEST, SCARCEST, LOWEST)
 
 
 def orders(problem: Problem) -> Iterator[tuple[int, Integers]]:
@@ -38,7 +39,7 @@ def orders(problem: Problem) -> Iterator[tuple[int, Integers]]:
         share = random.random(3) * (random.random(3) < 0.7)
         key = share @ np.log([contention**4, length, size])
         noise = random.uniform(0, _MOST_NOISE) * random.standard_normal(len(size))
-        yield (FULLEST, LOWEST, SCARCEST)[turn % 3], _ranks(key + noise)
+        yield _TURNS[turn % len(_TURNS)], _ranks(key + noise)
 
 
 def _ranks(*keys: np.ndarray) -> Integers:

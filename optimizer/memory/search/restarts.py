@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -12,7 +13,7 @@ from optimizer.memory.registry import Budget
 from optimizer.memory.search.kernel import search, undo
 from optimizer.memory.search.orders import orders
 from optimizer.memory.search.problem import Integers, Problem
-from optimizer.memory.search.state import DEPTH, NODES, STOPPED, state_of
+from optimizer.memory.search.state import DEPTH, LOWEST, NODES, QUEUED, STOPPED, state_of
 
 _FIRST_SLICE, _SLICE_S = 64, 0.1
 _RUN = 500
@@ -21,16 +22,20 @@ _RUN = 500
 class Restarts:
     """A search that can be asked about one capacity after another.
 
-    What was ruled out within a capacity stays ruled out within a smaller one.
+    What was ruled out within a capacity stays ruled out within a smaller one. The time it takes to
+    compile or load the kernel, once a process, is not counted against the budget.
 
     Attributes:
+        budget: when to stop.
         nodes: decisions made so far.
         offsets: where the buffers are, in units, after FOUND.
     """
 
     def __init__(self, problem: Problem, budget: Budget) -> None:
-        self._problem, self._budget = problem, budget
-        self._state = state_of(problem)
+        self._problem, self._state = problem, state_of(problem)
+        began = time.monotonic()
+        search(self._problem, self._state, int(problem.size.sum()), LOWEST, 0)
+        self.budget = replace(budget, started=budget.started + time.monotonic() - began)
         self._orders = orders(problem)
         self._capacity = 0
         self._slice = _FIRST_SLICE
@@ -53,7 +58,7 @@ class Restarts:
         end = self.nodes + nodes
         for length in _luby():
             answer = self._run(capacity, min(_RUN * length, end - self.nodes))
-            if answer != STOPPED or self.nodes >= end or self._budget.spent:
+            if answer != STOPPED or self.nodes >= end or self.budget.spent:
                 return answer
         raise AssertionError
 
@@ -63,7 +68,7 @@ class Restarts:
         undo(self._problem, state, 0)
         state.counters[DEPTH] = 0
         state.queue[:], state.queued[:] = np.arange(len(state.queue)), 1
-        state.counters[2] = len(state.queue)
+        state.counters[QUEUED] = len(state.queue)
         where, state.rank[:] = next(self._orders)
         while True:
             began, before = time.perf_counter(), self.nodes
@@ -72,7 +77,7 @@ class Restarts:
             seconds = time.perf_counter() - began
             if answer != STOPPED or self.nodes < before + asked or self.nodes >= end:
                 return answer
-            if self._budget.spent:
+            if self.budget.spent:
                 return STOPPED
             self._slice = max(1, int(self._slice * min(2.0, _SLICE_S / max(seconds, 1e-6))))
 
