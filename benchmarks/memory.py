@@ -8,9 +8,9 @@ with views and in-place results sharing memory, once with bytes of its own for e
 dimensions get a size: 1 where one is the first axis of an input, 128 for totals, else 64. A model
 with sequences is planned as the default pipeline leaves it, marked with *; where sizes are still
 unknown it is listed, not planned. `measured` is the block that ONNX Runtime allocates for all
-activations of the file, with its rewrites off, in its own order and with its own rules of what
-shares memory. A time is the lowest of the repeats, without the check of the plan. Last, the fast
-planners have ten thousand random buffers to place.
+activations of the file: after its basic rewrites, which fold constants, in its own order and with
+its own rules of what shares memory. A time is the lowest of the repeats, without the check of the
+plan. Last, the fast planners have ten thousand random buffers to place.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.source import complete
 from profiling.arena import measure_arena
+from profiling.config import RunConfig
 from profiling.workers import default_pool
 from studio import gallery
 
@@ -118,7 +119,8 @@ def _plan(planner: str, arena: Arena, repeat: int) -> Plan:
 def block(path: Path, sizes: Mapping[str, int]) -> str:
     """The block that the runtime allocates from its second run on, in MiB."""
     try:
-        measured = measure_arena(path, pool=default_pool(), sizes=sizes)
+        config = RunConfig(graph_optimization="basic")
+        measured = measure_arena(path, config, pool=default_pool(), sizes=sizes)
     except StudioError as error:
         print(f"  not measured: {error.message}", file=sys.stderr)
         return "not measured"

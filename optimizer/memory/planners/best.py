@@ -9,7 +9,7 @@ from optimizer.memory.buffer import Buffer
 from optimizer.memory.plan import peak_bytes
 from optimizer.memory.registry import Budget, Placement, Planner, planner, planners
 
-SEARCHES = {"local-search": 0.3, "exact": 1.0}
+SEARCHES = {"local-search": 0.5, "exact": 1.0}
 """What goes on where the fast planners stay above the bound, and at which part of the budget
 each has to be done."""
 

@@ -7,29 +7,33 @@ import random
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optimizer.memory.buffer import Buffer
 from optimizer.memory.lives import Column, Lives, lives_of
 from optimizer.memory.planners.canonical import Descent, best_descent, descend_below
 from optimizer.memory.registry import Budget, Placement, planner
 
+Mask = NDArray[np.bool_]
+
 _HEAT = 0.005
 """How much worse a step may be at first, as a part of the peak (in the exponent: e times rarer)."""
 
-_NEIGHBOURS = 0.3
-"""How often one that meets the pile goes first, not one of the pile."""
+_FORWARD = 0.9
+"""How often a buffer moves to the front of one that was placed before it; else of any it meets."""
 
-_FORWARD = 0.75
-"""How often a buffer moves forward in the ranking; else anywhere."""
+_UNDER = 0.75
+"""How often to the front of one that lies lower."""
 
 
 @planner("local-search", "Local search", order=60, speed="search")
 def local_search(buffers: Sequence[Buffer], budget: Budget) -> Placement:
-    """Rank one buffer of the highest pile anew, place all again, keep what is not much worse.
+    """Rank a buffer of the highest pile before another, place all anew, keep what is not worse.
 
     It starts with the best of the canonical planner. A pile is a buffer that ends at the peak, one
-    that it lies on, and so on down to 0: only what changes a pile changes the peak. Worse plans are
-    taken less and less often, none at the end of the budget. Stops at the bound or the goal.
+    that it lies on, and so on down to 0: only what changes a pile changes the peak. Somewhat worse
+    plans are taken too, less and less often, none at the end of the budget. It stops at the bound
+    or the goal.
 
     Source: simulated annealing (Kirkpatrick et al. 1983) over the canonical plans of Moffitt 2023;
     moves at the peak as in the hill climbing of TVM's unified static memory planner.
@@ -54,15 +58,28 @@ def local_search(buffers: Sequence[Buffer], budget: Budget) -> Placement:
 
 
 def _reranked(lives: Lives, now: Descent, drawn: random.Random) -> Column:
-    """The ranking with one buffer moved."""
+    """The ranking with a buffer of a pile before one that it meets: only those compete."""
     moved = drawn.choice(_pile(lives, now, drawn))
-    if drawn.random() < _NEIGHBOURS:
-        moved = drawn.choice(np.flatnonzero(_meeting(lives, moved)).tolist())
-    ranked = now.ranked
-    at = int(np.flatnonzero(ranked == moved)[0])
-    forward = at > 0 and drawn.random() < _FORWARD
-    to = drawn.randrange(at if forward else len(ranked))
-    return np.insert(np.delete(ranked, at), to, moved)
+    rivals = _meeting(lives, moved)
+    rivals[moved] = False
+    at = int(np.flatnonzero(now.ranked == moved)[0])
+    earlier = np.zeros(len(rivals), bool)
+    earlier[now.ranked[:at]] = True
+    if drawn.random() < _UNDER:
+        rivals = _narrowed(rivals, now.offsets < now.offsets[moved])
+    if drawn.random() < _FORWARD:
+        rivals = _narrowed(rivals, earlier)
+    if not rivals.any():
+        return now.ranked
+    rival = drawn.choice(np.flatnonzero(rivals).tolist())
+    others = np.delete(now.ranked, at)
+    return np.insert(others, int(np.flatnonzero(others == rival)[0]), moved)
+
+
+def _narrowed(mask: Mask, also: Mask) -> Mask:
+    """Both, where that leaves any."""
+    both = mask & also
+    return both if both.any() else mask
 
 
 def _pile(lives: Lives, now: Descent, drawn: random.Random) -> list[int]:
@@ -75,6 +92,6 @@ def _pile(lives: Lives, now: Descent, drawn: random.Random) -> list[int]:
     return pile
 
 
-def _meeting(lives: Lives, index: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _meeting(lives: Lives, index: int) -> Mask:
     """Which buffers are alive together with this one, itself included."""
     return (lives.starts < lives.ends[index]) & (lives.ends > lives.starts[index])

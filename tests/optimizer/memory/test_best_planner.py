@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def network(path: Path, options: LifetimeOptions, **bind: int) -> tuple[Buffer, 
 
 @pytest.mark.parametrize(
     ("planner_id", "note"),
-    [("best", "Found by local-search."), ("local-search", "Rankings tried: 1.")],
+    [("best", r"Found by local-search."), ("local-search", r"Rankings tried: \d+.")],
 )
 def test_mobilenet_meets_the_bound_where_all_fast_planners_fail(planner_id: str, note: str) -> None:
     buffers = network(gallery.open_path("mobilenetv2"), ALONE, batch=1)
@@ -38,7 +39,7 @@ def test_mobilenet_meets_the_bound_where_all_fast_planners_fail(planner_id: str,
     assert min(plan.peak_bytes for plan in fast) > fast[0].bound_bytes
     plan = make_plan(planner_id, buffers, Budget(seconds=60))
     assert plan.certificate == "meets the bound"
-    assert plan.note == note
+    assert re.fullmatch(note, plan.note)
 
 
 def test_densenet_and_resnet_meet_the_bound() -> None:
