@@ -7,9 +7,10 @@ import onnx_ir as ir
 
 from optimizer.model.symbolic import SymbolicValues
 
-INPUTS = """float[2, 3, 10, 10] image, float[8, 16] matrix, float[16, 4] right, float[4, 8, 16] batch,
-    float[4, 16, 8] others, float[4, 3, 3, 3] dense, float[4, 3, 1, 1] pointwise,
-    float[3, 1, 3, 3] depthwise, float[6, 1, 3, 3] grouped, float[16] row, float[8, 1] column"""
+INPUTS = """float[2, 3, 10, 10] image, float[8, 16] matrix, float[16, 4] right,
+    float[4, 8, 16] batch, float[4, 16, 8] others, float[4, 3, 3, 3] dense,
+    float[4, 3, 1, 1] pointwise, float[3, 1, 3, 3] depthwise, float[6, 1, 3, 3] grouped,
+    float[16] row, float[8, 1] column"""
 
 
 def model_of(body: str, *, opset: int = 17) -> ir.Model:

@@ -14,7 +14,7 @@ import onnx_ir as ir
 import pytest
 
 from optimizer.cost import node_cost
-from tests.optimizer.cost.nodes import model_of
+from tests.optimizer.cost.nodes import INPUTS, model_of
 
 onnx_tool: Any = pytest.importorskip("onnx_tool", reason="onnx-tool is not installed")
 
@@ -55,9 +55,7 @@ def counted(call: str) -> tuple[float, int]:
 
 
 def _inputs(used: list[str]) -> str:
-    from tests.optimizer.cost.nodes import INPUTS
-
-    declared = [part.strip() for part in INPUTS.replace("\n", " ").split(", float")]
+    declared = [part.strip() for part in " ".join(INPUTS.split()).split(", float")]
     typed = [part if part.startswith("float") else f"float{part}" for part in declared]
     return ", ".join(part for part in typed if part.split()[-1] in used)
 

@@ -1,0 +1,142 @@
+"""This machine calibrated for real, and what the parts of it promise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import onnx_ir as ir
+import pytest
+
+from optimizer.cost import Sizes
+from optimizer.cost.classes import MOVING, OperatorClass
+from optimizer.cost.device import DeviceProfile
+from optimizer.cost.predict import predict
+from optimizer.errors import Cancelled, RunError
+from profiling.calibration import CALIBRATED, cached, calibrate, launches
+from profiling.calibration.calibrate import path_of
+from profiling.calibration.derive import derive, footprints, levels, samples
+from profiling.calibration.micro import Micro, model_of
+from profiling.calibration.table import BANDWIDTH, LAUNCH, PACKING, micros
+from profiling.calibration.timing import node_times
+from profiling.workers import WorkerPool
+
+CACHES = (2 << 20, 32 << 20)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("calibration")
+
+
+@pytest.fixture(scope="module")
+def device(shared_pool: WorkerPool, folder: Path) -> DeviceProfile:
+    assert cached(folder) is None
+    return calibrate(shared_pool, folder=folder)
+
+
+def test_a_calibrated_machine_knows_every_class_and_is_found_again(
+    device: DeviceProfile, folder: Path
+) -> None:
+    computing = set(OperatorClass) - MOVING - {
+        OperatorClass.VIEW, OperatorClass.CONTROL, OperatorClass.TRANSCENDENTAL,
+    }  # fmt: skip
+    assert computing <= set(device.rates)
+    assert set(device.strided) == MOVING
+    assert device.measured
+    assert device.threads == 1
+    assert cached(folder) == device
+
+
+def test_what_was_measured_is_plausible(device: DeviceProfile) -> None:
+    rates = [curve.best for curve in device.rates.values()]
+    assert all(1e6 < rate < 1e14 for rate in rates)
+    assert all(1e7 < level.bytes_per_s < 1e13 for level in device.levels)
+    assert device.element_operations["Tanh"] > device.element_operations["Relu"]
+    dense, depthwise = OperatorClass.DENSE_CONV, OperatorClass.DEPTHWISE_CONV
+    assert device.rates[dense].best > device.rates[depthwise].best
+
+
+def test_a_longer_product_is_predicted_to_take_longer(device: DeviceProfile) -> None:
+    times: list[float] = []
+    for rows in (64, 512):
+        node = model_of(Micro("MatMul", ((rows, 256),), ((256, 256),))).graph[0]
+        parts = predict(node, Sizes(), device)
+        assert parts is not None
+        times.append(parts.compute_us)
+    assert times[1] > 4 * times[0]
+
+
+def test_other_threads_and_a_broken_file_are_not_found(
+    device: DeviceProfile, folder: Path, tmp_path: Path
+) -> None:
+    assert device.measured
+    assert cached(folder, replace(CALIBRATED, intra_threads=2)) is None
+    path_of(tmp_path).write_text("{}")
+    assert cached(tmp_path) is None
+
+
+def test_a_cancelled_calibration_keeps_nothing(shared_pool: WorkerPool, tmp_path: Path) -> None:
+    with pytest.raises((Cancelled, RunError)):
+        calibrate(shared_pool, folder=tmp_path, cancelled=lambda: True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_micro_model_has_a_class_and_a_shape() -> None:
+    table = micros(footprints(CACHES))
+    found = samples(table, [10.0] * len(table))
+    assert len(found) == len(table)
+
+
+def test_a_rate_is_what_is_counted_over_the_time_without_the_launch() -> None:
+    table = micros(footprints(CACHES))
+    times = [2.0 if one.purpose == LAUNCH else 12.0 for one in table]
+    rates = derive(samples(table, times)).rates
+    width, rate = rates[OperatorClass.GEMM].points[-1]
+    assert width == 256
+    assert rate == pytest.approx(2 * 256 * 512 * 512 / 10e-6)
+
+
+def test_a_micro_model_that_did_not_run_is_left_out() -> None:
+    table = micros(footprints(CACHES))
+    times = [None if one.operator == "Softmax" else 12.0 for one in table]
+    found = derive(samples(table, times))
+    assert OperatorClass.SOFTMAX not in found.rates
+    assert OperatorClass.GEMM in found.rates
+
+
+def test_bandwidths_tell_reading_from_writing() -> None:
+    table = micros(footprints(CACHES))
+    # 1 ns to read four bytes and 2 ns to write them
+    times: list[float | None] = []
+    for one in table:
+        elements = one.inputs[0][0] if one.purpose == BANDWIDTH else 0
+        times.append(elements * (len(one.inputs) + 2) / 1e3 if elements else 5.0)
+    times[0] = 0.0
+    found = derive(samples(table, times)).bandwidths
+    for one, level in zip(found, levels(found, CACHES), strict=True):
+        assert one.read == pytest.approx(4e9)
+        assert one.write == level.writing == pytest.approx(2e9)
+
+
+def test_only_products_with_a_variable_right_side_are_for_packing() -> None:
+    for one in micros(footprints(CACHES)):
+        if one.purpose == PACKING:
+            assert (one.operator, len(one.inputs), one.weights) == ("MatMul", 2, ())
+
+
+def test_every_kind_of_tiny_operator_comes_equally_often_between_sweeps() -> None:
+    names = [node.name or "" for node in launches.model().graph]
+    counts = Counter(name.split()[0] for name in names)
+    sweeps = counts.pop(launches.SWEEPER)
+    assert set(counts.values()) == {launches.REPEATS}
+    assert sweeps > 3
+
+
+def test_the_time_of_a_node_is_that_of_its_fastest_runs() -> None:
+    model = model_of(Micro("Add", ((64,), (64,))))
+    times = node_times(model, CALIBRATED, runs=4)
+    assert list(times) == ["node"]
+    assert 0 <= times["node"] < 1e6
+    assert isinstance(model, ir.Model)
