@@ -2,9 +2,10 @@
 
 A state is the set of operations that have run. What is alive depends on the set alone, so that of
 all ways to reach a state only the one with the smallest peak so far matters: best first over the
-sets that are closed under "before", as bit masks. An operation that raises neither the peak nor the
-live set may always run at once: whatever the best order is, moving it to the front of that order
-makes no later step larger.
+sets that are closed under "before", as bit masks. A block of operations that stays below the peak
+and leaves no more alive than there was may always run at once: whatever the best order is, moving
+the block to its front makes no later step larger, for what an operation frees after more has run
+is never less.
 
 Source: Ahn et al. 2020, Ordering Chaos: Memory-Aware Scheduling of Irregularly Wired Neural
 Networks for Edge Devices (the search over sets); the shortcut and its reason are ours.
@@ -21,6 +22,7 @@ from optimizer.memory.registry import Budget
 
 MOST_STATES = 200_000
 _BETWEEN_LOOKS = 64
+_LONGEST_BLOCK = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +183,36 @@ class _Search:
         while rest:
             bit = rest & -rest
             rest ^= bit
-            place = bit.bit_length() - 1
-            during, after = self._effect(place, mask | bit, live)
-            if during <= peak and after <= live:
-                ran.append(place)
-                mask, live = mask | bit, after
-                rest = ready = self._ready(place, mask, ready ^ bit)
+            block = self._free(bit, mask, live, peak)
+            if block is not None:
+                places, mask, live = block
+                for place in places:
+                    ready = self._ready(place, mask, ready) & ~mask
+                ran += places
+                rest = ready
         if peak < self._best.get(mask, self._most):
             self._best[mask] = peak
             self._came[mask] = came
             heappush(self._open, (peak, -mask.bit_count(), mask, ready, live))
+
+    def _free(self, bit: int, mask: int, live: int, peak: int) -> tuple[list[int], int, int] | None:
+        """A block of operations that costs nothing and starts with this one; mask and live after.
+
+        Below the peak all along, and with less alive in the end than ever since its start.
+        """
+        alive, fresh, places = live, bit, list[int]()
+        while fresh and len(places) < _LONGEST_BLOCK:
+            bit = fresh & -fresh
+            place = bit.bit_length() - 1
+            during, alive = self._effect(place, mask | bit, alive)
+            if during > peak:
+                return None
+            places.append(place)
+            mask |= bit
+            if alive <= live:
+                return places, mask, alive
+            fresh = self._ready(place, mask, fresh ^ bit)
+        return None
 
     def _effect(self, place: int, mask: int, live: int) -> tuple[int, int]:
         """The bytes alive while the operation runs, and after it; `mask` has its bit."""
