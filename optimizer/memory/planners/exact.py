@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from optimizer.errors import PlanError
 from optimizer.memory.buffer import Buffer, lower_bound
@@ -33,8 +35,10 @@ def exact(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     if peak <= goal_bytes:
         met = peak == lower_bound(buffers)
         return Placement(offsets, exhausted=met, note="Nothing to search: the first plan will do.")
-    from optimizer.memory.search.minimum import minimum  # compiles
+    began = time.monotonic()
+    from optimizer.memory.search.minimum import minimum  # compiles: it is not the search's time
 
+    budget = replace(budget, started=budget.started + time.monotonic() - began)
     try:
         found = minimum([buffers[at] for at in alive], [offsets[at] for at in alive], budget)
     except PlanError as error:

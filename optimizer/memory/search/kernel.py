@@ -12,16 +12,12 @@ such a neighbour. No such neighbour: it is there. Any order of decisions is comp
 Whatever follows is derived from the bounds of unplaced buffers alone: bounds that were ruled out
 once are ruled out wherever they come up again, whatever is placed below them. Such states are kept
 by a 128-bit hash, one for each group of buffers that is connected in time; groups do not know of
-each other, and a dead end in one undoes no decision in another except on the way.
+each other; a dead end in one turns no decision in another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
-import numba
-
+from optimizer.memory.search.compiled import compiled, mixed
 from optimizer.memory.search.problem import Problem
 from optimizer.memory.search.state import (
     BUFFER,
@@ -44,17 +40,10 @@ from optimizer.memory.search.state import (
     State,
 )  # fmt: skip
 
-_FINE = -1
-_NOWHERE = 1 << 60
-
-_F = TypeVar("_F", bound=Callable[..., object])
+_FINE, _NOWHERE = -1, 1 << 60
 
 
-def _compiled(function: _F) -> _F:
-    return cast("_F", numba.njit(cache=True, nogil=True)(function))  # pyright: ignore[reportUnknownMemberType] numba has no types
-
-
-@_compiled
+@compiled
 def _raise(problem: Problem, state: State, one: int, bound: int, rests: int) -> None:
     """Raise a bound; a twin is above it."""
     while True:
@@ -76,7 +65,7 @@ def _raise(problem: Problem, state: State, one: int, bound: int, rests: int) -> 
             return
 
 
-@_compiled
+@compiled
 def _count(problem: Problem, state: State, one: int, sign: int) -> None:
     """Count a buffer as placed (-1) or unplaced (1)."""
     state.placed[one] = sign < 0
@@ -87,7 +76,7 @@ def _count(problem: Problem, state: State, one: int, sign: int) -> None:
             state.crossing[section] += sign
 
 
-@_compiled
+@compiled
 def _place(problem: Problem, state: State, one: int) -> None:
     """Place a buffer at its bound: its neighbours go above it."""
     at = state.counters[TRAIL]
@@ -103,7 +92,7 @@ def _place(problem: Problem, state: State, one: int) -> None:
             _raise(problem, state, other, top, 1)
 
 
-@_compiled
+@compiled
 def undo(problem: Problem, state: State, mark: int) -> None:
     """Back to when the trail was `mark` long."""
     for at in range(state.counters[TRAIL] - 1, mark - 1, -1):
@@ -115,7 +104,7 @@ def undo(problem: Problem, state: State, mark: int) -> None:
     state.counters[TRAIL] = mark
 
 
-@_compiled
+@compiled
 def _fill(problem: Problem, state: State, section: int) -> int:
     """How high a section gets at least: its buffers one on another, none below its bound.
 
@@ -137,7 +126,7 @@ def _fill(problem: Problem, state: State, section: int) -> int:
     return top
 
 
-@_compiled
+@compiled
 def _infer(problem: Problem, state: State, section: int, capacity: int) -> None:
     """Who can be the lowest of what is left in a section; everybody else is above one of these.
 
@@ -161,7 +150,7 @@ def _infer(problem: Problem, state: State, section: int, capacity: int) -> None:
             _raise(problem, state, one, above, 0)
 
 
-@_compiled
+@compiled
 def _follow(problem: Problem, state: State, capacity: int) -> int:
     """Everything that follows from raised bounds: -1, or a section that cannot be filled."""
     while state.counters[QUEUED] > 0:
@@ -179,7 +168,7 @@ def _follow(problem: Problem, state: State, capacity: int) -> int:
     return _FINE
 
 
-@_compiled
+@compiled
 def _lift(problem: Problem, state: State, one: int, below: int) -> int:
     """The lowest top of a neighbour that begins below `below`: where a buffer is if not lower."""
     lowest = _NOWHERE
@@ -190,7 +179,7 @@ def _lift(problem: Problem, state: State, one: int, below: int) -> int:
     return lowest
 
 
-@_compiled
+@compiled
 def _before(state: State, one: int, other: int) -> bool:
     """Whether `one` is lower than `other`, or as low and earlier in the order."""
     if other < 0 or state.bound[one] < state.bound[other]:
@@ -198,7 +187,7 @@ def _before(state: State, one: int, other: int) -> bool:
     return state.bound[one] == state.bound[other] and state.rank[one] < state.rank[other]
 
 
-@_compiled
+@compiled
 def _busiest(state: State, where: int) -> int:
     """The section to decide in."""
     section, most = -1, -1.0
@@ -211,7 +200,7 @@ def _busiest(state: State, where: int) -> int:
     return section
 
 
-@_compiled
+@compiled
 def _choose(problem: Problem, state: State, where: int) -> int:
     """A buffer to decide on: one that no neighbour can go below."""
     best = -1
@@ -234,17 +223,7 @@ def _choose(problem: Problem, state: State, where: int) -> int:
     return best
 
 
-@_compiled
-def _mixed(value: int) -> int:
-    """64 bits that depend on all 64 bits (the finalizer of SplitMix64)."""
-    value ^= (value >> 30) & 0x3FFFFFFFF
-    value *= -4658895280553007687
-    value ^= (value >> 27) & 0x1FFFFFFFFF
-    value *= -7723592293110705685
-    return value ^ ((value >> 31) & 0x1FFFFFFFF)
-
-
-@_compiled
+@compiled
 def _push(problem: Problem, state: State, one: int) -> bool:
     """Write down a decision on `one`; False if its group was ruled out in this state before."""
     begin, end = problem.first[one], problem.end[one]
@@ -256,8 +235,8 @@ def _push(problem: Problem, state: State, one: int) -> bool:
     for at in range(problem.first_from[begin], problem.first_from[end]):
         other = problem.by_first[at]
         if not state.placed[other]:
-            value = _mixed(int(_mixed(other + 1) + 2 * state.bound[other] + state.rests[other]))
-            key, key_2 = key + value, key_2 + _mixed(value ^ 0x1234567887654321)
+            value = mixed(int(mixed(other + 1) + 2 * state.bound[other] + state.rests[other]))
+            key, key_2 = key + value, key_2 + mixed(value ^ 0x1234567887654321)
     level = state.levels[state.counters[DEPTH]]
     level[BUFFER], level[MARK], level[TURNED] = one, state.counters[TRAIL], 0
     level[FROM], level[TO], level[HASH], level[HASH_2] = begin, end, key, key_2
@@ -268,7 +247,7 @@ def _push(problem: Problem, state: State, one: int) -> bool:
     return True
 
 
-@_compiled
+@compiled
 def _turn(problem: Problem, state: State, capacity: int, section: int) -> bool:
     """Back from a dead end in `section` to a decision that can be turned; False if none is left."""
     while state.counters[DEPTH] > 0:
@@ -293,7 +272,7 @@ def _turn(problem: Problem, state: State, capacity: int, section: int) -> bool:
     return False
 
 
-@_compiled
+@compiled
 def search(problem: Problem, state: State, capacity: int, where: int, nodes: int) -> int:
     """Go on for at most `nodes` decisions; FOUND leaves the offsets in `bound`."""
     last = state.counters[NODES] + nodes
