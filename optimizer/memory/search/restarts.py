@@ -15,8 +15,9 @@ from optimizer.memory.search.orders import orders
 from optimizer.memory.search.problem import Integers, Problem
 from optimizer.memory.search.state import DEPTH, LOWEST, NODES, QUEUED, STOPPED, state_of
 
-_FIRST_SLICE, _SLICE_S = 64, 0.1
-_RUN = 500
+_FIRST_SLICE, _SLICE_S = 16, 0.1
+_RUN, _DESCENTS = 500, 1.25
+"""The shortest run in decisions: enough for every buffer once."""
 
 
 class Restarts:
@@ -56,8 +57,9 @@ class Restarts:
             self._state.refuted[:] = 0
         self._capacity = capacity
         end = self.nodes + nodes
+        run = max(_RUN, int(_DESCENTS * len(self._problem.size)))
         for length in _luby():
-            answer = self._run(capacity, min(_RUN * length, end - self.nodes))
+            answer = self._run(capacity, min(run * length, end - self.nodes))
             if answer != STOPPED or self.nodes >= end or self.budget.spent:
                 return answer
         raise AssertionError
