@@ -11,8 +11,7 @@ dimensions get a size: 1 where one is the first axis of an input, else 64 (`seq`
 models whose sizes are still unknown then are listed with the reason. A live peak is what operators
 asked for in the first run, outputs included. `best` is the smallest plan of ours for the runtime's
 order: activations alone, views and elementwise results in place, sizes rounded up to 256 bytes as
-the runtime does. It can need more than the runtime where a Softmax writes over its input, which
-does not count as elementwise. By priority the runtime runs the nodes in the order of the file.
+the runtime does. By priority the runtime runs the nodes in the order of the file.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from benchmarks.machine import describe
 from optimizer.errors import StudioError
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
+from optimizer.memory.order import reorder
 from optimizer.memory.registry import Budget, make_plan
 from optimizer.memory.runtime_model import ALIGNMENT, runtime_lifetimes
 from optimizer.memory.runtime_order import runtime_order
@@ -140,9 +140,8 @@ def _block(model: Model, data: bytes, sizes: Mapping[str, int], config: RunConfi
 
 def _best(model: Model, sizes: Mapping[str, int]) -> int | None:
     graph, options = model.ir.graph, LifetimeOptions(alignment=ALIGNMENT)
-    running = set(lifetimes(graph, options, sizes=sizes).nodes)
-    order = [identity for identity in runtime_order(graph) if identity in running]
     try:
+        order = reorder(graph, "runtime", options=options, sizes=sizes).nodes
         arena = lifetimes(graph, options, order=order, sizes=sizes)
         return make_plan("best", arena.buffers(), Budget(5.0)).peak_bytes
     except StudioError as error:

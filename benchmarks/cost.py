@@ -1,11 +1,13 @@
 """Predicted time of every node beside the time that ONNX Runtime takes for it.
 
-    python -m benchmarks.cost [--zoo FOLDER] [--runs N] [--network NAME]* [--write]
+    python -m benchmarks.cost [--zoo FOLDER] [--runs N] [--rounds R] [--network NAME]* [--write]
 
-First this machine is calibrated with micro models alone; nothing is fitted on a network. Then each
-network runs N times with optimizations off, in one thread, under the runtime's profiler; a node's
-time is its minimum. All nodes that ran are compared. The profiler writes whole microseconds and
-adds to each node what the calibration found; equal times share their average rank.
+The machine is calibrated with micro models alone; nothing is fitted on a network. A network runs
+with optimizations off, in one thread, under the runtime's profiler; a node's time is its minimum.
+Neighbours make a shared machine half as fast for minutes, so there are several rounds, each with a
+calibration and N runs of every network, and the minimum is taken over all rounds, of micro models
+as of nodes. All nodes that ran are compared. The profiler writes whole microseconds and adds to
+each node what the calibration found; equal times share their average rank.
 
 Each network runs twice: as exported, and with constants folded (what no input can change is
 computed once, as any runtime does before it runs). Numbers too small for full precision count as
@@ -21,7 +23,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +43,7 @@ from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
-from profiling.calibration import calibrate
+from profiling.calibration.calibrate import measure, profile_of
 from profiling.timeline.naming import name_uniquely
 from profiling.workers import WorkerPool
 from studio.gallery import gallery
@@ -130,64 +132,84 @@ class Row:
         return self.rank >= _WANTED_RANK and abs(self.total - 1) <= _WANTED_TOTAL
 
 
+@dataclass(slots=True)
+class Case:
+    """One network in one state, and the shortest time of each node so far, by name."""
+
+    network: Network
+    file: str
+    folded: bool
+    model: Model
+    path: Path
+    times_us: dict[str, float] = field(default_factory=dict[str, float])
+
+    def run(self, runs: int, pool: WorkerPool) -> None:
+        """Measure once more."""
+        with pool.measuring() as bench:
+            times = bench.worker().run(record, self.path, runs, limits=_LIMITS)
+        self.times_us = {name: min(us, self.times_us.get(name, us)) for name, us in times.items()}
+
+    def row(self, device: DeviceProfile) -> Row:
+        """Compare with what is predicted."""
+        found = predict_graph(self.model.ir.graph, Sizes(), device)
+        predicted = {node.name: node for node in found.nodes}
+        known = tuple(
+            Compared(predicted[name], predicted[name].parts.total_us + device.clock_us, us)
+            for name, us in self.times_us.items()
+            if name in predicted
+        )
+        unknown = len(self.times_us) - len(known)
+        return Row(self.network, self.file, self.folded, known, unknown)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Calibrate, measure and compare; the exit status is 0 if it is as good as promised."""
     parser = argparse.ArgumentParser(description="Predicted and measured time, node by node.")
     parser.add_argument("--zoo", type=Path, help="folder of full-size exports")
-    parser.add_argument("--runs", type=int, default=40, help="of each network")
+    parser.add_argument("--runs", type=int, default=15, help="of each network in a round")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--network", action="append", default=[], help="only these")
     parser.add_argument("--write", action="store_true", help=f"to {RESULT.name}")
     arguments = parser.parse_args(argv)
     networks = [one for one in NETWORKS if not arguments.network or one.name in arguments.network]
-    if not networks or arguments.runs < 1:
+    if not networks or min(arguments.runs, arguments.rounds) < 1:
         parser.error(f"the networks are {', '.join(network.name for network in NETWORKS)}")
     pool = WorkerPool(size=2)
     try:
-        device = calibrate(pool)
-        rows: list[Row] = []
-        for network in networks:
-            for row in compare(network, device, arguments.zoo, arguments.runs, pool):
-                print(_cells(row), file=sys.stderr)
-                rows.append(row)
+        with tempfile.TemporaryDirectory() as folder:
+            cases = list(_cases(networks, arguments.zoo, Path(folder), pool))
+            timings = measure(pool)
+            for number in range(arguments.rounds):
+                timings = timings.faster(measure(pool)) if number else timings
+                for case in cases:
+                    case.run(arguments.runs, pool)
+                print(f"round {number + 1} of {arguments.rounds} is done", file=sys.stderr)
+            device = profile_of(timings)
+            rows = [case.row(device) for case in cases]
     finally:
         pool.close()
-    table = report(rows, device, arguments.runs)
+    table = report(rows, device, f"{arguments.rounds} rounds of {arguments.runs} runs")
     print(table)
     if arguments.write:
         RESULT.write_text(table)
     return 0 if all(row.good for row in rows if row.network.promised and row.folded) else 1
 
 
-def compare(
-    network: Network, device: DeviceProfile, zoo: Path | None, runs: int, pool: WorkerPool
-) -> Iterator[Row]:
-    """The network as exported, and with constants folded."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = _source(network, zoo, Path(folder))
-        names = free_dimensions(load_path(source).ir)
-        model = open_source(source, isolate=pool, bind={name: _BOUND[name] for name in names})
+def _cases(
+    networks: Sequence[Network], zoo: Path | None, folder: Path, pool: WorkerPool
+) -> Iterator[Case]:
+    """Every network as exported, and with constants folded, written to files."""
+    for network in networks:
+        source = _source(network, zoo, folder)
+        bind = {name: _BOUND[name] for name in free_dimensions(load_path(source).ir)}
         for folded in (False, True):
+            model = open_source(source, isolate=pool, bind=bind)
             if folded:
                 optimize(model, Pipeline.of("none", enable=_FOLDING))
-            nodes, unknown = _measured(model, device, Path(folder), runs, pool)
-            yield Row(network, source.stem, folded, nodes, unknown)
-
-
-def _measured(
-    model: Model, device: DeviceProfile, folder: Path, runs: int, pool: WorkerPool
-) -> tuple[tuple[Compared, ...], int]:
-    name_uniquely(model.ir)
-    path = folder / "measured.onnx"
-    write(model.ir, path)
-    predicted = {node.name: node for node in predict_graph(model.ir.graph, Sizes(), device).nodes}
-    with pool.measuring() as bench:
-        times = bench.worker().run(record, path, runs, limits=_LIMITS)
-    known = tuple(
-        Compared(predicted[name], predicted[name].parts.total_us + device.clock_us, us)
-        for name, us in times.items()
-        if name in predicted
-    )
-    return known, len(times) - len(known)
+            name_uniquely(model.ir)
+            path = folder / f"{source.stem}{'-folded' if folded else ''}-measured.onnx"
+            write(model.ir, path)
+            yield Case(network, source.stem, folded, model, path)
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -197,14 +219,14 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (ends - (counts + 1) / 2)[group]
 
 
-def report(rows: Sequence[Row], device: DeviceProfile, runs: int) -> str:
+def report(rows: Sequence[Row], device: DeviceProfile, how: str) -> str:
     """The tables in Markdown."""
     head = [
         "| network | file | nodes | ≥ 10 µs | measured ms | predicted / measured | Spearman | "
         "median error ≥ 10 µs |",
         "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
-    parts = [f"{describe('passlens', 'onnxruntime-gpu')}, one thread, {runs} runs each", ""]
+    parts = [f"{describe('passlens', 'onnxruntime-gpu')}, one thread, {how} each", ""]
     for title, folded, promised in (
         ("Constants folded", True, True),
         ("As exported", False, True),

@@ -19,6 +19,9 @@ _FIRST = UNARY | {
     "BitwiseNot", "CastLike", "Celu", "Clip", "Cos", "Cosh", "IsInf", "IsNaN", "Mish", "Shrink",
     "Sin", "Sinh", "Softsign", "Swish", "Tan", "ThresholdedRelu",
 }  # fmt: skip
+_ROWS = frozenset({"LogSoftmax", "Softmax"})
+"""A result depends on its row alone, and kernels have read a row before they write it."""
+
 _FIRST_CONTRIB = frozenset({"BiasGelu", "FastGelu", "Gelu", "QuickGelu"})
 _ANY = frozenset(
     {
@@ -39,16 +42,18 @@ def looks_at(node: ir.Node) -> ir.Value | None:
 def may_write_over(node: ir.Node) -> list[ir.Value]:
     """The inputs that the first output may replace, were they needed no more and as large.
 
-    Element i of the output depends on element i of such an input alone. An input that is broadcast
-    has fewer elements than the output, which the caller finds by size; one of another width per
-    element is left out here.
+    Element i of the output depends on element i of such an input alone, or on its row. An input
+    that is broadcast has fewer elements than the output, which the caller finds by size; one of
+    another width per element is left out here.
     """
     if not node.inputs or not node.outputs:
         return []
     if node.domain in _STANDARD:
         if node.op_type in _ANY:
             return [value for value in node.inputs if value is not None and _as_wide(node, value)]
-        fitting = node.op_type in _FIRST and (node.op_type != "BatchNormalization" or _infers(node))
+        fitting = node.op_type in _ROWS or (
+            node.op_type in _FIRST and (node.op_type != "BatchNormalization" or _infers(node))
+        )
     else:
         fitting = node.domain == "com.microsoft" and node.op_type in _FIRST_CONTRIB
     first = node.inputs[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,6 +32,32 @@ class CalibrationError(StudioError):
     """The machine cannot be calibrated."""
 
 
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """What was measured, in microseconds.
+
+    Attributes:
+        clock_us: what the profiler adds to a node.
+        launches_us: a tiny operator among others, by operator.
+        micros_us: each micro model's node; None where the runtime refuses it.
+    """
+
+    clock_us: float
+    launches_us: Mapping[str, float]
+    micros_us: tuple[float | None, ...]
+
+    def faster(self, other: Timings) -> Timings:
+        """Of two measurements on one machine, each time that was disturbed less."""
+        return Timings(
+            min(self.clock_us, other.clock_us),
+            {name: min(us, other.launches_us[name]) for name, us in self.launches_us.items()},
+            tuple(
+                one if another is None or (one is not None and one < another) else another
+                for one, another in zip(self.micros_us, other.micros_us, strict=True)
+            ),
+        )
+
+
 def calibrate(
     pool: WorkerPool,
     config: RunConfig = CALIBRATED,
@@ -54,8 +80,26 @@ def calibrate(
         RunError: the worker failed, or it was cancelled.
         StudioError: the file cannot be written.
     """
-    caches = cache_sizes()
-    table = micros(footprints(caches))
+    timings = measure(pool, config, progress=progress, cancelled=cancelled)
+    device = profile_of(timings, config)
+    if folder is not None:
+        _keep(device, path_of(folder, config))
+    return device
+
+
+def measure(
+    pool: WorkerPool,
+    config: RunConfig = CALIBRATED,
+    *,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Timings:
+    """The times of all micro models.
+
+    Raises:
+        RunError: the worker failed, or it was cancelled.
+    """
+    table = micros(footprints(cache_sizes()))
     with pool.measuring(cancelled=cancelled) as bench:
         worker = bench.worker(fresh=config.device != "cpu")
         clock_us = worker.run(time_clock, config, limits=_LIMITS, cancelled=cancelled)
@@ -63,13 +107,20 @@ def calibrate(
         times = worker.run(
             time_micros, table, config, limits=_LIMITS, progress=progress, cancelled=cancelled
         )
-    found = derive(samples(table, times))
+    return Timings(clock_us, launches, tuple(times))
+
+
+def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfile:
+    """The device profile that follows from the times.
+
+    Raises:
+        CalibrationError: too little could be measured.
+    """
+    caches = cache_sizes()
+    found = derive(samples(micros(footprints(caches)), timings.micros_us))
     if len(found.bandwidths) < len(footprints(caches)) or len(found.rates) < 3:
         raise CalibrationError("ONNX Runtime refused too many micro models; nothing was kept.")
-    device = _profile(config, found, launches, caches, clock_us)
-    if folder is not None:
-        _keep(device, path_of(folder, config))
-    return device
+    return _profile(config, found, timings, caches)
 
 
 def cached(folder: Path, config: RunConfig = CALIBRATED) -> DeviceProfile | None:
@@ -106,14 +157,10 @@ def cache_sizes() -> tuple[int, int]:
 
 
 def _profile(
-    config: RunConfig,
-    found: Rates,
-    launches: dict[str, float],
-    caches: tuple[int, int],
-    clock_us: float,
+    config: RunConfig, found: Rates, timings: Timings, caches: tuple[int, int]
 ) -> DeviceProfile:
     machine, now = this_machine(), datetime.now(UTC)
-    bare = {operator: max(0.0, us - clock_us) for operator, us in launches.items()}
+    bare = {name: max(0.0, us - timings.clock_us) for name, us in timings.launches_us.items()}
     usual = sorted(bare.values())[len(bare) // 2]
     return DeviceProfile(
         id="this",
@@ -127,7 +174,7 @@ def _profile(
         strided=found.strided,
         launch_us=usual,
         launches_us=bare,
-        clock_us=clock_us,
+        clock_us=timings.clock_us,
         operators=found.operators,
         packing=found.packing,
         traffic=found.traffic,

@@ -148,15 +148,31 @@ def _memory_bytes(caches: tuple[int, int]) -> int:
 def _bandwidths(found: list[Sample]) -> tuple[Bandwidth, ...]:
     """From seconds an element with one operand (4/read + 4/write) and with two (8/read + 4/write).
 
-    Neither can be more than three times as fast as the other.
+    Neither can be more than three times as fast as the other, nor faster than in a nearer level.
     """
-    streams = [s for s in found if s.micro.purpose == BANDWIDTH]
     levels: list[Bandwidth] = []
-    for one, two in zip(streams[::2], streams[1::2], strict=True):
-        single, double = (s.seconds / elements(s.node, s.cost) for s in (one, two))
-        read = min(max(double - single, single / 4), 3 * single / 4)
-        levels.append(Bandwidth(4 / read, 4 / (single - read), 12 / double))
+    nearer_read = nearer_write = 0.0
+    for single, double in _undisturbed(found):
+        least = max(single / 4, nearer_read)
+        most = min(3 * single / 4, single - nearer_write)
+        nearer_read = min(max(double - single, least), most)
+        nearer_write = single - nearer_read
+        levels.append(Bandwidth(4 / nearer_read, 4 / nearer_write, 12 / double))
     return tuple(levels)
+
+
+def _undisturbed(found: list[Sample]) -> list[tuple[float, float]]:
+    """Seconds an element with one operand and with two, by level, the nearest first.
+
+    Neighbours only ever slow a machine down: a level that looks slower than one behind it was
+    disturbed, and is taken to be as fast.
+    """
+    streams = [s.seconds / elements(s.node, s.cost) for s in found if s.micro.purpose == BANDWIDTH]
+    times = list(zip(streams[::2], streams[1::2], strict=True))
+    for near in range(len(times) - 2, -1, -1):
+        one, two = zip(times[near], times[near + 1], strict=True)
+        times[near] = (min(one), min(two))
+    return times
 
 
 def _rate(sample: Sample) -> float:

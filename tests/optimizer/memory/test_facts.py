@@ -34,12 +34,12 @@ def arena_of(body: str, options: LifetimeOptions = ONE_BYTE) -> Arena:
 WIDE = """
 g (float[10] x) => (y)
 {
-  a = Softmax(x)
+  a = Transpose(x)
   b = Concat<axis = 0>(a, a, a)
-  c = Softmax(b)
+  c = Transpose(b)
   d = ReduceSum(c)
   e = Add(a, d)
-  y = Softmax(e)
+  y = Transpose(e)
 }
 """
 
@@ -57,7 +57,7 @@ def test_the_floor_is_the_largest_operators_own_inputs_and_outputs() -> None:
 
 
 def test_a_result_written_over_its_input_counts_once_in_the_floor() -> None:
-    body = "g (float[10] x) => (y) { a = Softmax(x) b = Relu(a) y = ReduceSum(b) }"
+    body = "g (float[10] x) => (y) { a = Transpose(x) b = Relu(a) y = ReduceSum(b) }"
     assert floor_bytes(arena_of(body)) == 40
     assert floor_bytes(arena_of(body, LifetimeOptions(in_place=False, alignment=1))) == 80
 
@@ -84,12 +84,12 @@ def test_bytes_by_region_are_what_it_takes_without_sharing_over_time() -> None:
 BRANCHES = """
 g (bool c, float[100] x) => (y)
 {
-  a = Softmax(x)
+  a = Transpose(x)
   i = If (c) <
-    then_branch = t () => (float[100] p) { k = Softmax(a) m = Softmax(k) p = Softmax(m) },
-    else_branch = e () => (float[100] q) { z = Softmax(a) q = Softmax(z) }
+    then_branch = t () => (float[100] p) { k = Transpose(a) m = Transpose(k) p = Transpose(m) },
+    else_branch = e () => (float[100] q) { z = Transpose(a) q = Transpose(z) }
   >
-  y = Softmax(i)
+  y = Transpose(i)
 }
 """
 
@@ -101,14 +101,14 @@ def test_the_worst_case_puts_the_larger_branch_on_top_of_its_owners_step() -> No
 
 
 def test_branches_within_branches_add_up() -> None:
-    inner = BRANCHES.split("{", 1)[1].rsplit("}", 1)[0].replace("y = Softmax(i)", "o = Softmax(i)")
+    inner = BRANCHES.split("{", 1)[1].rsplit("}", 1)[0].replace("y = Transpose(i)", "o = Transpose(i)")
     body = f"""
     g (bool c, float[100] x) => (r)
     {{
-      s = Softmax(x)
+      s = Transpose(x)
       r = If (c) <
         then_branch = u () => (float[100] o) {{ {inner} }},
-        else_branch = v () => (float[100] w) {{ w = Softmax(s) }}
+        else_branch = v () => (float[100] w) {{ w = Transpose(s) }}
       >
     }}
     """
@@ -119,9 +119,9 @@ def test_a_loop_keeps_what_its_body_is_given_and_gives_beside_its_own() -> None:
     body = """
     g (int64 n, bool c, float[100] x) => (y)
     {
-      a = Softmax(x)
+      a = Transpose(x)
       y = Loop (n, c, a) <body = b (int64 i, bool go, float[100] s) => (bool on, float[100] t)
-        { on = Identity(go) k = Softmax(s) t = Softmax(k) }>
+        { on = Identity(go) k = Transpose(s) t = Transpose(k) }>
     }
     """
     arena = arena_of(body)
@@ -130,7 +130,7 @@ def test_a_loop_keeps_what_its_body_is_given_and_gives_beside_its_own() -> None:
 
 
 def test_unknown_sizes_in_bodies_are_counted() -> None:
-    arena = arena_of(BRANCHES.replace("z = Softmax(a)", "z = my.Op(a)"))
+    arena = arena_of(BRANCHES.replace("z = Transpose(a)", "z = my.Op(a)"))
     assert (len(arena.unknown), all_unknown(arena)) == (0, 1)
 
 
