@@ -101,7 +101,9 @@ def test_the_worst_case_puts_the_larger_branch_on_top_of_its_owners_step() -> No
 
 
 def test_branches_within_branches_add_up() -> None:
-    inner = BRANCHES.split("{", 1)[1].rsplit("}", 1)[0].replace("y = Transpose(i)", "o = Transpose(i)")
+    inner = (
+        BRANCHES.split("{", 1)[1].rsplit("}", 1)[0].replace("y = Transpose(i)", "o = Transpose(i)")
+    )
     body = f"""
     g (bool c, float[100] x) => (r)
     {{

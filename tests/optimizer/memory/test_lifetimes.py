@@ -54,7 +54,8 @@ def test_a_result_nobody_reads_is_there_for_its_own_step_only() -> None:
 
 def test_views_are_the_memory_they_look_at_and_keep_it_alive() -> None:
     body = """g (float[4, 25] x) => (y) <int64[1] flat = {100}>
-        { a = Transpose(x) v = Reshape(a, flat) w = Identity(v) b = Transpose(x) y = ReduceSum(w) }"""
+        { a = Transpose(x) v = Reshape(a, flat) w = Identity(v) b = Transpose(x)
+          y = ReduceSum(w) }"""
     shared = arena_of(body)
     assert named(shared, "a").values == ("n0:0", "n1:0", "n2:0")
     assert (named(shared, "a").start, named(shared, "a").end) == (0, 5)
