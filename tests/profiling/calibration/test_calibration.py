@@ -120,6 +120,22 @@ def test_bandwidths_tell_reading_from_writing() -> None:
         assert one.write == level.writing == pytest.approx(2e9)
 
 
+def test_a_level_that_was_disturbed_is_no_slower_than_the_one_behind_it() -> None:
+    table = micros(footprints(CACHES))
+    per_element = [(9.0, 9.5), (2.0, 2.9), (2.5, 2.6)]
+    streams = iter(ns for level in per_element for ns in level)
+    times: list[float | None] = []
+    for one in table:
+        times.append(one.inputs[0][0] * next(streams) / 1e3 if one.purpose == BANDWIDTH else 5.0)
+    times[0] = 0.0
+    found = derive(samples(table, times)).bandwidths
+    for way in ("read", "write", "both"):
+        rates = [getattr(one, way) for one in found]
+        assert rates == sorted(rates, reverse=True)
+    for one, level in zip(found, levels(found, CACHES), strict=True):
+        assert (one.read, one.write) == (level.bytes_per_s, level.writing)
+
+
 def test_only_products_with_a_variable_right_side_are_for_packing() -> None:
     for one in micros(footprints(CACHES)):
         if one.purpose == PACKING:
