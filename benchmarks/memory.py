@@ -26,6 +26,7 @@ from pathlib import Path
 import onnx
 import onnx_ir as ir
 
+from benchmarks.arena import sizes_of
 from benchmarks.machine import describe
 from optimizer.errors import StudioError, quoted
 from optimizer.memory.arena import Arena, LifetimeOptions
@@ -34,7 +35,6 @@ from optimizer.memory.facts import all_unknown, floor_bytes
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, make_plan, planners
-from optimizer.model.binding import free_dimensions
 from optimizer.model.graph import Model
 from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
@@ -45,7 +45,6 @@ from profiling.config import RunConfig
 from profiling.workers import default_pool
 from studio import gallery
 
-SIZE = 64
 SECONDS = 1.0
 SHOWN = ("naive", "lazy-best-fit", "greedy-by-size", "greedy-by-breadth", "canonical", "best")
 MODES = {
@@ -82,13 +81,6 @@ def models(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     yield from ((f"gallery {e.id}", gallery.open_path(e.id)) for e in gallery.entries())
     light = Path(onnx.__file__).parent / "backend/test/data/light"
     yield from ((path.stem, path) for path in sorted(light.glob("*.onnx")))
-
-
-def sizes_of(model: Model) -> dict[str, int]:
-    """A size for every free dimension: 1 for batches, 128 for what is past and new, else 64."""
-    first = {str(value.shape[0]) for value in model.ir.graph.inputs if value.shape}
-    longer = {name: 2 * SIZE if "total" in name else SIZE for name in free_dimensions(model.ir)}
-    return {name: 1 if name in first else size for name, size in longer.items()}
 
 
 def graph_of(loaded: Model, sizes: Mapping[str, int]) -> tuple[ir.Graph, bool]:

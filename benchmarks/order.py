@@ -13,7 +13,7 @@ the live peak of the first run, outputs included, and the block it allocates fro
 (`ExecutionOrder.PRIORITY_BASED`), before and after the exact order was written into it. Last, what
 an hourglass (`benchmarks.hourglass`) needs when nodes run again instead of keeping results.
 
-Free dimensions get a size: 1 where one is the first axis of an input, else 64.
+Free dimensions get a size: 1 where one is the first axis of an input, 128 for totals, else 64.
 """
 
 from __future__ import annotations
