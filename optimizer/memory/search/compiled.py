@@ -11,8 +11,12 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 
 def compiled(function: _F) -> _F:
-    """Machine code, kept on disk; other threads go on while it runs."""
-    return cast("_F", numba.njit(cache=True, nogil=True)(function))  # pyright: ignore[reportUnknownMemberType] numba has no types
+    """Machine code, kept on disk where that can be written; other threads go on while it runs."""
+    try:
+        made = numba.njit(cache=True, nogil=True)(function)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] numba has no types
+    except RuntimeError:  # neither beside the code nor in the user's folder
+        made = numba.njit(nogil=True)(function)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] numba has no types
+    return cast("_F", made)
 
 
 @compiled
