@@ -47,7 +47,7 @@ def planner_bars(plans: Sequence[Plan], titles: Mapping[str, str], *, title: str
                 "color": [AFTER_COLOR if plan.certificate else BEFORE_COLOR for plan in plans],
                 "pattern": {"shape": ["/" if plan.peak_bytes > end else "" for plan in plans]},
             },
-            text=[bar_text(plan, cut=plan.peak_bytes > end) for plan in plans],
+            text=["\u2002" + bar_text(plan, cut=plan.peak_bytes > end) for plan in plans],
             textposition="outside",
             cliponaxis=False,
             hoverinfo="skip",

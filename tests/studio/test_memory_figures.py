@@ -136,7 +136,7 @@ def test_naive_is_cut_off_and_says_how_far_it_goes_on() -> None:
     figure = plain(planner_bars(plans, {"a": "Naive"}, title="t"))
     bars = figure["data"][0]
     assert list(bars["marker"]["pattern"]["shape"]) == ["/", "", ""]
-    assert bars["text"][0].startswith("⟶ 120 KiB · 10× bound")
+    assert bars["text"][0].strip().startswith("⟶ 120 KiB · 10× bound")
     assert bars["text"][2].endswith("proven")
     assert bar_text(plans[1]).endswith("not proven")
 

@@ -26,7 +26,7 @@ def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
     where = "At the peak" if moment == drawn.peak_step else "Alive"
     with st.container(key="memory-moment", horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{where}, step {moment}** · {words(label.op)} {words(label.name)} ·"
+            f"**{where}, step {moment}** · {words(label.op)} {words(_end_of(label.name))} ·"
             f" {bytes_text(drawn.live_bytes[moment])} in {len(alive)} buffers"
         )
         _choose_moment(moment, steps)
@@ -64,6 +64,12 @@ def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
             look_at(one.node, setting.request.step)
     else:
         st.caption("A row, or a rectangle above, leads to its node in the viewer.")
+
+
+def _end_of(name: str) -> str:
+    """The last parts of a node's path: the heading stays on one line."""
+    parts = name.rsplit("/", 2)
+    return f"…/{parts[-2]}/{parts[-1]}" if len(parts) == 3 and parts[0] else name
 
 
 def _choose_moment(moment: int, steps: int) -> None:

@@ -44,12 +44,17 @@ def render_section(setting: Setting, maps: Maps) -> None:
     shown = [*([Panel(maps.before_title, before)] if before is not None else [])]
     shown.append(Panel(maps.after_title, after))
     found = measured.result(setting) if not after.arena.owner else None
+    assert after.plan is not None
+    lines = measured.lines(found, after.plan.peak_bytes)
+    curves = measured.curves(found)
+    measured_bytes = [line.size_bytes for line in lines]
+    measured_bytes += [max(curve.size_bytes, default=0) for curve in curves]
     figure = lanes(
         shown,
         title=finding(setting, before, after),
-        scale=scale_of(shown, walk if not after.arena.owner else None),
-        lines=measured.lines(found),
-        curves=measured.curves(found),
+        scale=scale_of(shown, walk if not after.arena.owner else None, measured_bytes),
+        lines=lines,
+        curves=curves,
         moment=setting.choice.moment,
     )
     _pick(_draw(figure), shown, (maps.before_step, setting.request.step))
@@ -85,10 +90,10 @@ def finding(setting: Setting, before: ArenaMap | None, after: ArenaMap) -> str:
     return f"{place}: peak {peaks_text(earlier, after.plan.peak_bytes)}, {proof_text(after.plan)}"
 
 
-def scale_of(panels: Sequence[Panel], walk: Walk | None) -> Scale:
-    """Axes that hold every step of the trace and what is drawn."""
+def scale_of(panels: Sequence[Panel], walk: Walk | None, measured_bytes: Sequence[int]) -> Scale:
+    """Axes that hold every step of the trace, what is drawn, and what was measured."""
     plans = [panel.drawn.plan for panel in panels]
-    peaks = [plan.peak_bytes for plan in plans if plan is not None]
+    peaks = [*measured_bytes, *(plan.peak_bytes for plan in plans if plan is not None)]
     steps = [len(panel.drawn.arena.nodes) for panel in panels]
     if walk is not None:
         peaks += [size for size in walk.bound_bytes if size is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -12,12 +13,14 @@ from studio.figures.lanes import Curve, Line
 from studio.pages.figure import digits, show_twin
 from studio.pages.launch import launch
 from studio.pages.memory.setting import Setting
-from studio.pages.parts import show_message, words
+from studio.pages.parts import go_to, show_message, words
 from studio.planning.arena_map import ArenaMap
 from studio.planning.measured import ArenaRun, measured_key, run_measured
 from studio.services import pool, store, tasks
+from studio.workspace import current, remember
 
-MEASURED, BLOCK = "#7a4fc0", "#7a4fc0"
+MEASURED, BLOCK, HELD = "#7a4fc0", "#7a4fc0", "#a05a94"
+_MOST_HELD = 2.0
 
 
 def result(setting: Setting) -> ArenaMeasurement | None:
@@ -26,11 +29,19 @@ def result(setting: Setting) -> ArenaMeasurement | None:
     return task.result if task is not None else None
 
 
-def lines(found: ArenaMeasurement | None) -> list[Line]:
-    """The planned block as a height."""
-    if found is None or not found.block_bytes:
+def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[Line]:
+    """The planned block and what is held as heights.
+
+    Args:
+        found: what was measured, if it was.
+        planned_bytes: peak of the plan; what is held is left out where it would dwarf all else.
+    """
+    if found is None:
         return []
-    return [Line("runtime's block", found.block_bytes, BLOCK)]
+    drawn = [Line("runtime's block", found.block_bytes, BLOCK)] if found.block_bytes else []
+    if found.held_bytes <= _MOST_HELD * max(planned_bytes, found.block_bytes):
+        drawn.append(Line("held by the runtime", found.held_bytes, HELD))
+    return drawn
 
 
 def curves(found: ArenaMeasurement | None) -> list[Curve]:
@@ -56,6 +67,10 @@ def offer(setting: Setting, drawn: ArenaMap) -> None:
         show=lambda found: _show(found, drawn),
         name="Measure",
     )  # fmt: skip
+    if st.button("The Run page draws the arena of any variant over time", type="tertiary"):
+        workspace = current()
+        remember(replace(workspace, choice=replace(workspace.choice, section="memory")))
+        go_to("run")
 
 
 def _request(setting: Setting) -> ArenaRun:

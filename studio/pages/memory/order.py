@@ -53,15 +53,17 @@ def _show(setting: Setting, found: Orders) -> None:
     best = found.best
     st.subheader("Run in this order", anchor=False)
     with st.container(key="memory-order", horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            f"Model in this order: {best.title} (.onnx)",
-            data=lambda: _file(setting, best.nodes),
-            file_name=f"model-step-{setting.request.step}-{best.method}.onnx",
-            on_click="ignore",
-        )
+        if best.method != "file":
+            st.download_button(
+                f"Model in this order: {best.title} (.onnx)",
+                data=lambda: _file(setting, best.nodes),
+                file_name=f"model-step-{setting.request.step}-{best.method}.onnx",
+                on_click="ignore",
+            )
+        none_better = "No order found needs less than the file's. " if best.method == "file" else ""
         st.caption(
-            "ONNX Runtime keeps a file's order only with `execution_order = PRIORITY_BASED`;"
-            " its default goes depth first from the outputs."
+            f"{none_better}ONNX Runtime keeps a file's order only with"
+            " `execution_order = PRIORITY_BASED`; its default goes depth first from the outputs."
         )
     _measure(setting, found)
 
@@ -148,7 +150,10 @@ def _measured_finding(found: dict[str, ArenaMeasurement]) -> str:
     if not first.block_bytes or not last.block_bytes:
         peaks = (first.live_peak_bytes, last.live_peak_bytes)
         return f"First run: {bytes_text(peaks[0])} → {bytes_text(peaks[1])} alive"
+    name = names[0].replace("ONNX Runtime's own", "the runtime's own")
+    if first.block_bytes == last.block_bytes:
+        return f"{names[-1]} and {name}: the same block, {bytes_text(last.block_bytes)}"
     change = 100 * (last.block_bytes / first.block_bytes - 1)
     sign = "−" if change < 0 else "+"
     blocks = f"{bytes_text(first.block_bytes)} → {bytes_text(last.block_bytes)}"
-    return f"{names[-1]} against {names[0].lower()}: block {blocks}, {sign}{abs(change):.3g} %"
+    return f"{names[-1]} against {name}: block {blocks}, {sign}{abs(change):.3g} %"
