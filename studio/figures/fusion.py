@@ -13,8 +13,7 @@ from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, three_digits
 from studio.figures.timeline_rows import time_unit
 from studio.prediction.fusion import Fusion, Version
 
-_ROW_PX = 62
-_MOST_LABEL = 26
+_ROW_PX = 76
 
 
 def fusion_bars(found: Fusion, device: DeviceProfile) -> go.Figure:
@@ -52,7 +51,7 @@ def _row(version: Version, found: Fusion) -> LaneRow:
     pieces = tuple(
         Piece(
             kernel.parts,
-            label=_cut(kernel.op_type),
+            label=kernel.op_type,
             hover=f"<b>{escape(kernel.op_type)} {escape(kernel.detail)}</b><br>",
         )
         for kernel in version.kernels
@@ -67,7 +66,3 @@ def _row(version: Version, found: Fusion) -> LaneRow:
     color = BEFORE_COLOR if first else AFTER_COLOR
     label = "one kernel" if version is found.ideal else version.name
     return LaneRow(f"<b>{escape(label)}</b><br>{launches}", pieces, text, color)
-
-
-def _cut(label: str) -> str:
-    return label if len(label) <= _MOST_LABEL else f"{label[: _MOST_LABEL - 1]}…"

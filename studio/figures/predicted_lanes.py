@@ -27,6 +27,9 @@ _FULL = 0.76
 _TEXT_ROOM = 1.24
 """Length of the axis, in longest rows: beside the longest there is room for its text."""
 
+_ROW_LETTERS, _FEWEST_LETTERS = 115, 4
+"""Letters that fit on the longest row of a narrow page; shorter pieces than these get no label."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -152,22 +155,32 @@ def _shift(part: str) -> float:
 def _texts(figure: go.Figure, row: LaneRow, index: int, *, size: float, longest: float) -> None:
     start = 0.0
     for piece in row.pieces:
-        middle, wide = start + piece.parts.total_us / 2, piece.parts.total_us > 0.07 * longest
-        if piece.label and wide:
+        label = _fitting(piece.label, piece.parts.total_us / longest)
+        if label:
+            middle = start + piece.parts.total_us / 2
             figure.add_annotation(
-                x=middle / size, y=index - _FULL / 2, text=escape(piece.label), showarrow=False,
+                x=middle / size, y=index - _FULL / 2, text=escape(label), showarrow=False,
                 yanchor="bottom", font={"size": 11},
             )  # fmt: skip
         start += piece.parts.total_us
         if piece is not row.pieces[-1]:
             figure.add_shape(
-                type="line", x0=start / size, x1=start / size, y0=index - 0.46, y1=index + 0.46,
+                type="line", x0=start / size, x1=start / size,
+                y0=index - 0.46, y1=index + _FULL / 2,
                 line={"width": 1, "color": "rgba(139,147,163,0.9)", "dash": "dot"},
             )  # fmt: skip
     font = {"size": 12, "color": row.color} if row.color else {"size": 12}
     figure.add_annotation(
         x=start / size, y=index, text=row.text, showarrow=False, xanchor="left", xshift=6, font=font
     )
+
+
+def _fitting(label: str, share: float) -> str:
+    """What of a label there is room for on a piece that takes this share of the longest row."""
+    room = int(share * _ROW_LETTERS)
+    if len(label) <= room:
+        return label
+    return f"{label[: room - 1]}…" if room >= _FEWEST_LETTERS else ""
 
 
 def parts_text(parts: Parts) -> str:

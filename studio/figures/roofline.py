@@ -122,7 +122,7 @@ def _slopes(figure: go.Figure, device: DeviceProfile, window: _Window, *, dark: 
             continue
         memory = device.memory in levels
         _line(figure, (start, start + rate), (end, end + rate), dash="solid" if memory else "dot")
-        text = f"{', '.join(one.name for one in levels)} {scaled(levels[0].bytes_per_s, 'B/s')}"
+        text = f"{' and '.join(one.name for one in levels)} {scaled(levels[0].bytes_per_s, 'B/s')}"
         low = start > window.left  # it comes out of the bottom: no room below
         _label(figure, (start, start + rate), text, above=low, dark=dark, shift=18 if low else 10)
 
