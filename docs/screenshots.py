@@ -133,6 +133,51 @@ def times(page: Page, url: str) -> None:
     page.keyboard.press("t")
 
 
+def memory_map(page: Page, url: str) -> None:
+    """Addresses over steps, before and after."""
+    _planned(page, url, "model=mobilenetv2&memory=map")
+
+
+def memory_planners(page: Page, url: str) -> None:
+    """Every planner on one graph."""
+    _planned(page, url, "model=mobilenetv2&memory=planners")
+
+
+def memory_order(page: Page, url: str) -> None:
+    """What is alive in four orders of the nodes."""
+    _planned(page, url, "model=detr&memory=order&search=5")
+
+
+def film(page: Page, url: str) -> None:
+    """The lazy allocator in the middle of a run, beside naive and best."""
+    page.goto(f"{url}/memory?model=resnet50&sizes=batch:1&memory=film")
+    page.wait_for_function("window.__passlens?.ready && __passlens.film", timeout=3 * PATIENCE_MS)
+    page.get_by_role("button", name="Home").click()
+    for _ in range(14):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(150)
+
+
+def roofline(page: Page, url: str) -> None:
+    """Every node under the roofs of a data sheet, before and after."""
+    page.goto(f"{url}/cost?model=mobilenetv2&cost=roofline&device=h200")
+    page.locator(".js-plotly-plot").first.wait_for(timeout=2 * PATIENCE_MS)
+    page.wait_for_timeout(4000)
+
+
+def predicted(page: Page, url: str) -> None:
+    """What every pass buys in predicted time."""
+    page.goto(f"{url}/cost?model=bert&count=predicted&device=h200")
+    page.locator(".js-plotly-plot").first.wait_for(timeout=2 * PATIENCE_MS)
+
+
+def fusion(page: Page, url: str) -> None:
+    """Why a fusion pays: trips to memory, predicted time, and a race."""
+    page.goto(f"{url}/cost?model=resnet50&cost=fusion")
+    page.locator(".js-plotly-plot").first.wait_for(timeout=2 * PATIENCE_MS)
+    _measured(page)
+
+
 def export(page: Page, url: str) -> None:
     """The Export page with its preview."""
     page.goto(f"{url}/export?model=resnet50")
@@ -159,8 +204,15 @@ PAGES: dict[str, Callable[[Page, str], None]] = {
     "comparison": comparison,
     "kernels-applied": kernels_applied,
     "raced-ablation": raced_ablation,
+    "memory-map": memory_map,
+    "memory-planners": memory_planners,
+    "memory-order": memory_order,
+    "film": film,
+    "roofline": roofline,
+    "predicted": predicted,
+    "fusion": fusion,
 }
-WHOLE = frozenset(PAGES) - {"model", "rewrite", "export", "times"}
+WHOLE = frozenset(PAGES) - {"model", "rewrite", "export", "times", "film"}
 """Pages that scroll: their pictures are as long as they are."""
 
 
@@ -170,6 +222,12 @@ def _cost(page: Page, url: str, *choices: str) -> None:
     for choice in choices:
         page.get_by_role("radio", name=choice, exact=True).click()
         page.wait_for_timeout(1500)
+
+
+def _planned(page: Page, url: str, choices: str) -> None:
+    page.goto(f"{url}/memory?{choices}&sizes=batch:1")
+    page.locator(".js-plotly-plot").first.wait_for(timeout=3 * PATIENCE_MS)
+    page.wait_for_timeout(3000)
 
 
 def _found(page: Page, url: str, text: str, *, rows: int) -> None:
