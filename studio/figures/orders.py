@@ -28,13 +28,9 @@ def order_curves(orders: Orders) -> go.Figure:
     figure.add_hline(
         floor,
         line={"color": FLOOR, "width": 1, "dash": "dash"},
-        annotation={
-            "text": f"largest single operator {unit.text(orders.floor_bytes)}",
-            "font": {"color": FLOOR},
-        },
-        annotation_position="top right",
     )
     key = {_key(order): color_of(index) for index, order in enumerate(worked)}
+    key[f"largest single operator {unit.text(orders.floor_bytes)}"] = FLOOR
     figure.update_xaxes(title="step of the run", rangemode="tozero")
     figure.update_yaxes(title=f"alive, {unit.name}", rangemode="tozero")
     figure.update_layout(

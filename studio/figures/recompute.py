@@ -47,24 +47,22 @@ def recompute_curve(
             mode="markers+text",
             marker={"size": 12, "color": AFTER_COLOR},
             text=[f"{unit.text(chosen.peak_bytes)}, +{three_digits(100 * chosen.part)} %"],
-            textposition="top right",
+            textposition="top left" if 100 * chosen.part > end / 2 else "top right",
             hoverinfo="skip",
         )
     )
     figure.add_hline(
         floor_bytes / unit.size,
         line={"color": FLOOR, "width": 1, "dash": "dash"},
-        annotation={
-            "text": f"largest single operator {unit.text(floor_bytes)}",
-            "font": {"color": FLOOR},
-        },
-        annotation_position="bottom right",
     )
     figure.update_xaxes(title="extra FLOPs, % of all", range=[-0.02 * end, end])
     figure.update_yaxes(title=f"most alive at once, {unit.name}", range=[0, peaks[0] * 1.15])
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(recompute_finding(points, floor_bytes)),
+        title=titled(
+            recompute_finding(points, floor_bytes),
+            {f"largest single operator {unit.text(floor_bytes)}": FLOOR},
+        ),
         height=_HEIGHT_PX,
     )
     return figure
