@@ -52,7 +52,7 @@ class FusionRaced:
             for label in (PASSES, RUNTIME)
             if label in ran and (text := _measured(race, label))
         ]
-        measured = "; ".join(told) or "nothing to compare"
+        measured = f"{'; '.join(told)}; 95 % intervals" if told else "nothing to compare"
         if not self.fusion.fired:
             return f"No pass fuses this chain; measured: {measured}"
         where = "" if self.here else f" for {self.device}"
@@ -68,10 +68,11 @@ def _measured(race: Race, label: str) -> str:
     found = race.contrast(label)
     if found is None:
         return ""
-    interval = f"95 % interval {found.low:.2f} to {found.high:.2f}"
+    interval = f"({found.low:.2f} to {found.high:.2f})"
     if found.verdict == "no_clear_difference":
-        return f"no clear difference ({interval})"
-    return f"{found.speedup:.2f}× ({interval})"
+        unclear = "unclear at 99 %" if found.undecided else "no clear difference"
+        return f"{unclear} {interval}"
+    return f"{found.speedup:.2f}× {interval}"
 
 
 def fusion_race_key(
