@@ -99,8 +99,9 @@ def _show(found: ArenaMeasurement, drawn: ArenaMap) -> None:
     st.markdown(words(f"Planned {bytes_text(plan.peak_bytes)}; {'; '.join(parts)}."))
     st.caption(
         words(
-            "ONNX Runtime on the CPU, one thread, none of its own rewrites, its reuse of buffers on"
-            f" (it keeps memory longer than needed), in the order that it chooses; {bytes_text(found.base_bytes)} of repacked weights were subtracted. The"
+            "ONNX Runtime on the CPU, one thread, none of its own rewrites, its reuse of buffers"
+            f" on, in the order that it chooses; {bytes_text(found.base_bytes)} of repacked weights"
+            " were subtracted. The"
             " arena grows in powers of two, so it holds more than it uses."
         )
     )

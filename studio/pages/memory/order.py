@@ -127,8 +127,9 @@ def _show_measured(found: dict[str, ArenaMeasurement]) -> None:
     every = list(found.values())
     show_figure(measured_orders(found, title=_measured_finding(found)), "measured-orders")
     st.caption(
-        "ONNX Runtime on the CPU, one thread, none of its own rewrites, its reuse of buffers on"
-        " (it keeps memory longer than needed); repacked weights were subtracted. The first run reserves every output by itself; from the second run on one"
+        "ONNX Runtime on the CPU, one thread, none of its own rewrites, its reuse of buffers on;"
+        " repacked weights were subtracted. The first run reserves every output by itself; from"
+        " the second run on one"
         " block holds all activations."
     )
     show_twin(
