@@ -38,7 +38,8 @@ def test_the_waterfall_on_paper_is_there_at_once_and_a_bar_leads_to_its_step(
 
 
 def test_leaving_passes_out_is_shown_with_the_interactions(page: Page, app_url: str) -> None:
-    opened(page, f"{app_url}/cost?model=tour&preset=none&on=eliminate-identity,eliminate-noop-cast")
+    passes = "eliminate-identity,eliminate-noop-cast"
+    page.goto(f"{app_url}/cost?model=tour&preset=none&on={passes}&count=nodes")
     page.get_by_text("Ablation", exact=True).click()
     page.get_by_role("button", name="Leave out one by one").click()
     expect(page.get_by_text("is missed most")).to_be_visible(timeout=PATIENCE_MS)
