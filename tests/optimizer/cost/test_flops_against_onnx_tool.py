@@ -61,7 +61,7 @@ def _inputs(used: list[str]) -> str:
 
 
 def _number(macs: Any) -> float:
-    return float(macs[0] if isinstance(macs, (list, tuple)) else macs)
+    return float(np.ravel(macs)[0])
 
 
 @pytest.mark.parametrize("call", PRODUCTS)
