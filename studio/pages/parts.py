@@ -36,14 +36,15 @@ def go_to(place: str) -> NoReturn:
 
 
 def look_at(node_id: str, step: int | None) -> NoReturn:
-    """Select a node in the viewer and go there.
+    """Select a node in the viewer and go there; the folding is the viewer's choice again.
 
     Args:
         node_id: of the node, as in `optimizer.model.graph`.
         step: the step of the trace whose graph has it; None or 0 for the source as it was opened.
     """
     workspace = current()
-    view = replace(workspace.view, step=step or workspace.view.step, select=(node_id,))
+    at = step or workspace.view.step
+    view = replace(workspace.view, step=at, select=(node_id,), open=None)
     remember(replace(workspace, view=view, seq=workspace.seq + 1))
     go_to("rewrite" if step else "model")
 

@@ -208,7 +208,7 @@ export class Viewer {
     }
     if (data.select?.length) {
       this.selected = s.union.index.has(data.select[0]) ? data.select[0] : null;
-      this.unseen = true;
+      this.unseen = !data.open; // a link that says what is folded is left as it is
     }
     const step = data.step ?? (fresh ? s.step : null);
     if (step !== null && step !== undefined) s.goto(step, data.before ?? s.before);
