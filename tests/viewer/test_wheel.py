@@ -10,7 +10,8 @@ from playwright.sync_api import Page
 pytestmark = pytest.mark.browser
 
 WHEEL = """([selector, change]) => {
-  const all = shadow.querySelectorAll(selector), el = all[all.length - 1];
+  const all = [...shadow.querySelectorAll(selector)].filter((one) => one.checkVisibility());
+  const el = all[all.length - 1];
   const r = el.getBoundingClientRect();
   const at = { clientX: r.x + r.width / 2, clientY: r.y + r.height / 2 };
   const event = new WheelEvent("wheel", { bubbles: true, cancelable: true, ...at, ...change });
