@@ -154,6 +154,11 @@ export class FilmPanel {
     fill(this.facts, ...rows.flatMap(([name, text]) => [h("dt", null, name), h("dd", null, text)]));
   }
 
+  /** The film that is asked for has come, or none is. */
+  get ready() {
+    return this.key === (this.reel?.key ?? "");
+  }
+
   /** For tests: where the film is. */
   report() {
     const { reel, player, spotlight } = this;

@@ -49,11 +49,12 @@ export class Report {
   }
 
   publish() {
-    const { session: s, stage, loaded, data } = this.viewer;
-    const picture = stage.panes[1].picture;
+    const { session: s, stage, shell, loaded, data } = this.viewer;
+    const { picture, width } = stage.panes[1];
+    const drawn = picture !== null && width > 0;
     const current = `${data?.graph?.key ?? ""}|${data?.steps?.key ?? ""}` === loaded;
     /** @type {any} */ (window).__passlens = {
-      ready: this.loaded && current && picture !== null && stage.panes[1].width > 0,
+      ready: this.loaded && current && drawn && shell.film.ready,
       version: this.version,
       step: s?.step ?? 0,
       visible: s && picture ? nodesIn(picture, s) : 0,
@@ -61,7 +62,7 @@ export class Report {
       errors: [...this.errors],
       loadMs: this.loadMs,
       toggleMs: this.toggleMs,
-      film: this.viewer.shell.film.report(),
+      film: shell.film.report(),
     };
     /** @type {any} */ (window).__passlensWhere = (
       /** @type {string} */ id,
