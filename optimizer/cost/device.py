@@ -11,7 +11,7 @@ from typing import Any
 from optimizer.cost.classes import OperatorClass
 from optimizer.errors import StudioError
 
-FORMAT = 2
+FORMAT = 3
 """Of the JSON; another one is not read."""
 
 
@@ -97,6 +97,12 @@ class DeviceProfile:
         packing: bytes a second at which the one right side of a matrix product is laid out anew
             when it is no constant, by its bytes; None where that costs nothing. The rates of
             batched products contain it.
+        weight_transposes: bytes a second at which a weight is transposed that comes from far, by
+            its bytes read and written; None where nobody measured that.
+        aliased_transposes: the same where rows before or after are a multiple of 4 KiB apart, so
+            that a column falls into one set of a cache.
+        exposed: share of the time to fetch a weight from far that the arithmetic of a product or a
+            convolution does not hide.
         traffic: by operator, how many times the bytes of its operands pass through memory, where
             temporary tensors make that more than one.
         faster: how much faster matrix units compute than with float32, by element type.
@@ -116,6 +122,9 @@ class DeviceProfile:
     clock_us: float = 0.0
     operators: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
     packing: Curve | None = None
+    weight_transposes: Curve | None = None
+    aliased_transposes: Curve | None = None
+    exposed: float = 0.0
     traffic: Mapping[str, float] = field(default_factory=dict[str, float])
     element_operations: Mapping[str, float] = field(default_factory=dict[str, float])
     faster: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -163,7 +172,10 @@ def device_json(device: DeviceProfile) -> dict[str, Any]:
         "launches_us": dict(device.launches_us),
         "clock_us": device.clock_us,
         "operators": {name: curve.points for name, curve in device.operators.items()},
-        "packing": None if device.packing is None else device.packing.points,
+        "packing": _points(device.packing),
+        "weight_transposes": _points(device.weight_transposes),
+        "aliased_transposes": _points(device.aliased_transposes),
+        "exposed": device.exposed,
         "traffic": dict(device.traffic),
         "element_operations": dict(device.element_operations),
         "faster": dict(device.faster),
@@ -193,7 +205,10 @@ def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
             launches_us=_numbers(data["launches_us"]),
             clock_us=float(data["clock_us"]),
             operators={str(name): _curve(points) for name, points in data["operators"].items()},
-            packing=None if data["packing"] is None else _curve(data["packing"]),
+            packing=_maybe_curve(data["packing"]),
+            weight_transposes=_maybe_curve(data["weight_transposes"]),
+            aliased_transposes=_maybe_curve(data["aliased_transposes"]),
+            exposed=float(data["exposed"]),
             traffic=_numbers(data["traffic"]),
             element_operations=_numbers(data["element_operations"]),
             faster=_numbers(data["faster"]),
@@ -208,6 +223,14 @@ def _curves(data: Mapping[str, Any]) -> dict[OperatorClass, Curve]:
 
 def _curve(points: Any) -> Curve:
     return Curve(tuple((float(size), float(rate)) for size, rate in points))
+
+
+def _maybe_curve(points: Any) -> Curve | None:
+    return None if points is None else _curve(points)
+
+
+def _points(curve: Curve | None) -> Any:
+    return None if curve is None else curve.points
 
 
 def _numbers(data: Mapping[str, Any]) -> dict[str, float]:

@@ -1,9 +1,10 @@
 """How long a node takes on a device: emit, read, compute, write.
 
-    total = emit + max(compute, read + write)
+    total = emit + exposed + max(compute, read + write - exposed)
 
 Emit is the launch; compute is FLOPs over the rate of the node's class; read and write are bytes
-over the bandwidth of the level of memory that holds them. Source: the roofline model of Williams,
+over the bandwidth of the level of memory that holds them; exposed is what of the reading no
+arithmetic hides. Source: the roofline model of Williams,
 Waterman and Patterson 2009, with a launch cost.
 """
 
@@ -25,7 +26,7 @@ from optimizer.cost.classes import (
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, Cost, node_cost
 from optimizer.cost.sizes import Sizes
-from optimizer.cost.widths import width_of
+from optimizer.cost.widths import is_aliased, width_of
 from optimizer.model.graph import ID, is_constant_node, node_id, walk_nodes
 from optimizer.model.operators.call import constant_of
 
@@ -42,17 +43,20 @@ class Parts:
         read_us: inputs, weights included.
         compute_us: arithmetic.
         write_us: outputs.
+        exposed_us: of the reading, what the arithmetic waits for.
     """
 
     emit_us: float = 0.0
     read_us: float = 0.0
     compute_us: float = 0.0
     write_us: float = 0.0
+    exposed_us: float = 0.0
 
     @property
     def total_us(self) -> float:
-        """Arithmetic hides traffic or the other way round; the launch hides nothing."""
-        return self.emit_us + max(self.compute_us, self.read_us + self.write_us)
+        """Arithmetic hides other traffic or the other way round; the launch hides nothing."""
+        hidden_us = self.read_us + self.write_us - self.exposed_us
+        return self.emit_us + self.exposed_us + max(self.compute_us, hidden_us)
 
     @property
     def limit(self) -> str:
@@ -70,6 +74,7 @@ class Parts:
             self.read_us + other.read_us,
             self.compute_us + other.compute_us,
             self.write_us + other.write_us,
+            self.exposed_us + other.exposed_us,
         )
 
 
@@ -143,14 +148,18 @@ def predict_node(
     rate = _rate(node, kind, device, width)
     operations = operations_of(node, kind, cost, device.element_operations)
     compute_s = operations / rate if rate else 0.0
-    read_s, write_s = _traffic(
-        node, kind, cost, device, width, max(graph_weight_bytes, cost.weight_bytes)
-    )
+    weight_bytes = max(graph_weight_bytes, cost.weight_bytes)
+    transposing = _weight_transposing(node, kind, cost, sizes, device)
+    if transposing is None:
+        read_s, write_s = _traffic(node, kind, cost, device, width, weight_bytes)
+    else:
+        read_s, write_s = (size / transposing for size in (cost.bytes_read, cost.bytes_written))
     parts = Parts(
         emit_us=0.0 if kind == OperatorClass.CONTROL else device.launch(node.op_type),
         read_us=read_s * 1e6,
         compute_us=(compute_s + _packing(node, kind, sizes, device)) * 1e6,
         write_us=write_s * 1e6,
+        exposed_us=_exposed(kind, cost, device, weight_bytes) * 1e6,
     )
     identity = node_id(node) if ID in node.meta else ""
     return NodePrediction(identity, node.name or "", node.op_type, kind, cost, parts, rate)
@@ -221,6 +230,24 @@ def _packing(node: ir.Node, kind: OperatorClass, sizes: Sizes, device: DevicePro
         return 0.0
     size_bytes = sizes.size_bytes(right)
     return size_bytes / device.packing.at(size_bytes) if size_bytes else 0.0
+
+
+def _exposed(kind: OperatorClass, cost: Cost, device: DeviceProfile, weight_bytes: int) -> float:
+    """Seconds for which the arithmetic waits for weights that are not in the nearest level."""
+    far = device.level(max(weight_bytes, cost.bytes_read + cost.bytes_written))
+    if kind not in MATRIX or far == device.levels[0]:
+        return 0.0
+    return device.exposed * cost.weight_bytes / far.bytes_per_s
+
+
+def _weight_transposing(
+    node: ir.Node, kind: OperatorClass, cost: Cost, sizes: Sizes, device: DeviceProfile
+) -> float | None:
+    """Bytes a second of a weight's transpose; None for all else."""
+    if kind != OperatorClass.TRANSPOSE or cost.bytes_read > cost.weight_bytes:
+        return None
+    curve = device.aliased_transposes if is_aliased(node, sizes) else device.weight_transposes
+    return None if curve is None else curve.at(cost.bytes_read + cost.bytes_written)
 
 
 def _traffic(

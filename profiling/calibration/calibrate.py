@@ -15,7 +15,7 @@ from optimizer.isolation import Progress
 from optimizer.model.limits import JobLimits
 from profiling.calibration.derive import Rates, derive, footprints, levels, samples
 from profiling.calibration.table import micros
-from profiling.calibration.timing import time_clock, time_launches, time_micros
+from profiling.calibration.timing import time_clock, time_launches, time_micros, time_weights
 from profiling.config import RunConfig
 from profiling.machine import Machine, this_machine
 from profiling.workers import WorkerPool
@@ -40,21 +40,24 @@ class Timings:
         clock_us: what the profiler adds to a node.
         launches_us: a tiny operator among others, by operator.
         micros_us: each micro model's node; None where the runtime refuses it.
+        weights_us: a node that needs weights from far, by kind.
     """
 
     clock_us: float
     launches_us: Mapping[str, float]
     micros_us: tuple[float | None, ...]
+    weights_us: Mapping[str, float]
 
     def faster(self, other: Timings) -> Timings:
         """Of two measurements on one machine, each time that was disturbed less."""
         return Timings(
             min(self.clock_us, other.clock_us),
-            {name: min(us, other.launches_us[name]) for name, us in self.launches_us.items()},
+            _faster(self.launches_us, other.launches_us),
             tuple(
                 one if another is None or (one is not None and one < another) else another
                 for one, another in zip(self.micros_us, other.micros_us, strict=True)
             ),
+            _faster(self.weights_us, other.weights_us),
         )
 
 
@@ -107,7 +110,8 @@ def measure(
         times = worker.run(
             time_micros, table, config, limits=_LIMITS, progress=progress, cancelled=cancelled
         )
-    return Timings(clock_us, launches, tuple(times))
+        weights = worker.run(time_weights, config, limits=_LIMITS, cancelled=cancelled)
+    return Timings(clock_us, launches, tuple(times), weights)
 
 
 def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfile:
@@ -117,7 +121,7 @@ def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfil
         CalibrationError: too little could be measured.
     """
     caches = cache_sizes()
-    found = derive(samples(micros(footprints(caches)), timings.micros_us))
+    found = derive(samples(micros(footprints(caches)), timings.micros_us, timings.weights_us))
     if len(found.bandwidths) < len(footprints(caches)) or len(found.rates) < 3:
         raise CalibrationError("ONNX Runtime refused too many micro models; nothing was kept.")
     return _profile(config, found, timings, caches)
@@ -156,6 +160,10 @@ def cache_sizes() -> tuple[int, int]:
     return second, last
 
 
+def _faster(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    return {name: min(us, other[name]) for name, us in one.items()}
+
+
 def _profile(
     config: RunConfig, found: Rates, timings: Timings, caches: tuple[int, int]
 ) -> DeviceProfile:
@@ -177,6 +185,9 @@ def _profile(
         clock_us=timings.clock_us,
         operators=found.operators,
         packing=found.packing,
+        weight_transposes=found.weight_transposes,
+        aliased_transposes=found.aliased_transposes,
+        exposed=found.exposed,
         traffic=found.traffic,
         element_operations=found.element_operations,
     )

@@ -17,9 +17,11 @@ from optimizer.cost.device import Curve, Level
 from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.predict import elements, operator_of
 from optimizer.cost.sizes import Sizes
-from optimizer.cost.widths import width_of
+from optimizer.cost.widths import is_aliased, width_of
+from profiling.calibration import weights
 from profiling.calibration.micro import Micro, model_of
 from profiling.calibration.table import BANDWIDTH, LAUNCH, PACKING, TRAFFIC
+from profiling.calibration.weights import PACKED, READY, TRANSPOSED
 
 _LEAST_US = 0.2
 _SHARES = (16 << 20, 48 << 20)
@@ -34,9 +36,9 @@ _STANDS_FOR = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A micro model with its time, launch taken off."""
+    """A node with its time, launch taken off; `purpose` as of the micro model that it is in."""
 
-    micro: Micro
+    purpose: str
     node: ir.Node
     kind: OperatorClass
     cost: Cost
@@ -68,30 +70,46 @@ class Rates:
     element_operations: Mapping[str, float]
     bandwidths: tuple[Bandwidth, ...]
     packing: Curve | None
+    weight_transposes: Curve | None
+    aliased_transposes: Curve | None
+    exposed: float
     traffic: Mapping[str, float]
 
 
-def samples(micros: Sequence[Micro], times_us: Sequence[float | None]) -> list[Sample]:
-    """What was measured, beside what is counted; micro models that did not run are left out."""
-    found: list[Sample] = []
+def samples(
+    micros: Sequence[Micro], times_us: Sequence[float | None], weights_us: Mapping[str, float]
+) -> list[Sample]:
+    """What was measured, beside what is counted; what did not run is left out.
+
+    Args:
+        micros: micro models.
+        times_us: of each one's node.
+        weights_us: of the nodes of `weights`, by kind.
+    """
+    timed = [
+        (one.purpose, model_of(one).graph[0], us)
+        for one, us in zip(micros, times_us, strict=True)
+        if us is not None
+    ]
+    launch_us = min((us for purpose, _, us in timed if us and purpose == LAUNCH), default=0.0)
+    nodes = weights.one_of_each() if weights_us else {}
+    timed += [(kind.split()[0], nodes[kind], us) for kind, us in weights_us.items()]
+    found = (_sample(purpose, node, us - launch_us) for purpose, node, us in timed)
+    return [sample for sample in found if sample is not None]
+
+
+def _sample(purpose: str, node: ir.Node, us: float) -> Sample | None:
     sizes = Sizes()
-    timed = list(zip(micros, times_us, strict=True))
-    launch_us = min((us for one, us in timed if us and one.purpose == LAUNCH), default=0.0)
-    for micro, us in timed:
-        node = model_of(micro).graph[0]
-        cost, kind = node_cost(node, sizes), operator_class(node, sizes)
-        if us is None or cost is None or kind is None:
-            continue
-        width = width_of(node, kind, sizes)
-        if width is not None:
-            seconds = max(us - launch_us, _LEAST_US) / 1e6
-            found.append(Sample(micro, node, kind, cost, width, seconds))
-    return found
+    cost, kind = node_cost(node, sizes), operator_class(node, sizes)
+    width = None if kind is None else width_of(node, kind, sizes)
+    if cost is None or kind is None or width is None:
+        return None
+    return Sample(purpose, node, kind, cost, width, max(us, _LEAST_US) / 1e6)
 
 
 def derive(found: list[Sample]) -> Rates:
     """Curves of classes and of single operators."""
-    plain = [sample for sample in found if not sample.micro.purpose]
+    plain = [sample for sample in found if not sample.purpose]
     bandwidths = _bandwidths(found)
     per_element = _per_element(plain)
     rates = {OperatorClass.ELEMENTWISE: _elementwise(plain)}
@@ -115,6 +133,9 @@ def derive(found: list[Sample]) -> Rates:
         per_element,
         bandwidths,
         _packing(found, rates),
+        _weight_transposes(found, aliased=False),
+        _weight_transposes(found, aliased=True),
+        _exposed(found, rates, bandwidths),
         _traffic(found, bandwidths),
     )
 
@@ -167,7 +188,7 @@ def _undisturbed(found: list[Sample]) -> list[tuple[float, float]]:
     Neighbours only ever slow a machine down: a level that looks slower than one behind it was
     disturbed, and is taken to be as fast.
     """
-    streams = [s.seconds / elements(s.node, s.cost) for s in found if s.micro.purpose == BANDWIDTH]
+    streams = [s.seconds / elements(s.node, s.cost) for s in found if s.purpose == BANDWIDTH]
     times = list(zip(streams[::2], streams[1::2], strict=True))
     for near in range(len(times) - 2, -1, -1):
         one, two = zip(times[near], times[near + 1], strict=True)
@@ -206,7 +227,7 @@ def _packing(found: list[Sample], rates: Mapping[OperatorClass, Curve]) -> Curve
     points: list[tuple[float, float]] = []
     for sample in found:
         right = sample.node.inputs[1] if len(sample.node.inputs) > 1 else None
-        if sample.micro.purpose != PACKING or right is None:
+        if sample.purpose not in (PACKING, PACKED) or right is None:
             continue
         size_bytes = Sizes().size_bytes(right)
         longer = sample.seconds - sample.cost.flops / rates[sample.kind].at(sample.width)
@@ -215,12 +236,30 @@ def _packing(found: list[Sample], rates: Mapping[OperatorClass, Curve]) -> Curve
     return _curve(points) if points else None
 
 
+def _weight_transposes(found: list[Sample], *, aliased: bool) -> Curve | None:
+    ours = [s for s in found if s.purpose == TRANSPOSED and is_aliased(s.node, Sizes()) == aliased]
+    return _curve((s.moved, s.moved / s.seconds) for s in ours) if ours else None
+
+
+def _exposed(
+    found: list[Sample], rates: Mapping[OperatorClass, Curve], bandwidths: tuple[Bandwidth, ...]
+) -> float:
+    """The share of fetching weights that a product takes longer than its arithmetic."""
+    shares = [
+        (s.seconds - s.cost.flops / rates[s.kind].at(s.width))
+        * bandwidths[-1].read / s.cost.weight_bytes
+        for s in found
+        if s.purpose == READY
+    ]  # fmt: skip
+    return min(1.0, max(0.0, sum(shares) / len(shares))) if shares else 0.0
+
+
 def _traffic(found: list[Sample], bandwidths: tuple[Bandwidth, ...]) -> dict[str, float]:
     """How often the bytes of an operator pass through memory, beside those of an addition."""
     return {
         sample.node.op_type: max(1.0, sample.seconds * bandwidths[1].both / sample.moved)
         for sample in found
-        if sample.micro.purpose == TRAFFIC
+        if sample.purpose == TRAFFIC
     }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import onnx_ir as ir
 
 from optimizer.isolation import Progress
-from profiling.calibration import launches
+from profiling.calibration import launches, weights
 from profiling.calibration.micro import Micro, feeds_of, model_of
 from profiling.config import RunConfig
 from profiling.execution.session import open_session
@@ -26,6 +26,7 @@ from profiling.timeline.events import parse_profile
 _WARM_RUNS = 3
 _RUNS, _MOST_RUNS = 20, 60
 _SECONDS = 0.02
+_WEIGHTS_RUNS = 12
 _CHAIN = (50, 450)
 _CHAIN_RUNS = 40
 
@@ -53,6 +54,14 @@ def time_launches(config: RunConfig) -> dict[str, float]:
         kinds.setdefault(name.split()[0], []).append(us)
     kinds.pop(launches.SWEEPER, None)
     return {operator: sorted(found)[len(found) // 2] for operator, found in kinds.items()}
+
+
+def time_weights(config: RunConfig) -> dict[str, float]:
+    """Microseconds of a node that needs weights from far, by kind: the middle of equal ones."""
+    kinds: dict[str, list[float]] = {}
+    for name, us in node_times(weights.model(), config, runs=_WEIGHTS_RUNS).items():
+        kinds.setdefault(weights.kind(name), []).append(us)
+    return {kind: sorted(found)[len(found) // 2] for kind, found in kinds.items()}
 
 
 def time_clock(config: RunConfig) -> float:

@@ -138,7 +138,7 @@ def _place(parts: Parts, part: str) -> tuple[float, float]:
         case "launch":
             return 0.0, parts.emit_us
         case "compute":
-            return parts.emit_us, parts.compute_us
+            return parts.emit_us + parts.exposed_us, parts.compute_us
         case "read":
             return parts.emit_us, parts.read_us
         case _:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from optimizer.cost.predict import NodePrediction, Parts
 from studio.prediction.report import PredictedGraph
@@ -31,9 +31,7 @@ class Alike:
     def parts(self) -> Parts:
         """Of all of them; as they are equal, its total is the sum of their totals."""
         one, count = self.first.parts, len(self.nodes)
-        return Parts(
-            one.emit_us * count, one.read_us * count, one.compute_us * count, one.write_us * count
-        )
+        return Parts(*(count * part for part in astuple(one)))
 
     @property
     def total_us(self) -> float:

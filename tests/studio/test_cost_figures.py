@@ -118,6 +118,14 @@ def test_the_longer_lane_is_the_length_of_a_row() -> None:
     assert list(zip(compute.base, compute.x, strict=True)) == [(2, 10), (13, 2)]
 
 
+def test_arithmetic_begins_when_what_it_waits_for_is_there() -> None:
+    row = LaneRow("row", (Piece(Parts(2, 3, 10, 4, 1)),))
+    figure: Any = lanes([row], title="")
+    compute = next(trace for trace in figure.data if trace.name == "compute")
+    assert list(zip(compute.base, compute.x, strict=True)) == [(3, 10)]
+    assert row.total_us == 13
+
+
 def test_the_title_says_before_after_and_what_bounds_most() -> None:
     title = change_title(CORTEX_X4, SOURCE, GRAPH)
     assert "predicted 68 → 60 µs, −11.8 %" in title

@@ -14,7 +14,7 @@ from optimizer.cost.classes import MOVING, OperatorClass
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import predict
 from optimizer.errors import Cancelled, RunError
-from profiling.calibration import CALIBRATED, cached, calibrate, launches
+from profiling.calibration import CALIBRATED, cached, calibrate, launches, weights
 from profiling.calibration.calibrate import path_of
 from profiling.calibration.derive import derive, footprints, levels, samples
 from profiling.calibration.micro import Micro, model_of
@@ -85,14 +85,15 @@ def test_a_cancelled_calibration_keeps_nothing(shared_pool: WorkerPool, tmp_path
 
 def test_every_micro_model_has_a_class_and_a_shape() -> None:
     table = micros(footprints(CACHES))
-    found = samples(table, [10.0] * len(table))
-    assert len(found) == len(table)
+    kinds = weights.one_of_each()
+    found = samples(table, [10.0] * len(table), dict.fromkeys(kinds, 10.0))
+    assert len(found) == len(table) + len(kinds)
 
 
 def test_a_rate_is_what_is_counted_over_the_time_without_the_launch() -> None:
     table = micros(footprints(CACHES))
     times = [2.0 if one.purpose == LAUNCH else 12.0 for one in table]
-    rates = derive(samples(table, times)).rates
+    rates = derive(samples(table, times, {})).rates
     width, rate = rates[OperatorClass.GEMM].points[-1]
     assert width == 256
     assert rate == pytest.approx(2 * 256 * 512 * 512 / 10e-6)
@@ -101,7 +102,7 @@ def test_a_rate_is_what_is_counted_over_the_time_without_the_launch() -> None:
 def test_a_micro_model_that_did_not_run_is_left_out() -> None:
     table = micros(footprints(CACHES))
     times = [None if one.operator == "Softmax" else 12.0 for one in table]
-    found = derive(samples(table, times))
+    found = derive(samples(table, times, {}))
     assert OperatorClass.SOFTMAX not in found.rates
     assert OperatorClass.GEMM in found.rates
 
@@ -114,7 +115,7 @@ def test_bandwidths_tell_reading_from_writing() -> None:
         elements = one.inputs[0][0] if one.purpose == BANDWIDTH else 0
         times.append(elements * (len(one.inputs) + 2) / 1e3 if elements else 5.0)
     times[0] = 0.0
-    found = derive(samples(table, times)).bandwidths
+    found = derive(samples(table, times, {})).bandwidths
     for one, level in zip(found, levels(found, CACHES), strict=True):
         assert one.read == pytest.approx(4e9)
         assert one.write == level.writing == pytest.approx(2e9)
@@ -128,7 +129,7 @@ def test_a_level_that_was_disturbed_is_no_slower_than_the_one_behind_it() -> Non
     for one in table:
         times.append(one.inputs[0][0] * next(streams) / 1e3 if one.purpose == BANDWIDTH else 5.0)
     times[0] = 0.0
-    found = derive(samples(table, times)).bandwidths
+    found = derive(samples(table, times, {})).bandwidths
     for way in ("read", "write", "both"):
         rates = [getattr(one, way) for one in found]
         assert rates == sorted(rates, reverse=True)
@@ -140,6 +141,46 @@ def test_only_products_with_a_variable_right_side_are_for_packing() -> None:
     for one in micros(footprints(CACHES)):
         if one.purpose == PACKING:
             assert (one.operator, len(one.inputs), one.weights) == ("MatMul", 2, ())
+
+
+def test_weights_of_a_size_are_more_than_a_cache_holds_and_all_differ() -> None:
+    arrays = [value.const_value for value in weights.model().graph.initializers.values()]
+    firsts = [array.numpy().ravel()[:4].tobytes() for array in arrays if array is not None]
+    assert len(set(firsts)) == len(arrays)
+    assert sum(array.nbytes for array in arrays if array is not None) > 100 << 20
+
+
+def test_what_a_weight_takes_longer_than_arithmetic_is_exposed() -> None:
+    table = micros(footprints(CACHES))
+    # a product of 256 columns takes 10 µs, memory reads 4 bytes in 1 ns and writes them in 2
+    times: list[float | None] = []
+    for one in table:
+        elements = one.inputs[0][0] if one.purpose == BANDWIDTH else 0
+        times.append(elements * (len(one.inputs) + 2) / 1e3 if elements else 10.0)
+    times[0] = 0.0
+    (ready,) = (kind for kind in weights.one_of_each() if kind.startswith(weights.READY))
+    rates = derive(samples(table, times, {})).rates[OperatorClass.GEMM]
+    flops, fetched = 2 * 120 * 896 * 1152, 4 * 896 * 1152
+    arithmetic_us = flops / rates.at(120) * 1e6
+    for share in (0.0, 0.5, 1.0):
+        longer_us = share * fetched / 4e9 * 1e6
+        found = derive(samples(table, times, {ready: arithmetic_us + longer_us}))
+        assert found.exposed == pytest.approx(share, abs=1e-6)
+
+
+def test_transposes_of_weights_are_told_apart_by_the_distance_of_their_rows() -> None:
+    table = micros(footprints(CACHES))
+    times = {kind: 100.0 for kind in weights.one_of_each()}
+    found = derive(samples(table, [10.0] * len(table), times))
+    plain, aliased = found.weight_transposes, found.aliased_transposes
+    assert plain is not None
+    assert aliased is not None
+    assert [size for size, _ in plain.points] == [8 * 448 * 640, 8 * 896 * 1152, 8 * 1280 * 2304]
+    assert [size for size, _ in aliased.points] == [
+        8 * 256 * 1024,
+        8 * 1024 * 1152,
+        8 * 1024 * 2304,
+    ]
 
 
 def test_every_kind_of_tiny_operator_comes_equally_often_between_sweeps() -> None:
