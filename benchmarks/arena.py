@@ -32,8 +32,8 @@ from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import reorder
 from optimizer.memory.registry import Budget, make_plan
-from optimizer.memory.runtime_model import ALIGNMENT, runtime_lifetimes
-from optimizer.memory.runtime_order import runtime_order
+from optimizer.memory.runtime.model import ALIGNMENT, runtime_lifetimes
+from optimizer.memory.runtime.order import runtime_order
 from optimizer.model.binding import free_dimensions
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes, load_path

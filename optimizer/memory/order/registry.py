@@ -15,7 +15,7 @@ from optimizer.memory.order.schedule import list_schedule
 from optimizer.memory.pieces import check_known, peak_bytes, pieces_of
 from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
-from optimizer.memory.runtime_order import runtime_order
+from optimizer.memory.runtime.order import runtime_order
 from optimizer.memory.sizes import KnownSizes
 
 Method = Literal["file", "runtime", "list", "exact"]

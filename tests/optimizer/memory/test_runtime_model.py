@@ -7,7 +7,7 @@ import pytest
 from optimizer.errors import PlanError
 from optimizer.memory.arena import Arena
 from optimizer.memory.registry import make_plan
-from optimizer.memory.runtime_model import runtime_lifetimes
+from optimizer.memory.runtime.model import runtime_lifetimes
 from tests.optimizer.graphs import opened
 
 HEADER = '<ir_version: 9, opset_import: ["" : 18]>\n'

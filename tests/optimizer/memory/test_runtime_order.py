@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optimizer.memory.runtime_graph import runtime_nodes
-from optimizer.memory.runtime_order import ExecutionOrder, in_order, runtime_order
+from optimizer.memory.runtime.graph import runtime_nodes
+from optimizer.memory.runtime.order import ExecutionOrder, in_order, runtime_order
 from optimizer.model.graph import node_id
 from tests.optimizer.graphs import opened
 

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 
 from benchmarks.branches import NETWORKS, cells, encoder
 from optimizer.memory.registry import make_plan
-from optimizer.memory.runtime_model import runtime_lifetimes
-from optimizer.memory.runtime_order import runtime_order
-from optimizer.memory.runtime_sharing import shared_operators
+from optimizer.memory.runtime.model import runtime_lifetimes
+from optimizer.memory.runtime.order import runtime_order
+from optimizer.memory.runtime.sharing import shared_operators
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes

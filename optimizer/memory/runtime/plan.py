@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from optimizer.memory.runtime_graph import RuntimeNode
-from optimizer.memory.runtime_sharing import Pair, aliases, in_place
+from optimizer.memory.runtime.graph import RuntimeNode
+from optimizer.memory.runtime.sharing import Pair, aliases, in_place
 from optimizer.model.graph import is_constant_node
 
 _UNSHARED = frozenset({ir.DataType.STRING, ir.DataType.UNDEFINED})

@@ -16,9 +16,9 @@ import onnx_ir as ir
 
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, Lifetime, UnknownSize
-from optimizer.memory.runtime_graph import RuntimeNode, refuse_what_is_replaced, runtime_nodes
-from optimizer.memory.runtime_order import in_order
-from optimizer.memory.runtime_plan import StaticPlan, static_plan
+from optimizer.memory.runtime.graph import RuntimeNode, refuse_what_is_replaced, runtime_nodes
+from optimizer.memory.runtime.order import in_order
+from optimizer.memory.runtime.plan import StaticPlan, static_plan
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import graph_id, node_id, value_id
 

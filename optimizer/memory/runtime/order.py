@@ -17,7 +17,7 @@ from typing import Literal
 
 import onnx_ir as ir
 
-from optimizer.memory.runtime_graph import RuntimeNode, read_by_bodies, runtime_nodes
+from optimizer.memory.runtime.graph import RuntimeNode, read_by_bodies, runtime_nodes
 from optimizer.model.graph import is_constant_node, node_id
 
 ExecutionOrder = Literal["default", "priority"]
