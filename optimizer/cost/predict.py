@@ -19,19 +19,22 @@ from optimizer.cost.classes import (
     MATRIX,
     MOVING,
     PER_ELEMENT,
-    PRODUCTS,
     OperatorClass,
     operator_class,
 )
 from optimizer.cost.device import DeviceProfile
-from optimizer.cost.node import VIEWS, Cost, node_cost
+from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.sizes import Sizes
-from optimizer.cost.widths import is_aliased, width_of
+from optimizer.cost.traffic import exposed_s, packing_s, traffic_s
+from optimizer.cost.widths import width_of
 from optimizer.model.graph import ID, is_constant_node, node_id, walk_nodes
 from optimizer.model.operators.call import constant_of
 
 SQUARE = "Square"
 """How a device lists Pow with a constant exponent of 2 or 3."""
+
+NEAREST = "Nearest"
+"""How a device lists Resize that takes the nearest element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,17 +152,13 @@ def predict_node(
     operations = operations_of(node, kind, cost, device.element_operations)
     compute_s = operations / rate if rate else 0.0
     weight_bytes = max(graph_weight_bytes, cost.weight_bytes)
-    transposing = _weight_transposing(node, kind, cost, sizes, device)
-    if transposing is None:
-        read_s, write_s = _traffic(node, kind, cost, device, width, weight_bytes)
-    else:
-        read_s, write_s = (size / transposing for size in (cost.bytes_read, cost.bytes_written))
+    read_s, write_s = traffic_s(node, kind, cost, sizes, device, width, weight_bytes)
     parts = Parts(
         emit_us=0.0 if kind == OperatorClass.CONTROL else device.launch(node.op_type),
         read_us=read_s * 1e6,
-        compute_us=(compute_s + _packing(node, kind, sizes, device)) * 1e6,
+        compute_us=(compute_s + packing_s(node, kind, sizes, device)) * 1e6,
         write_us=write_s * 1e6,
-        exposed_us=_exposed(kind, cost, device, weight_bytes) * 1e6,
+        exposed_us=exposed_s(kind, cost, device, weight_bytes) * 1e6,
     )
     identity = node_id(node) if ID in node.meta else ""
     return NodePrediction(identity, node.name or "", node.op_type, kind, cost, parts, rate)
@@ -197,7 +196,13 @@ def elements(node: ir.Node, cost: Cost) -> float:
 
 
 def operator_of(node: ir.Node) -> str:
-    """The name under which a device lists an operator; a constant square is no general power."""
+    """The name under which a device lists an operator.
+
+    A constant square is no general power, and a copy of the nearest element no interpolation.
+    """
+    if node.op_type == "Resize" and not node.domain:
+        mode = node.attributes.get("mode")
+        return NEAREST if mode is None or mode.as_string() == "nearest" else node.op_type
     if node.op_type == "Pow" and not node.domain and len(node.inputs) == 2:
         exponent = constant_of(node.inputs[1])
         if exponent is not None and exponent.size == 1 and exponent.numpy().item() in (2, 3):
@@ -219,90 +224,3 @@ def _faster(node: ir.Node, device: DeviceProfile) -> float:
         if value is not None and value.dtype is not None:
             return device.faster.get(value.dtype.name, 1.0)
     return 1.0
-
-
-def _packing(node: ir.Node, kind: OperatorClass, sizes: Sizes, device: DeviceProfile) -> float:
-    """Seconds to lay out a right side that is no constant; a single row needs none."""
-    if device.packing is None or kind != OperatorClass.GEMM or len(node.inputs) < 2:
-        return 0.0
-    right, out = node.inputs[1], sizes.shape(node.outputs[0])
-    if right is None or constant_of(right) is not None or not out or out[-2:-1] == (1,):
-        return 0.0
-    size_bytes = sizes.size_bytes(right)
-    return size_bytes / device.packing.at(size_bytes) if size_bytes else 0.0
-
-
-def _exposed(kind: OperatorClass, cost: Cost, device: DeviceProfile, weight_bytes: int) -> float:
-    """Seconds for which the arithmetic waits for weights that are not in the nearest level."""
-    far = device.level(max(weight_bytes, cost.bytes_read + cost.bytes_written))
-    if kind not in MATRIX or far == device.levels[0]:
-        return 0.0
-    return device.exposed * cost.weight_bytes / far.bytes_per_s
-
-
-def _weight_transposing(
-    node: ir.Node, kind: OperatorClass, cost: Cost, sizes: Sizes, device: DeviceProfile
-) -> float | None:
-    """Bytes a second of a weight's transpose; None for all else."""
-    if kind != OperatorClass.TRANSPOSE or cost.bytes_read > cost.weight_bytes:
-        return None
-    curve = device.aliased_transposes if is_aliased(node, sizes) else device.weight_transposes
-    return None if curve is None else curve.at(cost.bytes_read + cost.bytes_written)
-
-
-def _traffic(
-    node: ir.Node,
-    kind: OperatorClass,
-    cost: Cost,
-    device: DeviceProfile,
-    width: float,
-    weight_bytes: int,
-) -> tuple[float, float]:
-    """Seconds to read and to write.
-
-    A node finds in the level that holds its own tensors what an elementwise operator has just
-    written. Farther off, in the level that holds the weights of the graph, are those weights, what
-    is computed from them alone, and what a product or a convolution wrote: it reads so much
-    between two lines of its output that they are gone.
-    """
-    activations, written = cost.bytes_read - cost.weight_bytes, cost.bytes_written
-    in_place = kind in PER_ELEMENT and _runs_in_place(node)
-    own = cost.weight_bytes + (max(activations, written) if in_place else activations + written)
-    near, far = device.level(own), device.level(max(weight_bytes, own))
-    source = far if _reads_a_product(node) else near
-    target = near if activations or not cost.weight_bytes else far
-    passes = device.traffic.get(node.op_type, 1.0)
-    if kind not in MOVING:
-        read = passes * activations / source.bytes_per_s + cost.weight_bytes / far.bytes_per_s
-        return read, passes * written / target.writing
-    curve = device.operators.get(node.op_type, device.strided.get(kind))
-    pace = near.bytes_per_s if curve is None else curve.at(width)
-    distant = activations * (1 / source.bytes_per_s - 1 / near.bytes_per_s)
-    distant += cost.weight_bytes * (1 / far.bytes_per_s - 1 / near.bytes_per_s)
-    distant_write = written * (1 / target.writing - 1 / near.writing)
-    return (activations + cost.weight_bytes) / pace + distant, written / pace + distant_write
-
-
-def _reads_a_product(node: ir.Node) -> bool:
-    """Whether an operand comes from a product or a convolution, maybe through views."""
-    for value in node.inputs:
-        maker = None if value is None else value.producer()
-        while maker is not None and maker.op_type in VIEWS and maker.inputs and maker.inputs[0]:
-            maker = maker.inputs[0].producer()
-        if maker is not None and maker.op_type in PRODUCTS:
-            return True
-    return False
-
-
-def _runs_in_place(node: ir.Node) -> bool:
-    """Whether it may write over an input that nobody else needs."""
-    out = node.outputs[0]
-    return any(
-        value is not None
-        and value.producer() is not None
-        and len(value.uses()) == 1
-        and not value.is_graph_output()
-        and value.shape == out.shape
-        and value.dtype == out.dtype
-        for value in node.inputs
-    )

@@ -24,6 +24,7 @@ CALIBRATED = RunConfig(graph_optimization="disabled", intra_threads=1, denormals
 """Optimizations off, so that the micro models run as they are; one thread."""
 
 _LIMITS = JobLimits(seconds=120.0)
+_BUSY_SHARE = 0.75
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _USUAL_CACHES = (1 << 20, 16 << 20)
 
@@ -41,12 +42,14 @@ class Timings:
         launches_us: a tiny operator among others, by operator.
         micros_us: each micro model's node; None where the runtime refuses it.
         weights_us: a node that needs weights from far, by kind.
+        load: processes that wanted to run when it began.
     """
 
     clock_us: float
     launches_us: Mapping[str, float]
     micros_us: tuple[float | None, ...]
     weights_us: Mapping[str, float]
+    load: float
 
     def faster(self, other: Timings) -> Timings:
         """Of two measurements on one machine, each time that was disturbed less."""
@@ -58,6 +61,7 @@ class Timings:
                 for one, another in zip(self.micros_us, other.micros_us, strict=True)
             ),
             _faster(self.weights_us, other.weights_us),
+            min(self.load, other.load),
         )
 
 
@@ -102,7 +106,7 @@ def measure(
     Raises:
         RunError: the worker failed, or it was cancelled.
     """
-    table = micros(footprints(cache_sizes()))
+    table, load = micros(footprints(cache_sizes())), this_machine().load
     with pool.measuring(cancelled=cancelled) as bench:
         worker = bench.worker(fresh=config.device != "cpu")
         clock_us = worker.run(time_clock, config, limits=_LIMITS, cancelled=cancelled)
@@ -111,7 +115,7 @@ def measure(
             time_micros, table, config, limits=_LIMITS, progress=progress, cancelled=cancelled
         )
         weights = worker.run(time_weights, config, limits=_LIMITS, cancelled=cancelled)
-    return Timings(clock_us, launches, tuple(times), weights)
+    return Timings(clock_us, launches, tuple(times), weights, load)
 
 
 def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfile:
@@ -173,7 +177,7 @@ def _profile(
     return DeviceProfile(
         id="this",
         name=machine.cpu if config.device == "cpu" else machine.gpu,
-        source=_source(config, machine),
+        source=_source(config, machine, timings.load),
         date=now.isoformat(timespec="seconds"),
         measured=True,
         threads=config.intra_threads if config.device == "cpu" else 0,
@@ -193,11 +197,14 @@ def _profile(
     )
 
 
-def _source(config: RunConfig, machine: Machine) -> str:
+def _source(config: RunConfig, machine: Machine, load: float) -> str:
     threads = f"{config.intra_threads} thread" + ("s" if config.intra_threads != 1 else "")
     how = "all threads" if config.intra_threads == 0 else threads
     where = how if config.device == "cpu" else config.device
-    return f"Measured here with micro models through {machine.runtime}, {where}."
+    found = f"Measured here with micro models through {machine.runtime}, {where}."
+    if load < _BUSY_SHARE * machine.cores:
+        return found
+    return f"{found} The machine was busy (load {load:.1f}): calibrate again when it is quiet."
 
 
 def _keep(device: DeviceProfile, path: Path) -> None:

@@ -20,7 +20,7 @@ from optimizer.cost.sizes import Sizes
 from optimizer.cost.widths import is_aliased, width_of
 from profiling.calibration import weights
 from profiling.calibration.micro import Micro, model_of
-from profiling.calibration.table import BANDWIDTH, LAUNCH, PACKING, TRAFFIC
+from profiling.calibration.table import BANDWIDTH, LAUNCH, OWN, PACKING, TRAFFIC
 from profiling.calibration.weights import PACKED, READY, TRANSPOSED
 
 _LEAST_US = 0.2
@@ -92,7 +92,7 @@ def samples(
         if us is not None
     ]
     launch_us = min((us for purpose, _, us in timed if us and purpose == LAUNCH), default=0.0)
-    nodes = weights.one_of_each() if weights_us else {}
+    nodes: Mapping[str, ir.Node] = weights.one_of_each() if weights_us else {}
     timed += [(kind.split()[0], nodes[kind], us) for kind, us in weights_us.items()]
     found = (_sample(purpose, node, us - launch_us) for purpose, node, us in timed)
     return [sample for sample in found if sample is not None]
@@ -113,18 +113,14 @@ def derive(found: list[Sample]) -> Rates:
     bandwidths = _bandwidths(found)
     per_element = _per_element(plain)
     rates = {OperatorClass.ELEMENTWISE: _elementwise(plain)}
-    operators: dict[str, Curve] = {}
+    operators = _by_operator(sample for sample in found if sample.purpose == OWN)
     strided: dict[OperatorClass, Curve] = {}
     for kind in dict.fromkeys(s.kind for s in plain if s.kind not in PER_ELEMENT):
         ours = [sample for sample in plain if sample.kind == kind]
         curve = _curve((s.width, _rate(s)) for s in ours)
         (strided if kind in MOVING else rates)[kind] = curve
-        names = dict.fromkeys(s.node.op_type for s in ours)
-        if len(names) > 1:
-            for name in names:
-                operators[name] = _curve(
-                    (s.width, _rate(s)) for s in ours if s.node.op_type == name
-                )
+        single = _by_operator(ours)
+        operators |= single if len(single) > 1 else {}
     rates |= {kind: rates[other] for kind, other in _STANDS_FOR.items() if other in rates}
     return Rates(
         rates,
@@ -138,6 +134,13 @@ def derive(found: list[Sample]) -> Rates:
         _exposed(found, rates, bandwidths),
         _traffic(found, bandwidths),
     )
+
+
+def _by_operator(found: Iterable[Sample]) -> dict[str, Curve]:
+    points: dict[str, list[tuple[float, float]]] = {}
+    for sample in found:
+        points.setdefault(sample.node.op_type, []).append((sample.width, _rate(sample)))
+    return {name: _curve(ours) for name, ours in points.items()}
 
 
 def footprints(caches: tuple[int, int]) -> tuple[int, ...]:

@@ -11,6 +11,9 @@ from optimizer.model.operators.call import CONTRIB
 from profiling.calibration.micro import Micro, Shape
 
 BANDWIDTH, LAUNCH, PACKING, TRAFFIC = "bandwidth", "launch", "packing", "traffic"
+OWN = "own"
+"""For an operator that is unlike its class: its pace is none of theirs."""
+
 
 _ELEMENTS = (256, 128)
 _LARGE = (1024, 1024)
@@ -25,6 +28,7 @@ def micros(footprints: tuple[int, ...]) -> tuple[Micro, ...]:
         *_elementwise(),
         *_rows(),
         *_pooling(),
+        *_unlike(),
         *_moving(),
         *_memory(footprints),
     )
@@ -72,6 +76,16 @@ def _elementwise() -> list[Micro]:
     found += [Micro("Cast", (_ELEMENTS,), attributes={"to": 7})]
     found += [Micro("Clip", (_ELEMENTS,), ((), ()), constant=1.0)]
     found += [
+        Micro(
+            "Resize",
+            ((1, 32, 14, 14),),
+            ((0,), (0,)),
+            integers=((1, 32, 28, 28),),
+            attributes={"mode": mode},
+        )
+        for mode in ("nearest", "linear")
+    ]
+    found += [
         Micro("Add", ((2048 * 16 // span, span), (2048 * 16 // span, 1)))
         for span in (4, 16, 64, 512)
     ]
@@ -109,6 +123,18 @@ def _pooling() -> list[Micro]:
         for c, size in ((512, 7), (128, 16))
     ]
     found += [Micro("GlobalAveragePool", ((1, c, s, s),)) for c, s in ((512, 7), (128, 16))]
+    return found
+
+
+def _unlike() -> list[Micro]:
+    images: tuple[Shape, ...] = ((1, 32, 28, 28), (1, 32, 56, 56))
+    found = [Micro("LRN", (shape,), attributes={"size": 5}, purpose=OWN) for shape in images]
+    found += [
+        Micro(operator, (shape,), attributes={"axis": -1}, purpose=OWN)
+        for operator in ("ArgMax", "ArgMin")
+        for shape in _ROWS
+    ]
+    found += [Micro("CumSum", (_ELEMENTS,), integers=(1,), purpose=OWN)]
     return found
 
 

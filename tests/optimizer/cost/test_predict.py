@@ -73,6 +73,20 @@ def test_a_constant_square_is_no_general_power() -> None:
     assert power.compute_us == pytest.approx(20 * square.compute_us)
 
 
+def test_a_copy_of_the_nearest_element_is_no_interpolation() -> None:
+    device = replace(DEVICE, element_operations={"Resize": 30.0, "Nearest": 3.0})
+    body = """
+    g (float[1, 1, 4, 4] x) => (y, z) <int64[4] s = {1, 1, 8, 8}> {
+      y = Resize<mode = "nearest">(x, , , s)
+      z = Resize<mode = "linear">(x, , , s)
+    }
+    """
+    nearest, linear = (predict(node, Sizes(), device) for node in model_of(body).graph)
+    assert nearest is not None
+    assert linear is not None
+    assert linear.compute_us == pytest.approx(10 * nearest.compute_us)
+
+
 def test_what_does_not_fit_into_a_cache_is_read_and_written_at_the_pace_of_the_memory() -> None:
     body = "g (float[1024] x) => (y) { y = Relu(x) }"
     parts = predict(model_of(body).graph[0], Sizes(), DEVICE)

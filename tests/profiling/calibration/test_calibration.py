@@ -15,7 +15,7 @@ from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import predict
 from optimizer.errors import Cancelled, RunError
 from profiling.calibration import CALIBRATED, cached, calibrate, launches, weights
-from profiling.calibration.calibrate import path_of
+from profiling.calibration.calibrate import Timings, cache_sizes, path_of, profile_of
 from profiling.calibration.derive import derive, footprints, levels, samples
 from profiling.calibration.micro import Micro, model_of
 from profiling.calibration.table import BANDWIDTH, LAUNCH, PACKING, micros
@@ -105,6 +105,21 @@ def test_a_micro_model_that_did_not_run_is_left_out() -> None:
     found = derive(samples(table, times, {}))
     assert OperatorClass.SOFTMAX not in found.rates
     assert OperatorClass.GEMM in found.rates
+
+
+def test_an_operator_unlike_its_class_has_a_pace_of_its_own() -> None:
+    table = micros(footprints(CACHES))
+    plain = derive(samples(table, [12.0] * len(table), {}))
+    slow = derive(samples(table, [900.0 if m.operator == "LRN" else 12.0 for m in table], {}))
+    assert slow.rates == plain.rates
+    assert slow.operators["LRN"].best < plain.operators["LRN"].best / 50
+
+
+@pytest.mark.parametrize(("load", "told"), [(0.1, False), (64.0, True)])
+def test_a_busy_machine_is_told(load: float, told: bool) -> None:
+    table = micros(footprints(cache_sizes()))
+    timings = Timings(0.5, {"Add": 2.0}, (12.0,) * len(table), {}, load)
+    assert ("busy (load 64.0)" in profile_of(timings).source) == told
 
 
 def test_bandwidths_tell_reading_from_writing() -> None:
