@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from optimizer.isolation import Isolate, Progress
 from optimizer.model.limits import JobLimits
 from studio.store import OpenedModel, OpenedRun
 from studio.whole import made_whole
 
+Subject = tuple[OpenedModel, OpenedRun]
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
 FORMAT = 1
 """Part of every name: raised when the meaning of the files changes."""
 
-_LIMITS = JobLimits(seconds=600.0)
+LIMITS = JobLimits(seconds=600.0)
 
 
 def folder_of(run: OpenedRun, kind: str, *parts: Any) -> Path:
@@ -36,27 +41,98 @@ def folder_of(run: OpenedRun, kind: str, *parts: Any) -> Path:
 
 def make(
     isolate: Isolate,
-    subject: tuple[OpenedModel, OpenedRun],
+    subject: Subject,
     job: Callable[..., None],
-    wanted: Sequence[tuple[object, Path]],
+    request: object,
     *,
+    file: Path,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> None:
-    """Run `job(model folder, run folder, [(request, folder)])` for the folders that are not there.
+) -> Path:
+    """The file that `job(model folder, run folder, request, file)` writes, unless it is there.
+
+    Args:
+        isolate: runs the job.
+        subject: whose folders the job reads.
+        job: a function of a module.
+        request: plain data.
+        file: alone in its folder.
+        progress: of the job.
+        cancelled: whether it is still wanted.
 
     Raises:
         StudioError: what the job raises, or the worker died, or it was cancelled.
     """
-    model, run = subject
-    missing = [(request, folder) for request, folder in wanted if not folder.is_dir()]
-    if not missing:
-        return
-    with ExitStack() as folders:
-        targets = [
-            (request, folders.enter_context(made_whole(folder))) for request, folder in missing
-        ]
-        isolate(
-            job, model.folder, run.folder, targets,
-            limits=_LIMITS, progress=progress, cancelled=cancelled,
+    if not file.parent.is_dir():
+        model, run = subject
+        with made_whole(file.parent) as folder:
+            isolate(
+                job, model.folder, run.folder, request, folder / file.name,
+                limits=LIMITS, progress=progress, cancelled=cancelled,
+            )  # fmt: skip
+    return file
+
+
+class Kept(Generic[Request, Result]):
+    """One kind of answer about a run: a worker finds it once, then it is read from its file."""
+
+    def __init__(
+        self,
+        kind: str,
+        job: Callable[..., None],
+        read: Callable[[dict[str, Any]], Result],
+        *,
+        counts: Callable[[Request], Request] = lambda request: request,
+    ) -> None:
+        """A kind of answer.
+
+        Args:
+            kind: in the names of its folders, its files and its tasks.
+            job: `job(model folder, run folder, request, file, progress=…)` calls `write_json`.
+            read: makes the answer of what was written.
+            counts: what of a request the answer depends on.
+        """
+
+        def answer(file: Path) -> Result:
+            return read(read_json(file))
+
+        self._kind, self._job, self._counts = kind, job, counts
+        # A folder never changes, so what was read stays true.
+        self._answer = lru_cache(maxsize=16)(answer)
+
+    def key(self, model: OpenedModel, run: OpenedRun, request: Request) -> tuple[object, ...]:
+        """Of the task: equal answers have equal keys."""
+        return (f"memory-{self._kind}", model.key, run.key, self._counts(request))
+
+    def run(
+        self,
+        isolate: Isolate,
+        subject: Subject,
+        request: Request,
+        *,
+        progress: Progress,
+        cancelled: Callable[[], bool],
+    ) -> Result:
+        """The answer.
+
+        Raises:
+            StudioError: what the job raises, or the worker died, or it was cancelled.
+        """
+        counted = self._counts(request)
+        file = folder_of(subject[1], self._kind, counted) / f"{self._kind}.json.gz"
+        make(
+            isolate, subject, self._job, counted,
+            file=file, progress=progress, cancelled=cancelled,
         )  # fmt: skip
+        return self._answer(file)
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Compressed JSON."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    path.write_bytes(gzip.compress(text.encode(), compresslevel=3, mtime=0))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What `write_json` wrote."""
+    return json.loads(gzip.decompress(path.read_bytes()))

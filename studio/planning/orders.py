@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +13,9 @@ from optimizer.memory.facts import floor_bytes, live_bytes
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import apply_order
 from optimizer.model.writer import write
-from studio.planning.jobs import read_json, write_json
-from studio.planning.kept import folder_of, make
+from studio.planning.kept import Kept, Subject, folder_of, make, write_json
 from studio.planning.request import ORDER_TITLES, ArenaRequest
 from studio.planning.subject import find_order, model_of, open_step
-from studio.store import OpenedModel, OpenedRun
-
-ORDERS = "orders.json.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,29 +89,23 @@ class Orders:
 
 
 def find_orders(
-    folder: Path,
-    run_folder: Path,
-    wanted: Sequence[tuple[OrdersRequest, Path]],
-    *,
-    progress: Progress,
+    folder: Path, run_folder: Path, request: OrdersRequest, file: Path, *, progress: Progress
 ) -> None:
-    """Write the orders of each request.
+    """Write the orders of a request.
 
     Raises:
         StudioError: the trace cannot be read, or sizes are unknown.
     """
     progress("reading", 0.0)
-    for request, target in wanted:
-        graph = open_step(folder, run_folder, request.arena).graph
-        sizes = dict(request.arena.sizes)
-        plain = lifetimes(graph, request.arena.options, sizes=sizes)
-        plain.buffers()  # says what is unknown
-        found: list[FoundOrder] = []
-        for number, method in enumerate(ORDER_TITLES):
-            progress(ORDER_TITLES[method], 0.1 + 0.9 * number / len(ORDER_TITLES))
-            found.append(_find(graph, replace(request.arena, order=method), request.seconds))
-        data = {"floor_bytes": floor_bytes(plain), "found": [asdict(order) for order in found]}
-        write_json(target / ORDERS, data)
+    graph = open_step(folder, run_folder, request.arena).graph
+    plain = lifetimes(graph, request.arena.options, sizes=dict(request.arena.sizes))
+    plain.buffers()  # says what is unknown
+    found: list[FoundOrder] = []
+    for number, method in enumerate(ORDER_TITLES):
+        progress(ORDER_TITLES[method], 0.1 + 0.9 * number / len(ORDER_TITLES))
+        found.append(_find(graph, replace(request.arena, order=method), request.seconds))
+    data = {"floor_bytes": floor_bytes(plain), "found": [asdict(order) for order in found]}
+    write_json(file, data)
 
 
 def _find(graph: Any, request: ArenaRequest, seconds: float) -> FoundOrder:
@@ -135,70 +123,37 @@ def _find(graph: Any, request: ArenaRequest, seconds: float) -> FoundOrder:
     )  # fmt: skip
 
 
-def write_ordered(
-    folder: Path,
-    run_folder: Path,
-    wanted: Sequence[tuple[tuple[int, tuple[str, ...]], Path]],
-) -> None:
-    """Write the model of each step with its nodes in an order.
-
-    Raises:
-        StudioError: the trace cannot be read, or it is no order of the nodes.
-    """
-    for (step, nodes), target in wanted:
-        model = model_of(open_step(folder, run_folder, ArenaRequest(step)))
-        write(apply_order(model, nodes).ir, target / ORDERED)
-
-
-ORDERED = "ordered.onnx"
-
-
-def orders_key(model: OpenedModel, run: OpenedRun, request: OrdersRequest) -> tuple[object, ...]:
-    """Equal orders have equal keys."""
-    return ("memory-orders", model.key, run.key, request)
-
-
-def run_orders(
-    isolate: Isolate,
-    subject: tuple[OpenedModel, OpenedRun],
-    request: OrdersRequest,
-    *,
-    progress: Progress,
-    cancelled: Callable[[], bool],
-) -> Orders:
-    """Every method's order.
-
-    Raises:
-        StudioError: sizes are unknown, the worker died, or it was cancelled.
-    """
-    folder = folder_of(subject[1], "orders", request)
-    make(isolate, subject, find_orders, [(request, folder)], progress=progress, cancelled=cancelled)
-    return _read(folder / ORDERS)
-
-
-def ordered_file(
-    isolate: Isolate,
-    subject: tuple[OpenedModel, OpenedRun],
-    step: int,
-    nodes: tuple[str, ...],
-) -> Path:
-    """The ONNX file of a step with its nodes in an order; made on first use.
-
-    Raises:
-        StudioError: it is no order of the nodes, or the worker died.
-    """
-    folder = folder_of(subject[1], "ordered", step, nodes)
-    make(isolate, subject, write_ordered, [((step, nodes), folder)])
-    return folder / ORDERED
-
-
-@lru_cache(maxsize=16)
-def _read(path: Path) -> Orders:
-    """A folder never changes, so what was read stays true."""
-    data = read_json(path)
+def _orders(data: dict[str, Any]) -> Orders:
     return Orders(tuple(map(_order, data["found"])), data["floor_bytes"])
 
 
 def _order(data: dict[str, Any]) -> FoundOrder:
     data = {**data, "nodes": tuple(data["nodes"]), "live_bytes": tuple(data["live_bytes"])}
     return FoundOrder(**data)
+
+
+ALL_ORDERS: Kept[OrdersRequest, Orders] = Kept("orders", find_orders, _orders)
+"""Every method's order; unknown sizes are an error."""
+
+
+def write_ordered(
+    folder: Path, run_folder: Path, request: tuple[int, tuple[str, ...]], file: Path
+) -> None:
+    """Write the model of a step with its nodes in an order.
+
+    Raises:
+        StudioError: the trace cannot be read, or it is no order of the nodes.
+    """
+    step, nodes = request
+    model = model_of(open_step(folder, run_folder, ArenaRequest(step)))
+    write(apply_order(model, nodes).ir, file)
+
+
+def ordered_file(isolate: Isolate, subject: Subject, step: int, nodes: tuple[str, ...]) -> Path:
+    """The ONNX file of a step with its nodes in an order; made on first use.
+
+    Raises:
+        StudioError: it is no order of the nodes, or the worker died.
+    """
+    file = folder_of(subject[1], "ordered", step, nodes) / "ordered.onnx"
+    return make(isolate, subject, write_ordered, (step, nodes), file=file)

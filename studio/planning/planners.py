@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from optimizer.collection import collection_paused
 from optimizer.errors import StudioError
-from optimizer.isolation import Isolate, Progress
+from optimizer.isolation import Progress
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, make_plan, planners
 from studio.planning.arena_map import plan_from_json, plan_to_json
-from studio.planning.jobs import read_json, write_json
-from studio.planning.kept import folder_of, make
+from studio.planning.kept import Kept, write_json
 from studio.planning.request import ArenaRequest
 from studio.planning.subject import planned_arena
-from studio.store import OpenedModel, OpenedRun
-
-PLANNERS = "planners.json.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,65 +49,32 @@ class Planned:
 
 
 def plan_with_all(
-    folder: Path,
-    run_folder: Path,
-    wanted: Sequence[tuple[PlannersRequest, Path]],
-    *,
-    progress: Progress,
+    folder: Path, run_folder: Path, request: PlannersRequest, file: Path, *, progress: Progress
 ) -> None:
-    """Write what every planner makes of each request.
+    """Write what every planner makes of a request.
 
     Raises:
         StudioError: the trace cannot be read, or sizes are unknown.
     """
     progress("reading", 0.0)
-    for request, target in wanted:
-        with collection_paused():
-            arena, _ = planned_arena(folder, run_folder, request.arena)
-        buffers = arena.buffers()
-        plans: list[Plan] = []
-        failed: dict[str, str] = {}
-        everybody = planners()
-        for number, planner in enumerate(everybody):
-            progress(planner.title, 0.1 + 0.9 * number / len(everybody))
-            try:
-                plans.append(make_plan(planner.id, buffers, Budget(request.seconds)))
-            except StudioError as error:
-                failed[planner.id] = error.message
-        data = {"plans": [plan_to_json(plan) for plan in plans], "failed": failed}
-        write_json(target / PLANNERS, data)
+    with collection_paused():
+        arena, _ = planned_arena(folder, run_folder, request.arena)
+    buffers = arena.buffers()
+    plans: list[Plan] = []
+    failed: dict[str, str] = {}
+    everybody = planners()
+    for number, planner in enumerate(everybody):
+        progress(planner.title, 0.1 + 0.9 * number / len(everybody))
+        try:
+            plans.append(make_plan(planner.id, buffers, Budget(request.seconds)))
+        except StudioError as error:
+            failed[planner.id] = error.message
+    write_json(file, {"plans": [plan_to_json(plan) for plan in plans], "failed": failed})
 
 
-def planners_key(
-    model: OpenedModel, run: OpenedRun, request: PlannersRequest
-) -> tuple[object, ...]:
-    """Equal plans have equal keys."""
-    return ("memory-planners", model.key, run.key, request)
-
-
-def run_planners(
-    isolate: Isolate,
-    subject: tuple[OpenedModel, OpenedRun],
-    request: PlannersRequest,
-    *,
-    progress: Progress,
-    cancelled: Callable[[], bool],
-) -> Planned:
-    """Every planner's plan.
-
-    Raises:
-        StudioError: sizes are unknown, the worker died, or it was cancelled.
-    """
-    folder = folder_of(subject[1], "planners", request)
-    make(
-        isolate, subject, plan_with_all, [(request, folder)],
-        progress=progress, cancelled=cancelled,
-    )  # fmt: skip
-    return _read(folder / PLANNERS)
-
-
-@lru_cache(maxsize=16)
-def _read(path: Path) -> Planned:
-    """A folder never changes, so what was read stays true."""
-    data = read_json(path)
+def _planned(data: dict[str, Any]) -> Planned:
     return Planned(tuple(map(plan_from_json, data["plans"])), data["failed"])
+
+
+ALL_PLANS: Kept[PlannersRequest, Planned] = Kept("planners", plan_with_all, _planned)
+"""Every planner's plan; unknown sizes are an error."""

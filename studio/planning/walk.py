@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from optimizer.collection import collection_paused
-from optimizer.isolation import Isolate, Progress
+from optimizer.isolation import Progress
 from optimizer.memory.facts import floor_bytes, live_bytes
-from studio.planning.jobs import read_json, write_json
-from studio.planning.kept import folder_of, make
+from studio.planning.kept import Kept, write_json
 from studio.planning.request import ArenaRequest
 from studio.planning.subject import arena_of, open_trace
-from studio.store import OpenedModel, OpenedRun
 
-WALK = "walk.json.gz"
 MOST_STEPS = 240
 MOST_NODES = 120_000
 """Nodes of all steps that are looked at together: some seconds of work."""
@@ -54,13 +50,9 @@ def looked_at(steps: int, nodes: int) -> list[int]:
 
 
 def walk_steps(
-    folder: Path,
-    run_folder: Path,
-    wanted: Sequence[tuple[ArenaRequest, Path]],
-    *,
-    progress: Progress,
+    folder: Path, run_folder: Path, request: ArenaRequest, file: Path, *, progress: Progress
 ) -> None:
-    """Write the walk of each request into its folder; the request's own step is of no account.
+    """Write the walk of a request, whose own step is of no account.
 
     Raises:
         StudioError: the trace cannot be read.
@@ -68,18 +60,16 @@ def walk_steps(
     progress("reading", 0.0)
     with collection_paused():
         cursor = open_trace(folder, run_folder)
-        nodes = len(cursor.model.graph)
-        steps = looked_at(cursor.trace.steps, nodes)
-        for request, target in wanted:
-            rows: list[tuple[int, int | None, int | None, int]] = []
-            for number, step in enumerate(steps):
-                progress(f"step {step} of {cursor.trace.steps}", number / len(steps))
-                arena, _ = arena_of(cursor.seek(step).graph, replace(request, order="file"))
-                known = all(one.region != "activations" for one in arena.unknown)
-                bound = max(live_bytes(arena), default=0) if known else None
-                floor = floor_bytes(arena) if known else None
-                rows.append((step, bound, floor, len(arena.nodes)))
-            write_json(target / WALK, _columns(rows))
+        steps = looked_at(cursor.trace.steps, len(cursor.model.graph))
+        rows: list[tuple[int, int | None, int | None, int]] = []
+        for number, step in enumerate(steps):
+            progress(f"step {step} of {cursor.trace.steps}", number / len(steps))
+            arena, _ = arena_of(cursor.seek(step).graph, request)
+            known = all(one.region != "activations" for one in arena.unknown)
+            bound = max(live_bytes(arena), default=0) if known else None
+            floor = floor_bytes(arena) if known else None
+            rows.append((step, bound, floor, len(arena.nodes)))
+        write_json(file, _columns(rows))
 
 
 def _columns(rows: Sequence[tuple[int, int | None, int | None, int]]) -> dict[str, Any]:
@@ -87,28 +77,8 @@ def _columns(rows: Sequence[tuple[int, int | None, int | None, int]]) -> dict[st
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
-def walk_key(model: OpenedModel, run: OpenedRun, request: ArenaRequest) -> tuple[object, ...]:
-    """Equal walks have equal keys."""
-    return ("memory-walk", model.key, run.key, _any_step(request))
-
-
-def run_walk(
-    isolate: Isolate,
-    subject: tuple[OpenedModel, OpenedRun],
-    request: ArenaRequest,
-    *,
-    progress: Progress,
-    cancelled: Callable[[], bool],
-) -> Walk:
-    """The walk through a run.
-
-    Raises:
-        StudioError: the trace cannot be read, the worker died, or it was cancelled.
-    """
-    wanted = _any_step(request)
-    folder = folder_of(subject[1], "walk", wanted)
-    make(isolate, subject, walk_steps, [(wanted, folder)], progress=progress, cancelled=cancelled)
-    return _read(folder / WALK)
+def _walk(data: dict[str, Any]) -> Walk:
+    return Walk(**{name: tuple(column) for name, column in data.items()})
 
 
 def _any_step(request: ArenaRequest) -> ArenaRequest:
@@ -116,8 +86,5 @@ def _any_step(request: ArenaRequest) -> ArenaRequest:
     return replace(request, step=0, order="file")
 
 
-@lru_cache(maxsize=16)
-def _read(path: Path) -> Walk:
-    """A folder never changes, so what was read stays true."""
-    data: Mapping[str, list[Any]] = read_json(path)
-    return Walk(**{name: tuple(column) for name, column in data.items()})
+WALK: Kept[ArenaRequest, Walk] = Kept("walk", walk_steps, _walk, counts=_any_step)
+"""The walk through a run, the same for every step and order that is asked for."""

@@ -13,13 +13,12 @@ from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
 from studio.gallery import gallery
 from studio.planning.arena_map import from_json, to_json
-from studio.planning.jobs import MapRequest
 from studio.planning.kept import folder_of
-from studio.planning.maps import run_maps
-from studio.planning.orders import OrdersRequest, ordered_file, run_orders
-from studio.planning.planners import PlannersRequest, run_planners
+from studio.planning.maps import MapRequest, run_maps
+from studio.planning.orders import ALL_ORDERS, OrdersRequest, ordered_file
+from studio.planning.planners import ALL_PLANS, PlannersRequest
 from studio.planning.request import ArenaRequest
-from studio.planning.walk import run_walk
+from studio.planning.walk import WALK
 from studio.store import OpenedModel, OpenedRun, Store
 
 Subject = tuple[OpenedModel, OpenedRun]
@@ -119,7 +118,7 @@ def test_a_planner_or_an_order_that_does_not_exist_is_said(tour: Subject) -> Non
 
 
 def test_every_planner_has_its_say(tour: Subject) -> None:
-    found = run_planners(here, tour, PlannersRequest(ArenaRequest(0, sizes=SIZES), 0.5), **QUIET)
+    found = ALL_PLANS.run(here, tour, PlannersRequest(ArenaRequest(0, sizes=SIZES), 0.5), **QUIET)
     assert found.failed == {}
     assert found.plans[0].planner == "naive"
     assert found.best.certificate is not None
@@ -127,15 +126,15 @@ def test_every_planner_has_its_say(tour: Subject) -> None:
 
 
 def test_a_walk_sees_the_first_and_the_last_step(tour: Subject) -> None:
-    walk = run_walk(here, tour, ArenaRequest(7, sizes=SIZES), **QUIET)
+    walk = WALK.run(here, tour, ArenaRequest(7, sizes=SIZES), **QUIET)
     assert (walk.steps[0], walk.steps[-1]) == (0, tour[1].result["steps"])
     assert walk.nodes[-1] < walk.nodes[0]
     assert all(bound is not None for bound in walk.bound_bytes)
-    assert walk == run_walk(here, tour, ArenaRequest(9, sizes=SIZES), **QUIET)
+    assert walk == WALK.run(here, tour, ArenaRequest(9, sizes=SIZES), **QUIET)
 
 
 def test_orders_are_found_and_the_best_one_is_written_as_a_model(tour: Subject) -> None:
-    orders = run_orders(here, tour, OrdersRequest(ArenaRequest(0, sizes=SIZES), 0.5), **QUIET)
+    orders = ALL_ORDERS.run(here, tour, OrdersRequest(ArenaRequest(0, sizes=SIZES), 0.5), **QUIET)
     assert [order.method for order in orders.found] == ["file", "runtime", "list", "exact"]
     assert all(order.peak_bytes >= orders.floor_bytes for order in orders.worked)
     path = ordered_file(here, tour, 0, orders.best.nodes)

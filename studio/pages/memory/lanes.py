@@ -27,7 +27,7 @@ from studio.pages.memory.waiting import beside_the_page
 from studio.pages.parts import look_at, show_message, words
 from studio.planning.arena_map import ArenaMap
 from studio.planning.request import ORDER_TITLES
-from studio.planning.walk import Walk, run_walk, walk_key
+from studio.planning.walk import WALK, Walk
 from studio.services import pool, tasks
 
 _ROUND = "memory-round"
@@ -106,8 +106,8 @@ def _walk(setting: Setting) -> Walk | None:
     if not setting.last:
         return None
     subject = (setting.model, setting.run)
-    key = walk_key(*subject, setting.request)
-    task = tasks().start(key, partial(run_walk, pool(), subject, setting.request))
+    key = WALK.key(*subject, setting.request)
+    task = tasks().start(key, partial(WALK.run, pool(), subject, setting.request))
     beside_the_page(task, "Counting every step")
     return task.result
 

@@ -17,12 +17,11 @@ from studio.pages.memory.waiting import settled
 from studio.pages.parts import show_message, words
 from studio.planning.measured import OrdersRun, orders_run_key, run_measured_orders
 from studio.planning.orders import (
+    ALL_ORDERS,
     FoundOrder,
     Orders,
     OrdersRequest,
     ordered_file,
-    orders_key,
-    run_orders,
 )
 from studio.services import pool, store
 
@@ -33,8 +32,8 @@ def render_section(setting: Setting, maps: Maps) -> None:
     request = OrdersRequest(setting.plain, float(setting.choice.seconds))
     subject = (setting.model, setting.run)
     found = settled(
-        orders_key(*subject, request),
-        partial(run_orders, pool(), subject, request),
+        ALL_ORDERS.key(*subject, request),
+        partial(ALL_ORDERS.run, pool(), subject, request),
         name="Ordering",
     )
     if found is not None and found.worked:

@@ -16,8 +16,7 @@ from studio.pages.memory.sidebar import change, sidebar
 from studio.pages.memory.steps import step_slider
 from studio.pages.memory.waiting import settled
 from studio.pages.parts import model_and_run, show_message
-from studio.planning.jobs import MapRequest
-from studio.planning.maps import maps_key, run_maps
+from studio.planning.maps import MapRequest, maps_key, run_maps
 from studio.planning.request import ArenaRequest
 from studio.services import pool
 from studio.store import OpenedModel, OpenedRun

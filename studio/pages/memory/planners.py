@@ -19,7 +19,7 @@ from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.waiting import settled
 from studio.pages.parts import show_message
 from studio.planning.arena_map import ArenaMap
-from studio.planning.planners import Planned, PlannersRequest, planners_key, run_planners
+from studio.planning.planners import ALL_PLANS, Planned, PlannersRequest
 from studio.services import pool
 
 _FEW = ("naive", "lazy-best-fit")
@@ -31,8 +31,8 @@ def render_section(setting: Setting, maps: Maps) -> None:
     request = PlannersRequest(setting.request, float(setting.choice.seconds))
     subject = (setting.model, setting.run)
     found = settled(
-        planners_key(*subject, request),
-        partial(run_planners, pool(), subject, request),
+        ALL_PLANS.key(*subject, request),
+        partial(ALL_PLANS.run, pool(), subject, request),
         name="Planning with every planner",
     )
     if found is not None:

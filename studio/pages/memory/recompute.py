@@ -15,7 +15,7 @@ from studio.pages.memory.sidebar import change
 from studio.pages.memory.waiting import settled
 from studio.pages.parts import look_at, words
 from studio.planning.arena_map import ArenaMap
-from studio.planning.recompute import copied_file, curve_key, run_curve
+from studio.planning.recompute import CURVE, copied_file
 from studio.services import pool
 
 _KEY = "memory-extra"
@@ -25,8 +25,8 @@ def render_section(setting: Setting, maps: Maps) -> None:
     """The section."""
     subject = (setting.model, setting.run)
     points = settled(
-        curve_key(*subject, setting.request),
-        partial(run_curve, pool(), subject, setting.request),
+        CURVE.key(*subject, setting.request),
+        partial(CURVE.run, pool(), subject, setting.request),
         name="Looking for what to compute again",
     )
     if points:
