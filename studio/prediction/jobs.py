@@ -34,7 +34,7 @@ from studio.prediction.wording import detail_of
 from studio.store import OpenedModel, OpenedRun
 from studio.whole import made_whole
 
-FORMAT = 2
+FORMAT = 3
 """Part of every key: raised when the files' meaning changes."""
 
 _REPORT_EVERY = 50

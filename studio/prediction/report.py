@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from optimizer.cost.classes import OperatorClass
@@ -102,7 +102,7 @@ def _row(node: NodePrediction) -> list[Any]:
     return [
         [node.node, node.name, node.op_type, node.kind.name],
         [cost.flops, cost.bytes_read, cost.bytes_written, cost.weight_bytes],
-        [parts.emit_us, parts.read_us, parts.compute_us, parts.write_us],
+        astuple(parts),
         node.rate,
     ]
 

@@ -97,23 +97,30 @@ def test_weights_that_come_to_fit_into_a_cache_change_the_time_of_nodes_nobody_t
     assert priced.total_ns == sum(round(1000 * node.parts.total_us) for node in anew.nodes)
 
 
-def test_a_worker_predicts_a_run_once_and_finds_it_again(store: Store, pool: WorkerPool) -> None:
+WAITING = replace(with_cache(CORTEX_X4, 1), exposed=1.0)
+
+
+@pytest.mark.parametrize("device", [H200, WAITING], ids=["sheet", "waits for weights"])
+def test_a_worker_predicts_a_run_once_and_finds_it_again(
+    store: Store, pool: WorkerPool, device: DeviceProfile
+) -> None:
     subject = opened(store, "tour")
     run = subject[1]
-    found = predicted_steps(pool, subject, H200)
+    found = predicted_steps(pool, subject, device)
     assert len(found.changes_ns) == run.result["steps"]
     first, last = (
-        predicted_graph(pool, subject, step, H200) for step in (0, len(found.changes_ns))
+        predicted_graph(pool, subject, step, device) for step in (0, len(found.changes_ns))
     )
     assert found.before_ns == pytest.approx(1000 * first.total_us, rel=1e-3)
     assert found.after_ns == pytest.approx(1000 * last.total_us, rel=1e-3)
     assert found.unknown == (first.unknown, last.unknown)
+    assert any(node.parts.exposed_us for node in last.nodes) == bool(device.exposed)
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("computed again")
 
-    assert predicted_steps(refuse, subject, H200) == found  # pyright: ignore[reportArgumentType]
-    assert predicted_graph(refuse, subject, 0, H200) == first  # pyright: ignore[reportArgumentType]
+    assert predicted_steps(refuse, subject, device) == found  # pyright: ignore[reportArgumentType]
+    assert predicted_graph(refuse, subject, 0, device) == first  # pyright: ignore[reportArgumentType]
 
 
 def test_a_device_calibrated_anew_is_another_device() -> None:
