@@ -94,10 +94,6 @@ export class Keys {
   /** @param {string} key @returns {boolean} */
   #film(key) {
     const { player } = this.viewer.shell.film;
-    const stop = (/** @type {number} */ k) => {
-      player.stop();
-      player.goto(k);
-    };
     /** @type {Map<string, () => void>} */
     const film = new Map([
       ["ArrowLeft", () => player.eventBy(-1)],
@@ -107,8 +103,8 @@ export class Keys {
       ["[", () => player.nodeBy(-1)],
       ["]", () => player.nodeBy(1)],
       [" ", () => player.toggle()],
-      ["Home", () => stop(0)],
-      ["End", () => stop(Infinity)],
+      ["Home", () => player.cut(0)],
+      ["End", () => player.cut(Infinity)],
       ["<", () => player.faster(-1)],
       [">", () => player.faster(1)],
     ]);

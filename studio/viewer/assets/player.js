@@ -71,10 +71,15 @@ export class Player {
     this.host.changed();
   }
 
+  /** Stop and go. @param {number} k */
+  cut(k) {
+    this.stop();
+    this.goto(k);
+  }
+
   /** @param {number} by */
   eventBy(by) {
-    this.stop();
-    this.goto(this.at + by);
+    this.cut(this.at + by);
   }
 
   /** @param {1 | -1} way */
