@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.model.graph import value_id, walk_graphs
-from optimizer.model.loader import load_path
-from optimizer.model.symbolic import SymbolicValues
-from studio.gallery.gallery import entries, open_path
+from studio.gallery.gallery import entries
 from tests.optimizer.graphs import opened
+from tests.optimizer.memory.running_models import of_gallery
 from tests.optimizer.memory.simulated_memory import REGIONS, shuffled, trampled
 from tests.optimizer.random_blocks import ALL_PATTERNS
 from tests.optimizer.random_graphs import models
@@ -84,9 +83,7 @@ def test_views_have_the_very_bytes_of_what_they_look_at(proto: onnx.ModelProto) 
 
 @pytest.mark.parametrize("model_id", [entry.id for entry in entries()])
 def test_no_reader_of_a_gallery_model_finds_its_bytes_trampled(model_id: str) -> None:
-    model = load_path(open_path(model_id))
-    SymbolicValues(model.ir).propagate(model.ir.graph)
-    graph = model.ir.graph
+    graph = of_gallery(model_id).ir.graph
     sizes = {
         dim.value: 3
         for inner in walk_graphs(graph)

@@ -23,22 +23,23 @@ from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import Model, node_id, value_id, walk_nodes
-from optimizer.model.loader import load_bytes, load_path
-from optimizer.model.symbolic import SymbolicValues
+from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
-from studio.gallery.gallery import open_path
-from tests.optimizer.graphs import opened, proto_of
+from tests.optimizer.graphs import loaded, opened, proto_of
 from tests.optimizer.memory.random_networks import all_orders, networks
+from tests.optimizer.memory.running_models import (
+    UNHURRIED,
+    assert_equal_outputs,
+    of_gallery,
+    ones,
+    random_model,
+)
 from tests.optimizer.memory.simulated_memory import shuffled
-from tests.optimizer.random_blocks import ALL_PATTERNS
-from tests.optimizer.random_graphs import seeded
-from tests.optimizer.running import feeds_for, run
 
 DRAWN = settings(
     max_examples=150, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 SHARING = st.builds(LifetimeOptions, views=st.booleans(), in_place=st.booleans())
-UNHURRIED = Budget(seconds=1e9)
 MOST_ORDERS = 800
 
 
@@ -138,9 +139,7 @@ def hard() -> Model:
 
 
 def nas() -> Model:
-    model = load_bytes(to_bytes(cells()), name="cells")
-    SymbolicValues(model.ir).propagate(model.ir.graph)
-    return model
+    return loaded(proto_of(cells()))
 
 
 def test_cells_written_breadth_first_need_less_than_half_in_the_exact_order() -> None:
@@ -153,11 +152,9 @@ def test_cells_written_breadth_first_need_less_than_half_in_the_exact_order() ->
 
 @pytest.mark.parametrize("model_id", ["resnet50", "mobilenetv2", "vit"])
 def test_the_file_order_of_an_ordinary_network_is_proven_best(model_id: str) -> None:
-    model = load_path(open_path(model_id))
-    SymbolicValues(model.ir).propagate(model.ir.graph)
-    sizes = dict.fromkeys(KnownSizes(model.ir.graph).free, 1)
-    found = reorder(model.ir.graph, "exact", sizes=sizes)
-    file = reorder(model.ir.graph, "file", sizes=sizes)
+    model = of_gallery(model_id)
+    found = reorder(model.ir.graph, "exact", sizes=ones(model))
+    file = reorder(model.ir.graph, "file", sizes=ones(model))
     assert found.proven
     assert found.peak_bytes == file.peak_bytes
 
@@ -195,17 +192,10 @@ def names(model: ir.Model) -> dict[str, str]:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_random_graph_computes_the_same_in_any_order(seed: int) -> None:
-    model = opened(seeded(seed, ALL_PATTERNS))
-    source = proto_of(model.ir)
+    model = random_model(seed)
     arena = lifetimes(model.ir.graph)
     moved = apply_order(model, shuffled(model.ir.graph, arena, seed))
-    feeds = feeds_for(source, seed=seed)
-    try:
-        expected = run(source, feeds)
-    except RuntimeError as error:
-        pytest.skip(f"ONNX Runtime does not run the source: {error}")
-    for a, b in zip(expected, run(proto_of(moved.ir), feeds), strict=True):
-        assert np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    assert_equal_outputs(model, moved, seed=seed)
 
 
 def test_constants_move_to_their_first_reader_and_bodies_stay() -> None:
@@ -227,8 +217,7 @@ def test_constants_move_to_their_first_reader_and_bodies_stay() -> None:
         "Abs", "Exp", "Constant", "Neg", "If", "Add",
     ]  # fmt: skip
     feeds = {"c": np.array(True), "x": np.array([3, 4], np.float32)}
-    for a, b in zip(run(proto_of(model.ir), feeds), run(proto_of(moved.ir), feeds), strict=True):
-        assert np.array_equal(a, b)
+    assert_equal_outputs(model, moved, feeds=feeds)
 
 
 def test_an_order_that_cannot_run_is_not_applied() -> None:

@@ -18,31 +18,28 @@ from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import apply_order, reorder
 from optimizer.memory.pieces import peak_bytes, pieces_of
 from optimizer.memory.program import read_program
-from optimizer.memory.registry import Budget
 from optimizer.memory.rematerialization import rematerialize, with_copies
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import Model, node_id
-from optimizer.model.loader import load_bytes, load_path
-from optimizer.model.symbolic import SymbolicValues
-from optimizer.model.writer import to_bytes
-from studio.gallery.gallery import open_path
-from tests.optimizer.graphs import opened, proto_of
+from tests.optimizer.graphs import loaded, opened, proto_of
 from tests.optimizer.memory.random_networks import networks
+from tests.optimizer.memory.running_models import (
+    UNHURRIED,
+    assert_equal_outputs,
+    of_gallery,
+    ones,
+    random_model,
+)
 from tests.optimizer.memory.simulated_memory import trampled
-from tests.optimizer.random_blocks import ALL_PATTERNS
-from tests.optimizer.random_graphs import seeded
-from tests.optimizer.running import feeds_for, run
 
-UNHURRIED = Budget(seconds=1e9)
 DRAWN = settings(
     max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
-def known(model: ir.Model) -> Model:
-    loaded = load_bytes(to_bytes(model), name="test")
-    SymbolicValues(loaded.ir).propagate(loaded.ir.graph)
-    return loaded
+def narrow() -> Model:
+    """An hourglass as from a file."""
+    return loaded(proto_of(hourglass()))
 
 
 def random_copies(model: Model, random: Random) -> list[tuple[str, str]]:
@@ -57,7 +54,7 @@ def random_copies(model: Model, random: Random) -> list[tuple[str, str]]:
 
 
 def test_an_hourglass_needs_less_than_half_for_a_quarter_more_arithmetic() -> None:
-    curve = rematerialize(known(hourglass()).ir.graph, budget=UNHURRIED)
+    curve = rematerialize(narrow().ir.graph, budget=UNHURRIED)
     start = curve[0].peak_bytes
     assert (curve[0].extra_flops, curve[0].copies) == (0, ())
     enough = next(point for point in curve if 2 * point.peak_bytes < start)
@@ -67,32 +64,27 @@ def test_an_hourglass_needs_less_than_half_for_a_quarter_more_arithmetic() -> No
 
 
 def test_every_point_of_the_curve_is_a_model_with_that_peak_and_equal_outputs() -> None:
-    model = known(hourglass())
-    feeds = feeds_for(proto_of(model.ir))
-    expected = run(proto_of(model.ir), feeds)
+    model = narrow()
     for point in rematerialize(model.ir.graph, budget=UNHURRIED)[1::3]:
         again = with_copies(model, point.copies)
         arena = lifetimes(again.ir.graph)
         assert lower_bound(arena.buffers()) == point.peak_bytes
         assert len(arena.nodes) == len(list(model.ir.graph)) + len(point.copies)
         assert trampled(again.ir.graph, arena) == []
-        for a, b in zip(expected, run(proto_of(again.ir), feeds), strict=True):
-            assert np.array_equal(a, b)
+        assert_equal_outputs(model, again)
 
 
 def test_the_slider_ends_where_it_is_told() -> None:
-    graph = known(hourglass()).ir.graph
+    graph = narrow().ir.graph
     curve = rematerialize(graph, most_extra=0.1, budget=UNHURRIED)
     assert len(curve) > 1
     assert curve[-1].part <= 0.1
 
 
 def test_nothing_is_gained_where_one_operator_is_the_peak() -> None:
-    model = load_path(open_path("mobilenetv2"))
-    SymbolicValues(model.ir).propagate(model.ir.graph)
-    sizes = dict.fromkeys(KnownSizes(model.ir.graph).free, 1)
-    (point,) = rematerialize(model.ir.graph, sizes=sizes)
-    assert point.peak_bytes == reorder(model.ir.graph, "exact", sizes=sizes).peak_bytes
+    model = of_gallery("mobilenetv2")
+    (point,) = rematerialize(model.ir.graph, sizes=ones(model))
+    assert point.peak_bytes == reorder(model.ir.graph, "exact", sizes=ones(model)).peak_bytes
 
 
 def test_what_was_freed_before_runs_again_with_it() -> None:
@@ -150,18 +142,11 @@ def test_the_curve_of_a_random_network_is_true(model: Model) -> None:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_random_graph_with_copies_computes_the_same(seed: int) -> None:
-    model = opened(seeded(seed, ALL_PATTERNS))
-    source = proto_of(model.ir)
+    model = random_model(seed)
     if len(list(model.ir.graph)) < 2:
         pytest.skip("one node has nothing to run before")
     again = with_copies(model, random_copies(model, Random(seed)))
-    feeds = feeds_for(source, seed=seed)
-    try:
-        expected = run(source, feeds)
-    except RuntimeError as error:
-        pytest.skip(f"ONNX Runtime does not run the source: {error}")
-    for a, b in zip(expected, run(proto_of(again.ir), feeds), strict=True):
-        assert np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    assert_equal_outputs(model, again, seed=seed)
 
 
 def test_a_body_reads_the_latest_copy() -> None:
@@ -181,8 +166,7 @@ def test_a_body_reads_the_latest_copy() -> None:
     assert {use.node.op_type for use in copy.outputs[0].uses()} == {"Neg", "Abs"}
     assert (node_id(copy), owner.op_type) == ("n0@n1", "If")
     feeds = {"c": np.array(True), "x": np.array([3, 4], np.float32)}
-    for a, b in zip(run(proto_of(model.ir), feeds), run(proto_of(again.ir), feeds), strict=True):
-        assert np.array_equal(a, b)
+    assert_equal_outputs(model, again, feeds=feeds)
 
 
 def test_copies_that_make_no_sense_are_refused() -> None:
@@ -199,7 +183,7 @@ def test_copies_that_make_no_sense_are_refused() -> None:
 
 
 def test_copies_follow_an_applied_order() -> None:
-    model = known(hourglass())
+    model = narrow()
     order = reorder(model.ir.graph, "exact").nodes
     point = rematerialize(model.ir.graph, order, budget=UNHURRIED)[-1]
     again = with_copies(apply_order(model, order), point.copies)
