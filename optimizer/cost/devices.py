@@ -3,6 +3,9 @@
 Peak rates are the vendors', without sparsity; an operator's rate is the peak of the unit that it
 runs on times a share that kernels of its class usually reach, stated below. They say in which
 order nodes come and what limits them; for microseconds calibrate.
+
+NVIDIA publishes no bandwidth of an L2: it is what some 20 MB gave, read again and again
+(gpu-l2-cache in github.com/te42kyfo/gpu-benches).
 """
 
 from __future__ import annotations
@@ -57,10 +60,12 @@ _STRIDED_SHARE = {
 _TRANSPOSE_SHARE = 0.4
 
 
-def _rates(matrix: float, vector: float) -> dict[OperatorClass, Curve]:
-    on_matrix = {kind: flat(matrix * share) for kind, share in _GPU_MATRIX_SHARE.items()}
-    on_vector = {kind: flat(vector * share) for kind, share in _GPU_VECTOR_SHARE.items()}
-    return on_matrix | on_vector
+_FASTER = {"FLOAT16": 2.0, "BFLOAT16": 2.0, "INT8": 4.0, "UINT8": 4.0}
+_FLOAT8 = {"FLOAT8E4M3FN": 4.0, "FLOAT8E5M2": 4.0}
+
+
+def _rates(peak: float, shares: Mapping[OperatorClass, float]) -> dict[OperatorClass, Curve]:
+    return {kind: flat(peak * share) for kind, share in shares.items()}
 
 
 def _strided(bytes_per_s: float) -> Mapping[OperatorClass, Curve]:
@@ -71,40 +76,53 @@ def _strided(bytes_per_s: float) -> Mapping[OperatorClass, Curve]:
     return {OperatorClass.TRANSPOSE: flat(_TRANSPOSE_SHARE * bytes_per_s), **by_run}
 
 
-H200 = DeviceProfile(
-    id="h200",
-    name="NVIDIA H200 SXM",
+def _gpu(
+    profile_id: str, name: str, *, source: str, date: str, matrix: float, vector: float,
+    levels: tuple[Level, Level], faster: Mapping[str, float],
+) -> DeviceProfile:  # fmt: skip
+    """A GPU: `matrix` is its TF32 peak, `vector` that of float32, `levels` L2 and the memory."""
+    return DeviceProfile(
+        id=profile_id,
+        name=name,
+        source=f"{source}; shares and launch are estimates, nothing was measured here.",
+        date=date,
+        measured=False,
+        threads=0,
+        rates=_rates(matrix, _GPU_MATRIX_SHARE) | _rates(vector, _GPU_VECTOR_SHARE),
+        levels=levels,
+        strided=_strided(levels[-1].bytes_per_s),
+        launch_us=4.0,
+        element_operations=_ELEMENT_OPERATIONS,
+        faster=faster,
+    )
+
+
+H200 = _gpu(
+    "h200",
+    "NVIDIA H200 SXM",
     source=(
         "NVIDIA's H200 data sheet: 494 TFLOP/s TF32 and 989 TFLOP/s 16-bit dense on tensor cores, "
-        "67 TFLOP/s float32, 4.8 TB/s; shares and launch are estimates, nothing was measured."
+        "67 TFLOP/s float32, 4.8 TB/s; 9.7 TB/s from L2 (gpu-benches)"
     ),
     date="2024-11-18",
-    measured=False,
-    threads=0,
-    rates=_rates(494.5e12, 67e12),
-    levels=(Level("L2", 50 << 20, 10e12), Level("HBM3e", None, 4.8e12)),
-    strided=_strided(4.8e12),
-    launch_us=4.0,
-    element_operations=_ELEMENT_OPERATIONS,
-    faster={"FLOAT16": 2.0, "BFLOAT16": 2.0, "FLOAT8E4M3FN": 4.0, "INT8": 4.0, "UINT8": 4.0},
+    matrix=494.5e12,
+    vector=67e12,
+    levels=(Level("L2", 50 << 20, 9.7e12), Level("HBM3e", None, 4.8e12)),
+    faster=_FASTER | _FLOAT8,
 )
 
-A100 = DeviceProfile(
-    id="a100",
-    name="NVIDIA A100 SXM 80 GB",
+A100 = _gpu(
+    "a100",
+    "NVIDIA A100 SXM 80 GB",
     source=(
         "NVIDIA's A100 data sheet: 156 TFLOP/s TF32 and 312 TFLOP/s 16-bit dense on tensor cores, "
-        "19.5 TFLOP/s float32, 2.039 TB/s; shares and launch are estimates, nothing was measured."
+        "19.5 TFLOP/s float32, 2.039 TB/s; 5.4 TB/s from L2 (gpu-benches)"
     ),
     date="2021-06-28",
-    measured=False,
-    threads=0,
-    rates=_rates(156e12, 19.5e12),
-    levels=(Level("L2", 40 << 20, 5e12), Level("HBM2e", None, 2.039e12)),
-    strided=_strided(2.039e12),
-    launch_us=4.0,
-    element_operations=_ELEMENT_OPERATIONS,
-    faster={"FLOAT16": 2.0, "BFLOAT16": 2.0, "INT8": 4.0, "UINT8": 4.0},
+    matrix=156e12,
+    vector=19.5e12,
+    levels=(Level("L2", 40 << 20, 5.4e12), Level("HBM2e", None, 2.039e12)),
+    faster=_FASTER,
 )
 
 _X4_PEAK = 4 * 4 * 2 * 3.3e9  # four 128-bit pipes, four float32 each, multiply and add, 3.3 GHz
@@ -120,7 +138,7 @@ CORTEX_X4 = DeviceProfile(
     date="2023-10-24",
     measured=False,
     threads=1,
-    rates={kind: flat(_X4_PEAK * share) for kind, share in _CPU_SHARE.items()},
+    rates=_rates(_X4_PEAK, _CPU_SHARE),
     levels=(
         Level("L1", 64 << 10, 200e9),
         Level("L2", 2 << 20, 100e9),
@@ -130,7 +148,7 @@ CORTEX_X4 = DeviceProfile(
     strided=_strided(30e9),
     launch_us=2.0,
     element_operations=_ELEMENT_OPERATIONS,
-    faster={"FLOAT16": 2.0, "BFLOAT16": 2.0, "INT8": 4.0, "UINT8": 4.0},
+    faster=_FASTER,
 )
 
 DEVICES = (H200, A100, CORTEX_X4)
