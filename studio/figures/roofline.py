@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -12,7 +11,9 @@ import plotly.graph_objects as go
 
 from optimizer.cost.classes import OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
+from studio.figures.byte_units import bytes_text
 from studio.figures.predicted_lanes import parts_text
+from studio.figures.roof_labels import Dot, Line, Spot, Window, spots
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, three_digits, titled
 from studio.figures.timeline_palette import TITLES, categories, category_color
 from studio.figures.timeline_rows import time_unit
@@ -25,18 +26,11 @@ _MOST_ROOFS = 5
 _SAME_ROOF = 1.3
 """Roofs nearer than this factor share a line and a label."""
 
+_ABOVE = 0.3
+"""Decades between the highest roof and the edge."""
+
 _ROOF_COLOR = "#8b93a3"
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """What of the plane is shown, as exponents of ten."""
-
-    left: float
-    right: float
-    bottom: float
-    top: float
 
 
 def roofline(
@@ -62,8 +56,14 @@ def roofline(
     window = _window(device, [*seen, *drawn])
     longest = max((group.total_us for group in (*seen, *drawn)), default=1.0)
     figure = go.Figure()
-    _slopes(figure, device, window, dark=dark)
-    _roofs(figure, device, [*seen, *drawn], window, dark=dark)
+    slopes = _slopes(device, window)
+    lines = [*_roofs(device, [*seen, *drawn], window), *(line for line, _ in slopes)]
+    dotted = {line for line, near in slopes if near}
+    for line in lines:
+        _line(figure, line, dash="dot" if line in dotted else "solid")
+    dots = [_dot(group, longest) for group in (*seen, *drawn)]
+    for line, spot in zip(lines, spots(lines, dots, window), strict=True):
+        _label(figure, line.text, spot, dark=dark)
     _dots(figure, seen, longest, color=None, dark=dark, key="before")
     for kind in categories(group.first.op_type for group in drawn):
         chosen = [group for group in drawn if category(group.first.op_type) == kind]
@@ -94,17 +94,17 @@ def _drawable(groups: Iterable[Alike]) -> list[Alike]:
     return [group for group in groups if group.flops_per_s and group.first.intensity]
 
 
-def _window(device: DeviceProfile, groups: Sequence[Alike]) -> _Window:
+def _window(device: DeviceProfile, groups: Sequence[Alike]) -> Window:
     """Everything that is drawn, and the ridge where memory stops being the limit."""
     across = [math.log10(group.first.intensity) for group in groups] or [0.0]
     up = [math.log10(group.flops_per_s) for group in groups] or [9.0]
     peak = math.log10(_peak(device, groups))
     ridge = peak - math.log10(device.memory.bytes_per_s)
-    return _Window(
+    return Window(
         min(across) - 0.35,
         max(*across, ridge) + 0.5,
         max(min(up), peak - 10.0) - 0.4,
-        peak + 0.3,
+        peak + _ABOVE,
     )
 
 
@@ -112,19 +112,20 @@ def _peak(device: DeviceProfile, groups: Iterable[Alike]) -> float:
     return max(device.peak_flops, *(group.first.rate for group in groups), 1.0)
 
 
-def _slopes(figure: go.Figure, device: DeviceProfile, window: _Window, *, dark: bool) -> None:
-    """What each level of memory can feed, from the left to the highest roof."""
+def _slopes(device: DeviceProfile, window: Window) -> list[tuple[Line, bool]]:
+    """What each level of memory can feed, from the left to the highest roof; whether it is one."""
+    found: list[tuple[Line, bool]] = []
     for levels in _near_levels(device):
         rate = math.log10(levels[0].bytes_per_s)
         start = max(window.left, window.bottom - rate)
-        end = min(window.right, window.top - 0.3 - rate)
-        if end <= start:
-            continue
-        memory = device.memory in levels
-        _line(figure, (start, start + rate), (end, end + rate), dash="solid" if memory else "dot")
-        text = f"{' and '.join(one.name for one in levels)} {scaled(levels[0].bytes_per_s, 'B/s')}"
-        low = start > window.left  # it comes out of the bottom: no room below
-        _label(figure, (start, start + rate), text, above=low, dark=dark, shift=18 if low else 10)
+        end = min(window.right, window.top - _ABOVE - rate)
+        if end > start:
+            text = (
+                f"{' and '.join(one.name for one in levels)} {scaled(levels[0].bytes_per_s, 'B/s')}"
+            )
+            line = Line(text, (start, start + rate), (end, end + rate))
+            found.append((line, device.memory not in levels))
+    return found
 
 
 def _near_levels(device: DeviceProfile) -> list[list[Level]]:
@@ -138,38 +139,24 @@ def _near_levels(device: DeviceProfile) -> list[list[Level]]:
     return found
 
 
-def _roofs(
-    figure: go.Figure,
-    device: DeviceProfile,
-    groups: Sequence[Alike],
-    window: _Window,
-    *,
-    dark: bool,
-) -> None:
+def _roofs(device: DeviceProfile, groups: Sequence[Alike], window: Window) -> list[Line]:
     """The rates of the classes that take most of the time."""
     fastest = max(math.log10(level.bytes_per_s) for level in device.levels)
+    found: list[Line] = []
     for rate, kinds in _roof_groups(groups):
         height = math.log10(rate)
-        start = max(window.left, height - fastest)
-        _line(figure, (start, height), (window.right, height), dash="solid")
         names = ", ".join(kind.value for kind in kinds[:2])
         more = f" and {len(kinds) - 2} more" if len(kinds) > 2 else ""
+        start = max(window.left, height - fastest)
         text = f"{names}{more} {scaled(rate, 'FLOP/s')}"
-        _label(figure, (start, height), text, above=True, dark=dark)
+        found.append(Line(text, (start, height), (window.right, height)))
+    return found
 
 
-def _label(
-    figure: go.Figure,
-    place: tuple[float, float],
-    text: str,
-    *,
-    above: bool,
-    dark: bool,
-    shift: int = 4,
-) -> None:
+def _label(figure: go.Figure, text: str, spot: Spot, *, dark: bool) -> None:
     figure.add_annotation(
-        x=place[0], y=place[1], text=text, showarrow=False, xanchor="left",
-        yanchor="bottom" if above else "top", xshift=shift, font={"size": 11},
+        x=spot.place[0], y=spot.place[1], text=text, showarrow=False, xanchor=spot.xanchor,
+        yanchor=spot.yanchor, yshift=2 if spot.yanchor == "bottom" else -2, font={"size": 11},
         bgcolor="rgba(17,20,27,0.7)" if dark else "rgba(252,252,254,0.7)", borderpad=1,
     )  # fmt: skip
 
@@ -193,18 +180,21 @@ def _roof_groups(groups: Iterable[Alike]) -> list[tuple[float, list[OperatorClas
     return found
 
 
-def _line(
-    figure: go.Figure, start: tuple[float, float], end: tuple[float, float], *, dash: str
-) -> None:
+def _line(figure: go.Figure, line: Line, *, dash: str) -> None:
     figure.add_trace(
         go.Scatter(
-            x=[10 ** start[0], 10 ** end[0]],
-            y=[10 ** start[1], 10 ** end[1]],
+            x=[10 ** line.start[0], 10 ** line.end[0]],
+            y=[10 ** line.start[1], 10 ** line.end[1]],
             mode="lines",
             line={"color": _ROOF_COLOR, "width": 1.25, "dash": dash},
             hoverinfo="skip",
         )
     )
+
+
+def _dot(group: Alike, longest: float) -> Dot:
+    center = (math.log10(group.first.intensity), math.log10(group.flops_per_s))
+    return Dot(center, _diameter(group.total_us, longest) / 2)
 
 
 def _dots(
@@ -256,7 +246,7 @@ def _hover(group: Alike, *, rings: bool) -> str:
     together = f" · {len(group.nodes)} alike together" if len(group.nodes) > 1 else ""
     return (
         f"{which}<b>{escape(group.title)}</b><br>{escape(group.name)}<br>{node.kind.value}<br>"
-        f"{scaled(cost.flops, 'FLOP')} · {scaled(cost.bytes_read + cost.bytes_written, 'B')}"
+        f"{scaled(cost.flops, 'FLOP')} · {bytes_text(cost.bytes_read + cost.bytes_written)}"
         f" · {three_digits(node.intensity)} FLOP/B<br>"
         f"{three_digits(group.total_us / size)} {unit}{together}<br>{parts_text(node.parts)}"
     )
