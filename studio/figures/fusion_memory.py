@@ -13,7 +13,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from studio.figures.roofline import scaled
+from studio.figures.byte_units import bytes_text
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
 from studio.prediction.fusion import Access, FusedKernel, Fusion, Version
 
@@ -76,7 +76,7 @@ def _title(found: Fusion) -> str:
     saved = before.activation_bytes - best.activation_bytes
     if kept <= 0:
         return "Nothing is kept out of memory"
-    return f"{kept} trips to memory fewer: {scaled(saved, 'B')} are never moved"
+    return f"{kept} trips to memory fewer: {bytes_text(saved)} are never moved"
 
 
 def _panel(
@@ -107,10 +107,10 @@ def _ground(
         fillcolor="rgba(139,147,163,0.13)", line={"width": 0}, layer="below",
     )  # fmt: skip
     launches = "1 launch" if len(version.kernels) == 1 else f"{len(version.kernels)} launches"
-    moved = scaled(version.activation_bytes, "B")
+    moved = bytes_text(version.activation_bytes)
     text = (
         f"<b>{escape(version.name)}</b> · {launches} · {len(version.activations)} activations"
-        f" through memory, {moved} · weights {scaled(version.weight_bytes, 'B')}"
+        f" through memory, {moved} · weights {bytes_text(version.weight_bytes)}"
     )
     _text(figure, -0.5, bottom + 3.3, text, anchor="left", color=color, size=12)
 
@@ -213,7 +213,7 @@ def _tensor(figure: go.Figure, slot: _Slot, *, bottom: float, dark: bool) -> Non
         line={"color": color, "width": 1}, fillcolor="#1a1f2a" if dark else "#ffffff",
     )  # fmt: skip
     name = "result" if slot.access.role == "between" else slot.access.label
-    lines = [escape(name), escape(slot.access.shape), scaled(slot.access.size_bytes, "B")]
+    lines = [escape(name), escape(slot.access.shape), bytes_text(slot.access.size_bytes)]
     _text(figure, slot.x, (low + high) / 2, "<br>".join(filter(None, lines)), size=10)
 
 

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from profiling.worth.bars import MeasuredBar
 from profiling.worth.levels import Change
 from profiling.worth.waterfall import Bar, Metric, Waterfall
+from studio.figures.byte_units import unit_of
 from studio.figures.template import BEFORE_COLOR, three_digits
 from studio.figures.worth_rows import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
 
@@ -21,7 +22,7 @@ _MOST_LOG = 3.0
 
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
-_NAMES: Mapping[Metric, str] = {"flops": "FLOP", "bytes": "B moved", "predicted": " predicted"}
+_NAMES: Mapping[Metric, str] = {"flops": "FLOP", "predicted": " predicted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,19 @@ class Scale:
 
 
 def scale_of(metric: Metric, most: float) -> Scale:
-    """Nodes are counted one by one; FLOP and bytes in thousands, …; time in ns, µs, …."""
+    """Nodes are counted one by one; bytes in KiB, …; FLOP in thousands, …; time in ns, µs, …."""
     if metric == "nodes":
         return Scale(1.0, "nodes")
+    if metric == "bytes":
+        unit = unit_of(most)
+        return Scale(unit.size, f"{unit.name} moved")
     scales = _TIMES if metric == "predicted" else _SCALES
     size, prefix = next(scale for scale in scales if most >= scale[0] or scale[0] == 1.0)
     return Scale(size, f"{prefix}{_NAMES[metric]}")
 
 
 def amount_text(amount: int, metric: Metric) -> str:
-    """A change with its sign, in the unit that suits it: "−16.4 kB"."""
+    """A change with its sign, in the unit that suits it: "−16.4 KiB"."""
     scale = scale_of(metric, abs(amount))
     text = scale.text(abs(amount)).removesuffix(" moved").removesuffix(" predicted")
     return f"{'+' if amount > 0 else '−'}{text}"

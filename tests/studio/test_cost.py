@@ -192,7 +192,7 @@ def test_a_damaged_recording_is_one_sentence() -> None:
 
 
 def test_amounts_and_steps_are_short() -> None:
-    assert amount_text(-16_400, "bytes") == "−16.4 kB"
+    assert amount_text(-16_800, "bytes") == "−16.4 KiB"
     assert amount_text(3, "nodes") == "+3 nodes"
     assert steps_text((4,)) == "step 4"
     assert steps_text((4, 5, 6)) == "steps 4–6"

@@ -13,7 +13,7 @@ PATIENCE_MS = 60_000
 
 def opened(page: Page, url: str) -> None:
     page.goto(url)
-    expect(page.get_by_text("MB moved, −")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("MiB moved, −")).to_be_visible(timeout=PATIENCE_MS)
 
 
 def test_the_waterfall_on_paper_is_there_at_once_and_a_bar_leads_to_its_step(
