@@ -1,7 +1,7 @@
 """What the Memory page is set to, and how a link says it.
 
     memory=planners  planner=exact  order=list  share=views  align=256  search=5
-    sizes=batch:4,sequence:128  extra=20  at=37  beside=no  graph=g2
+    sizes=batch:4,sequence:128  extra=20  at=37  beside=no  graph=g2  event=40
 
 The step of the trace and what it is compared with are the viewer's: `step`, `before`.
 """
@@ -44,6 +44,7 @@ class MemoryChoice:
         sizes: of free dimensions, as they were bound; empty until then.
         extra: percent of all FLOPs that recomputing may add.
         moment: the step of the run whose contributors are listed; None for the peak.
+        event: of the allocator, at which the film stands; None for the largest arena.
     """
 
     section: str = SECTIONS[0]
@@ -57,6 +58,7 @@ class MemoryChoice:
     moment: int | None = None
     beside: bool = True
     graph: str = ""
+    event: int | None = None
 
     @property
     def views(self) -> bool:
@@ -71,11 +73,12 @@ class MemoryChoice:
     def sharing(self, *, views: bool, in_place: bool) -> MemoryChoice:
         """The same with other switches."""
         share = {(True, True): "both", (True, False): "views", (False, True): "in-place"}
-        return replace(self, share=share.get((views, in_place), "none"), moment=None)
+        shared = share.get((views, in_place), "none")
+        return replace(self, share=shared, moment=None, event=None)
 
     def for_another_model(self) -> MemoryChoice:
         """The same without what belongs to one model."""
-        return replace(self, sizes=(), moment=None, graph="")
+        return replace(self, sizes=(), moment=None, graph="", event=None)
 
 
 def to_link(choice: MemoryChoice) -> dict[str, str]:
@@ -88,6 +91,7 @@ def to_link(choice: MemoryChoice) -> dict[str, str]:
         "at": str(choice.moment) if choice.moment is not None else "",
         "beside": "" if choice.beside else "no",
         "graph": choice.graph,
+        "event": str(choice.event) if choice.event is not None else "",
     }
 
 
@@ -120,6 +124,7 @@ def from_link(query: Mapping[str, str]) -> MemoryChoice:
         moment=_number(moment, LARGEST_SIZE),
         beside=query.get("beside") != "no",
         graph=graph if _GRAPH.fullmatch(graph) else "",
+        event=_number(query.get("event", ""), LARGEST_SIZE),
     )
 
 

@@ -79,6 +79,7 @@ def film_descriptor(
         "steps": _steps(model, run) if request.step else None,
         "film": {"key": key, "url": film_url(model, run, request, key)},
         "step": request.step,
+        "event": workspace.memory.event,
         "select": [],
         "open": _open(workspace.view),
     }
@@ -135,8 +136,12 @@ def changed_view(workspace: Workspace, event: Mapping[str, Any]) -> Workspace:
     """The workspace after the person has looked around."""
     step = event.get("step")
     groups = event.get("open")
+    memory = workspace.memory
+    if step != workspace.view.step:
+        memory = replace(memory, event=None)  # another graph has another film
     return replace(
         workspace,
+        memory=memory,
         view=View(
             step=step if isinstance(step, int) else None,
             before="previous" if event.get("before") == "previous" else "source",

@@ -126,8 +126,12 @@ class Workspace:
     def _rewound(self, **changes: Any) -> Workspace:
         """Another pipeline has other steps: show its last one."""
         view = replace(self.view, step=None)
-        choice, cost = self.choice.without_steps(), self.cost.for_another_trace()
-        return replace(self, **changes, view=view, choice=choice, cost=cost, seq=self.seq + 1)
+        places: dict[str, Any] = {
+            "choice": self.choice.without_steps(),
+            "memory": replace(self.memory, event=None),
+            "cost": self.cost.for_another_trace(),
+        }
+        return replace(self, **changes, view=view, **places, seq=self.seq + 1)
 
 
 def current() -> Workspace:

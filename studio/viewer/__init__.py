@@ -6,8 +6,8 @@ The code is plain ES modules, served under `/viewer/<content hash>/` and cached 
 In `app.py`:   `app = st.App("main.py", routes=[*asset_routes(), ...])`
 In a page:     `passlens_viewer({"seq": 1, "mode": "model", "graph": {...}}, key="viewer")`
 
-What the user does comes back in `st.session_state[key]`: the state `view`, and the triggers
-`pipeline`, `veto`, `unveto` and `cancel`, each of which lives for one run of the script.
+What the user does comes back in `st.session_state[key]`: the states `view` and `event`, and the
+triggers `pipeline`, `veto`, `unveto` and `cancel`, each of which lives for one run of the script.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ def passlens_viewer(
     *,
     key: str,
     on_view: Callable[[], None] | None = None,
+    on_event: Callable[[], None] | None = None,
     on_pipeline: Callable[[], None] | None = None,
     on_veto: Callable[[], None] | None = None,
     on_unveto: Callable[[], None] | None = None,
@@ -51,6 +52,7 @@ def passlens_viewer(
         descriptor: what to show. Small: graphs and traces are named by key and address.
         key: the widget's key; the same on every run, or the component starts afresh.
         on_view: called before the script runs again because the user looked elsewhere.
+        on_event: the same for a film, which tells `{"film": key, "event": number}`.
         on_pipeline: a pass, a family or a preset was switched.
         on_veto: one rewrite was vetoed.
         on_unveto: a vetoed rewrite is allowed again.
@@ -63,6 +65,7 @@ def passlens_viewer(
         key=key,
         data=dict(descriptor),
         on_view_change=on_view or _nothing,
+        on_event_change=on_event or _nothing,
         on_pipeline_change=on_pipeline or _nothing,
         on_veto_change=on_veto or _nothing,
         on_unveto_change=on_unveto or _nothing,

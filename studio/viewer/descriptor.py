@@ -51,6 +51,7 @@ class ViewerData(TypedDict):
     busy: NotRequired[Busy | None]
     message: NotRequired[Message | None]
     step: NotRequired[int | None]
+    event: NotRequired[int | None]
     before: NotRequired[Before]
     select: NotRequired[list[str]]
     open: NotRequired[list[str] | None]

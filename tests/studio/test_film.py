@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, WebSocket
+from playwright.sync_api import Browser, Page, WebSocket
 from starlette.requests import Request
 
 from optimizer.errors import PlanError
@@ -159,7 +159,9 @@ def _listen(asked: list[str], socket: WebSocket) -> None:
     socket.on("framesent", lambda frame: asked.append(f"frame of {len(frame)}"))
 
 
-def test_the_film_plays_in_the_app_without_asking_the_server(app_url: str, page: Page) -> None:
+def test_the_film_plays_in_the_app_and_tells_the_server_once_where_it_rests(
+    app_url: str, page: Page
+) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("websocket", partial(_listen, asked))
@@ -171,10 +173,53 @@ def test_the_film_plays_in_the_app_without_asking_the_server(app_url: str, page:
     page.locator(".pl-root").focus()
     page.keyboard.press("End")
     page.wait_for_function("__passlens.film.at === __passlens.film.count")
-    page.get_by_role("combobox", name="Playing speed").select_option("64")
+    page.wait_for_url("**&event=*")
+    assert len(asked) == 1
+    asked.clear()
+    page.get_by_role("combobox", name="Playing speed").select_option("16")
     page.get_by_role("button", name="Play (space)").click()
-    page.wait_for_function("__passlens.film.playing === false && __passlens.film.at > 50")
-    page.wait_for_timeout(1500)
+    page.wait_for_function("__passlens.film.at > 50")
+    page.locator(".pl-root").focus()
+    page.keyboard.press(" ")
+    page.wait_for_function("__passlens.film.playing === false")
     assert asked == []
+    event = page.evaluate("__passlens.film.at")
+    page.wait_for_url(f"**&event={event}")
+    page.wait_for_timeout(1500)
+    assert len(asked) == 1
+    assert asked[0].startswith("frame")
     page.get_by_text("Every event as a table").click()
     page.locator("[data-testid=stDataFrame]").wait_for()
+
+
+def test_the_event_looked_at_survives_a_reload_another_page_and_a_link(
+    app_url: str, page: Page, browser: Browser
+) -> None:
+    link = f"{app_url}/memory?model=tour&memory=film&sizes=batch:1,seq:64"
+    stands_at = "window.__passlens?.ready && __passlens.film?.at === {}".format
+    page.goto(f"{link}&event=7")
+    page.wait_for_function(stands_at(7), timeout=120_000)
+    page.locator(".pl-root").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**&event=8", timeout=60_000)
+    page.reload()
+    page.wait_for_function(stands_at(8), timeout=60_000)
+    page.get_by_role("navigation").get_by_role("link", name="Model", exact=True).click()
+    page.wait_for_url("**/model?**", timeout=60_000)
+    page.go_back()
+    page.wait_for_function(stands_at(8), timeout=60_000)
+    visitor = browser.new_context()
+    colleague = visitor.new_page()
+    colleague.goto(page.url)
+    colleague.wait_for_function(stands_at(8), timeout=60_000)
+    visitor.close()
+
+
+def test_with_another_alignment_the_film_stays_and_is_in_the_link_again(
+    app_url: str, page: Page
+) -> None:
+    page.goto(f"{app_url}/memory?model=tour&memory=film&sizes=batch:1,seq:64&event=7")
+    page.wait_for_function("window.__passlens?.ready && __passlens.film", timeout=120_000)
+    page.get_by_test_id("stButtonGroup").get_by_text("256 B", exact=True).click()
+    page.wait_for_url("**align=256**&event=7", timeout=60_000)
+    assert page.evaluate("__passlens.film.at") == 7

@@ -103,17 +103,20 @@ def test_the_browser_reaches_every_state_of_the_allocator_in_any_order(
     assert page.evaluate(STATES, [name, places]) == [states[place] for place in places]
 
 
-def test_it_opens_where_the_arena_is_largest_and_asks_the_server_nothing_more(
+def test_it_opens_where_the_arena_is_largest_and_tells_only_where_it_rests(
     opened: Opened,
 ) -> None:
     page = opened("fixture=cnn8&mode=film")
     states = python_states("cnn8")
     most = states[-1]["held"]
     at(page, next(i for i, one in enumerate(states) if one["held"] == most))
+    page.wait_for_timeout(1300)
+    assert page.evaluate("window.__sent") == []
     for key in ("Home", "ArrowRight", "ArrowRight", "End", " ", "ArrowLeft"):
         page.keyboard.press(key)
     page.wait_for_timeout(1300)
-    assert page.evaluate("window.__sent") == []
+    place = {"film": "film-cnn8", "event": state(page)["at"]}
+    assert page.evaluate("window.__sent") == [["state", "event", place]]
     assert page.evaluate("__passlens.errors") == []
 
 

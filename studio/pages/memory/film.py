@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from studio.pages.memory.setting import Setting
+from studio.pages.memory.sidebar import change
 from studio.pages.parts import PATIENCE_S, follow, show_error
 from studio.planning.film import film_of, film_path, request_key
 from studio.planning.film_table import film_table
@@ -44,7 +45,16 @@ def film_task(setting: Setting) -> Task[str]:
 
 def _show(setting: Setting, key: str) -> None:
     model, run, request = setting.model, setting.run, setting.request
-    passlens_viewer(film_descriptor(current(), model, run, request, key), key=KEY)
+
+    @st.fragment
+    def look() -> None:
+        passlens_viewer(
+            film_descriptor(current(), model, run, request, key),
+            key=KEY,
+            on_event=partial(_take_event, key),
+        )
+
+    look()
     st.caption(
         "Activations only; buffers come and go in the order of the run, and one that ends where"
         " another starts gives its bytes to it. Lazy knows nothing of the future; best knows all"
@@ -54,3 +64,12 @@ def _show(setting: Setting, key: str) -> None:
     if path.is_file():
         with st.expander("Every event as a table"):
             st.dataframe(film_table(path), hide_index=True, width="stretch")
+
+
+def _take_event(film: str) -> None:
+    """The person has come to rest at an event; one of another film is out of date."""
+    match st.session_state[KEY].get("event"):
+        case {"film": str(key), "event": int(event)} if key == film and event >= 0:
+            change(event=event)
+        case _:
+            pass

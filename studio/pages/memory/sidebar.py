@@ -45,7 +45,7 @@ def sidebar(choice: MemoryChoice) -> None:
         "Aligned to",
         {str(size): f"{size} B" for size in ALIGNMENTS},
         str(choice.alignment),
-        lambda text: change(alignment=int(text), moment=None),
+        lambda text: change(alignment=int(text), moment=None, event=None),
     )
     if choice.section == "map":
         beside = current().view.before if choice.beside else "nothing"
@@ -80,7 +80,7 @@ def sizes_inputs(
 
 def bind(sizes: Mapping[str, int]) -> None:
     """Plan with these sizes from now on."""
-    change(sizes=tuple(sorted(sizes.items())), moment=None)
+    change(sizes=tuple(sorted(sizes.items())), moment=None, event=None)
 
 
 def _planner(choice: MemoryChoice) -> None:
@@ -112,7 +112,7 @@ def _select(name: str, label: str, titles: Mapping[str, str], value: str) -> Non
         list(titles),
         format_func=titles.__getitem__,
         key=key,
-        on_change=lambda: change(**{name: st.session_state[key]}, moment=None),
+        on_change=lambda: change(**{name: st.session_state[key]}, moment=None, event=None),
     )
 
 

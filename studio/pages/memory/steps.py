@@ -44,7 +44,7 @@ def go_to_step(step: int) -> None:
     """Look at another step; the viewer follows."""
     workspace = current()
     view = replace(workspace.view, step=step)
-    memory = replace(workspace.memory, moment=None, graph="")
+    memory = replace(workspace.memory, moment=None, graph="", event=None)
     remember(replace(workspace, view=view, memory=memory, seq=workspace.seq + 1))
 
 

@@ -23,8 +23,9 @@ export class FilmPanel {
     this.frame = 0;
     /** @type {string} what was drawn last, so that words are not written twice */
     this.said = "";
+    /** @type {number | null} the event that is in the link */ this.linked = null;
     this.player = new Player({
-      changed: () => this.invalidate(),
+      changed: () => this.#moved(),
       state: () => this.#stateChanged(),
       motion: () => viewer.motion,
     });
@@ -59,7 +60,8 @@ export class FilmPanel {
       this.reel = json ? new Reel(json, key) : null;
       this.bar.bars = null;
       this.said = "";
-      this.player.load(this.reel);
+      this.linked = data.event ?? null;
+      this.player.load(this.reel, this.linked);
     }
     this.bar.renderState();
     this.invalidate();
@@ -70,6 +72,19 @@ export class FilmPanel {
     if (this.reel) this.spotlight.keepInSight(0);
     this.said = "";
     this.invalidate();
+  }
+
+  #moved() {
+    this.invalidate();
+    this.viewer.report.touch();
+  }
+
+  /** Where somebody has gone, said once. @returns {{film: string, event: number} | null} */
+  news() {
+    const { reel, player } = this;
+    if (!reel || !player.touched || player.at === this.linked) return null;
+    this.linked = player.at;
+    return { film: reel.key, event: player.at };
   }
 
   #stateChanged() {

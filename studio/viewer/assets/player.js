@@ -31,15 +31,16 @@ export class Player {
     this.credit = 0;
   }
 
-  /** @param {Reel | null} reel */
-  load(reel) {
-    const kept = this.touched && this.reel?.count === reel?.count ? this.at : null;
+  /** @param {Reel | null} reel @param {number | null} place to open at, if there is such a place */
+  load(reel, place) {
+    const asked = this.touched && this.reel?.count === reel?.count ? this.at : place;
+    const known = asked !== null && asked <= (reel?.count ?? 0);
     this.stop();
     this.reel = reel;
     this.replay = reel && new Replay(reel);
     this.move = null;
-    if (kept === null) this.touched = false;
-    this.replay?.goto(kept ?? reel?.climax ?? 0);
+    this.touched = known;
+    this.replay?.goto(known ? asked : (reel?.climax ?? 0));
     this.host.changed();
   }
 

@@ -1,6 +1,6 @@
 // @ts-check
-// What the outside hears: the view, once the user has rested a second; and a truthful status for
-// tests.
+// What the outside hears: the view or the film's event, once the user has rested a second; and a
+// truthful status for tests.
 
 import { viewNow } from "./link.js";
 import { NODE } from "./model.js";
@@ -26,13 +26,18 @@ export class Report {
   }
 
   #send() {
-    const { session: s, data, component, nav } = this.viewer;
-    if (!s || !data || !component || data.mode === "film") return;
-    if (nav.playing) {
+    const { session: s, data, component, nav, shell } = this.viewer;
+    if (!s || !data || !component) return;
+    if (nav.playing || shell.film.player.playing) {
       this.touch();
       return;
     }
-    component.setStateValue("view", { seq: data.seq, ...viewNow(this.viewer) });
+    if (data.mode !== "film") {
+      component.setStateValue("view", { seq: data.seq, ...viewNow(this.viewer) });
+      return;
+    }
+    const news = shell.film.news();
+    if (news) component.setStateValue("event", news);
   }
 
   /** @param {number} ms */

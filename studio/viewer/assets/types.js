@@ -126,6 +126,7 @@
  * @property {{text: string, fraction?: number | null, cancel?: boolean} | null} [busy]
  * @property {{kind: string, text: string} | null} [message]
  * @property {number | null} [step]
+ * @property {number | null} [event] of the film, where it opens
  * @property {"source" | "previous"} [before]
  * @property {string[]} [select]
  * @property {string[] | null} [open]
