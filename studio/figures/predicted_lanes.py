@@ -1,11 +1,12 @@
 """Predicted time as lanes: the launch, then arithmetic above what is read and written.
 
-Arithmetic and traffic run side by side; the longer lane is what a node takes.
+Arithmetic and traffic run side by side; the longer lane is what a node takes. Where a product waits
+for weights from far, its arithmetic begins later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -18,6 +19,7 @@ from studio.figures.timeline_rows import time_unit
 
 PART_COLORS: Mapping[str, str] = {
     "launch": "#7a4fc0",
+    "wait": "#e0a58f",
     "compute": "#c9512b",
     "read": "#10857f",
     "write": "#58b9ae",
@@ -87,7 +89,7 @@ def lanes(rows: Sequence[LaneRow], *, title: str, row_px: int = 30) -> go.Figure
         _texts(figure, row, index, size=size, longest=longest)
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(title, PART_COLORS),
+        title=titled(title, _key(rows)),
         height=116 + row_px * max(2, len(rows)),
         barmode="overlay",
         dragmode=False,
@@ -103,13 +105,41 @@ def lanes(rows: Sequence[LaneRow], *, title: str, row_px: int = 30) -> go.Figure
     return figure
 
 
+def _key(rows: Sequence[LaneRow]) -> Mapping[str, str]:
+    """Waiting is named only where somebody waits: most devices and operators know none."""
+    waits = waiting_text(piece.parts for row in rows for piece in row.pieces)
+    return {part: color for part, color in PART_COLORS.items() if waits or part != "wait"}
+
+
+def waiting_text(nodes: Iterable[Parts]) -> str:
+    """For a caption: what the wait is; empty where nobody waits."""
+    if not any(parts.exposed_us for parts in nodes):
+        return ""
+    return "Wait: a product's weights come from far; its arithmetic begins when they are there. "
+
+
+def part_us(parts: Parts, part: str) -> float:
+    """How long a part of `PART_COLORS` takes; the wait is a share of the reading."""
+    match part:
+        case "launch":
+            return parts.emit_us
+        case "wait":
+            return parts.exposed_us
+        case "compute":
+            return parts.compute_us
+        case "read":
+            return parts.read_us
+        case _:
+            return parts.write_us
+
+
 def _part(figure: go.Figure, rows: Sequence[LaneRow], part: str, *, unit: str, size: float) -> None:
     """One part of all nodes as one trace."""
     found: dict[str, list[Any]] = {name: [] for name in ("x", "base", "y", "hover", "key")}
     for index, row in enumerate(rows):
         start = 0.0
         for piece in row.pieces:
-            offset, length = _place(piece.parts, part)
+            offset, length = _offset_us(piece.parts, part), part_us(piece.parts, part)
             if length > 0:
                 found["x"].append(length / size)
                 found["base"].append((start + offset) / size)
@@ -132,24 +162,24 @@ def _part(figure: go.Figure, rows: Sequence[LaneRow], part: str, *, unit: str, s
     )
 
 
-def _place(parts: Parts, part: str) -> tuple[float, float]:
-    """Where a part begins after its node did, and how long it is, in microseconds."""
+def _offset_us(parts: Parts, part: str) -> float:
+    """How long after its node a part begins."""
     match part:
         case "launch":
-            return 0.0, parts.emit_us
+            return 0.0
         case "compute":
-            return parts.emit_us + parts.exposed_us, parts.compute_us
-        case "read":
-            return parts.emit_us, parts.read_us
+            return parts.emit_us + parts.exposed_us
+        case "write":
+            return parts.emit_us + parts.read_us
         case _:
-            return parts.emit_us + parts.read_us, parts.write_us
+            return parts.emit_us
 
 
 def _shift(part: str) -> float:
     """Arithmetic above, traffic below, the launch over both."""
     if part == "launch":
         return 0.0
-    return -0.2 if part == "compute" else 0.2
+    return -0.2 if part in ("wait", "compute") else 0.2
 
 
 def _texts(figure: go.Figure, row: LaneRow, index: int, *, size: float, longest: float) -> None:
@@ -184,10 +214,15 @@ def _fitting(label: str, share: float) -> str:
 
 
 def parts_text(parts: Parts) -> str:
-    """The parts in words, for hovering: two lines of Plotly's own markup."""
-    numbers = (parts.emit_us, parts.compute_us, parts.read_us, parts.write_us)
+    """The parts in words, for hovering: lines of Plotly's own markup."""
     unit, size = time_unit([parts.total_us or 1.0])
     told = [
-        f"{name} {three_digits(us / size)}" for name, us in zip(PART_COLORS, numbers, strict=True)
+        f"{part} {three_digits(part_us(parts, part) / size)}"
+        for part in PART_COLORS
+        if part != "wait"
     ]
-    return f"{' · '.join(told)} {unit}<br>bound by {parts.limit}"
+    text = f"{' · '.join(told)} {unit}"
+    if parts.exposed_us:
+        waited = f"{three_digits(parts.exposed_us / size)} {unit}"
+        text += f"<br>of the reading waited for, before arithmetic begins: {waited}"
+    return f"{text}<br>bound by {parts.limit}"

@@ -13,7 +13,7 @@ from optimizer.cost.devices import CORTEX_X4, H200
 from optimizer.cost.node import Cost
 from optimizer.cost.predict import NodePrediction, Parts
 from studio.figures.predicted import change_title, predicted_against_measured, slowest
-from studio.figures.predicted_lanes import LaneRow, Piece, lanes
+from studio.figures.predicted_lanes import LaneRow, Piece, lanes, parts_text, waiting_text
 from studio.figures.roofline import roofline, without_arithmetic
 from studio.prediction.alike import alike, shares
 from studio.prediction.beside import Beside, Pair, beside, spearman
@@ -124,6 +124,20 @@ def test_arithmetic_begins_when_what_it_waits_for_is_there() -> None:
     compute = next(trace for trace in figure.data if trace.name == "compute")
     assert list(zip(compute.base, compute.x, strict=True)) == [(3, 10)]
     assert row.total_us == 13
+    wait = next(trace for trace in figure.data if trace.name == "wait")
+    assert list(zip(wait.base, wait.x, strict=True)) == [(2, 1)]
+    assert (wait.y[0], wait.width) == (compute.y[0], compute.width)
+
+
+def test_waiting_is_named_where_somebody_waits_and_nowhere_else() -> None:
+    waiting, plain = Parts(2, 3, 10, 4, 1), Parts(2, 3, 10, 4)
+    assert "of the reading waited for, before arithmetic begins: 1 µs" in parts_text(waiting)
+    assert "wait" not in parts_text(plain)
+    assert waiting_text([plain, waiting]).startswith("Wait: a product's weights come from far")
+    assert waiting_text([plain]) == ""
+    for one, named in ((waiting, True), (plain, False)):
+        figure: Any = lanes([LaneRow("row", (Piece(one),))], title="")
+        assert ("wait" in figure.layout.title.subtitle.text) == named
 
 
 def test_the_title_says_before_after_and_what_bounds_most() -> None:

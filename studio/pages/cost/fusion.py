@@ -11,6 +11,7 @@ from optimizer.cost.device import DeviceProfile
 from studio.cost_choice import CostChoice
 from studio.figures.fusion import fusion_bars, versions
 from studio.figures.fusion_memory import memory_picture
+from studio.figures.predicted_lanes import waiting_text
 from studio.pages.cost.choice import put, take
 from studio.pages.cost.computed import computed
 from studio.pages.cost.device import choose_device, offer_calibration
@@ -135,6 +136,8 @@ def _show(explanation: Explained, device: DeviceProfile) -> None:
 
 
 def _how(found: Fusion) -> str:
+    kernels = (kernel for version in versions(found) for kernel in version.kernels)
+    waiting = waiting_text(kernel.parts for kernel in kernels)
     passes = (
         f"Fused by: {', '.join(found.fired)}." if found.fired else "No pass changes this chain."
     )
@@ -145,8 +148,8 @@ def _how(found: Fusion) -> str:
         else ""
     )
     return (
-        f"{passes}{ideal} The chain alone, so that its weights stay in the cache. Upper lane:"
-        " arithmetic; lower lane: reading and writing; the longer one counts."
+        f"{passes}{ideal} The chain alone, so that its weights stay in the cache. {waiting}Upper"
+        " lane: arithmetic; lower lane: reading and writing; the longer one counts."
     )
 
 

@@ -11,7 +11,7 @@ from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import NodePrediction
 from studio.cost_choice import LAST, CostChoice
 from studio.figures.predicted import change_title, slowest
-from studio.figures.predicted_lanes import PART_COLORS
+from studio.figures.predicted_lanes import PART_COLORS, part_us, waiting_text
 from studio.figures.roofline import roofline, scaled, without_arithmetic
 from studio.figures.template import three_digits
 from studio.pages.cost.computed import computed
@@ -40,10 +40,7 @@ def render_roofline(subject: Subject, device: DeviceProfile, choice: CostChoice)
     _way(_plane(device, before, after, groups), before, after, key="roofline")
     bars = slowest(groups, after.total_us, top=choice.top)
     picked = picked_key(bars, f"slowest-{step}")
-    st.caption(
-        "Launch, then arithmetic in the upper lane beside reading and writing in the lower one: the"
-        " longer lane counts. Nodes of equal work share a row."
-    )
+    st.caption(_lanes(after))
     _way(picked, before, after, key="slowest")
     _table(after, key=f"nodes-{step}")
     render_measured(subject, device, after)
@@ -97,6 +94,14 @@ def _how(after: PredictedGraph, groups: Sequence[Alike]) -> str:
     return " ".join(parts)
 
 
+def _lanes(after: PredictedGraph) -> str:
+    waiting = waiting_text(node.parts for node in after.nodes)
+    return (
+        "Launch, then arithmetic in the upper lane beside reading and writing in the lower one: the"
+        f" longer lane counts. {waiting}Nodes of equal work share a row."
+    )
+
+
 def _table(after: PredictedGraph, *, key: str) -> None:
     nodes = sorted(after.nodes, key=lambda node: -node.parts.total_us)
     twin("Every node as a table", nodes_table(nodes), key=key)
@@ -114,8 +119,9 @@ def nodes_table(nodes: Sequence[NodePrediction]) -> Table:
         "FLOP/B": [digits(node.intensity) for node in nodes],
         "predicted, µs": [digits(node.parts.total_us) for node in nodes],
     }
-    for part, field in zip(PART_COLORS, ("emit", "compute", "read", "write"), strict=True):
-        table[f"{part}, µs"] = [digits(getattr(node.parts, f"{field}_us")) for node in nodes]
+    for part in PART_COLORS:
+        title = "of reading waited for, µs" if part == "wait" else f"{part}, µs"
+        table[title] = [digits(part_us(node.parts, part)) for node in nodes]
     table["bound by"] = [node.parts.limit for node in nodes]
     table["rate of its class"] = [scaled(node.rate, "FLOP/s") for node in nodes]
     return table
