@@ -29,11 +29,13 @@ class Budget:
         seconds: wall clock from now on.
         goal_bytes: a peak that is good enough; None for the smallest that can be found.
         cancelled: asked from time to time.
+        seed: of the random choices of a search; with the same one they are the same.
     """
 
     seconds: float = 1.0
     goal_bytes: int | None = None
     cancelled: Callable[[], bool] = lambda: False
+    seed: int = 0
     started: float = field(default_factory=time.monotonic)
 
     @property

@@ -41,7 +41,7 @@ def local_search(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     lives = lives_of(buffers)
     goal_bytes = budget.goal(buffers)
     best = now = best_descent(lives, goal_bytes)
-    drawn = random.Random(0)  # noqa: S311 no secret; the same each time
+    drawn = random.Random(budget.seed)  # noqa: S311 no secret
     tried = 0
     heat_bytes = _HEAT * now.peak_bytes / max(budget.seconds, 1e-9)
     while best.peak_bytes > goal_bytes and (left := budget.seconds_left):

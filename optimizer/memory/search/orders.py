@@ -15,7 +15,7 @@ _MOST_NOISE = 0.3
 _TURNS = (SCARCEST, FULLEST, SCARCEST, LOWEST)
 
 
-def orders(problem: Problem) -> Iterator[tuple[int, Integers]]:
+def orders(problem: Problem, seed: int = 0) -> Iterator[tuple[int, Integers]]:
     """Where to decide and the rank of every buffer, for one restart after another, for ever.
 
     Contention (the most that is alive in a section of the buffer), length and area in the three
@@ -34,7 +34,7 @@ def orders(problem: Problem) -> Iterator[tuple[int, Integers]]:
     yield FULLEST, _ranks(contention, area, length)
     yield LOWEST, _ranks(length, area, contention)
     yield SCARCEST, _ranks(contention, length, area)
-    random = np.random.default_rng(_SEED)
+    random = np.random.default_rng(_SEED + seed)
     for turn in count():
         share = random.random(3) * (random.random(3) < 0.7)
         key = share @ np.log([contention**4, length, size])

@@ -37,7 +37,7 @@ class Restarts:
         began = time.monotonic()
         search(self._problem, self._state, int(problem.size.sum()), LOWEST, 0)
         self.budget = replace(budget, started=budget.started + time.monotonic() - began)
-        self._orders = orders(problem)
+        self._orders = orders(problem, budget.seed)
         self._capacity = 0
         self._slice = _FIRST_SLICE
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from optimizer.memory.intervals import read_intervals
 from optimizer.memory.plan import check_plan, peak_bytes
 from optimizer.memory.registry import Budget, make_plan
 from optimizer.memory.search.minimum import minimum
+from optimizer.memory.search.orders import orders
 from optimizer.memory.search.problem import MOST_MEETINGS, problem_of, unit_bytes
 from optimizer.memory.search.restarts import Restarts
 from optimizer.memory.search.state import FOUND, RULED_OUT
@@ -80,6 +81,13 @@ def test_instances_of_minimalloc_fit(name: str) -> None:
     offsets = [int(offset) * unit for offset in restarts.offsets]
     check_plan(buffers, offsets)
     assert peak_bytes(buffers, offsets) <= CAPACITY
+
+
+def test_a_seed_draws_the_same_orders_again_and_another_seed_others() -> None:
+    problem = problem_of(read_intervals(INSTANCES / "C.1048576.csv"))
+    first, again, other = ([list(r) for _, r in islice(orders(problem, s), 12)] for s in (1, 1, 2))
+    assert first == again
+    assert first != other
 
 
 def test_a_cancelled_search_keeps_the_plan_it_began_with() -> None:
