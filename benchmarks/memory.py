@@ -2,32 +2,32 @@
 
     python -m benchmarks.memory [FOLDER...] [--no-measure] [--repeat N] [--write FILE]
 
-Plans the activations of every `.onnx` file of the folders, of the gallery and of the light models
+Plans the activations of the gallery, of every `.onnx` file of the folders and of the light models
 that come with the onnx package, with 64-byte alignment and nodes in the order of the file: once
 with views and in-place results sharing memory, once with bytes of its own for every value. Free
-dimensions get a size: 1 where one is the first axis of an input, 128 for totals, else 64. A model
-with sequences is planned as the default pipeline leaves it, marked with *; where sizes are still
-unknown it is listed, not planned. `measured` is the block that ONNX Runtime allocates for all
-activations of the file: after its basic rewrites, which fold constants, in its own order and with
-its own rules of what shares memory. A time is the lowest of the repeats, without the check of the
-plan. Last, the fast planners have ten thousand random buffers to place.
+dimensions are bound to a size (`benchmarks.models`). A model with sequences is planned as the
+default pipeline leaves it, marked with *; where sizes are still unknown it is listed, not planned.
+`measured` is the block that ONNX Runtime allocates for all activations of the file: after its basic
+rewrites, which fold constants, in its own order and with its own rules of what shares memory. A
+time is the lowest of the repeats, without the check of the plan. Last, the fast planners have ten
+thousand random buffers to place.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-import onnx
 import onnx_ir as ir
 
-from benchmarks.arena import sizes_of
 from benchmarks.machine import describe
+from benchmarks.models import files, light_files, sizes_of
+from benchmarks.report import MIB, parser, publish, rows_of
 from optimizer.errors import StudioError, quoted
 from optimizer.memory.arena import Arena, LifetimeOptions
 from optimizer.memory.buffer import Buffer
@@ -43,7 +43,6 @@ from optimizer.source import complete
 from profiling.arena import measure_arena
 from profiling.config import RunConfig
 from profiling.workers import default_pool
-from studio import gallery
 
 SECONDS = 1.0
 SHOWN = ("naive", "lazy-best-fit", "greedy-by-size", "greedy-by-breadth", "canonical", "best")
@@ -76,11 +75,8 @@ class Row:
 
 def models(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     """Names and files."""
-    for folder in folders:
-        yield from ((path.stem, path) for path in sorted(folder.rglob("*.onnx")))
-    yield from ((f"gallery {e.id}", gallery.open_path(e.id)) for e in gallery.entries())
-    light = Path(onnx.__file__).parent / "backend/test/data/light"
-    yield from ((path.stem, path) for path in sorted(light.glob("*.onnx")))
+    yield from files(folders)
+    yield from light_files().items()
 
 
 def graph_of(loaded: Model, sizes: Mapping[str, int]) -> tuple[ir.Graph, bool]:
@@ -183,7 +179,7 @@ def _timed(planner: str, buffers: Sequence[Buffer], repeat: int) -> tuple[Plan, 
 
 
 def _mib(size_bytes: int) -> str:
-    return f"{size_bytes / (1 << 20):.4g}"
+    return f"{size_bytes / MIB:.4g}"
 
 
 def why(arena: Arena) -> str:
@@ -213,32 +209,19 @@ def plan_model(name: str, path: Path, *, measure: bool, repeat: int) -> dict[str
 
 def main(arguments: Sequence[str]) -> None:
     """Plan and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
-    parser.add_argument("folders", nargs="*", type=Path, help="searched for .onnx files")
-    parser.add_argument("--no-measure", action="store_true", help="do not run the models")
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--write", type=Path, help="write the tables to this file")
-    options = parser.parse_args(arguments)
-    planned: dict[str, list[Row]] = {mode: [] for mode in MODES}
-    left_out: list[str] = []
-    for name, path in models(options.folders):
-        print(name, file=sys.stderr)
-        try:
-            made = plan_model(name, path, measure=not options.no_measure, repeat=options.repeat)
-        except StudioError as error:
-            left_out.append(f"- {name}: {error.message}")
-            continue
-        for mode, found in made.items():
-            planned[mode] += found
+    asked = parser(__doc__)
+    asked.add_argument("--no-measure", action="store_true", help="do not run the models")
+    asked.add_argument("--repeat", type=int, default=3)
+    options = asked.parse_args(arguments)
+    plan = partial(plan_model, measure=not options.no_measure, repeat=options.repeat)
+    planned, left_out = rows_of(models(options.folders), plan)
     lines = [describe("passlens", "onnx", "onnxruntime-gpu", "numpy")]
-    for mode, found in planned.items():
+    for mode in MODES:
+        found = [row for made in planned for row in made[mode]]
         lines += ["", f"## {mode}", "", *table(found), "", *summary(found)]
     lines += ["", "## Not planned", "", *(left_out or ["None."])]
     lines += ["", "## Ten thousand random buffers", "", *many(options.repeat)]
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if options.write:
-        options.write.write_text(text)
+    publish(lines, options.write)
 
 
 if __name__ == "__main__":

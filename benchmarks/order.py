@@ -13,36 +13,34 @@ the live peak of the first run, outputs included, and the block it allocates fro
 (`ExecutionOrder.PRIORITY_BASED`), before and after the exact order was written into it. Last, what
 an hourglass (`benchmarks.hourglass`) needs when nodes run again instead of keeping results.
 
-Free dimensions get a size: 1 where one is the first axis of an input, 128 for totals, else 64.
+Free dimensions get a size (`benchmarks.models`); where that leaves others unknown the file is
+ordered and run with its free dimensions bound to these sizes, and called so.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.arena import folded, light_file, sizes_of
 from benchmarks.branches import cells
 from benchmarks.hourglass import hourglass
 from benchmarks.machine import describe
-from optimizer.errors import StudioError
+from benchmarks.models import complete_with, folded, opened, sizes_of
+from benchmarks.report import mib, parser, publish, rows_of, section
 from optimizer.memory.order import ORDERS, Method, Order, apply_order, reorder
 from optimizer.memory.registry import Budget
 from optimizer.memory.rematerialization import Rematerialized, rematerialize, with_copies
 from optimizer.model.graph import Model
-from optimizer.model.loader import load_bytes, load_path
+from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
 from optimizer.source import complete
 from profiling.arena import ArenaMeasurement, measure_arena
 from profiling.config import RunConfig
 from profiling.workers import default_pool
-from studio import gallery
 
-MIB = 2**20
 SECONDS = 1.0
 BAD, SHUFFLED = "cells, breadth first", "shufflenet"
 
@@ -70,12 +68,8 @@ class Row:
 def models(folders: Sequence[Path]) -> Iterator[tuple[str, Model]]:
     """Names and models, the two that are judged first."""
     yield BAD, load_bytes(to_bytes(cells()), name="cells")
-    yield SHUFFLED, folded(light_file("shufflenet"))
-    for entry in gallery.entries():
-        yield f"gallery {entry.id}", load_path(gallery.open_path(entry.id))
-    for folder in folders:
-        for path in sorted(folder.rglob("*.onnx")):
-            yield path.stem, load_path(path)
+    yield SHUFFLED, folded("shufflenet")
+    yield from opened(folders)
 
 
 def row(name: str, model: Model) -> Row:
@@ -85,7 +79,7 @@ def row(name: str, model: Model) -> Row:
         StudioError: the model does not run, or sizes are unknown.
     """
     sizes = sizes_of(model)
-    model = complete(model, isolate=default_pool())
+    model, bound = complete_with(model, sizes)
     orders: dict[Method, Order] = {}
     milliseconds: dict[Method, float] = {}
     for method in ORDERS:
@@ -94,7 +88,7 @@ def row(name: str, model: Model) -> Row:
         milliseconds[method] = (time.perf_counter() - started) * 1e3
     moved = apply_order(model, orders["exact"].nodes)
     return Row(
-        name=name,
+        name=f"{name}, bound" if bound else name,
         orders=orders,
         milliseconds=milliseconds,
         default=measured(model, sizes, by_priority=False),
@@ -120,9 +114,9 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     )
     yield f"|---|--:|{'--:|' * len(titles)}--:|--:|--:|--:|"
     for one in rows:
-        peaks = [f"{_mib(o.peak_bytes)}{'*' if o.proven else ''}" for o in one.orders.values()]
+        peaks = [f"{mib(o.peak_bytes)}{'*' if o.proven else ''}" for o in one.orders.values()]
         ran = [
-            f"{_mib(m.live_peak_bytes)}, {_mib(m.block_bytes)}"
+            f"{mib(m.live_peak_bytes)}, {mib(m.block_bytes)}"
             for m in (one.default, one.file, one.exact)
         ]
         nodes, search = len(one.orders["exact"].nodes), f"{one.milliseconds['exact']:.0f}"
@@ -140,10 +134,10 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
     by_name = {one.name: one for one in rows}
     if bad := by_name.get(BAD):
         yield (
-            f"- {BAD}: measured live peak {_mib(bad.file.live_peak_bytes)} as in the file,"
-            f" {_mib(bad.default.live_peak_bytes)} in the runtime's order,"
-            f" {_mib(bad.exact.live_peak_bytes)} in the exact order, whose planned peak is"
-            f" {_mib(bad.orders['exact'].peak_bytes)}"
+            f"- {BAD}: measured live peak {mib(bad.file.live_peak_bytes)} as in the file,"
+            f" {mib(bad.default.live_peak_bytes)} in the runtime's order,"
+            f" {mib(bad.exact.live_peak_bytes)} in the exact order, whose planned peak is"
+            f" {mib(bad.orders['exact'].peak_bytes)}"
         )
     if shuffled := by_name.get(SHUFFLED):
         yield f"- {SHUFFLED}: the block falls by {_saved(shuffled):.0%} against the default order"
@@ -163,8 +157,8 @@ def _again(model: Model, point: Rematerialized) -> str:
     cells_ = [
         f"{point.part:.1%}",
         str(len(point.copies)),
-        _mib(point.peak_bytes),
-        f"{_mib(arena.live_peak_bytes)}, {_mib(arena.block_bytes)}",
+        mib(point.peak_bytes),
+        f"{mib(arena.live_peak_bytes)}, {mib(arena.block_bytes)}",
     ]
     return f"| {' | '.join(cells_)} |"
 
@@ -173,34 +167,13 @@ def _saved(one: Row) -> float:
     return 1 - one.exact.block_bytes / one.default.block_bytes
 
 
-def _mib(size: int) -> str:
-    return f"{size / MIB:.3f}"
-
-
 def main() -> int:
     """Print the report; 1 if the runtime does not follow on the two models that are judged."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("folders", nargs="*", type=Path, help="folders with .onnx files")
-    parser.add_argument("--write", type=Path, help="also write the report here")
-    arguments = parser.parse_args()
-    rows: list[Row] = []
-    left_out: list[str] = []
-    for name, model in models(arguments.folders):
-        print(name, file=sys.stderr)
-        try:
-            rows.append(row(name, model))
-        except StudioError as error:
-            left_out.append(f"- {name}: {error.message}")
+    arguments = parser(__doc__).parse_args()
+    rows, left_out = rows_of(models(arguments.folders), row)
     machine = describe("passlens", "onnxruntime-gpu")
-    parts = [f"{machine}. Sizes in MiB.", "", *table(rows), "", *summary(rows), "", *again()]
-    text = "\n".join(parts) + "\n"
-    if left_out:
-        text += "\nNot ordered:\n\n" + "\n".join(left_out) + "\n"
-    print(text, end="")
-    if arguments.write:
-        arguments.write.write_text(text, encoding="utf-8")
+    lines = [f"{machine}. Sizes in MiB.", "", *table(rows), "", *summary(rows), "", *again()]
+    publish([*lines, *section("Not ordered:", left_out)], arguments.write)
     bad, shuffled = rows[:2]
     optimum = bad.orders["exact"].peak_bytes
     follows = bad.exact.live_peak_bytes <= optimum * 1.01
