@@ -93,7 +93,11 @@ def test_the_roofline_is_there_without_a_calibration_with_a_table_of_every_node(
     table: Any = app.dataframe[0].value
     assert {"node", "FLOP/B", "predicted, µs", "bound by"} <= set(table)
     assert list(table["predicted, µs"]) == sorted(table["predicted, µs"], reverse=True)
-    assert "choose this CPU for that" in texts(app)
+    assert "measured on this machine only" in texts(app)
+    app.button(key="choose-this-cpu").click()
+    settled(app)
+    assert "How fast is this CPU?" in texts(app)
+    assert link(app, "device") == "this"
 
 
 def test_another_device_and_another_step_are_in_the_link() -> None:

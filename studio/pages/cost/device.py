@@ -33,8 +33,7 @@ def choose_device(choice: CostChoice) -> DeviceProfile | None:
     )
     device = found[chosen]
     if device is not None:
-        date, _, time = device.date.partition("T")
-        st.caption(words(f"{device.source} {date}{f', {time[:5]} UTC' if time else ''}."))
+        st.caption(words(f"{device.source} {_when(device)}"))
     if chosen == THIS and device is not None:
         _again()
     return device
@@ -54,6 +53,11 @@ def _name(identity: str, device: DeviceProfile | None) -> str:
     if identity == THIS:
         return "This CPU" if device is None else f"This CPU, calibrated {device.date[:10]}"
     return device.name if device is not None else identity
+
+
+def _when(device: DeviceProfile) -> str:
+    date, _, time = device.date.partition("T")
+    return f"On {date}, {time[:5]} UTC." if time else f"As of {date}."
 
 
 def _again() -> None:

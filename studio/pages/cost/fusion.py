@@ -80,6 +80,8 @@ def _choose(subject: Subject, choice: CostChoice, chains: tuple[Chain, ...]) -> 
         help="Chains of this model, those first that move most; what is selected in the viewer;"
         " examples to play with.",
     )
+    if not chains:
+        st.caption("No operators of this model could be one. An example shows what fusing does.")
     if chosen in EXAMPLES:
         return ChainRequest(EXAMPLES[chosen].title, example=chosen, dims=_dims(chosen, choice))
     if chosen == SELECTED:

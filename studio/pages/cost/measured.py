@@ -12,11 +12,13 @@ from studio.experiments.entrant import Entrant
 from studio.experiments.profile import ProfileRequest, profile_key, run_profile
 from studio.experiments.profile_report import ProfileReport
 from studio.figures.predicted import predicted_against_measured
+from studio.pages.cost.choice import take
 from studio.pages.cost.pieces import Table, digits, picked_key, twin, way_to_node
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
 from studio.pages.run.timeline import how, is_dark, show_failures
 from studio.prediction.beside import Beside, beside
+from studio.prediction.devices import THIS
 from studio.prediction.report import PredictedGraph
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
@@ -28,10 +30,7 @@ Subject = tuple[OpenedModel, OpenedRun]
 def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGraph) -> None:
     """The figure, under what makes it."""
     if not device.measured:
-        show_message(
-            "Data sheets have nothing measured beside them; choose this CPU for that.",
-            key="nothing-measured",
-        )
+        _choose_this_cpu()
         return
     runnable = subject[0].summary["statuses"]["runnable"]
     if not runnable["ok"]:
@@ -45,6 +44,15 @@ def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGra
         show=lambda report: _profiled(subject, device, after, report),
         name="Profile this step",
     )
+
+
+def _choose_this_cpu() -> None:
+    st.html(
+        '<div class="empty"><h2>Does the prediction hold?</h2>'
+        "<p>That can be measured on this machine only: for this CPU, here will be predicted against"
+        " measured, node by node.</p></div>"
+    )
+    st.button("Predict for this CPU", on_click=partial(take, device=THIS), key="choose-this-cpu")
 
 
 def _before(subject: Subject, device: DeviceProfile, after: PredictedGraph) -> None:
