@@ -16,6 +16,7 @@ from studio.figures.lanes_buffers import (
     CATEGORY_NAMES,
     MOST_DRAWN,
     categories_of,
+    covered,
     rectangles,
 )
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
@@ -24,8 +25,11 @@ from studio.planning.arena_map import ArenaMap
 LIVE, BOUND, FLOOR = "#c9512b", "#10857f", "#a37a2c"
 _PANEL_PX = 400
 _HEADROOM = 1.08
-_CROWDED = 0.05
+_CROWDED = 0.065
 """Lines closer than this part of the axis do not both have room for a text above them."""
+
+_LETTERS = 160
+"""How many letters stand side by side in a narrow page's figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,17 @@ class Panel:
     drawn: ArenaMap
 
 
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """A panel among others, on a page that is light or dark."""
+
+    drawn: ArenaMap
+    column: int
+    columns: int
+    scale: Scale
+    dark: bool
+
+
 def lanes(
     panels: Sequence[Panel],
     *,
@@ -85,6 +100,7 @@ def lanes(
     lines: Sequence[Line] = (),
     curves: Sequence[Curve] = (),
     moment: int | None = None,
+    dark: bool = False,
 ) -> go.Figure:
     """Rectangles of address over time, side by side on the same axes.
 
@@ -95,6 +111,7 @@ def lanes(
         lines: measured heights, drawn in the last panel.
         curves: measured curves, drawn there.
         moment: a step that is marked in the last panel.
+        dark: whether the page is.
     """
     unit = unit_of(scale.size_bytes)
     figure: go.Figure = cast("Any", subplots).make_subplots(
@@ -107,7 +124,8 @@ def lanes(
         if len(panels) > 1:
             _heading(figure, panel.title, column)
         measured = lines if column == len(panels) else ()
-        _draw_lines(figure, [*lines_of(panel.drawn), *measured], column, scale, unit)
+        where = _Where(panel.drawn, column, len(panels), scale, dark=dark)
+        _draw_lines(figure, [*lines_of(panel.drawn), *measured], where, unit)
     for curve in curves:
         figure.add_trace(_measured(curve, unit), row=1, col=len(panels))
     if moment is not None:
@@ -184,25 +202,38 @@ def _measured(curve: Curve, unit: Unit) -> go.Scatter:
     )
 
 
-def _draw_lines(
-    figure: go.Figure, lines: Sequence[Line], column: int, scale: Scale, unit: Unit
-) -> None:
+def _draw_lines(figure: go.Figure, lines: Sequence[Line], where: _Where, unit: Unit) -> None:
     """Lines with their texts; of two that are close, the lower one's text stands below it."""
-    number = _number(column)
+    number = _number(where.column)
     above: int | None = None
     for line in sorted(lines, key=lambda line: -line.size_bytes):
-        crowded = above is not None and above - line.size_bytes < _CROWDED * scale.size_bytes
+        room = _CROWDED * where.scale.size_bytes
+        crowded = above is not None and above - line.size_bytes < room
         above = None if crowded else line.size_bytes
         height = line.size_bytes / unit.size
         figure.add_shape(
             type="line", x0=0, x1=1, xref=f"x{number} domain", y0=height, y1=height,
             yref=f"y{number}", line={"color": line.color, "width": 1, "dash": "dash"},
         )  # fmt: skip
+        text = f"{line.text} {unit.text(line.size_bytes)}"
+        right = _right_is_freer(where, len(text), line.size_bytes - (room if crowded else 0))
         figure.add_annotation(
-            x=1, xref=f"x{number} domain", y=height, yref=f"y{number}", showarrow=False,
-            text=escape(f"{line.text} {unit.text(line.size_bytes)}"), xanchor="right",
+            x=1 if right else 0, xref=f"x{number} domain", y=height, yref=f"y{number}",
+            showarrow=False, text=escape(text), xanchor="right" if right else "left",
             yanchor="top" if crowded else "bottom", font={"size": 11, "color": line.color},
+            bgcolor="rgba(17,20,27,0.8)" if where.dark else "rgba(252,252,254,0.8)", borderpad=0,
         )  # fmt: skip
+
+
+def _right_is_freer(where: _Where, letters: int, low: float) -> bool:
+    """On which side a text that begins at this height hides less of the buffers."""
+    steps = where.scale.steps
+    wide = min(1.0, letters * where.columns / _LETTERS) * steps
+    high = low + _CROWDED * where.scale.size_bytes
+    left, right = (
+        covered(where.drawn, (start, start + wide), (low, high)) for start in (0.0, steps - wide)
+    )
+    return right <= left
 
 
 def _mark(figure: go.Figure, moment: int, column: int) -> None:

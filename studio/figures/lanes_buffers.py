@@ -81,6 +81,18 @@ def rectangles(drawn: ArenaMap, unit: Unit, *, most: int = MOST_DRAWN) -> go.Bar
     )
 
 
+def covered(drawn: ArenaMap, steps: tuple[float, float], sizes: tuple[float, float]) -> float:
+    """How much of a rectangle of steps and addresses buffers lie in, in step bytes."""
+    plan = drawn.plan
+    assert plan is not None
+    found = 0.0
+    for one, offset in zip(drawn.activations, plan.offsets, strict=True):
+        wide = min(one.end, steps[1]) - max(one.start, steps[0])
+        high = min(offset + one.size_bytes, sizes[1]) - max(offset, sizes[0])
+        found += max(0.0, wide) * max(0.0, high)
+    return found
+
+
 def category_of(drawn: ArenaMap, one: Lifetime) -> str:
     """The category of the operator that makes it."""
     label = drawn.labels.get(one.node)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from optimizer.memory.plan import Plan
-from studio.figures.byte_units import unit_of
+from studio.figures.byte_units import bytes_text, unit_of
 from studio.figures.template import three_digits
 
 
 def peaks_text(before: int | None, after: int) -> str:
-    """Two peaks in the unit of the larger one: "12.3 → 9.63 MiB"; once where they are equal."""
+    """Two peaks in the unit of the larger one: "12.3 → 9.63 MiB"; once where they are equal.
+
+    Where three digits do not tell them apart, their difference does: "288 KiB, 512 B less than
+    before".
+    """
     unit = unit_of(max(before or 0, after))
     if before is None or before == after:
         return unit.text(after) + (" as before" if before == after else "")
+    if unit.text(before) == unit.text(after):
+        more = "more" if after > before else "less"
+        return f"{unit.text(after)}, {bytes_text(abs(after - before))} {more} than before"
     return f"{unit.number(before)} → {unit.text(after)}"
 
 

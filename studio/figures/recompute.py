@@ -12,6 +12,8 @@ from studio.figures.template import AFTER_COLOR, TEMPLATE, three_digits, titled
 
 FLOOR = "#a37a2c"
 _HEIGHT_PX = 320
+_ROOM = 1.25
+"""Length of the axis, in the last point: right of that, above the curve, is room for its text."""
 
 
 def recompute_curve(
@@ -25,7 +27,10 @@ def recompute_curve(
         floor_bytes: the largest single operator.
     """
     unit = unit_of(points[0].peak_bytes)
-    end = max(1.0, 100 * points[-1].part * 1.1)
+    end = max(1.0, 100 * points[-1].part * _ROOM)
+    label = unit.text(chosen.peak_bytes)
+    if chosen.part:
+        label += f", +{three_digits(100 * chosen.part)} %"
     peaks = [point.peak_bytes / unit.size for point in points]
     figure = go.Figure(
         go.Scatter(
@@ -46,8 +51,8 @@ def recompute_curve(
             y=[chosen.peak_bytes / unit.size],
             mode="markers+text",
             marker={"size": 12, "color": AFTER_COLOR},
-            text=[f"{unit.text(chosen.peak_bytes)}, +{three_digits(100 * chosen.part)} %"],
-            textposition="top left" if 100 * chosen.part > end / 2 else "top right",
+            text=[label],
+            textposition="top right",
             hoverinfo="skip",
         )
     )

@@ -7,6 +7,7 @@ from itertools import pairwise
 import plotly.graph_objects as go
 
 from studio.figures.byte_units import unit_of
+from studio.figures.plan_words import peaks_text
 from studio.figures.template import AFTER_COLOR, TEMPLATE, titled
 from studio.planning.walk import Walk
 
@@ -52,7 +53,7 @@ def _finding(walk: Walk) -> str:
         return f"Most alive at once stays {unit.text(last)}: no rewrite touches the peak"
     drops = [(now - earlier, step) for (_, earlier), (step, now) in pairwise(known)]
     change, step = min(drops)
-    text = f"Most alive at once over the rewrite: {unit.number(first)} → {unit.text(last)}"
+    text = f"Most alive at once over the rewrite: {peaks_text(first, last)}"
     if change >= 0:
         return text
     return f"{text}; most goes at step {step}, {unit_of(-change).text(-change)}"

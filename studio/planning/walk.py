@@ -12,11 +12,14 @@ from optimizer.isolation import Progress
 from optimizer.memory.facts import floor_bytes, live_bytes
 from studio.planning.kept import Kept, write_json
 from studio.planning.request import ArenaRequest
-from studio.planning.subject import arena_of, open_trace
+from studio.planning.subject import arena_of, lacks_sizes, open_trace, seek
 
 MOST_STEPS = 240
 MOST_NODES = 120_000
 """Nodes of all steps that are looked at together: some seconds of work."""
+
+MOST_INFERRED = 24
+"""Steps whose shapes are inferred anew, which takes about half a second each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +39,15 @@ class Walk:
     nodes: tuple[int, ...]
 
 
-def looked_at(steps: int, nodes: int) -> list[int]:
+def looked_at(steps: int, nodes: int, *, most: int = MOST_STEPS) -> list[int]:
     """The steps that are looked at, evenly spread where all would take too long.
 
     Args:
         steps: of the trace.
         nodes: of the source.
+        most: how many at most.
     """
-    most = max(2, min(MOST_STEPS, MOST_NODES // max(1, nodes)))
+    most = max(2, min(most, MOST_NODES // max(1, nodes)))
     if steps + 1 <= most:
         return list(range(steps + 1))
     return sorted({round(index * steps / (most - 1)) for index in range(most)})
@@ -60,11 +64,15 @@ def walk_steps(
     progress("reading", 0.0)
     with collection_paused():
         cursor = open_trace(folder, run_folder)
-        steps = looked_at(cursor.trace.steps, len(cursor.model.graph))
+        source = cursor.model.graph
+        inferred = request.sizes and lacks_sizes(source, dict(request.sizes))
+        most = MOST_INFERRED if inferred else MOST_STEPS
+        steps = looked_at(cursor.trace.steps, len(source), most=most)
         rows: list[tuple[int, int | None, int | None, int]] = []
         for number, step in enumerate(steps):
             progress(f"step {step} of {cursor.trace.steps}", number / len(steps))
-            arena, _ = arena_of(cursor.seek(step).graph, request)
+            model = seek(cursor, folder, run_folder, replace(request, step=step))
+            arena, _ = arena_of(model.graph, request)
             known = all(one.region != "activations" for one in arena.unknown)
             bound = max(live_bytes(arena), default=0) if known else None
             floor = floor_bytes(arena) if known else None

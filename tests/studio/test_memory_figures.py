@@ -66,6 +66,18 @@ def test_peak_bound_and_floor_share_a_line_where_they_are_one_height() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("early", "late", "anchor"), [("a", "b", "left"), ("b", "a", "right")])
+def test_the_text_of_a_line_stands_where_it_hides_no_buffer(
+    early: str, late: str, anchor: str
+) -> None:
+    steps = {early: (0, 2), late: (8, 10)}
+    upper_last = tuple(life(name, 8, *steps[name]) for name in "ab")  # naive: b lies on a
+    panel = Panel("", mapped(upper_last, planner="naive"))
+    notes = plain(lanes([panel], title="", scale=SCALE))["layout"]["annotations"]
+    (bound,) = [note for note in notes if note["text"].startswith("most alive at once")]
+    assert (bound["xanchor"], bound["yanchor"]) == (anchor, "bottom")
+
+
 def test_what_was_measured_is_drawn_in_the_last_panel_only() -> None:
     figure = drawn(
         lines=[Line("runtime's block", 15 * KIB, "#000")],
@@ -117,6 +129,7 @@ def test_a_plan_is_called_proven_only_with_a_certificate(found: Plan, words: str
         (None, 2 * KIB, "2 KiB"),
         (2 * KIB, 2 * KIB, "2 KiB as before"),
         (3 << 20, KIB << 9, "3 → 0.5 MiB"),
+        (288 * KIB + 512, 288 * KIB, "288 KiB, 512 B less than before"),
     ],
 )
 def test_peaks_are_told_in_one_unit(before: int | None, after: int, text: str) -> None:
@@ -212,3 +225,4 @@ def test_long_traces_of_large_graphs_are_looked_at_here_and_there() -> None:
     few = looked_at(800, 10_000)
     assert (few[0], few[-1]) == (0, 800)
     assert len(few) == 12
+    assert len(looked_at(800, 10_000, most=5)) == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,6 +132,17 @@ def test_a_walk_sees_the_first_and_the_last_step(tour: Subject) -> None:
     assert walk.nodes[-1] < walk.nodes[0]
     assert all(bound is not None for bound in walk.bound_bytes)
     assert walk == WALK.run(here, tour, ArenaRequest(9, sizes=SIZES), **QUIET)
+
+
+def test_a_walk_knows_sizes_that_are_found_only_by_inferring_shapes_anew(
+    tmp_path: Path,
+) -> None:
+    store = Store(here, root=tmp_path)
+    model = store.open_file(gallery.open_path("gpt2"), name="gpt2")
+    subject = model, store.run(model, Pipeline.of("none"))
+    sizes = (("batch", 1), ("past_seq", 8), ("seq", 8), ("total_seq", 16))
+    walk = WALK.run(here, subject, ArenaRequest(0, sizes=sizes), **QUIET)
+    assert all(walk.bound_bytes)
 
 
 def test_orders_are_found_and_the_best_one_is_written_as_a_model(tour: Subject) -> None:

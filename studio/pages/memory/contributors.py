@@ -14,6 +14,8 @@ from studio.pages.parts import look_at, words
 from studio.planning.arena_map import ArenaMap
 
 MOST_LISTED = 100
+_MOST_ROWS, _TABLE_PX = 8, 300
+"""Rows of a table that is as high as they are, and the height of one with more."""
 
 
 def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
@@ -45,14 +47,14 @@ def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
             "shape": ["×".join(map(str, one.shape)) for one in shown],
         },
         column_config={
-            "tensor": st.column_config.TextColumn(width=250),
+            "tensor": st.column_config.TextColumn(width=210),
             "share, %": st.column_config.ProgressColumn(
-                format="%.3g", min_value=0, max_value=100, width=110
+                format="%.3g", min_value=0, max_value=100, width=96
             ),
         },
         hide_index=True,
         width="stretch",
-        height=min(300, 36 + 35 * len(shown)),
+        height="auto" if len(shown) <= _MOST_ROWS else _TABLE_PX,
         key=f"contributors-{setting.request.step}-{moment}",
         on_select="rerun",
         selection_mode="single-row",

@@ -25,6 +25,7 @@ from studio.pages.memory.sidebar import change
 from studio.pages.memory.steps import go_to_step
 from studio.pages.memory.waiting import beside_the_page
 from studio.pages.parts import look_at, show_message, words
+from studio.pages.run.timeline import is_dark
 from studio.planning.arena_map import ArenaMap
 from studio.planning.request import ORDER_TITLES
 from studio.planning.walk import WALK, Walk
@@ -56,6 +57,7 @@ def render_section(setting: Setting, maps: Maps) -> None:
         lines=lines,
         curves=curves,
         moment=setting.choice.moment,
+        dark=is_dark(),
     )
     _pick(_draw(figure), shown, (maps.before_step, setting.request.step))
     st.caption(_how(setting, after, MOST_DRAWN // len(shown)))
@@ -64,7 +66,7 @@ def render_section(setting: Setting, maps: Maps) -> None:
         show_contributors(setting, after)
     with right:
         show_regions(after)
-    if walk is not None and not after.arena.owner:
+    if walk is not None and any(walk.bound_bytes) and not after.arena.owner:
         _strip(setting, walk)
     measured.offer(setting, after)
     show_twin("Every buffer as a table", _table(after))

@@ -18,6 +18,7 @@ from studio.pages.figure import digits, show_figure, show_twin
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.waiting import settled
 from studio.pages.parts import show_message
+from studio.pages.run.timeline import is_dark
 from studio.planning.arena_map import ArenaMap
 from studio.planning.planners import ALL_PLANS, Planned, PlannersRequest
 from studio.services import pool
@@ -63,7 +64,7 @@ def _lanes(found: Planned, drawn: ArenaMap, titles: dict[str, str]) -> Any:
     shown = [*few, found.best] if found.best not in few else few
     panels = [Panel(_panel_title(plan, titles), replace(drawn, plan=plan)) for plan in shown]
     scale = Scale(max(1, len(drawn.arena.nodes)), cut_at(found.plans))
-    return lanes(panels, title=_lost(found), scale=scale)
+    return lanes(panels, title=_lost(found), scale=scale, dark=is_dark())
 
 
 def _panel_title(plan: Plan, titles: dict[str, str]) -> str:
