@@ -1,8 +1,10 @@
 // @ts-check
-// What every key does.
+// What every key does, and the sheet that says so.
+
+import { fill, h } from "./dom.js";
 
 /** @type {[string, string][]} */
-export const HELP = [
+const HELP = [
   ["← →", "previous, next step"],
   ["[ ]", "previous, next pass"],
   ["space", "play or pause"],
@@ -25,7 +27,7 @@ export const HELP = [
 ];
 
 /** @type {[string, string][]} */
-export const FILM_HELP = [
+const FILM_HELP = [
   ["← →", "previous, next event"],
   ["↑ ↓ or [ ]", "previous, next node"],
   ["space", "play or pause"],
@@ -34,6 +36,8 @@ export const FILM_HELP = [
   ["f", "fit the whole graph"],
   ["+ −", "zoom the graph"],
   ["/", "find a node"],
+  ["g", "go to where the selected node runs"],
+  ["alt + arrows", "follow edges from the selected node"],
   ["o", "open or close the group around the selected node"],
   ["e", "open all groups; in a large graph one level more"],
   ["shift + e", "fold all groups"],
@@ -42,3 +46,42 @@ export const FILM_HELP = [
   ["esc", "clear the selection, close"],
   ["?", "these keys"],
 ];
+
+/** The sheet of keys: it has the keyboard until it is closed, and gives it back. */
+export class Help {
+  constructor() {
+    this.sheet = h("div.pl-sheet", { tabindex: 0 });
+    this.el = h(
+      "div.pl-help",
+      {
+        role: "dialog",
+        "aria-modal": "true",
+        "aria-label": "Keys",
+        hidden: true,
+        onclick: () => this.close(),
+      },
+      this.sheet,
+    );
+    /** @type {HTMLElement | null} who had the keyboard */ this.before = null;
+  }
+
+  get active() {
+    return !this.el.hidden;
+  }
+
+  /** @param {string} mode of the viewer */
+  open(mode) {
+    const rows = (mode === "film" ? FILM_HELP : HELP).map(([key, text]) =>
+      h("div", null, h("kbd", null, key), h("span", null, text)),
+    );
+    fill(this.sheet, h("h2", null, "Keys"), ...rows);
+    this.before = this.el.getRootNode().activeElement;
+    this.el.hidden = false;
+    this.sheet.focus({ preventScroll: true });
+  }
+
+  close() {
+    this.el.hidden = true;
+    this.before?.focus({ preventScroll: true });
+  }
+}

@@ -1,6 +1,9 @@
 // @ts-check
 // The keyboard. Handled keys, and Streamlit's own r and c, go no further than this component.
 
+/** Keys that mean nothing to a list of choices. */
+const SIGNS = new Set(["[", "]", "<", ">", "?", "/"]);
+
 export class Keys {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -13,17 +16,20 @@ export class Keys {
   /** @param {KeyboardEvent} e */
   #down(e) {
     const target = /** @type {HTMLElement} */ (e.composedPath()[0]);
-    const typing = target.matches?.("input:not([type=checkbox]), textarea, select");
-    if (typing && e.key !== "Escape") {
+    const { help } = this.viewer.shell;
+    if (help.active) {
+      e.stopPropagation();
+      if (!["Escape", "?", "Tab"].includes(e.key)) return;
+      e.preventDefault();
+      if (e.key !== "Tab") help.close();
+      return;
+    }
+    if (isMeantFor(target, e.key)) {
       e.stopPropagation();
       return;
     }
     if (e.ctrlKey || e.metaKey) return;
     if ("rRcC".includes(e.key)) {
-      e.stopPropagation();
-      return;
-    }
-    if (e.key === " " && target.matches?.("button, summary, input, a")) {
       e.stopPropagation();
       return;
     }
@@ -53,7 +59,7 @@ export class Keys {
     const always = new Map([
       ["f", () => stage.fit(ms)],
       ["/", () => shell.search.open()],
-      ["?", () => shell.toggleHelp()],
+      ["?", () => shell.help.open(shell.mode)],
       ["Escape", () => this.#escape()],
       ["+", () => this.#zoom(1.25)],
       ["=", () => this.#zoom(1.25)],
@@ -93,7 +99,8 @@ export class Keys {
 
   /** @param {string} key @returns {boolean} */
   #film(key) {
-    const { player } = this.viewer.shell.film;
+    const { film: panel } = this.viewer.shell;
+    const { player } = panel;
     /** @type {Map<string, () => void>} */
     const film = new Map([
       ["ArrowLeft", () => player.eventBy(-1)],
@@ -107,6 +114,7 @@ export class Keys {
       ["End", () => player.cut(Infinity)],
       ["<", () => player.faster(-1)],
       [">", () => player.faster(1)],
+      ["g", () => panel.pick(this.viewer.selected)],
     ]);
     const act = film.get(key);
     act?.();
@@ -115,8 +123,7 @@ export class Keys {
 
   #escape() {
     const { shell } = this.viewer;
-    if (shell.help.hidden === false) shell.toggleHelp();
-    else if (shell.search.active) shell.search.close();
+    if (shell.search.active) shell.search.close();
     else this.viewer.select(null);
     shell.root.focus({ preventScroll: true });
   }
@@ -179,4 +186,12 @@ export class Keys {
     if (next !== undefined && next !== o)
       this.viewer.select(s.union.recs[next].id, { reveal: true });
   }
+}
+
+/** Whether a control uses a key itself. @param {HTMLElement} target @param {string} key */
+function isMeantFor(target, key) {
+  if (key === " " && target.matches?.("button, summary, input, a")) return true;
+  if (target.matches?.("ol")) return key === "ArrowUp" || key === "ArrowDown";
+  if (target.matches?.("select")) return key !== "Escape" && !SIGNS.has(key);
+  return key !== "Escape" && target.matches?.("input:not([type=checkbox]), textarea");
 }

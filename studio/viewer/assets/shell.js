@@ -5,7 +5,7 @@ import { Card } from "./card.js";
 import { Details } from "./details.js";
 import { button, fill, h } from "./dom.js";
 import { FilmPanel } from "./filmpanel.js";
-import { FILM_HELP, HELP } from "./help.js";
+import { Help } from "./help.js";
 import { Legend } from "./legend.js";
 import { Passes } from "./passes.js";
 import { Scrubber } from "./scrubber.js";
@@ -43,9 +43,7 @@ export class Shell {
     this.search = new Search(viewer);
     this.note = h("div.pl-note", { hidden: true });
     this.legend = new Legend(viewer);
-    this.help = h("div.pl-help", {
-      role: "dialog", "aria-label": "Keys", hidden: true, onclick: () => this.toggleHelp(),
-    });
+    this.help = new Help();
     this.tools = makeTools(viewer, this);
     this.middle = h(
       "section.pl-middle",
@@ -72,7 +70,7 @@ export class Shell {
       this.scrubber.el,
       this.film.bar.el,
       viewer.live.line,
-      this.help,
+      this.help.el,
       this.tip.el,
       h("div.pl-ring"),
     );
@@ -114,14 +112,6 @@ export class Shell {
       drawn: () => viewer.report.publish(),
       selectedBoxes: () => viewer.selectedBoxes(),
     };
-  }
-
-  toggleHelp() {
-    const rows = (this.mode === "film" ? FILM_HELP : HELP).map(([key, text]) =>
-      h("div", null, h("kbd", null, key), h("span", null, text)),
-    );
-    fill(this.help, h("div.pl-sheet", null, h("h2", null, "Keys"), ...rows));
-    this.help.hidden = !this.help.hidden;
   }
 
   /** Take the height that the window has left, so that the page itself never scrolls. */

@@ -31,9 +31,10 @@ export function makeTools(viewer, shell) {
     /** @type {string} */ label,
     /** @type {() => void} */ act,
   ) => {
-    const press = () => {
+    const press = (/** @type {MouseEvent} */ e) => {
       act();
-      if (name !== "search") shell.root.focus({ preventScroll: true });
+      // After the mouse the keys are the graph's again; the keyboard stays where it is.
+      if (e.detail && name !== "search") shell.root.focus({ preventScroll: true });
     };
     return h(
       "button",
