@@ -51,9 +51,13 @@ def _finding(walk: Walk) -> str:
     unit = unit_of(max(size for _, size in known))
     if all(size == first for _, size in known):
         return f"Most alive at once stays {unit.text(last)}: no rewrite touches the peak"
-    drops = [(now - earlier, step) for (_, earlier), (step, now) in pairwise(known)]
-    change, step = min(drops)
+    drops = [
+        (now - earlier, step, step - before > 1)
+        for (before, earlier), (step, now) in pairwise(known)
+    ]
+    change, step, skipped = min(drops)
     text = f"Most alive at once over the rewrite: {peaks_text(first, last)}"
     if change >= 0:
         return text
-    return f"{text}; most goes at step {step}, {unit_of(-change).text(-change)}"
+    where = f"by step {step}" if skipped else f"at step {step}"
+    return f"{text}; most goes {where}, {unit_of(-change).text(-change)}"

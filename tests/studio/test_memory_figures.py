@@ -214,6 +214,9 @@ def test_the_strip_says_which_step_takes_most_off_the_peak() -> None:
     walk = Walk((0, 1, 2, 3), (8 * KIB, 8 * KIB, 5 * KIB, 4 * KIB), (1, 1, 1, 1), (9, 9, 8, 8))
     title = plain(walk_strip(walk, 2))["layout"]["title"]["text"]
     assert title == "Most alive at once over the rewrite: 8 → 4 KiB; most goes at step 2, 3 KiB"
+    sparse = Walk((0, 7, 9), (8 * KIB, 3 * KIB, 2 * KIB), (1, 1, 1), (9, 9, 8))
+    title = plain(walk_strip(sparse, 2))["layout"]["title"]["text"]
+    assert title.endswith("most goes by step 7, 5 KiB")
     flat = Walk((0, 1), (KIB, KIB), (1, 1), (9, 9))
     assert "no rewrite touches the peak" in plain(walk_strip(flat, 0))["layout"]["title"]["text"]
     unknown = Walk((0, 1), (None, None), (None, None), (9, 9))

@@ -30,6 +30,7 @@ from studio.planning.arena_map import ArenaMap
 from studio.planning.request import ORDER_TITLES
 from studio.planning.walk import WALK, Walk
 from studio.services import pool, tasks
+from studio.tasks import Task
 
 _ROUND = "memory-round"
 
@@ -41,7 +42,8 @@ def render_section(setting: Setting, maps: Maps) -> None:
     if before is not None and not before.known:
         show_message(_why_alone(maps.before_title, before), key="before-unknown")
         before = None
-    walk = _walk(setting)
+    walking = _walking(setting)
+    walk = walking.result if walking is not None else None
     shown = [*([Panel(maps.before_title, before)] if before is not None else [])]
     shown.append(Panel(maps.after_title, after))
     found = measured.result(setting) if not after.arena.owner else None
@@ -66,8 +68,10 @@ def render_section(setting: Setting, maps: Maps) -> None:
         show_contributors(setting, after)
     with right:
         show_regions(after)
-    if walk is not None and any(walk.bound_bytes) and not after.arena.owner:
-        _strip(setting, walk)
+    if walking is not None and not after.arena.owner:
+        beside_the_page(walking, "Counting every step")
+        if walk is not None and any(walk.bound_bytes):
+            _strip(setting, walk)
     measured.offer(setting, after)
     show_twin("Every buffer as a table", _table(after))
 
@@ -103,15 +107,13 @@ def scale_of(panels: Sequence[Panel], walk: Walk | None, measured_bytes: Sequenc
     return Scale(max(1, *steps), max(1, *peaks))
 
 
-def _walk(setting: Setting) -> Walk | None:
-    """How much every step needs, once that is known."""
+def _walking(setting: Setting) -> Task[Walk] | None:
+    """Counting how much every step needs; None where there are no steps."""
     if not setting.last:
         return None
     subject = (setting.model, setting.run)
     key = WALK.key(*subject, setting.request)
-    task = tasks().start(key, partial(WALK.run, pool(), subject, setting.request))
-    beside_the_page(task, "Counting every step")
-    return task.result
+    return tasks().start(key, partial(WALK.run, pool(), subject, setting.request))
 
 
 def _draw(figure: go.Figure) -> Any:

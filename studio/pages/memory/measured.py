@@ -67,7 +67,11 @@ def offer(setting: Setting, drawn: ArenaMap) -> None:
         show=lambda found: _show(found, drawn),
         name="Measure",
     )  # fmt: skip
-    if st.button("The Run page draws the arena of any variant over time", type="tertiary"):
+    if st.button(
+        "The Run page draws the arena of any variant over time",
+        type="tertiary",
+        icon=":material/arrow_forward:",
+    ):
         workspace = current()
         remember(replace(workspace, choice=replace(workspace.choice, section="memory")))
         go_to("run")

@@ -16,6 +16,7 @@ from studio.pages.memory.sidebar import change, sidebar
 from studio.pages.memory.steps import step_slider
 from studio.pages.memory.waiting import settled
 from studio.pages.parts import model_and_run, show_message
+from studio.pages.sections import choose_section
 from studio.planning.maps import MapRequest, maps_key, run_maps
 from studio.planning.request import ArenaRequest
 from studio.services import pool
@@ -24,7 +25,9 @@ from studio.workspace import current
 
 Section = Callable[[Setting, Maps], None]
 
-TITLES = dict(zip(SECTIONS, ("Map", "Planners", "Order", "Recompute", "Film"), strict=True))
+TITLES: Mapping[str, str] = dict(
+    zip(SECTIONS, ("Map", "Planners", "Order", "Recompute", "Film"), strict=True)
+)
 _DRAW: Mapping[str, Section] = {
     "map": lanes.render_section,
     "planners": planners.render_section,
@@ -32,7 +35,6 @@ _DRAW: Mapping[str, Section] = {
     "recompute": recompute.render_section,
     "film": lambda setting, _: film.render_section(setting),
 }
-_KEY = "memory-section"
 
 
 def render() -> None:
@@ -44,15 +46,9 @@ def render() -> None:
 
 def _page(model: OpenedModel, run: OpenedRun) -> None:
     setting = setting_of(model, run)
-    st.session_state[_KEY] = setting.choice.section
-    st.segmented_control(
-        "Section",
-        SECTIONS,
-        format_func=TITLES.__getitem__,
-        key=_KEY,
-        on_change=_pick_section,
-        label_visibility="collapsed",
-        required=True,
+    shown = setting.choice.section
+    choose_section(
+        TITLES, shown, key="memory-section", take=lambda section: change(section=section)
     )
     with st.sidebar:
         sidebar(setting.choice)
@@ -74,7 +70,7 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
             key="no-activations",
         )
     else:
-        _DRAW[setting.choice.section](setting, maps)
+        _DRAW[shown](setting, maps)
 
 
 def setting_of(model: OpenedModel, run: OpenedRun) -> Setting:
@@ -111,9 +107,3 @@ def _maps(setting: Setting) -> Maps | None:
         return None
     *before, after = found
     return Maps(after, before[0] if before else None, (setting.before_step, request.step))
-
-
-def _pick_section() -> None:
-    section = st.session_state[_KEY]
-    if section in SECTIONS:
-        change(section=section)

@@ -11,13 +11,16 @@ from studio.pages.parts import model_and_run, show_message
 from studio.pages.run import capture, kernels, memory, race, timeline
 from studio.pages.run.setting import Setting
 from studio.pages.run.sidebar import choose
+from studio.pages.sections import choose_section
 from studio.run_choice import SECTIONS
 from studio.store import OpenedModel, OpenedRun
 from studio.workspace import current, remember
 
 Section = Callable[[Setting], None]
 
-TITLES = dict(zip(SECTIONS, ("Race", "Timeline", "Memory", "Kernels", "CUDA Graph"), strict=True))
+TITLES: Mapping[str, str] = dict(
+    zip(SECTIONS, ("Race", "Timeline", "Memory", "Kernels", "CUDA Graph"), strict=True)
+)
 _DRAW: Mapping[str, Section] = dict(
     zip(
         SECTIONS,
@@ -31,7 +34,6 @@ _DRAW: Mapping[str, Section] = dict(
         strict=True,
     )
 )
-_KEY = "section"
 
 
 def render() -> None:
@@ -45,16 +47,7 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
     with st.sidebar:
         entrants = choose(model, run)
     status = model.summary["statuses"]["runnable"]
-    st.session_state[_KEY] = current().choice.section
-    st.segmented_control(
-        "Section",
-        SECTIONS,
-        format_func=TITLES.__getitem__,
-        key=_KEY,
-        on_change=_pick_section,
-        label_visibility="collapsed",
-        required=True,
-    )
+    choose_section(TITLES, current().choice.section, key="section", take=_take)
     if not status["ok"]:
         show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
     elif entrants is not None:
@@ -62,7 +55,5 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
         _DRAW[choice.section](Setting(model, run, entrants, float(choice.seconds)))
 
 
-def _pick_section() -> None:
-    section = st.session_state[_KEY]
-    if section in SECTIONS:
-        remember(replace(current(), choice=replace(current().choice, section=section)))
+def _take(section: str) -> None:
+    remember(replace(current(), choice=replace(current().choice, section=section)))
