@@ -5,7 +5,9 @@ The model that travels is weight-free: large tensors are described, not sent.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import tempfile
 from collections.abc import Iterator
 
 import onnx
@@ -85,9 +87,11 @@ def infer_with_runtime(data: bytes) -> Inference:
     logging.getLogger(symbolic_shape_infer.__name__).setLevel(logging.CRITICAL)
     model = onnx.load_from_string(data)
     try:
-        inferred = symbolic_shape_infer.SymbolicShapeInference.infer_shapes(
-            model, int_max=_OPEN - 1, auto_merge=False, guess_output_rank=False, verbose=0
-        )
+        # What it could not complete it leaves as a file where it runs.
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            inferred = symbolic_shape_infer.SymbolicShapeInference.infer_shapes(
+                model, int_max=_OPEN - 1, auto_merge=False, guess_output_rank=False, verbose=0
+            )
     except Exception as error:  # it raises plain Exception, and Python's own errors when surprised
         if _INCOMPLETE in str(error):
             return []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar, cast
 
 import onnx
 import onnx_ir as ir
+import pytest
 
 from optimizer.errors import WorkerCrashed
 from optimizer.isolation import Progress
@@ -150,3 +152,14 @@ def test_both_native_inferences_answer_by_graph_and_name() -> None:
 
 def test_large_graphs_are_spared_the_slow_inference() -> None:
     assert shapes.RUNTIME_NODES < shapes.ONNX_NODES
+
+
+def test_an_incomplete_inference_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    body = """
+    g (float[n, 4] x) => (z) { y = my.Thing(x) z = Relu(y) }
+    """
+    assert infer_with_runtime(weight_free(model_of(body).ir)) == []
+    assert list(tmp_path.iterdir()) == []
