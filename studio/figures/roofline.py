@@ -120,12 +120,17 @@ def _slopes(device: DeviceProfile, window: Window) -> list[tuple[Line, bool]]:
         start = max(window.left, window.bottom - rate)
         end = min(window.right, window.top - _ABOVE - rate)
         if end > start:
-            text = (
-                f"{' and '.join(one.name for one in levels)} {scaled(levels[0].bytes_per_s, 'B/s')}"
-            )
+            text = f"{_name_of(levels)} {scaled(levels[0].bytes_per_s, 'B/s')}"
             line = Line(text, (start, start + rate), (end, end + rate))
             found.append((line, device.memory not in levels))
     return found
+
+
+def _name_of(levels: Sequence[Level]) -> str:
+    """`L2`; of several, without their sizes: `L3` for `L3, 16 MiB` and `L3, 48 MiB`."""
+    if len(levels) == 1:
+        return levels[0].name
+    return " and ".join(dict.fromkeys(level.name.partition(",")[0] for level in levels))
 
 
 def _near_levels(device: DeviceProfile) -> list[list[Level]]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from optimizer.cost.classes import OperatorClass
+from optimizer.cost.device import Level
 from optimizer.cost.devices import CORTEX_X4, H200
 from optimizer.cost.node import Cost
 from optimizer.cost.predict import NodePrediction, Parts
@@ -82,6 +83,15 @@ def test_no_dot_lies_above_its_classes_roof_and_every_level_of_memory_is_drawn()
     for trace in traces(figure, "scatter"):
         if trace.mode == "markers":
             assert all(low < math.log10(y) < high for y in trace.y)
+
+
+def test_parts_of_one_cache_that_are_equally_fast_have_one_short_name() -> None:
+    near = (Level("L2", 1 << 20, 9e10), Level("L3, 16 MiB", 1 << 24, 3e10),
+            Level("L3, 48 MiB", 3 << 24, 2.9e10), Level("memory", None, 1e10))  # fmt: skip
+    device = replace(CORTEX_X4, levels=near)
+    figure: Any = roofline(device, (), alike(GRAPH), title="", dark=False)
+    texts = [annotation.text for annotation in figure.layout.annotations]
+    assert texts[-3:] == ["L2 90 GB/s", "L3 30 GB/s", "memory 10 GB/s"]
 
 
 def test_the_source_is_drawn_as_grey_rings_under_the_step() -> None:

@@ -17,7 +17,7 @@ from studio.figures.template import three_digits
 from studio.pages.cost.computed import computed
 from studio.pages.cost.measured import render_measured
 from studio.pages.cost.pieces import Table, digits, picked_key, twin, way_to_node
-from studio.pages.parts import words
+from studio.pages.parts import show_message, words
 from studio.pages.run.timeline import is_dark
 from studio.prediction.alike import Alike, alike
 from studio.prediction.jobs import graph_key, predicted_graph
@@ -35,6 +35,9 @@ def render_roofline(subject: Subject, device: DeviceProfile, choice: CostChoice)
     before = _graph(subject, 0, device)
     after = _graph(subject, step, device) if before is not None else None
     if before is None or after is None:
+        return
+    if not after.nodes:
+        show_message("No operator here has a predicted time.", key="nothing-predicted")
         return
     groups = alike(after)
     _way(_plane(device, before, after, groups), before, after, key="roofline")
