@@ -7,7 +7,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.cost.device import DeviceProfile
-from studio.figures.byte_units import unit_of
+from studio.figures.byte_units import bytes_text
 from studio.figures.predicted_lanes import LaneRow, Piece, lanes
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, three_digits
 from studio.figures.timeline_rows import time_unit
@@ -40,10 +40,9 @@ def fusion_title(found: Fusion, device: DeviceProfile) -> str:
     whose = "one kernel would be" if found.ideal is not None else "predicted"
     faster = f"{gain:.2f}× faster" if gain >= 1 else f"{1 / gain:.2f}× slower"
     launches = f"{len(before.kernels)} launches → {len(best.kernels)}"
-    unit = unit_of(before.activation_bytes)
     moved = (
         f"{len(before.activations)} activations through memory → {len(best.activations)}"
-        f" ({unit.number(before.activation_bytes)} → {unit.text(best.activation_bytes)})"
+        f" ({bytes_text(before.activation_bytes)} → {bytes_text(best.activation_bytes)})"
     )
     return f"{escape(device.name)}: {whose} {faster}; {launches}, {moved}"
 

@@ -95,6 +95,7 @@ def predicted_against_measured(found: Beside, *, dark: bool) -> go.Figure:
                 y=[pair.measured_us for pair in pairs],
                 mode="markers",
                 marker={"color": category_color(kind, dark=dark), "size": 8, "opacity": 0.75},
+                cliponaxis=False,
                 customdata=[
                     [f"after:{pair.node}", escape(f"{pair.op_type} {pair.name}")] for pair in pairs
                 ],

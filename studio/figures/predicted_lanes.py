@@ -144,7 +144,8 @@ def _part(figure: go.Figure, rows: Sequence[LaneRow], part: str, *, unit: str, s
                 found["x"].append(length / size)
                 found["base"].append((start + offset) / size)
                 found["y"].append(index + _shift(part))
-                found["hover"].append(f"{piece.hover}{parts_text(piece.parts)}")
+                told = f"<br><b>{part}: {three_digits(length / size)} {unit}</b>"
+                found["hover"].append(f"{piece.hover}{parts_text(piece.parts)}{told}")
                 found["key"].append(piece.key)
             start += piece.parts.total_us
     figure.add_trace(
@@ -157,7 +158,7 @@ def _part(figure: go.Figure, rows: Sequence[LaneRow], part: str, *, unit: str, s
             name=part,
             marker={"color": PART_COLORS[part], "line": {"width": 0}},
             customdata=list(zip(found["key"], found["hover"], strict=True)),
-            hovertemplate=f"%{{customdata[1]}}<br><b>{part}: %{{x:.3g}} {unit}</b><extra></extra>",
+            hovertemplate="%{customdata[1]}<extra></extra>",
         )
     )
 

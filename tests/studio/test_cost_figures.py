@@ -139,6 +139,15 @@ def test_arithmetic_begins_when_what_it_waits_for_is_there() -> None:
     assert (wait.y[0], wait.width) == (compute.y[0], compute.width)
 
 
+def test_the_pointer_tells_how_long_a_part_is_wherever_it_begins() -> None:
+    figure: Any = lanes([LaneRow("row", (Piece(Parts(2, 3, 10, 4, 1)),))], title="")
+    ends = {trace.name: trace.customdata[0][1].rpartition("<b>")[2] for trace in figure.data}
+    assert ends == {
+        "launch": "launch: 2 µs</b>", "wait": "wait: 1 µs</b>", "compute": "compute: 10 µs</b>",
+        "read": "read: 3 µs</b>", "write": "write: 4 µs</b>",
+    }  # fmt: skip
+
+
 def test_waiting_is_named_where_somebody_waits_and_nowhere_else() -> None:
     waiting, plain = Parts(2, 3, 10, 4, 1), Parts(2, 3, 10, 4)
     assert "of the reading waited for, before arithmetic begins: 1 µs" in parts_text(waiting)

@@ -81,7 +81,7 @@ def _choose(subject: Subject, choice: CostChoice, chains: tuple[Chain, ...]) -> 
         " examples to play with.",
     )
     if not chains:
-        st.caption("No operators of this model could be one. An example shows what fusing does.")
+        st.caption("No chain was found in this model. An example shows what fusing does.")
     if chosen in EXAMPLES:
         return ChainRequest(EXAMPLES[chosen].title, example=chosen, dims=_dims(chosen, choice))
     if chosen == SELECTED:

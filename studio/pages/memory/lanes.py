@@ -73,6 +73,8 @@ def render_section(setting: Setting, maps: Maps) -> None:
         if walk is not None and any(walk.bound_bytes):
             _strip(setting, walk)
     measured.offer(setting, after)
+    if found is None and not after.arena.owner and measured.result(setting) is not None:
+        st.rerun()  # it was measured so quickly that the figure above does not have it
     show_twin("Every buffer as a table", _table(after))
 
 
