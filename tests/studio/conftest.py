@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from profiling.workers import WorkerPool
+
 ROOT = Path(__file__).parents[2]
 STARTUP_S = 60
 
@@ -99,3 +101,11 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 def page(context: BrowserContext) -> Page:
     """A page in which no script may fail."""
     return context.new_page()
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[WorkerPool]:
+    """One worker process for a module's tests."""
+    pool = WorkerPool(size=1)
+    yield pool
+    pool.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -25,13 +24,6 @@ from studio.prediction.steps import PricedSteps
 from studio.store import OpenedModel, OpenedRun, Store
 
 Subject = tuple[OpenedModel, OpenedRun]
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
-    pool = WorkerPool(size=1)
-    yield pool
-    pool.close()
 
 
 @pytest.fixture(scope="module")

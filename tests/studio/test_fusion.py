@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -34,13 +33,6 @@ from studio.prediction.fusion_jobs import ChainRequest, Explained, explained
 from studio.store import OpenedModel, OpenedRun, Store
 
 Subject = tuple[OpenedModel, OpenedRun]
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
-    pool = WorkerPool(size=1)
-    yield pool
-    pool.close()
 
 
 @pytest.fixture(scope="module")
