@@ -6,7 +6,6 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from optimizer.cost.device import DeviceProfile
 from studio.figures.byte_units import bytes_text
 from studio.figures.predicted_lanes import LaneRow, Piece, lanes
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, three_digits
@@ -16,15 +15,14 @@ from studio.prediction.fusion import Fusion, Version
 _ROW_PX = 76
 
 
-def fusion_bars(found: Fusion, device: DeviceProfile) -> go.Figure:
+def fusion_bars(found: Fusion) -> go.Figure:
     """Each version as a row of its kernels, one after the other.
 
     Args:
         found: the chain before and after.
-        device: times were predicted for.
     """
     rows = [_row(version, found) for version in versions(found)]
-    return lanes(rows, title=fusion_title(found, device), row_px=_ROW_PX)
+    return lanes(rows, title=fusion_title(found), row_px=_ROW_PX)
 
 
 def versions(found: Fusion) -> tuple[Version, ...]:
@@ -33,18 +31,18 @@ def versions(found: Fusion) -> tuple[Version, ...]:
     return (found.before, *changed, *((found.ideal,) if found.ideal is not None else ()))
 
 
-def fusion_title(found: Fusion, device: DeviceProfile) -> str:
-    """The finding: predicted gain, launches, activations through memory."""
+def fusion_title(found: Fusion) -> str:
+    """The finding: predicted gain, launches, trips of activations to memory."""
     before, best = found.before, found.best
     gain = before.total_us / best.total_us if best.total_us else 1.0
-    whose = "one kernel would be" if found.ideal is not None else "predicted"
+    whose = "One kernel would be" if found.ideal is not None else "Predicted"
     faster = f"{gain:.2f}× faster" if gain >= 1 else f"{1 / gain:.2f}× slower"
     launches = f"{len(before.kernels)} launches → {len(best.kernels)}"
     moved = (
-        f"{len(before.activations)} activations through memory → {len(best.activations)}"
+        f"{len(before.activations)} trips to memory → {len(best.activations)}"
         f" ({bytes_text(before.activation_bytes)} → {bytes_text(best.activation_bytes)})"
     )
-    return f"{escape(device.name)}: {whose} {faster}; {launches}, {moved}"
+    return f"{whose} {faster}: {launches}, {moved}"
 
 
 def _row(version: Version, found: Fusion) -> LaneRow:

@@ -29,7 +29,10 @@ _SLOT = 0.235
 _WEIGHT_SLOT = 0.2
 """Half the width of a tensor's place, in columns."""
 
-_SIDE = 0.16
+_SIDE = 0.12
+_LONG = 14
+"""Letters of an operator's name that is written smaller, to stay in its box."""
+
 _MOST_COLUMNS = 8
 """Of kernels; longer chains are not drawn."""
 
@@ -170,7 +173,8 @@ def _kernel(
         parts = " → ".join(escape(one.op_type) for one in found.before.kernels)
         name = f"<b>{parts}</b>" if version is found.ideal else f"{name}: {parts}"
         name += "<br>results in between stay in registers"
-    _text(figure, middle, (low + high) / 2, name, size=12)
+    narrow = not inside and len(kernel.op_type) > _LONG
+    _text(figure, middle, (low + high) / 2, name, size=11 if narrow else 12)
 
 
 def _arrows(

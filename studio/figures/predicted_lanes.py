@@ -26,7 +26,7 @@ PART_COLORS: Mapping[str, str] = {
 }
 _LANE = 0.36
 _FULL = 0.76
-_TEXT_ROOM = 1.24
+_TEXT_ROOM = 1.34
 """Length of the axis, in longest rows: beside the longest there is room for its text."""
 
 _ROW_LETTERS, _FEWEST_LETTERS = 115, 4

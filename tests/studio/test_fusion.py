@@ -111,7 +111,7 @@ def test_what_no_pass_fuses_is_shown_beside_one_kernel_as_it_would_be(
     assert one.parts.emit_us == max(each.emit_us for each in parts)
     assert one.parts.compute_us == pytest.approx(sum(each.compute_us for each in parts))
     assert one.parts.read_us < sum(each.read_us for each in parts)
-    assert "one kernel would be" in fusion_title(found, H200)
+    assert "One kernel would be" in fusion_title(found)
 
 
 def test_nodes_selected_in_the_viewer_are_a_chain_or_the_reason_why_not(tour: Subject) -> None:
@@ -135,7 +135,7 @@ def test_a_selection_that_no_step_has_is_refused(pool: WorkerPool, tour: Subject
 
 def test_the_rows_are_as_long_as_the_versions_take(pool: WorkerPool, tour: Subject) -> None:
     found = example(pool, tour, "example-gelu").fusion
-    figure: Any = fusion_bars(found, CORTEX_X4)
+    figure: Any = fusion_bars(found)
     unit = 1000 if found.before.total_us >= 1000 else 1
     for row, version in enumerate((found.before, found.after)):
         ends = [

@@ -125,8 +125,8 @@ def _take_dims(chosen: str) -> None:
 def _show(explanation: Explained, device: DeviceProfile) -> None:
     found = explanation.fusion
     st.markdown(f"**{words(found.title)}**")
-    figure(fusion_bars(found, device), "fusion-bars")
-    st.caption(words(_how(found)))
+    figure(fusion_bars(found), "fusion-bars")
+    st.caption(words(f"Predicted for {device.name}. {_how(found)}"))
     drawn = memory_picture(found, dark=is_dark())
     if drawn is not None:
         figure(drawn, "fusion-memory")
