@@ -51,7 +51,7 @@ def graph_cost(graph: ir.Graph, given: Mapping[str, int] | None = None) -> Graph
         graph: with inferred shapes; what has none counts as unknown.
         given: sizes of free dimensions by name; see `Sizes` for those not given.
     """
-    sizes = Sizes(given)
+    sizes = Sizes.of(graph, given)
     nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
     costs = [node_cost(node, sizes) for node in nodes]
     total = Cost()
@@ -90,7 +90,7 @@ def peak_activation_bytes(graph: ir.Graph, sizes: Sizes | None = None) -> int:
     largest body needs comes on top while its owner runs. Values of unknown size count as nothing;
     `optimizer.memory.lifetimes` tells them.
     """
-    return _peak_bytes(read_program(graph, sizes or Sizes()))
+    return _peak_bytes(read_program(graph, sizes or Sizes.of(graph)))
 
 
 def _peak_bytes(program: Program) -> int:

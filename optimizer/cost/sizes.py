@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import onnx_ir as ir
@@ -12,6 +13,9 @@ from optimizer.model.dimension_text import parse
 BATCH = 1
 OTHER = 128
 _BATCH_NAMES = frozenset({"n", "b", "bs"})
+_NEW_NAMES = ("seq", "sequence", "sequence_length")
+_PAST = re.compile("past|cache|history|prev", re.IGNORECASE)
+_TOTAL = re.compile("total|all_", re.IGNORECASE)
 
 
 class Sizes:
@@ -28,6 +32,14 @@ class Sizes:
         self._given = dict(given or {})
         self._known: dict[str, int | None] = {}
         self.assumed: dict[str, int] = {}
+
+    @classmethod
+    def of(cls, graph: ir.Graph, given: Mapping[str, int] | None = None) -> Sizes:
+        """For a whole graph: a total length is taken as what is past and what is new together."""
+        first = cls(given)
+        for value in graph.inputs:
+            first.shape(value)
+        return cls({**_totals(first.assumed), **(given or {})})
 
     def shape(self, value: ir.Value | None) -> tuple[int, ...] | None:
         """The shape in numbers; None where the rank, or a size, is unknown."""
@@ -82,3 +94,11 @@ class Sizes:
         default = BATCH if batch else OTHER  # tf2onnx calls the batch unk__1
         self.assumed[name] = self._given.get(name, default)
         return self.assumed[name]
+
+
+def _totals(sizes: Mapping[str, int]) -> dict[str, int]:
+    past = next((size for name, size in sizes.items() if _PAST.search(name)), None)
+    new = next((sizes[name] for name in _NEW_NAMES if name in sizes), None)
+    if past is None or new is None:
+        return {}
+    return {name: past + new for name in sizes if _TOTAL.match(name)}

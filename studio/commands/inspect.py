@@ -10,8 +10,9 @@ from optimizer.source import open_source
 from profiling.workers import default_pool
 from studio.commands import DONE
 from studio.commands.models import model_path
-from studio.commands.output import bytes_text, count_text, plain, print_json, table
+from studio.commands.output import count_text, plain, print_json, table
 from studio.graphview.summary import summary_json
+from studio.numbers import bytes_text
 
 
 def add_parser(commands: Any) -> None:

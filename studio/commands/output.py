@@ -42,8 +42,3 @@ def count_text(number: float) -> str:
         if abs(number) >= size:
             return f"{number / size:.3g} {unit}"
     return f"{number:g}"
-
-
-def bytes_text(size_bytes: float) -> str:
-    """A size with three significant digits: 97.8 MB."""
-    return f"{count_text(size_bytes)}B" if abs(size_bytes) >= 1e3 else f"{size_bytes:g} B"

@@ -9,14 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly import subplots
 
-from studio.figures.template import (
-    AFTER_COLOR,
-    BEFORE_COLOR,
-    TEMPLATE,
-    log_axis,
-    three_digits,
-    titled,
-)
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, log_axis, titled
+from studio.numbers import three_digits
 
 COLUMNS = 2
 _ROW_PX = 24

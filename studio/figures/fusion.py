@@ -6,10 +6,10 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from studio.figures.byte_units import bytes_text
 from studio.figures.predicted_lanes import LaneRow, Piece, lanes
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, three_digits
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR
 from studio.figures.timeline_rows import time_unit
+from studio.numbers import bytes_text, three_digits
 from studio.prediction.fusion import Fusion, Version
 
 _ROW_PX = 76

@@ -13,8 +13,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from studio.figures.byte_units import bytes_text
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+from studio.numbers import bytes_text
 from studio.prediction.fusion import Access, FusedKernel, Fusion, Version
 
 READ_COLOR, WRITE_COLOR = "#10857f", "#58b9ae"

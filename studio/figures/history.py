@@ -9,7 +9,8 @@ from html import escape
 import plotly.graph_objects as go
 
 from profiling.records import Measurement, Recording
-from studio.figures.template import TEMPLATE, color_of, three_digits, titled
+from studio.figures.template import TEMPLATE, color_of, titled
+from studio.numbers import three_digits
 
 Timed = dict[str, list[tuple[int, float]]]
 _DOT_PX = 20

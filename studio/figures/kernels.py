@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from profiling.kernels.hot import HotOperators
 from profiling.kernels.selection import Row, WorkloadRace
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, three_digits, titled
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+from studio.numbers import three_digits
 
 SHOWN = 10
 _SLOWER_COLOR = "#c9512b"

@@ -10,7 +10,6 @@ from typing import Any, cast
 import plotly.graph_objects as go
 from plotly import subplots
 
-from studio.figures.byte_units import Unit, unit_of
 from studio.figures.lanes_buffers import (
     CATEGORY_COLORS,
     CATEGORY_NAMES,
@@ -20,6 +19,7 @@ from studio.figures.lanes_buffers import (
     rectangles,
 )
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
+from studio.numbers import Unit, unit_of
 from studio.planning.arena_map import ArenaMap
 
 LIVE, BOUND, FLOOR = "#c9512b", "#10857f", "#a37a2c"

@@ -7,7 +7,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.memory.arena import Lifetime
-from studio.figures.byte_units import Unit, bytes_text
+from studio.numbers import Unit, bytes_text
 from studio.planning.arena_map import ArenaMap
 
 MOST_DRAWN = 3000

@@ -10,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from profiling.racing.race import Race, Timing
-from studio.figures.template import TEMPLATE, color_of, three_digits, titled
+from studio.figures.template import TEMPLATE, color_of, titled
+from studio.numbers import three_digits
 
 MOST_DOTS = 400
 _TAIL = 3.0

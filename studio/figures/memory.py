@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 from plotly import subplots
 
 from profiling.timeline.memory import MemoryCurve
-from studio.figures.template import TEMPLATE, three_digits, titled
+from studio.figures.template import TEMPLATE, titled
+from studio.numbers import Unit, unit_of
 
 REQUESTED, IN_USE, HELD = "#5b68ee", "#10857f", "#8b93a3"
 BASE, BLOCK, DEVICE = "#a37a2c", "#7a4fc0", "#c9512b"
 _PANEL_PX = 190
-_UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 Curves = Mapping[str, Sequence[MemoryCurve]]
 """For each variant its curves: the runtime's, and more of other sources."""
@@ -30,7 +30,7 @@ def memory_panels(curves: Curves, *, title: str, weights: Mapping[str, int]) -> 
         weights: for each variant the bytes of its repacked weights; what more was requested before
             the first operator is the block planned for activations.
     """
-    (unit, size), most = unit_of(curves), _most(curves)
+    unit, most = unit_of(most_drawn(curves)), most_drawn(curves)
     figure: go.Figure = cast("Any", subplots).make_subplots(
         rows=len(curves), cols=1, shared_xaxes=True, vertical_spacing=0.04
     )
@@ -39,13 +39,14 @@ def memory_panels(curves: Curves, *, title: str, weights: Mapping[str, int]) -> 
         for curve in several:
             for name, color, numbers in _lines(curve, weights[label]):
                 kinds[name] = color
-                figure.add_trace(
-                    _steps(curve, numbers, size, f"{label}, {name}", color, unit), row, 1
-                )
+                figure.add_trace(_steps(curve, numbers, f"{label}, {name}", color, unit), row, 1)
         if several[0].source != "device" and several[0].base_bytes <= weights[label]:
-            _mark_peak(figure, several[0], row, size, unit)
+            _mark_peak(figure, several[0], row, unit)
         figure.update_yaxes(
-            title=f"{escape(label)}, {unit}", range=[0, most / size * 1.12], row=row, col=1
+            title=f"{escape(label)}, {unit.name}",
+            range=[0, most / unit.size * 1.12],
+            row=row,
+            col=1,
         )
     longest = max(
         (curve.times_us[-1] for each in curves.values() for curve in each if curve.times_us),
@@ -63,13 +64,7 @@ def memory_panels(curves: Curves, *, title: str, weights: Mapping[str, int]) -> 
     return figure
 
 
-def unit_of(curves: Curves) -> tuple[str, float]:
-    """The unit in which the largest number is easy to read."""
-    most = _most(curves)
-    return next((unit for unit in _UNITS if most >= unit[1]), ("B", 1.0))
-
-
-def _most(curves: Curves) -> int:
+def most_drawn(curves: Curves) -> int:
     """The largest number that is drawn."""
     every = [curve for each in curves.values() for curve in each]
     most = [max((*curve.held_bytes, *curve.used_bytes, 0)) for curve in every]
@@ -97,12 +92,12 @@ def _lines(curve: MemoryCurve, weights: int) -> list[tuple[str, str, Sequence[in
 
 
 def _steps(
-    curve: MemoryCurve, numbers: Sequence[int], size: float, name: str, color: str, unit: str
+    curve: MemoryCurve, numbers: Sequence[int], name: str, color: str, unit: Unit
 ) -> go.Scatter:
     filled = color in (REQUESTED, BASE, BLOCK)
     return go.Scatter(
         x=[0.0, *(time / 1000 for time in curve.times_us)],
-        y=[number / size for number in (*numbers[:1], *numbers)],
+        y=[number / unit.size for number in (*numbers[:1], *numbers)],
         mode="lines",
         line={
             "shape": "hv",
@@ -112,7 +107,7 @@ def _steps(
         },
         fill="tozeroy" if filled else None,
         fillcolor=f"rgba({_rgb(color)}, {0.14 if color == REQUESTED else 0.4})" if filled else None,
-        hovertemplate=f"{escape(name)}<br>%{{x:.3g}} ms: %{{y:.4g}} {unit}<extra></extra>",
+        hovertemplate=f"{escape(name)}<br>%{{x:.3g}} ms: %{{y:.4g}} {unit.name}<extra></extra>",
     )
 
 
@@ -120,13 +115,13 @@ def _rgb(color: str) -> str:
     return ", ".join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))
 
 
-def _mark_peak(figure: go.Figure, curve: MemoryCurve, row: int, size: float, unit: str) -> None:
+def _mark_peak(figure: go.Figure, curve: MemoryCurve, row: int, unit: Unit) -> None:
     if not curve.live_bytes:
         return
     at = max(range(len(curve.live_bytes)), key=curve.live_bytes.__getitem__)
     figure.add_annotation(
         x=curve.times_us[at] / 1000,
-        y=(curve.live_bytes[at] + curve.base_bytes) / size,
-        text=f"peak of activations {three_digits(curve.peak_bytes / size)} {unit}",
+        y=(curve.live_bytes[at] + curve.base_bytes) / unit.size,
+        text=f"peak of activations {unit.text(curve.peak_bytes)}",
         showarrow=False, xshift=6, yshift=14, row=row, col=1, xanchor="left",
     )  # fmt: skip

@@ -8,8 +8,8 @@ from html import escape
 import plotly.graph_objects as go
 
 from profiling.arena import ArenaMeasurement
-from studio.figures.byte_units import bytes_text, unit_of
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, color_of, titled
+from studio.numbers import bytes_text, unit_of
 from studio.planning.orders import FoundOrder, Orders
 
 FLOOR = "#a37a2c"

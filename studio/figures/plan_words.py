@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from optimizer.memory.plan import Plan
-from studio.figures.byte_units import bytes_text, unit_of
-from studio.figures.template import three_digits
+from studio.numbers import bytes_text, three_digits, unit_of
 
 
 def peaks_text(before: int | None, after: int) -> str:

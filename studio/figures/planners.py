@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from optimizer.memory.plan import Plan
-from studio.figures.byte_units import unit_of
 from studio.figures.plan_words import proof_text, times_bound
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, three_digits, titled
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+from studio.numbers import three_digits, unit_of
 
 BOUND = "#10857f"
 _ROW_PX = 34

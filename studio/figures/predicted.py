@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 
 from optimizer.cost.device import DeviceProfile
 from studio.figures.predicted_lanes import LaneRow, Piece, lanes
-from studio.figures.template import TEMPLATE, log_axis, three_digits, titled
+from studio.figures.template import TEMPLATE, log_axis, titled
 from studio.figures.timeline_palette import TITLES, categories, category_color
 from studio.figures.timeline_rows import time_unit
 from studio.graphview.categories import category
+from studio.numbers import three_digits
 from studio.prediction.alike import Alike, shares
 from studio.prediction.beside import Beside
 from studio.prediction.report import PredictedGraph

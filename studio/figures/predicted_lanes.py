@@ -14,8 +14,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from optimizer.cost.predict import Parts
-from studio.figures.template import TEMPLATE, three_digits, titled
+from studio.figures.template import TEMPLATE, titled
 from studio.figures.timeline_rows import time_unit
+from studio.numbers import three_digits
 
 PART_COLORS: Mapping[str, str] = {
     "launch": "#7a4fc0",

@@ -8,8 +8,9 @@ from html import escape
 import plotly.graph_objects as go
 
 from profiling.timeline.attribution import Kernel
-from studio.figures.template import TEMPLATE, three_digits, titled
+from studio.figures.template import TEMPLATE, titled
 from studio.figures.timeline_rows import time_unit
+from studio.numbers import three_digits
 
 SHOWN = 12
 

@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 
 from optimizer.cost.classes import OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
-from studio.figures.byte_units import bytes_text
 from studio.figures.predicted_lanes import parts_text
 from studio.figures.roof_labels import Dot, Line, Spot, Window, spots
-from studio.figures.template import BEFORE_COLOR, TEMPLATE, three_digits, titled
+from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
 from studio.figures.timeline_palette import TITLES, categories, category_color
 from studio.figures.timeline_rows import time_unit
 from studio.graphview.categories import Category, category
+from studio.numbers import bytes_text, three_digits
 from studio.prediction.alike import Alike
 
 _HEIGHT = 500

@@ -10,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from profiling.racing.sweep import Sweep, SweepPoint
-from studio.figures.template import TEMPLATE, color_of, log_axis, three_digits, titled
+from studio.figures.template import TEMPLATE, color_of, log_axis, titled
+from studio.numbers import three_digits
 
 
 def latency_lines(found: Sweep, *, title: str, sizes: Sequence[int]) -> go.Figure:

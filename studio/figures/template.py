@@ -74,8 +74,3 @@ _MOST_MARKS = 10
 
 def _decade_above(values: Sequence[float]) -> int:
     return math.ceil(math.log10(max(values))) + 1
-
-
-def three_digits(number: float) -> str:
-    """Three significant digits without an exponent: 0.0123, 4.56, 2,820."""
-    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"

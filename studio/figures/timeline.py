@@ -16,9 +16,10 @@ from profiling.timeline.events import Event, Run
 from profiling.timeline.finding import finding
 from profiling.timeline.lanes import Lane, lanes_of
 from profiling.timeline.profile import Phase, Profile
-from studio.figures.template import TEMPLATE, three_digits, titled
+from studio.figures.template import TEMPLATE, titled
 from studio.figures.timeline_palette import TITLES, category_color
 from studio.graphview.categories import Category, category
+from studio.numbers import three_digits
 
 LANE_PX = 46
 _HALF = 0.36

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 
 from profiling.timeline.attribution import Attribution, Kernel, Row
 from profiling.timeline.origins import SourceNode
-from studio.figures.template import TEMPLATE, three_digits, titled
+from studio.figures.template import TEMPLATE, titled
 from studio.figures.timeline_palette import operator_color
+from studio.numbers import three_digits
 
 SHOWN = 10
 _NODES_SHOWN = 60

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 
-from studio.figures.byte_units import unit_of
 from studio.figures.plan_words import peaks_text
 from studio.figures.template import AFTER_COLOR, TEMPLATE, titled
+from studio.numbers import unit_of
 from studio.planning.walk import Walk
 
 _STRIP_PX = 150

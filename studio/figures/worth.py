@@ -12,9 +12,9 @@ import plotly.graph_objects as go
 from profiling.worth.bars import MeasuredBar
 from profiling.worth.levels import Change
 from profiling.worth.waterfall import Bar, Metric, Waterfall
-from studio.figures.byte_units import unit_of
-from studio.figures.template import BEFORE_COLOR, three_digits
+from studio.figures.template import BEFORE_COLOR
 from studio.figures.worth_rows import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
+from studio.numbers import three_digits, unit_of
 
 _MOST_LABEL = 38
 _MOST_LOG = 3.0

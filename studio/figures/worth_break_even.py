@@ -7,7 +7,8 @@ from math import isfinite
 import plotly.graph_objects as go
 
 from profiling.worth.break_even import BreakEven
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, three_digits, titled
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+from studio.numbers import three_digits
 
 _FAR = 2.5
 _FARTHEST = 6.0

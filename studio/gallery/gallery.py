@@ -12,6 +12,7 @@ from optimizer.errors import LoadError, StudioError, quoted
 from studio.cache import cache_folder
 from studio.gallery.packed import unpack
 from studio.gallery.table import MODELS, GalleryModel
+from studio.numbers import bytes_text
 
 PACKED = Path(__file__).parent
 
@@ -59,7 +60,7 @@ def open_path(model_id: str) -> Path:
         _unpack_into(target, model)
     except OSError as error:
         raise StudioError(
-            f"The sample network {model.id} needs {model.size_bytes / 1e6:.0f} MB in "
+            f"The sample network {model.id} needs {bytes_text(model.size_bytes)} in "
             f"{quoted(str(target.parent))}, and writing there failed ({error.strerror}); "
             "name another folder in PASSLENS_CACHE."
         ) from error

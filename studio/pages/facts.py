@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from studio.commands.output import bytes_text, count_text
+from studio.commands.output import count_text
 from studio.graphview.categories import category
+from studio.numbers import bytes_text
 
 USES = {
     "viewable": ("Can be drawn", "Cannot be drawn"),

@@ -54,8 +54,3 @@ def choose_picture_kind() -> None:
 def picture_kind() -> str:
     """The kind that is chosen: svg or png."""
     return st.session_state.get(_KIND) or "svg"
-
-
-def digits(number: float) -> float:
-    """Four significant digits, as tables show them."""
-    return float(f"{number:.4g}")

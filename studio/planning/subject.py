@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -137,27 +136,13 @@ def arena_of(graph: ir.Graph, request: ArenaRequest) -> tuple[Arena, str]:
 
 def free_dimensions(graph: ir.Graph, given: Mapping[str, int]) -> dict[str, int]:
     """Free dimensions by name, with the size in use, or the one that is proposed."""
-    sizes = Sizes(given)
+    sizes = Sizes.of(graph, given)
     for value in graph.inputs:
         sizes.shape(value)
     for node in walk_nodes(graph):
         for value in node.outputs:
             sizes.shape(value)
-    return {**_with_totals(sizes.assumed), **{n: s for n, s in given.items() if n in sizes.assumed}}
-
-
-def _with_totals(sizes: Mapping[str, int]) -> dict[str, int]:
-    """A total length is what is past and what is new together, or the model would not run."""
-    past = next((size for name, size in sizes.items() if _PAST.search(name)), None)
-    new = next((sizes[name] for name in ("seq", "sequence", "sequence_length") if name in sizes), 0)
-    return {
-        name: past + new if past is not None and new and _TOTAL.match(name) else size
-        for name, size in sizes.items()
-    }
-
-
-_PAST = re.compile("past|cache|history|prev", re.IGNORECASE)
-_TOTAL = re.compile("total|all_", re.IGNORECASE)
+    return dict(sizes.assumed)
 
 
 def labels(graph: ir.Graph) -> Iterator[tuple[str, NodeLabel]]:

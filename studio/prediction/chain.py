@@ -44,7 +44,7 @@ class Chain:
 def find_chains(folder: Path) -> tuple[Chain, ...]:
     """The chains of a model's source, those first that move most between their nodes."""
     model = load_path(folder / jobs.SOURCE).ir
-    known = known_sizes(model.graph)
+    known, sizes = known_sizes(model.graph), Sizes.of(model.graph)
     groups: dict[str, tuple[Block, str, int]] = {}
     for block in blocks_of(model.graph):
         if len(block.nodes) < 2:
@@ -54,7 +54,7 @@ def find_chains(folder: Path) -> tuple[Chain, ...]:
             first, title, places = groups.get(work.key, (block, work.title, 0))
             groups[work.key] = (first, title, places + 1)
     found = [
-        Chain(f"c{key[:12]}", title, _ids(block.nodes), places, _between(block))
+        Chain(f"c{key[:12]}", title, _ids(block.nodes), places, _between(block, sizes))
         for key, (block, title, places) in groups.items()
     ]
     found.sort(key=lambda chain: -chain.between_bytes * chain.places)
@@ -63,7 +63,7 @@ def find_chains(folder: Path) -> tuple[Chain, ...]:
 
 def known_sizes(graph: ir.Graph) -> dict[str, TensorSize]:
     """Sizes of all values by name, free dimensions as they are taken to be."""
-    sizes, found = Sizes(), dict[str, TensorSize]()
+    sizes, found = Sizes.of(graph), dict[str, TensorSize]()
     values = [value for node in graph for value in (*node.inputs, *node.outputs)]
     for value in values:
         shape = sizes.shape(value)
@@ -118,8 +118,7 @@ def _outside(value: ir.Value, chosen: Sequence[ir.Node]) -> bool:
     return value.is_graph_output() or any(reader not in chosen for reader in readers)
 
 
-def _between(block: Block) -> int:
-    sizes = Sizes()
+def _between(block: Block, sizes: Sizes) -> int:
     return sum(sizes.size_bytes(node.outputs[0]) or 0 for node in block.nodes[:-1])
 
 

@@ -23,7 +23,7 @@ def version_of(graph: ir.Graph, device: DeviceProfile, name: str) -> Version:
     Raises:
         StudioError: what a node costs is not known.
     """
-    sizes = Sizes()
+    sizes = Sizes.of(graph)
     predicted = {node.node: node for node in predict_graph(graph, sizes, device).nodes}
     numbers: dict[ir.Value, int] = {}
     kernels: list[FusedKernel] = []

@@ -129,7 +129,7 @@ def write_steps(
 def write_graph(folder: Path, trace: Path, step: int, device: dict[str, Any], target: Path) -> None:
     """The worker's part of `predicted_graph`."""
     model = _opened(folder, trace).seek(step)
-    sizes = Sizes()
+    sizes = Sizes.of(model.graph)
     found = predict_graph(model.graph, sizes, device_from_json(device))
     details = {node_id(node): detail_of(node, sizes) for node in walk_nodes(model.graph)}
     target.write_text(json.dumps(graph_json(found, step, details)))

@@ -37,7 +37,8 @@ class PricedSteps:
     """
 
     def __init__(self, state: GraphState, device: DeviceProfile) -> None:
-        self._state, self._device, self._sizes = state, device, Sizes()
+        self._state, self._device = state, device
+        self._sizes = Sizes.of(state.model.graph)
         self._weights = sum(_weights(node, self._sizes) for node in self._live())
         self._nodes: dict[str, _Priced] = {}
         self._predict_all()

@@ -11,7 +11,6 @@ import pytest
 from optimizer.memory.plan import Plan
 from optimizer.memory.rematerialization import Rematerialized
 from profiling.arena import ArenaMeasurement
-from studio.figures.byte_units import bytes_text
 from studio.figures.lanes import Curve, Line, Panel, Scale, lanes, lines_of
 from studio.figures.lanes_buffers import MOST_DRAWN, drawn_lifetimes, hover_text
 from studio.figures.orders import measured_orders, order_curves, orders_finding
@@ -19,6 +18,7 @@ from studio.figures.plan_words import peaks_text, proof_text
 from studio.figures.planners import bar_text, cut_at, planner_bars, planners_finding
 from studio.figures.recompute import recompute_curve, recompute_finding
 from studio.figures.walk import walk_strip
+from studio.numbers import bytes_text
 from studio.planning.orders import FoundOrder, Orders
 from studio.planning.walk import Walk, looked_at
 from tests.studio.memory_maps import KIB, life, mapped

@@ -251,11 +251,11 @@ def test_the_memory_section_tells_weights_activations_and_block_apart(
     found = table(page, 0)
     assert found["variant"] == [entrant.label for entrant in ENTRANTS]
     assert set(found["from"]) == {"runtime"}
-    assert "most taken on the GPU, MB" not in found
+    assert "most taken on the GPU, MiB" not in found
     columns = (
-        "repacked weights, MB",
-        "peak of activations, first run, MB",
-        "held by the arena, MB",
+        "repacked weights, MiB",
+        "peak of activations, first run, MiB",
+        "held by the arena, MiB",
     )
     for weights, peak, held in zip(*(found[name] for name in columns), strict=True):
         assert peak > 0
@@ -264,7 +264,7 @@ def test_the_memory_section_tells_weights_activations_and_block_apart(
 
 def test_the_memory_section_draws_what_a_gpu_has_taken_or_says_why_it_cannot() -> None:
     made = profiled(runs=2)
-    curve = MemoryCurve("device", (0, 2_900), (400_000_000, 900_000_000), ())
+    curve = MemoryCurve("device", (0, 2_900), (400 << 20, 900 << 20), ())
     a = replace(made.variants[0], profile=replace(made.profiles["a"], device=(curve, curve)))
     c = replace(
         a, entrant=replace(a.entrant, label="c"),
@@ -274,7 +274,7 @@ def test_the_memory_section_draws_what_a_gpu_has_taken_or_says_why_it_cannot() -
     page = AppTest.from_function(draw_memory, args=(both,), default_timeout=30).run()
     assert not page.exception
     assert [text.value for text in page.text] == ["No device memory of c: No driver."]
-    assert table(page, 0)["most taken on the GPU, MB"][0] == 900
+    assert table(page, 0)["most taken on the GPU, MiB"][0] == 900
     drawn = json.loads(page.get("plotly_chart")[0].proto.spec)  # pyright: ignore
     names = [trace["hovertemplate"].partition("<br>")[0] for trace in drawn["data"]]
     assert names == [

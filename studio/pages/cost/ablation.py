@@ -21,7 +21,8 @@ from studio.experiments.worth.ablation import (
 )
 from studio.experiments.worth.trace import TraceCosts
 from studio.figures.worth_ablation import ablation_dots, interactions, latency_without
-from studio.pages.cost.pieces import Table, digits, figure, how, twin
+from studio.numbers import digits
+from studio.pages.cost.pieces import Table, figure, how, twin
 from studio.pages.launch import launch
 from studio.pages.parts import show_message
 from studio.services import keeper, pool, store

@@ -16,7 +16,8 @@ from studio.experiments.worth.break_even import (
     run_break_even,
 )
 from studio.figures.worth_break_even import break_even_line
-from studio.pages.cost.pieces import Table, digits, figure, how, twin
+from studio.numbers import digits
+from studio.pages.cost.pieces import Table, figure, how, twin
 from studio.pages.launch import launch
 from studio.pages.parts import show_message
 from studio.services import keeper, pool, store

@@ -12,11 +12,12 @@ from studio.cost_choice import CostChoice
 from studio.figures.fusion import fusion_bars, versions
 from studio.figures.fusion_memory import memory_picture
 from studio.figures.predicted_lanes import waiting_text
+from studio.numbers import digits
 from studio.pages.cost.choice import put, take
 from studio.pages.cost.computed import computed
 from studio.pages.cost.device import choose_device, offer_calibration
 from studio.pages.cost.fusion_race import render_fusion_race
-from studio.pages.cost.pieces import Table, digits, figure, twin
+from studio.pages.cost.pieces import Table, figure, twin
 from studio.pages.cost.sidebar import seconds
 from studio.pages.parts import words
 from studio.pages.run.timeline import is_dark

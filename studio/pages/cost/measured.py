@@ -12,8 +12,9 @@ from studio.experiments.entrant import Entrant
 from studio.experiments.profile import ProfileRequest, profile_key, run_profile
 from studio.experiments.profile_report import ProfileReport
 from studio.figures.predicted import predicted_against_measured
+from studio.numbers import digits
 from studio.pages.cost.choice import take
-from studio.pages.cost.pieces import Table, digits, picked_key, twin, way_to_node
+from studio.pages.cost.pieces import Table, picked_key, twin, way_to_node
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
 from studio.pages.run.timeline import how, is_dark, show_failures

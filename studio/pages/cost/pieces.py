@@ -107,8 +107,3 @@ def how(race: Race, *, races: int, seconds: float, options: str) -> str:
         f" running together, each model in a process of its own; {options or 'default options'};"
         f" load {race.machine.load:.1f} before."
     )
-
-
-def digits(number: float) -> float:
-    """Four significant digits, for tables."""
-    return float(f"{number:.4g}")

@@ -13,10 +13,10 @@ from studio.cost_choice import LAST, CostChoice
 from studio.figures.predicted import change_title, slowest
 from studio.figures.predicted_lanes import PART_COLORS, part_us, waiting_text
 from studio.figures.roofline import roofline, scaled, without_arithmetic
-from studio.figures.template import three_digits
+from studio.numbers import digits, three_digits
 from studio.pages.cost.computed import computed
 from studio.pages.cost.measured import render_measured
-from studio.pages.cost.pieces import Table, digits, picked_key, twin, way_to_node
+from studio.pages.cost.pieces import Table, picked_key, twin, way_to_node
 from studio.pages.parts import show_message, words
 from studio.pages.run.timeline import is_dark
 from studio.prediction.alike import Alike, alike

@@ -20,8 +20,9 @@ from studio.experiments.worth.waterfall import (
     waterfall_key,
 )
 from studio.figures.worth import measured_waterfall_figure, static_waterfall, steps_text
+from studio.numbers import digits
 from studio.pages.cost.computed import computed
-from studio.pages.cost.pieces import Table, digits, figure, how, twin, ways_in
+from studio.pages.cost.pieces import Table, figure, how, twin, ways_in
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
 from studio.prediction.jobs import predicted_steps, steps_key

@@ -9,7 +9,7 @@ import streamlit as st
 from profiling.records import Recording, hardware, origin
 from profiling.records.recording import started
 from studio.figures.history import median_dots, variants_of
-from studio.figures.template import three_digits
+from studio.numbers import three_digits
 from studio.pages.parts import show_message, words
 
 MOST_COMPARED = 12

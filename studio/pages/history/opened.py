@@ -12,7 +12,7 @@ import streamlit as st
 from optimizer.errors import StudioError
 from profiling.records import Measurement, Recording, origin
 from studio.figures.history import median_dots, options_text, variants_of
-from studio.figures.template import three_digits
+from studio.numbers import mebibytes, three_digits
 from studio.pages.history.openers import OPENERS
 from studio.pages.parts import show_error, show_message, words
 
@@ -46,7 +46,7 @@ def measurements_table(measurements: Sequence[Measurement]) -> Table:
         "first run, ms": [one.first_ms for one in measurements],
         "create, ms": [one.create_ms for one in measurements],
         "runs": [one.runs or None for one in measurements],
-        "peak memory, MB": [round(one.peak_bytes / 1e6, 1) or None for one in measurements],
+        "peak memory, MiB": [mebibytes(one.peak_bytes) or None for one in measurements],
         "verdict": [one.verdict for one in measurements],
         "error": [one.error for one in measurements],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from studio.figures.byte_units import bytes_text
+from studio.numbers import bytes_text
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.sidebar import change
 from studio.pages.parts import words

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from optimizer.memory.facts import contributors
-from studio.figures.byte_units import bytes_text
+from studio.numbers import bytes_text
 from studio.pages.memory.setting import Setting
 from studio.pages.memory.sidebar import change
 from studio.pages.parts import look_at, words

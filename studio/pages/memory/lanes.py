@@ -15,7 +15,8 @@ from studio.figures.lanes import Panel, Scale, lanes
 from studio.figures.lanes_buffers import MOST_DRAWN, dtype_text
 from studio.figures.plan_words import peaks_text, proof_text
 from studio.figures.walk import walk_strip
-from studio.pages.figure import digits, picture_kind, show_twin
+from studio.numbers import digits
+from studio.pages.figure import picture_kind, show_twin
 from studio.pages.memory import measured
 from studio.pages.memory.bodies import choose_graph
 from studio.pages.memory.contributors import show_contributors

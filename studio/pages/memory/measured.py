@@ -8,9 +8,9 @@ from functools import partial
 import streamlit as st
 
 from profiling.arena import ArenaMeasurement
-from studio.figures.byte_units import bytes_text
 from studio.figures.lanes import Curve, Line
-from studio.pages.figure import digits, show_twin
+from studio.numbers import bytes_text, digits
+from studio.pages.figure import show_twin
 from studio.pages.launch import launch
 from studio.pages.memory.setting import Setting
 from studio.pages.parts import go_to, show_message, words

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from profiling.arena import ArenaMeasurement
-from studio.figures.byte_units import bytes_text
 from studio.figures.orders import measured_orders, order_curves
-from studio.pages.figure import digits, show_figure, show_twin
+from studio.numbers import bytes_text, digits
+from studio.pages.figure import show_figure, show_twin
 from studio.pages.launch import launch
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.waiting import settled

@@ -10,11 +10,11 @@ import streamlit as st
 
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import planners
-from studio.figures.byte_units import bytes_text
 from studio.figures.lanes import Panel, Scale, lanes
 from studio.figures.plan_words import times_bound
 from studio.figures.planners import cut_at, planner_bars, planners_finding
-from studio.pages.figure import digits, show_figure, show_twin
+from studio.numbers import bytes_text, digits
+from studio.pages.figure import show_figure, show_twin
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.waiting import settled
 from studio.pages.parts import show_message

@@ -9,7 +9,8 @@ import streamlit as st
 from optimizer.memory.rematerialization import Rematerialized
 from studio.figures.recompute import recompute_curve
 from studio.memory_choice import EXTRA
-from studio.pages.figure import digits, show_figure, show_twin
+from studio.numbers import digits
+from studio.pages.figure import show_figure, show_twin
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.sidebar import change
 from studio.pages.memory.waiting import settled

@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from studio.figures.byte_units import bytes_text
+from studio.numbers import bytes_text
 from studio.planning.arena_map import REGIONS, ArenaMap
 
 _COLORS = {"weights": "#8590a0", "inputs and outputs": "#bd964c", "activations": "#5b68ee"}

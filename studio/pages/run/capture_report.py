@@ -19,7 +19,8 @@ from studio.experiments.capture import CAPTURED, PLAIN, CaptureReport, median_ms
 from studio.experiments.capture_check import CheckedEntrant
 from studio.figures.capture import launch_timeline, stage_bars
 from studio.figures.template import color_of
-from studio.pages.figure import Table, digits, show_figure, show_twin
+from studio.numbers import digits, mebibytes
+from studio.pages.figure import Table, show_figure, show_twin
 from studio.pages.parts import show_message, words
 from studio.pages.run.beside import beside
 from studio.pages.run.capture_checklist import show_checks
@@ -147,8 +148,8 @@ def _device(report: CaptureReport) -> None:
             {
                 "side": [label for label, _ in samples],
                 "ms": [round(sample.time_ms) for _, sample in samples],
-                "this process, MB": [_megabytes(s.process_bytes) for _, s in samples],
-                "all, MB": [_megabytes(s.used_bytes) for _, s in samples],
+                "this process, MiB": [mebibytes(s.process_bytes) for _, s in samples],
+                "all, MiB": [mebibytes(s.used_bytes) for _, s in samples],
                 "clock, MHz": [sample.sm_mhz for _, sample in samples],
                 "W": [sample.power_w for _, sample in samples],
                 "°C": [sample.temperature_c for _, sample in samples],
@@ -180,7 +181,3 @@ def _shape_name(otherwise: str, runs: ShapeRuns) -> str:
 def _median(times: tuple[float, ...]) -> float:
     ordered = sorted(times)
     return ordered[len(ordered) // 2] if ordered else 0.0
-
-
-def _megabytes(size_bytes: int | None) -> float | None:
-    return None if size_bytes is None else round(size_bytes / 1e6, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from profiling.racing.race import Race, Timing
-from studio.figures.template import three_digits
+from studio.numbers import three_digits
 from studio.pages.parts import words
 
 _CLEAR = 1.5

@@ -9,8 +9,8 @@ import streamlit as st
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.profile import Phase, Profile
 from studio.experiments.profile_report import ProfileReport
-from studio.figures.memory import memory_panels, unit_of
-from studio.figures.template import three_digits
+from studio.figures.memory import memory_panels, most_drawn
+from studio.numbers import mebibytes, unit_of
 from studio.pages.parts import show_message, words
 from studio.pages.run.setting import Setting
 from studio.pages.run.timeline import choose_phase, figure, how, launch_profile, twin
@@ -90,13 +90,13 @@ def _finding(report: ProfileReport) -> str:
     """Peak of the activations, first against last variant."""
     profiles = list(report.profiles.values())
     ends = [profiles[0], *profiles[1:][-1:]]
-    unit, size = unit_of({str(n): profile.memory[:1] for n, profile in enumerate(ends)})
-    peaks = " → ".join(three_digits(p.memory[0].peak_bytes / size) for p in ends)
+    unit = unit_of(most_drawn({str(n): p.memory[:1] for n, p in enumerate(ends)}))
+    peaks = " → ".join(unit.number(p.memory[0].peak_bytes) for p in ends)
     blocks = [block_bytes(profile) for profile in ends]
-    text = f"Activations peak at {peaks} {unit} in the first run"
+    text = f"Activations peak at {peaks} {unit.name} in the first run"
     if all(blocks):
-        later = " → ".join(three_digits((block or 0) / size) for block in blocks)
-        return f"{text}; later runs plan a block of {later} {unit}"
+        later = " → ".join(unit.number(block or 0) for block in blocks)
+        return f"{text}; later runs plan a block of {later} {unit.name}"
     return text
 
 
@@ -105,21 +105,19 @@ def _table(report: ProfileReport) -> Table:
     first = [profile.memory[0] for _, profile in named]
     table: Table = {
         "variant": [label for label, _ in named],
-        "repacked weights, MB": [_mb(weights_bytes(p)) for _, p in named],
-        "peak of activations, first run, MB": [_mb(curve.peak_bytes) for curve in first],
-        "planned block, later runs, MB": [_mb(block_bytes(p)) for _, p in named],
-        "most in use, MB": [_mb(p.memory[-1].high_bytes) or None for _, p in named],
-        "held by the arena, MB": [_mb(max(c.held_bytes, default=0)) or None for c in first],
+        "repacked weights, MiB": [mebibytes(weights_bytes(p)) for _, p in named],
+        "peak of activations, first run, MiB": [mebibytes(curve.peak_bytes) for curve in first],
+        "planned block, later runs, MiB": [mebibytes(block_bytes(p)) for _, p in named],
+        "most in use, MiB": [mebibytes(p.memory[-1].high_bytes) or None for _, p in named],
+        "held by the arena, MiB": [mebibytes(max(c.held_bytes, default=0)) or None for c in first],
         "from": [curve.source for curve in first],
     }
     if any(profile.device for _, profile in named):
-        table["most taken on the GPU, MB"] = [_mb(_most_taken(profile)) for _, profile in named]
+        table["most taken on the GPU, MiB"] = [
+            mebibytes(_most_taken(profile)) for _, profile in named
+        ]
     return table
 
 
 def _most_taken(profile: Profile) -> int | None:
     return max((curve.peak_bytes for curve in profile.device), default=None)
-
-
-def _mb(size: int | None) -> float | None:
-    return None if size is None else float(f"{size / 1e6:.4g}")

@@ -8,8 +8,8 @@ from profiling.racing.race import Race, Timing
 from studio.experiments.race import RaceReport, finding
 from studio.figures.latency import latency_strips, speedup_forest
 from studio.figures.phases import early_runs, phase_bars, warm_up_lines
-from studio.figures.template import three_digits
-from studio.pages.figure import Table, digits, show_figure, show_table, show_twin
+from studio.numbers import digits, mebibytes, three_digits
+from studio.pages.figure import Table, show_figure, show_table, show_twin
 from studio.pages.parts import show_message, words
 from studio.pages.run.cold_note import show_cold_note
 
@@ -99,7 +99,7 @@ def percentiles(race: Race) -> Table:
             digits(getattr(t.summary, f"{field}_ms")) if t.summary else None for t in race.timings
         ]
     table["runs"] = [len(timing.latencies_ms) for timing in race.timings]
-    table["peak memory, MB"] = [round(t.peak_bytes / 1e6, 1) or None for t in race.timings]
+    table["peak memory, MiB"] = [mebibytes(t.peak_bytes) or None for t in race.timings]
     table["outputs"] = [_outputs(timing) for timing in race.timings]
     table["ran on"] = [
         ", ".join(p.removesuffix("ExecutionProvider") for p in t.providers) for t in race.timings

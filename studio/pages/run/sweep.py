@@ -19,7 +19,8 @@ from studio.experiments.sweep import (
     sweep_key,
 )
 from studio.figures.sweep import latency_lines, throughput_lines
-from studio.pages.figure import Table, digits, show_figure, show_twin
+from studio.numbers import digits, mebibytes
+from studio.pages.figure import Table, show_figure, show_twin
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
 from studio.pages.run.beside import beside
@@ -135,6 +136,6 @@ def sweep_table(found: Sweep) -> Table:
             for (size, _, _), s in zip(rows, summaries, strict=True)
         ],
         "runs": [len(timing.latencies_ms) for _, timing, _ in rows],
-        "peak memory, MB": [round(t.peak_bytes / 1e6, 1) or None for _, t, _ in rows],
+        "peak memory, MiB": [mebibytes(t.peak_bytes) or None for _, t, _ in rows],
         "verdict": [race.verdict(timing.label) for _, timing, race in rows],
     }

@@ -167,3 +167,16 @@ def test_a_body_counts_once_and_its_memory_comes_on_top() -> None:
     assert cost.nodes == 4
     assert cost.flops == 300
     assert cost.peak_activation_bytes >= 2 * 400
+
+
+def test_a_total_length_is_what_is_past_and_what_is_new() -> None:
+    body = """
+    g (float[batch, seq, 4] x, float[batch, past_seq, 4] cache, float[batch, total_seq] mask)
+    => (y) { y = Relu(x) }
+    """
+    graph = model_of(body).graph
+    sizes = Sizes.of(graph)
+    assert [sizes.shape(value) for value in graph.inputs] == [(1, 128, 4), (1, 128, 4), (1, 256)]
+    sizes = Sizes.of(graph, {"seq": 1, "past_seq": 99})
+    assert sizes.shape(graph.inputs[2]) == (1, 100)
+    assert Sizes.of(graph, {"total_seq": 7}).shape(graph.inputs[2]) == (1, 7)

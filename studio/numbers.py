@@ -1,12 +1,25 @@
-"""Bytes as people read them: KiB, MiB, GiB."""
+"""Numbers as people read them: three digits; bytes in KiB, MiB, GiB."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from studio.figures.template import three_digits
-
 _UNITS = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+def three_digits(number: float) -> str:
+    """Three significant digits without an exponent: 0.0123, 4.56, 2,820."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+def digits(number: float) -> float:
+    """Four significant digits, as tables show them."""
+    return float(f"{number:.4g}")
+
+
+def mebibytes(size_bytes: float | None) -> float | None:
+    """Bytes in MiB, as tables show them; None where none are known."""
+    return None if size_bytes is None else digits(size_bytes / (1 << 20))
 
 
 @dataclass(frozen=True, slots=True)
