@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.cost import Cost, node_cost
+from optimizer.cost import Cost, Sizes, node_cost
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.trace import Rewrite
@@ -17,9 +17,9 @@ class StepCosts:
     """The costs of all live nodes, kept up to date from step to step."""
 
     def __init__(self, state: GraphState) -> None:
-        self._state = state
+        self._state, self._sizes = state, Sizes.of(state.model.graph)
         nodes = walk_nodes(state.model.graph)
-        self._costs = {node_id(node): _cost(node) for node in nodes}
+        self._costs = {node_id(node): self._cost(node) for node in nodes}
 
     def total(self) -> Cost:
         """The whole graph; nodes of unknown cost count as nothing."""
@@ -33,7 +33,7 @@ class StepCosts:
         gone = set(rewrite.removed)
         flops = moved = 0
         for identity in affected(self._state, rewrite):
-            new = _NOTHING if identity in gone else _cost(self._state.nodes[identity])
+            new = _NOTHING if identity in gone else self._cost(self._state.nodes[identity])
             old = self._costs.pop(identity, _NOTHING)
             if identity not in gone:
                 self._costs[identity] = new
@@ -41,11 +41,10 @@ class StepCosts:
             moved += moved_bytes(new) - moved_bytes(old)
         return flops, moved
 
+    def _cost(self, node: ir.Node) -> Cost:
+        return node_cost(node, self._sizes) or _NOTHING
+
 
 def moved_bytes(cost: Cost) -> int:
     """Bytes read and written."""
     return cost.bytes_read + cost.bytes_written
-
-
-def _cost(node: ir.Node) -> Cost:
-    return node_cost(node) or _NOTHING

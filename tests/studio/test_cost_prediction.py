@@ -47,8 +47,9 @@ def test_walking_the_trace_gives_at_every_step_what_the_whole_graph_gives(
 ) -> None:
     model, run = opened(store, network)
     cursor = open_trace_over(run.folder / jobs.TRACE, load_path(model.folder / jobs.SOURCE).ir)
-    nodes = walk_nodes(cursor.seek(0).graph)
-    weights = sum(cost.weight_bytes for node in nodes if (cost := node_cost(node, Sizes())))
+    sizes = Sizes.of(cursor.seek(0).graph)
+    nodes = walk_nodes(cursor.model.graph)
+    weights = sum(cost.weight_bytes for node in nodes if (cost := node_cost(node, sizes)))
     device = with_cache(CORTEX_X4, weights - 1)
     priced = PricedSteps(cursor.state, device)
     total, checked = priced.total_ns, 0
@@ -57,7 +58,7 @@ def test_walking_the_trace_gives_at_every_step_what_the_whole_graph_gives(
         total += priced.after(rewrite)
         assert priced.total_ns == total
         if rewrite.step % every == 0 or rewrite.step == cursor.trace.steps:
-            anew = predict_graph(cursor.model.graph, Sizes(), device)
+            anew = predict_graph(cursor.model.graph, Sizes.of(cursor.model.graph), device)
             assert total == sum(round(1000 * node.parts.total_us) for node in anew.nodes)
             assert priced.unknown == len(anew.unknown)
             checked += 1
@@ -71,7 +72,8 @@ def test_weights_that_come_to_fit_into_a_cache_change_the_time_of_nodes_nobody_t
     cursor = open_trace_over(run.folder / jobs.TRACE, load_path(model.folder / jobs.SOURCE).ir)
 
     def weights() -> int:
-        costs = (node_cost(node, Sizes()) for node in walk_nodes(cursor.model.graph))
+        sizes = Sizes.of(cursor.model.graph)
+        costs = (node_cost(node, sizes) for node in walk_nodes(cursor.model.graph))
         return sum(cost.weight_bytes for cost in costs if cost is not None)
 
     cursor.seek(0)
@@ -85,7 +87,7 @@ def test_weights_that_come_to_fit_into_a_cache_change_the_time_of_nodes_nobody_t
     for rewrite in cursor.trace.rewrites:
         cursor.seek(rewrite.step)
         priced.after(rewrite)
-    anew = predict_graph(cursor.model.graph, Sizes(), device)
+    anew = predict_graph(cursor.model.graph, Sizes.of(cursor.model.graph), device)
     assert priced.total_ns == sum(round(1000 * node.parts.total_us) for node in anew.nodes)
 
 

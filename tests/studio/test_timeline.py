@@ -199,17 +199,21 @@ def test_figures_of_real_profiles_say_what_they_found(report: ProfileReport) -> 
 
 
 def test_memory_splits_repacked_weights_off_and_takes_other_sources() -> None:
-    runtime = MemoryCurve("runtime", (5, 9), (100, 40), (900, 900), (320, 260), 200, 330)
-    device = MemoryCurve("device", (5, 9), (5000, 5000), ())
-    drawn: Any = memory_panels({"v": [runtime, device]}, title="t", weights={"v": 150})
+    live, held, used, device_bytes = (
+        tuple(size << 20 for size in sizes)
+        for sizes in ((100, 40), (900, 900), (320, 260), (1000, 1000))
+    )
+    runtime = MemoryCurve("runtime", (5, 9), live, held, used, 200 << 20, 330 << 20)
+    device = MemoryCurve("device", (5, 9), device_bytes, ())
+    drawn: Any = memory_panels({"v": [runtime, device]}, title="t", weights={"v": 150 << 20})
     by_name: dict[str, list[float]] = {
         trace.hovertemplate.partition("<br>")[0]: list(trace.y) for trace in drawn.data
     }
-    assert by_name["v, repacked weights"] == [0.15] * 3
-    assert by_name["v, planned block"] == [0.2] * 3
-    assert by_name["v, requested"] == [0.3, 0.3, 0.24]
-    assert by_name["v, device memory"] == [5, 5, 5]
-    assert drawn.layout.yaxis.range[1] > 5
+    assert by_name["v, repacked weights"] == [150] * 3
+    assert by_name["v, planned block"] == [200] * 3
+    assert by_name["v, requested"] == [300, 300, 240]
+    assert by_name["v, device memory"] == [1000] * 3
+    assert drawn.layout.yaxis.range[1] > 1000
 
 
 def draw_timeline(report: object) -> None:
