@@ -73,6 +73,8 @@ def render_section(setting: Setting, maps: Maps) -> None:
         beside_the_page(walking, "Counting every step")
         if walk is not None and any(walk.bound_bytes):
             _strip(setting, walk)
+        elif walk is None and walking.result is not None:
+            st.rerun()  # it was counted while the figure above was drawn
     measured.offer(setting, after)
     if found is None and not after.arena.owner and measured.result(setting) is not None:
         st.rerun()  # it was measured so quickly that the figure above does not have it
