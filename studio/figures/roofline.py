@@ -103,7 +103,7 @@ def _window(device: DeviceProfile, groups: Sequence[Alike]) -> Window:
     return Window(
         min(across) - 0.35,
         max(*across, ridge) + 0.5,
-        max(min(up), peak - 10.0) - 0.4,
+        max(min(up), peak - 10.0) - 0.75,
         peak + _ABOVE,
     )
 
