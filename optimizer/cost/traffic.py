@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, PRODUCTS, OperatorClass
-from optimizer.cost.device import DeviceProfile
+from optimizer.cost.device import DeviceProfile, Level
 from optimizer.cost.node import VIEWS, Cost
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.widths import is_aliased
@@ -25,10 +25,15 @@ def packing_s(node: ir.Node, kind: OperatorClass, sizes: Sizes, device: DevicePr
 
 def exposed_s(kind: OperatorClass, cost: Cost, device: DeviceProfile, weight_bytes: int) -> float:
     """Seconds for which the arithmetic waits for weights that are not in the nearest level."""
-    far = device.level(max(weight_bytes, cost.bytes_read + cost.bytes_written))
+    far = _weight_level(cost, device, weight_bytes)
     if kind not in MATRIX or far == device.levels[0]:
         return 0.0
     return device.exposed * cost.weight_bytes / far.bytes_per_s
+
+
+def _weight_level(cost: Cost, device: DeviceProfile, weight_bytes: int) -> Level:
+    """The level that holds all weights of the graph, or at least the node's own tensors."""
+    return device.level(max(weight_bytes, cost.bytes_read + cost.bytes_written))
 
 
 def traffic_s(
@@ -41,16 +46,17 @@ def traffic_s(
     weight_bytes: int,
 ) -> tuple[float, float]:
     """Seconds to read and to write; `weight_bytes` are those of the whole graph."""
-    pace = _weight_transposing(node, kind, cost, sizes, device)
-    if pace is not None:
-        return cost.bytes_read / pace, cost.bytes_written / pace
+    if _weight_level(cost, device, weight_bytes) != device.levels[0]:
+        pace = _weight_transposing(node, kind, cost, sizes, device)
+        if pace is not None:
+            return cost.bytes_read / pace, cost.bytes_written / pace
     return _streaming_s(node, kind, cost, device, width, weight_bytes)
 
 
 def _weight_transposing(
     node: ir.Node, kind: OperatorClass, cost: Cost, sizes: Sizes, device: DeviceProfile
 ) -> float | None:
-    """Bytes a second of a weight's transpose; None for all else."""
+    """Bytes a second of the transpose of a weight from far; None for all else."""
     if kind != OperatorClass.TRANSPOSE or cost.bytes_read > cost.weight_bytes:
         return None
     curve = device.aliased_transposes if is_aliased(node, sizes) else device.weight_transposes

@@ -145,6 +145,10 @@ def test_a_weight_is_transposed_at_a_pace_of_its_own(shape: str, rate: float) ->
     size = 4 * (4000 if "1000" in shape else 4096)
     assert parts.read_us == pytest.approx(size / rate * 1e6)
     assert parts.read_us == parts.write_us
+    near = replace(device, levels=(Level("near", 1 << 20, 8e9), DEVICE.levels[1]))
+    found = predict(model_of(body).graph[0], Sizes(), near)
+    assert found is not None
+    assert found.read_us == pytest.approx(size / 0.1e9 * 1e6)
     assert parts_of("Transpose<perm=[1, 0]>(matrix)", device).read_us == pytest.approx(
         512 / 0.1e9 * 1e6
     )
