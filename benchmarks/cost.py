@@ -163,7 +163,7 @@ class Case:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Calibrate, measure and compare; the exit status is 0 if it is as good as promised."""
+    """Calibrate, measure and compare; the exit status is 0 if every promise holds in both states."""
     parser = argparse.ArgumentParser(description="Predicted and measured time, node by node.")
     parser.add_argument("--zoo", type=Path, help="folder of full-size exports")
     parser.add_argument("--runs", type=int, default=15, help="of each network in a round")
@@ -192,7 +192,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(table)
     if arguments.write:
         RESULT.write_text(table)
-    return 0 if all(row.good for row in rows if row.network.promised and row.folded) else 1
+    return 0 if all(row.good for row in rows if row.network.promised) else 1
 
 
 def _cases(
@@ -230,17 +230,28 @@ def report(rows: Sequence[Row], device: DeviceProfile, how: str) -> str:
     for title, folded, promised in (
         ("Constants folded", True, True),
         ("As exported", False, True),
-        ("Looked at only when the model was done: constants folded", True, False),
-        ("Looked at only when the model was done: as exported", False, False),
+        ("Other networks, constants folded", True, False),
+        ("Other networks, as exported", False, False),
     ):
         chosen = [r for r in rows if r.folded == folded and r.network.promised == promised]
         if chosen:
             parts += [f"**{title}**", "", *head, *map(_cells, chosen), ""]
+    parts += [_shortfall(rows), ""]
     parts += ["**Operators that are farthest off** (of those with 1 % of a network's time)", ""]
     parts += ["| operator | class | nodes | measured ms | predicted / measured |"]
     parts += ["|---|---|--:|--:|--:|", *_worst(rows), ""]
     parts += [f"The profiler adds {device.clock_us:.2g} µs to each node; a prediction has it too."]
     return "\n".join(parts) + "\n"
+
+
+def _shortfall(rows: Sequence[Row]) -> str:
+    short = [
+        f"{row.network.name} {'folded' if row.folded else 'as exported'}"
+        for row in rows
+        if row.network.promised and not row.good
+    ]
+    goal = f"Spearman {_WANTED_RANK:.2f} and a total within {_WANTED_TOTAL:.0%}"
+    return f"Short of the goal for the first six ({goal}): {', '.join(short) or 'none'}."
 
 
 def _cells(row: Row) -> str:

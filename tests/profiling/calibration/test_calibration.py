@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,15 +123,19 @@ def test_a_busy_machine_is_told(load: float, told: bool) -> None:
     assert ("busy (load 64.0)" in profile_of(timings).source) == told
 
 
-def test_bandwidths_tell_reading_from_writing() -> None:
-    table = micros(footprints(CACHES))
-    # 1 ns to read four bytes and 2 ns to write them
+def streaming(table: Sequence[Micro]) -> list[float | None]:
+    """1 ns to read four bytes and 2 ns to write them; 10 µs for all else, without a launch."""
     times: list[float | None] = []
     for one in table:
         elements = one.inputs[0][0] if one.purpose == BANDWIDTH else 0
-        times.append(elements * (len(one.inputs) + 2) / 1e3 if elements else 5.0)
+        times.append(elements * (len(one.inputs) + 2) / 1e3 if elements else 10.0)
     times[0] = 0.0
-    found = derive(samples(table, times, {})).bandwidths
+    return times
+
+
+def test_bandwidths_tell_reading_from_writing() -> None:
+    table = micros(footprints(CACHES))
+    found = derive(samples(table, streaming(table), {})).bandwidths
     for one, level in zip(found, levels(found, CACHES), strict=True):
         assert one.read == pytest.approx(4e9)
         assert one.write == level.writing == pytest.approx(2e9)
@@ -167,12 +172,7 @@ def test_weights_of_a_size_are_more_than_a_cache_holds_and_all_differ() -> None:
 
 def test_what_a_weight_takes_longer_than_arithmetic_is_exposed() -> None:
     table = micros(footprints(CACHES))
-    # a product of 256 columns takes 10 µs, memory reads 4 bytes in 1 ns and writes them in 2
-    times: list[float | None] = []
-    for one in table:
-        elements = one.inputs[0][0] if one.purpose == BANDWIDTH else 0
-        times.append(elements * (len(one.inputs) + 2) / 1e3 if elements else 10.0)
-    times[0] = 0.0
+    times = streaming(table)
     (ready,) = (kind for kind in weights.one_of_each() if kind.startswith(weights.READY))
     rates = derive(samples(table, times, {})).rates[OperatorClass.GEMM]
     flops, fetched = 2 * 120 * 896 * 1152, 4 * 896 * 1152
