@@ -163,7 +163,7 @@ class Case:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Calibrate, measure and compare; the exit status is 0 if every promise holds in both states."""
+    """Calibrate, measure and compare; the exit status is 0 if all promises hold in both states."""
     parser = argparse.ArgumentParser(description="Predicted and measured time, node by node.")
     parser.add_argument("--zoo", type=Path, help="folder of full-size exports")
     parser.add_argument("--runs", type=int, default=15, help="of each network in a round")
