@@ -3,11 +3,12 @@
     python -m benchmarks.cost [--zoo FOLDER] [--runs N] [--rounds R] [--network NAME]* [--write]
 
 The machine is calibrated with micro models alone; nothing is fitted on a network. A network runs
-with optimizations off, in one thread, under the runtime's profiler; a node's time is its minimum.
-Neighbours make a shared machine half as fast for minutes, so there are several rounds, each with a
-calibration and N runs of every network, and the minimum is taken over all rounds, of micro models
-as of nodes. All nodes that ran are compared. The profiler writes whole microseconds and adds to
-each node what the calibration found; equal times share their average rank.
+with optimizations off, in one thread, under the runtime's profiler; a node's time is the mean of
+its fastest quarter of runs, as a micro model's. Neighbours make a shared machine half as fast for
+minutes, so there are several rounds, each with a calibration and N runs of every network, and the
+fastest round counts, of micro models as of nodes. All nodes that ran are compared. The profiler
+writes whole microseconds and adds to each node what the calibration found; equal times share their
+average rank.
 
 Each network runs twice: as exported, and with constants folded (what no input can change is
 computed once, as any runtime does before it runs). Numbers too small for full precision count as
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 
 from benchmarks.filled import filled
 from benchmarks.machine import describe
-from benchmarks.node_minima import record
+from benchmarks.node_times import record
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import NodePrediction, predict_graph
 from optimizer.cost.sizes import Sizes
@@ -134,7 +135,7 @@ class Row:
 
 @dataclass(slots=True)
 class Case:
-    """One network in one state, and the shortest time of each node so far, by name."""
+    """One network in one state, and the time of each node in its fastest round, by name."""
 
     network: Network
     file: str

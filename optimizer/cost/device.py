@@ -11,7 +11,7 @@ from typing import Any
 from optimizer.cost.classes import OperatorClass
 from optimizer.errors import StudioError
 
-FORMAT = 3
+FORMAT = 4
 """Of the JSON; another one is not read."""
 
 
@@ -88,8 +88,10 @@ class DeviceProfile:
             operator; 1 for those that are not named.
         levels: from the smallest cache to the memory.
         strided: bytes a second of classes that move data, by the width that `width_of` gives.
-        launch_us: microseconds before an operator does anything.
-        launches_us: the same for single operators.
+        launch_us: microseconds before an operator does anything, with all that it needs near.
+        launches_us: the same for single operators; of a Concat with two inputs.
+        joined_us: what each further input of a Concat adds to its launch.
+        cold_launch: share by which a launch takes longer when nothing it needs is near.
         clock_us: what the runtime's profiler adds to each operator that it times; no prediction
             contains it, a comparison with a profile has to.
         operators: curves of single operators that differ from their class; operations a second,
@@ -119,6 +121,8 @@ class DeviceProfile:
     strided: Mapping[OperatorClass, Curve]
     launch_us: float
     launches_us: Mapping[str, float] = field(default_factory=dict[str, float])
+    joined_us: float = 0.0
+    cold_launch: float = 0.0
     clock_us: float = 0.0
     operators: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
     packing: Curve | None = None
@@ -137,8 +141,13 @@ class DeviceProfile:
         return self.levels[-1]
 
     def launch(self, operator: str) -> float:
-        """Microseconds before an operator does anything."""
+        """Microseconds before an operator does anything, with all that it needs near."""
         return self.launches_us.get(operator, self.launch_us)
+
+    @property
+    def near_bytes(self) -> int:
+        """What the nearest level holds; 0 where there is only memory."""
+        return self.levels[0].size_bytes or 0
 
     @property
     def memory(self) -> Level:
@@ -170,6 +179,8 @@ def device_json(device: DeviceProfile) -> dict[str, Any]:
         "strided": {kind.name: curve.points for kind, curve in device.strided.items()},
         "launch_us": device.launch_us,
         "launches_us": dict(device.launches_us),
+        "joined_us": device.joined_us,
+        "cold_launch": device.cold_launch,
         "clock_us": device.clock_us,
         "operators": {name: curve.points for name, curve in device.operators.items()},
         "packing": _points(device.packing),
@@ -203,6 +214,8 @@ def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
             strided=_curves(data["strided"]),
             launch_us=float(data["launch_us"]),
             launches_us=_numbers(data["launches_us"]),
+            joined_us=float(data["joined_us"]),
+            cold_launch=float(data["cold_launch"]),
             clock_us=float(data["clock_us"]),
             operators={str(name): _curve(points) for name, points in data["operators"].items()},
             packing=_maybe_curve(data["packing"]),

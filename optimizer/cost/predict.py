@@ -2,10 +2,10 @@
 
     total = emit + exposed + max(compute, read + write - exposed)
 
-Emit is the launch; compute is FLOPs over the rate of the node's class; read and write are bytes
-over the bandwidth of the level of memory that holds them; exposed is what of the reading no
-arithmetic hides. Source: the roofline model of Williams,
-Waterman and Patterson 2009, with a launch cost.
+Emit is the launch, longer where the caches are cold; compute is FLOPs over the rate of the node's
+class; read and write are bytes over the bandwidth of the level of memory that holds them; exposed
+is what of the reading no arithmetic hides. Source: the roofline model of Williams, Waterman and
+Patterson 2009, with a launch cost.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from optimizer.cost.classes import (
     OperatorClass,
     operator_class,
 )
+from optimizer.cost.coldness import coldness
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.sizes import Sizes
@@ -127,19 +128,34 @@ class GraphPrediction:
 
 
 def predict(
-    node: ir.Node, sizes: Sizes, device: DeviceProfile, *, graph_weight_bytes: int = 0
+    node: ir.Node,
+    sizes: Sizes,
+    device: DeviceProfile,
+    *,
+    graph_weight_bytes: int = 0,
+    cold: float = 0.0,
 ) -> Parts | None:
     """How long a node takes; None where its cost or its class is unknown.
 
-    `graph_weight_bytes` are the weights of the whole graph: they pass through the caches between
-    two runs, so that a node finds its own in the level that holds all.
+    Args:
+        node: of a graph.
+        sizes: of its tensors.
+        device: where it runs.
+        graph_weight_bytes: weights of the whole graph: they pass through the caches between two
+            runs, so that a node finds its own in the level that holds all.
+        cold: how cold the near caches are when it begins, from 0 to 1.
     """
-    found = predict_node(node, sizes, device, graph_weight_bytes=graph_weight_bytes)
+    found = predict_node(node, sizes, device, graph_weight_bytes=graph_weight_bytes, cold=cold)
     return None if found is None else found.parts
 
 
 def predict_node(
-    node: ir.Node, sizes: Sizes, device: DeviceProfile, *, graph_weight_bytes: int = 0
+    node: ir.Node,
+    sizes: Sizes,
+    device: DeviceProfile,
+    *,
+    graph_weight_bytes: int = 0,
+    cold: float = 0.0,
 ) -> NodePrediction | None:
     """The same with what it was computed from; the id is empty where the node has none."""
     cost, kind = node_cost(node, sizes), operator_class(node, sizes)
@@ -154,7 +170,7 @@ def predict_node(
     weight_bytes = max(graph_weight_bytes, cost.weight_bytes)
     read_s, write_s = traffic_s(node, kind, cost, sizes, device, width, weight_bytes)
     parts = Parts(
-        emit_us=0.0 if kind == OperatorClass.CONTROL else device.launch(node.op_type),
+        emit_us=0.0 if kind == OperatorClass.CONTROL else launch_us(node, device, cold),
         read_us=read_s * 1e6,
         compute_us=(compute_s + packing_s(node, kind, sizes, device)) * 1e6,
         write_us=write_s * 1e6,
@@ -169,15 +185,30 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
     nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
     costs = [node_cost(node, sizes) for node in nodes]
     weights = sum(cost.weight_bytes for cost in costs if cost is not None)
+    cold: Mapping[str, float] = {}
+    if device.cold_launch:
+        pairs = zip(nodes, costs, strict=True)
+        moved = {node_id(n): c.bytes_read + c.bytes_written for n, c in pairs if c is not None}
+        cold = coldness(graph, moved, device.near_bytes)
     known: list[NodePrediction] = []
     unknown: list[str] = []
     for node in nodes:
-        found = predict_node(node, sizes, device, graph_weight_bytes=weights)
+        identity = node_id(node)
+        here = cold.get(identity, 0.0)
+        found = predict_node(node, sizes, device, graph_weight_bytes=weights, cold=here)
         if found is None:
-            unknown.append(node_id(node))
+            unknown.append(identity)
         else:
             known.append(found)
     return GraphPrediction(device, tuple(known), tuple(unknown), dict(sizes.assumed))
+
+
+def launch_us(node: ir.Node, device: DeviceProfile, cold: float) -> float:
+    """The launch of a node in caches that cold."""
+    warm_us = device.launch(node.op_type)
+    if node.op_type == "Concat" and not node.domain:
+        warm_us += device.joined_us * max(0, len(node.inputs) - 2)
+    return warm_us * (1 + device.cold_launch * cold)
 
 
 def operations_of(

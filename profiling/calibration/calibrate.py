@@ -14,6 +14,7 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.model.limits import JobLimits
 from profiling.calibration.derive import Rates, derive, footprints, levels, samples
+from profiling.calibration.launching import launching
 from profiling.calibration.table import micros
 from profiling.calibration.timing import time_clock, time_launches, time_micros, time_weights
 from profiling.config import RunConfig
@@ -39,7 +40,7 @@ class Timings:
 
     Attributes:
         clock_us: what the profiler adds to a node.
-        launches_us: a tiny operator among others, by operator.
+        launches_us: each node of `launches.model()`, by name.
         micros_us: each micro model's node; None where the runtime refuses it.
         weights_us: a node that needs weights from far, by kind.
         load: processes that wanted to run when it began.
@@ -172,8 +173,10 @@ def _profile(
     config: RunConfig, found: Rates, timings: Timings, caches: tuple[int, int]
 ) -> DeviceProfile:
     machine, now = this_machine(), datetime.now(UTC)
-    bare = {name: max(0.0, us - timings.clock_us) for name, us in timings.launches_us.items()}
-    usual = sorted(bare.values())[len(bare) // 2]
+    memory = levels(found.bandwidths, caches)
+    near_bytes = memory[0].size_bytes or 0
+    launch = launching(timings.launches_us, timings.clock_us, near_bytes)
+    usual = sorted(launch.warm_us.values())[len(launch.warm_us) // 2]
     return DeviceProfile(
         id="this",
         name=machine.cpu if config.device == "cpu" else machine.gpu,
@@ -182,10 +185,12 @@ def _profile(
         measured=True,
         threads=config.intra_threads if config.device == "cpu" else 0,
         rates=found.rates,
-        levels=levels(found.bandwidths, caches),
+        levels=memory,
         strided=found.strided,
         launch_us=usual,
-        launches_us=bare,
+        launches_us=launch.warm_us,
+        joined_us=launch.joined_us,
+        cold_launch=launch.cold,
         clock_us=timings.clock_us,
         operators=found.operators,
         packing=found.packing,

@@ -1,110 +1,244 @@
 """What an operator costs before it does anything, in the surroundings of a network.
 
-The same tiny operator again and again would be measured with all caches warm; in a network other
-operators come between. So here each kind comes a few times, in changing company, and every few
-operators a large one sweeps the caches.
+The same tiny operator again and again would be measured with all caches warm. So here is what
+exporters write around the arithmetic: shapes computed at run time, bounds of slices, grids of
+indices, a normalization in parts. Every dimension is 1. Each node has constants of its own, as
+exporters give it, for those are read from far; and every few dozen nodes a large one sweeps the
+caches.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import onnx_ir as ir
+from numpy.typing import NDArray
 
+from optimizer.model.graph import identify
 from profiling.calibration.micro import constant, finished
 
 SWEEPER = "sweeper"
-REPEATS = 4
-_BETWEEN_SWEEPS = 24
-_SWEEP_ELEMENTS = 1 << 18
+"""What the name of a large node begins with; that of a tiny one with its operator."""
+
+_ROUNDS = 6
+_IN_A_ROW = (1, 1, 2, 4, 8)
+_BETWEEN_SWEEPS = 50
+_SWEEPS = (1 << 16, 1 << 18, 1 << 19, 1 << 20)
 _SEED = 11
 
-_UNARY = (
-    "Abs", "Erf", "Exp", "Flatten", "Floor", "Identity", "Neg", "ReduceMax", "ReduceMean",
-    "ReduceSum", "Relu", "Round", "Shape", "Sigmoid", "Softmax", "Sqrt", "Tanh", "Transpose",
-)  # fmt: skip
-_BINARY = (
-    "Add", "Div", "Equal", "Gemm", "Greater", "Less", "MatMul", "Max", "Min", "Mul", "Pow", "Sub",
-    "Sum",
-)  # fmt: skip
-_OTHERS: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "AveragePool": (("image",), {"kernel_shape": [1, 1]}),
-    "BatchNormalization": (("image", "one", "one", "one", "one"), {}),
-    "Cast": (("matrix",), {"to": 7}),
-    "Clip": (("matrix",), {}),
-    "Concat": (("integers", "integers", "integers"), {"axis": 0}),
-    "ConstantOfShape": (("integers",), {}),
-    "Conv": (("image", "kernel"), {}),
-    "Expand": (("matrix", "square"), {}),
-    "Gather": (("integers", "zero"), {"axis": 0}),
-    "GlobalAveragePool": (("image",), {}),
-    "LayerNormalization": (("matrix", "one"), {}),
-    "MaxPool": (("image",), {"kernel_shape": [1, 1]}),
-    "Mod": (("integers", "integers"), {}),
-    "Not": (("truth",), {}),
-    "Pad": (("matrix", "margins"), {}),
-    "Range": (("zero", "index", "index"), {}),
-    "Reshape": (("matrix", "integers"), {}),
-    "ScatterND": (("integers", "place", "integers"), {}),
-    "Slice": (("several", "start", "integers", "start"), {}),
-    "Split": (("pair",), {"axis": 0}),
-    "Squeeze": (("matrix", "start"), {}),
-    "Unsqueeze": (("index", "start"), {}),
-    "Where": (("truth", "matrix", "matrix"), {}),
+_ONE = np.ones(1, np.float32)
+_MATRIX = np.ones((1, 1), np.float32)
+_KERNEL = np.ones((1, 1, 1, 1), np.float32)
+_ON_FLOATS: Mapping[str, tuple[tuple[NDArray[Any], ...], dict[str, Any]]] = {
+    "Abs": ((), {}),
+    "Add": ((_ONE,), {}),
+    "AveragePool": ((), {"kernel_shape": [1, 1]}),
+    "BatchNormalization": ((_ONE, _ONE, _ONE, _ONE), {}),
+    "Clip": ((), {}),
+    "Conv": ((_KERNEL,), {}),
+    "Div": ((_ONE,), {}),
+    "Erf": ((), {}),
+    "Exp": ((), {}),
+    "Floor": ((), {}),
+    "GlobalAveragePool": ((), {}),
+    "Identity": ((), {}),
+    "LayerNormalization": ((_ONE,), {}),
+    "MatMul": ((_MATRIX,), {}),
+    "Max": ((_ONE,), {}),
+    "MaxPool": ((), {"kernel_shape": [1, 1]}),
+    "Min": ((_ONE,), {}),
+    "Mul": ((_ONE,), {}),
+    "Neg": ((), {}),
+    "Pow": ((_ONE,), {}),
+    "ReduceMax": ((), {"axes": [-1]}),
+    "ReduceSum": ((np.ones(1, np.int64),), {}),
+    "Relu": ((), {}),
+    "Round": ((), {}),
+    "Sigmoid": ((), {}),
+    "Softmax": ((), {}),
+    "Sqrt": ((), {}),
+    "Sub": ((_ONE,), {}),
+    "Sum": ((_ONE,), {}),
+    "Tanh": ((), {}),
+    "Transpose": ((), {"perm": [0, 2, 1, 3]}),
 }
+"""Operators from an image to an image: constants and attributes."""
+
+Operand = ir.Value | NDArray[Any]
 
 
 def model() -> ir.Model:
-    """Every kind `REPEATS` times; a node's name begins with its operator."""
-    shapes = {"matrix": (1, 1), "image": (1, 1, 1, 1), "large": (_SWEEP_ELEMENTS,), "pair": (2,)}
-    inputs = {name: ir.val(name, ir.DataType.FLOAT, shape) for name, shape in shapes.items()}
-    inputs["truth"] = ir.val("truth", ir.DataType.BOOL, (1, 1))
-    constants = {name: constant(name, array) for name, array in _constants().items()}
-    known = inputs | constants
-    nodes = [
-        ir.node(
+    """The graph, with ids."""
+    writer = _Writer()
+    gap = 0.0
+    for group in writer.groups():
+        if gap <= 0:
+            gap = writer.drawn.expovariate(1 / _BETWEEN_SWEEPS)
+            writer.sweep()
+        before = len(writer.nodes)
+        group()
+        gap -= len(writer.nodes) - before
+    outputs = [value for node in writer.nodes for value in node.outputs if not value.uses()]
+    found = finished(list(writer.inputs.values()), writer.constants, writer.nodes, outputs)
+    identify(found)
+    return found
+
+
+class _Writer:
+    """Writes groups of nodes as exporters do; no group reads what another made."""
+
+    def __init__(self) -> None:
+        self.drawn = random.Random(_SEED)  # noqa: S311 - an order, no secret
+        self._numbers = np.random.default_rng(_SEED)
+        shapes = {"image": (1, 1, 1, 1), "pair": (2,)}
+        shapes |= {f"large {size}": (size,) for size in _SWEEPS}
+        self.inputs = {name: ir.val(name, ir.DataType.FLOAT, s) for name, s in shapes.items()}
+        self.constants: list[ir.Value] = []
+        self.nodes: list[ir.Node] = []
+        self._image = self.inputs["image"]
+        self._next_on_floats = cycle(_ON_FLOATS)
+        self._next_between = cycle(("Add", "Div", "Mod", "Mul", "Sub"))
+        self._next_compared = cycle(("Equal", "Greater", "Less"))
+
+    def groups(self) -> list[Callable[[], ir.Value]]:
+        """All of them, in an order where some come several times in a row."""
+        often = {
+            self._reshaped: 6, self._expanded: 2, self._grid: 2, self._sliced: 3,
+            self._between: 2, self._end: 3, self._padded: 1, self._scattered: 2,
+            self._normalized: 2, self._on_floats: 5, self._compared: 2, self._other: 1,
+        }  # fmt: skip
+        runs: list[list[Callable[[], ir.Value]]] = []
+        for group, count in often.items():
+            left = count * _ROUNDS
+            while left > 0:
+                runs.append([group] * min(left, self.drawn.choice(_IN_A_ROW)))
+                left -= len(runs[-1])
+        self.drawn.shuffle(runs)
+        return [group for run in runs for group in run]
+
+    def sweep(self) -> None:
+        """One large node, with a constant that no other has."""
+        size = self.drawn.choice(_SWEEPS)
+        swept = self._constant(self._numbers.random(size, np.float32))
+        self._node("Add", self.inputs[f"large {size}"], swept, name=SWEEPER)
+
+    def _node(
+        self, operator: str, *operands: Operand, name: str = "", **attributes: Any
+    ) -> ir.Value:
+        values = [o if isinstance(o, ir.Value) else self._constant(o) for o in operands]
+        outputs = 2 if operator == "Split" else 1
+        node = ir.node(
             operator,
-            [known[name] for name in operands],
+            values,
             attributes,
-            num_outputs=2 if operator == "Split" else 1,
-            name=name,
+            num_outputs=outputs,
+            name=f"{name or operator} {len(self.nodes)}",
         )
-        for name, operator, operands, attributes in _calls()
-    ]
-    outputs = [output for node in nodes for output in node.outputs]
-    return finished(list(inputs.values()), list(constants.values()), nodes, outputs)
+        self.nodes.append(node)
+        return node.outputs[0]
+
+    def _constant(self, array: NDArray[Any]) -> ir.Value:
+        self.constants.append(constant(f"c{len(self.constants)}", array))
+        return self.constants[-1]
+
+    def _dimension(self) -> ir.Value:
+        return self._node("Gather", self._node("Shape", self._image), _integer(0), axis=0)
+
+    def _unsqueezed(self, value: Operand) -> ir.Value:
+        return self._node("Unsqueeze", value, _integers(0))
+
+    def _shape(self, computed: int, given: int) -> ir.Value:
+        parts = [self._unsqueezed(self._dimension()) for _ in range(computed)]
+        parts += [self._unsqueezed(_integer(1)) for _ in range(given)]
+        return self._node("Concat", *parts, axis=0)
+
+    def _reshaped(self) -> ir.Value:
+        rank = self.drawn.choice((2, 3, 4, 4, 4, 6))
+        computed = self.drawn.randint(1, min(3, rank))
+        found = self._node("Reshape", self._image, self._shape(computed, rank - computed))
+        return self._node("Transpose", found, perm=[0, 2, 1, 3]) if rank == 4 else found
+
+    def _expanded(self) -> ir.Value:
+        shape = self._shape(2, 2)
+        ones = self._filled(self._node("Shape", shape))
+        unchanged = self._node("Equal", shape, self._node("Mul", ones, _integer(-1)))
+        return self._node("Expand", self._image, self._node("Where", unchanged, shape, shape))
+
+    def _filled(self, shape: Operand) -> ir.Value:
+        return self._node("ConstantOfShape", shape, value=ir.tensor(np.ones(1, np.int64)))
+
+    def _grid(self) -> ir.Value:
+        end = self._node("Cast", self._dimension(), to=7)
+        run = self._node("Range", _integer(0), end, _integer(1))
+        bound = self._unsqueezed(self._dimension())
+        part = self._node("Slice", run, _integers(0), bound, _integers(0), _integers(1))
+        column = self._node("Reshape", part, _integers(1, 1))
+        return self._unsqueezed(self._node("Add", column, _integers(0)))
+
+    def _sliced(self) -> ir.Value:
+        operator = next(self._next_between)
+        neutral = _integer(0 if operator in ("Add", "Sub") else 1)
+        bound = self._unsqueezed(self._node(operator, self._dimension(), neutral))
+        return self._node("Slice", self._image, _integers(0), bound, _integers(0), _integers(1))
+
+    def _between(self) -> ir.Value:
+        operator = next(self._next_between)
+        return self._unsqueezed(self._node(operator, self._dimension(), self._dimension()))
+
+    def _end(self) -> ir.Value:
+        shape = self._node("Shape", self._image)
+        end = self._node("Slice", shape, _integers(0), _integers(1), _integers(0))
+        again = self._unsqueezed(self._node("Squeeze", end, _integers(0)))
+        return self._node("Concat", end, again, axis=0)
+
+    def _padded(self) -> ir.Value:
+        sizes = self._node(
+            "Concat", self._node("Shape", self._image), _integers(1, 1, 1, 1), axis=0
+        )
+        pairs = self._node("Slice", sizes, _integers(0), _integers(8), _integers(0), _integers(1))
+        table = self._node("Transpose", self._node("Reshape", pairs, _integers(2, 4)), perm=[1, 0])
+        margins = self._node("Reshape", table, _integers(-1))
+        margins = self._node("Sub", margins, self._filled(_integers(8)))
+        return self._node("Pad", self._image, self._node("Cast", margins, to=7))
+
+    def _scattered(self) -> ir.Value:
+        shape = self._node("Identity", self._node("Shape", self._image))
+        return self._node("ScatterND", shape, np.zeros((1, 1), np.int64), _integers(1))
+
+    def _normalized(self) -> ir.Value:
+        mean = self._node("ReduceMean", self._image, axes=[-1])
+        away = self._node("Sub", self._image, mean)
+        squares = self._node("Pow", away, np.asarray(2, np.float32))
+        variance = self._node("ReduceMean", squares, axes=[-1])
+        deviation = self._node("Sqrt", self._node("Add", variance, np.asarray(1e-5, np.float32)))
+        scaled = self._node("Mul", self._node("Div", away, deviation), _ONE)
+        return self._node("Add", scaled, _ONE)
+
+    def _on_floats(self) -> ir.Value:
+        found = self._image
+        for _ in range(self.drawn.randint(3, 8)):
+            operator = next(self._next_on_floats)
+            operands, attributes = _ON_FLOATS[operator]
+            found = self._node(operator, found, *operands, **attributes)
+        return found
+
+    def _compared(self) -> ir.Value:
+        truth = self._node("Not", self._node(next(self._next_compared), self._image, _ONE))
+        chosen = self._node("Where", truth, self._image, np.asarray(0, np.float32))
+        return self._node("Cast", self._node("Cast", chosen, to=7), to=1)
+
+    def _other(self) -> ir.Value:
+        self._node("Split", self.inputs["pair"], axis=0)
+        return self._node("Gemm", self._node("Flatten", self._image), _MATRIX)
 
 
-def _constants() -> dict[str, np.ndarray[Any, Any]]:
-    return {
-        "one": np.ones(1, np.float32),
-        "kernel": np.ones((1, 1, 1, 1), np.float32),
-        "integers": np.ones(1, np.int64),
-        "several": np.ones(4, np.int64),
-        "square": np.ones(2, np.int64),
-        "index": np.asarray(0, np.int64) + 1,
-        "zero": np.asarray(0, np.int64),
-        "start": np.zeros(1, np.int64),
-        "place": np.zeros((1, 1), np.int64),
-        "margins": np.zeros(4, np.int64),
-    }
+def _integer(number: int) -> NDArray[np.int64]:
+    return np.asarray(number, np.int64)
 
 
-def _calls() -> Iterator[tuple[str, str, tuple[str, ...], dict[str, Any]]]:
-    calls: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = dict(_OTHERS)
-    calls |= {operator: (("matrix",), {}) for operator in _UNARY}
-    calls |= {operator: (("matrix", "matrix"), {}) for operator in _BINARY}
-    kinds = list(calls)
-    mixed = random.Random(_SEED)  # noqa: S311 - an order, no secret
-    position = 0
-    for repeat in range(REPEATS):
-        mixed.shuffle(kinds)
-        for operator in kinds:
-            if position % _BETWEEN_SWEEPS == 0:
-                yield f"{SWEEPER} {position}", "Add", ("large", "large"), {}
-            operands, attributes = calls[operator]
-            yield f"{operator} {repeat}", operator, operands, attributes
-            position += 1
+def _integers(*numbers: int) -> NDArray[np.int64]:
+    return np.asarray(numbers, np.int64)

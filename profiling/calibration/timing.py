@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ _WARM_RUNS = 3
 _RUNS, _MOST_RUNS = 20, 60
 _SECONDS = 0.02
 _WEIGHTS_RUNS = 12
+_LAUNCH_RUNS = 24
 _CHAIN = (50, 450)
 _CHAIN_RUNS = 40
 
@@ -47,13 +48,8 @@ def time_micros(
 
 
 def time_launches(config: RunConfig) -> dict[str, float]:
-    """Microseconds of a tiny operator among others, by operator: the middle of its repeats."""
-    times = node_times(launches.model(), config, runs=_MOST_RUNS)
-    kinds: dict[str, list[float]] = {}
-    for name, us in times.items():
-        kinds.setdefault(name.split()[0], []).append(us)
-    kinds.pop(launches.SWEEPER, None)
-    return {operator: sorted(found)[len(found) // 2] for operator, found in kinds.items()}
+    """Microseconds of every node of `launches.model()`."""
+    return dict(node_times(launches.model(), config, runs=_LAUNCH_RUNS))
 
 
 def time_weights(config: RunConfig) -> dict[str, float]:
@@ -88,7 +84,7 @@ def node_times(model: ir.Model, config: RunConfig, *, runs: int = _RUNS) -> Mapp
     for run in parse_profile(text).runs[_WARM_RUNS:]:
         for event in run.events:
             spent.setdefault(event.node, []).append(event.duration_us)
-    return {name: _fastest_quarter(times) for name, times in spent.items()}
+    return {name: fastest_quarter(times) for name, times in spent.items()}
 
 
 def _repeat(session: Any, feeds: Mapping[str, Any], runs: int) -> None:
@@ -128,6 +124,7 @@ def _chain(length: int) -> ir.Model:
     return launches.finished([first], [], nodes, nodes[-1].outputs)
 
 
-def _fastest_quarter(times: list[int]) -> float:
+def fastest_quarter(times: Sequence[int]) -> float:
+    """The mean of the fastest quarter."""
     fastest = sorted(times)[: max(1, len(times) // 4)]
     return sum(fastest) / len(fastest)

@@ -1,6 +1,6 @@
 """From the cost of the source to the cost of the optimized graph, bar by bar.
 
-On paper nothing is estimated: every step knows what it changed, so the bars add up exactly.
+On paper nothing is uncertain: every step knows what it changed, so the bars add up exactly.
 """
 
 from __future__ import annotations
@@ -69,8 +69,12 @@ class Waterfall:
     bars: tuple[Bar, ...]
 
     @property
-    def unexplained(self) -> int:
-        """What is left when all bars are added up: 0, or the trace and its totals disagree."""
+    def elsewhere(self) -> int:
+        """What is left when all bars are added up.
+
+        Of what is counted 0, or the trace and its totals disagree; of predicted time what nodes
+        gain that no rewrite touched, for their launches find other caches.
+        """
         return self.after - self.before - sum(bar.change for bar in self.bars)
 
     @property

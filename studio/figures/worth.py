@@ -85,6 +85,9 @@ def static_waterfall(
         name = f"{len(rest)} others"
         rows.append(_static_row(together, name, "imported", found=found, scale=scale))
         drawn.append(rest)
+    if found.elsewhere:
+        rows.append(_elsewhere_row(found, scale))
+        drawn.append(())
     ends = Ends(
         found.before / scale.size, (scale.text(found.before), scale.text(found.after)), scale.unit
     )
@@ -108,6 +111,18 @@ def _static_row(bar: Bar, label: str, family: str, *, found: Waterfall, scale: S
     hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{amount}{share}"
     color = FAMILY_COLORS.get(family, BEFORE_COLOR)
     return Row(_cut(label), color, -bar.change / scale.size, f"{amount}{share}", hover)
+
+
+def elsewhere_label(found: Waterfall) -> str:
+    """What the row behind all bars is called."""
+    return f"{'warmer' if found.elsewhere < 0 else 'colder'} caches at other launches"
+
+
+def _elsewhere_row(found: Waterfall, scale: Scale) -> Row:
+    amount = amount_text(found.elsewhere, found.metric)
+    hover = f"Launches that no rewrite touched find other caches<br>{amount}"
+    change = -found.elsewhere / scale.size
+    return Row(elsewhere_label(found), BEFORE_COLOR, change, amount, hover)
 
 
 def _static_title(found: Waterfall, labels: Sequence[str], scale: Scale) -> str:

@@ -115,14 +115,17 @@ def write_steps(
     """The worker's part of `predicted_steps`."""
     cursor = _opened(folder, trace)
     cursor.seek(0)
-    priced = PricedSteps(cursor.state, device_from_json(device))
+    profile = device_from_json(device)
+    priced = PricedSteps(cursor.state, profile)
     before, unknown, changes = priced.total_ns, priced.unknown, list[int]()
     for rewrite in cursor.trace.rewrites:
         cursor.seek(rewrite.step)
         changes.append(priced.after(rewrite))
         if rewrite.step % _REPORT_EVERY == 0:
             progress(f"step {rewrite.step}", rewrite.step / cursor.trace.steps)
-    found = PredictedSteps(before, tuple(changes), (unknown, priced.unknown))
+    last = predict_graph(cursor.model.graph, Sizes.of(cursor.model.graph), profile)
+    after = sum(round(1000 * node.parts.total_us) for node in last.nodes)
+    found = PredictedSteps(before, after, tuple(changes), (unknown, priced.unknown))
     target.write_text(json.dumps(steps_json(found)))
 
 

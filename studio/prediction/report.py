@@ -10,7 +10,7 @@ from optimizer.cost.classes import OperatorClass
 from optimizer.cost.node import Cost
 from optimizer.cost.predict import GraphPrediction, NodePrediction, Parts
 
-STEPS_SCHEMA = "passlens.predicted-steps/1"
+STEPS_SCHEMA = "passlens.predicted-steps/2"
 NODES_SCHEMA = "passlens.predicted-nodes/1"
 
 
@@ -20,18 +20,16 @@ class PredictedSteps:
 
     Attributes:
         before_ns: of the source.
+        after_ns: of the last step; where launches depend on how cold the caches are, not quite
+            what all changes lead to.
         changes_ns: what each step added, step 1 first; negative where it saved.
         unknown: nodes without a prediction, before and after.
     """
 
     before_ns: int
+    after_ns: int
     changes_ns: tuple[int, ...]
     unknown: tuple[int, int] = (0, 0)
-
-    @property
-    def after_ns(self) -> int:
-        """Of the last step."""
-        return self.before_ns + sum(self.changes_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,8 @@ def steps_json(found: PredictedSteps) -> dict[str, Any]:
 def steps_from_json(data: Mapping[str, Any]) -> PredictedSteps:
     """What `steps_json` wrote."""
     before, after = data["unknown"]
-    return PredictedSteps(data["before_ns"], tuple(data["changes_ns"]), (before, after))
+    changes = tuple(data["changes_ns"])
+    return PredictedSteps(data["before_ns"], data["after_ns"], changes, (before, after))
 
 
 def graph_json(found: GraphPrediction, step: int, details: Mapping[str, str]) -> dict[str, Any]:

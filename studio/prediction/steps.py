@@ -1,18 +1,20 @@
 """Predicted time at every step of a trace; only what a step changed is predicted anew.
 
-Whole nanoseconds, rounded node by node: every step knows exactly what it changed.
+Whole nanoseconds, rounded node by node: every step knows exactly what it changed. How cold a launch
+finds the caches depends on all nodes before it; here every launch finds them as cold as those of
+the source do together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, node_cost
-from optimizer.cost.predict import predict
+from optimizer.cost.predict import predict, predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
@@ -40,6 +42,7 @@ class PricedSteps:
         self._state, self._device = state, device
         self._sizes = Sizes.of(state.model.graph)
         self._weights = sum(_weights(node, self._sizes) for node in self._live())
+        self._cold = _usual_coldness(state.model.graph, self._sizes, device)
         self._nodes: dict[str, _Priced] = {}
         self._predict_all()
 
@@ -96,7 +99,9 @@ class PricedSteps:
             self._predict(node)
 
     def _predict(self, node: ir.Node) -> None:
-        parts = predict(node, self._sizes, self._device, graph_weight_bytes=self._weights)
+        parts = predict(
+            node, self._sizes, self._device, graph_weight_bytes=self._weights, cold=self._cold
+        )
         time_ns = 0 if parts is None else round(1000 * parts.total_us)
         weights = _weights(node, self._sizes)
         self._nodes[node_id(node)] = _Priced(time_ns, weights, parts is not None)
@@ -105,6 +110,17 @@ class PricedSteps:
     def _live(self) -> Iterator[ir.Node]:
         nodes = walk_nodes(self._state.model.graph)
         return (node for node in nodes if not is_constant_node(node))
+
+
+def _usual_coldness(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> float:
+    """The one that makes all launches together as long as they are."""
+    if not device.cold_launch:
+        return 0.0
+    warm, cold = (
+        sum(node.parts.emit_us for node in predict_graph(graph, sizes, one).nodes)
+        for one in (replace(device, cold_launch=0.0), device)
+    )
+    return (cold / warm - 1) / device.cold_launch if warm else 0.0
 
 
 def _weights(node: ir.Node, sizes: Sizes) -> int:

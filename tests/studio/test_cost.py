@@ -70,7 +70,7 @@ def test_static_bars_of_a_real_network_add_up_to_its_totals(store: Store, networ
         assert list(costs.totals[metric]) == run.result["totals"][metric]
         for by in ways:
             found = waterfall(costs.steps, costs.totals, metric=metric, by=by)
-            assert found.unexplained == 0
+            assert found.elsewhere == 0
             labels = [bar.pass_id for bar in found.bars]
             families = [costs.names[bar.pass_id].family for bar in found.bars]
             figure, rows = static_waterfall(found, labels, families)

@@ -16,7 +16,10 @@ from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.trace_file import open_trace_over
 from profiling.workers import WorkerPool
+from profiling.worth.waterfall import waterfall
 from studio import jobs
+from studio.experiments.worth.trace import trace_costs
+from studio.figures.worth import elsewhere_label, static_waterfall
 from studio.gallery import gallery
 from studio.prediction.jobs import device_key, predicted_graph, predicted_steps
 from studio.prediction.report import PredictedSteps, steps_from_json, steps_json
@@ -92,9 +95,12 @@ def test_weights_that_come_to_fit_into_a_cache_change_the_time_of_nodes_nobody_t
 
 
 WAITING = replace(with_cache(CORTEX_X4, 1), exposed=1.0)
+COLD = replace(with_cache(CORTEX_X4, 1 << 16), cold_launch=0.7)
 
 
-@pytest.mark.parametrize("device", [H200, WAITING], ids=["sheet", "waits for weights"])
+@pytest.mark.parametrize(
+    "device", [H200, WAITING, COLD], ids=["sheet", "waits for weights", "cold caches"]
+)
 def test_a_worker_predicts_a_run_once_and_finds_it_again(
     store: Store, pool: WorkerPool, device: DeviceProfile
 ) -> None:
@@ -117,6 +123,20 @@ def test_a_worker_predicts_a_run_once_and_finds_it_again(
     assert predicted_graph(refuse, subject, 0, device) == first  # pyright: ignore[reportArgumentType]
 
 
+def test_colder_caches_elsewhere_get_a_row_of_their_own(store: Store, pool: WorkerPool) -> None:
+    subject = opened(store, "gpt2")
+    costs = trace_costs(store, *subject).with_predicted(predicted_steps(pool, subject, COLD))
+    found = waterfall(costs.steps, costs.totals, metric="predicted")
+    assert found.elsewhere
+    assert abs(found.elsewhere) < abs(found.after - found.before) / 5
+    names = [bar.pass_id for bar in found.bars]
+    figure, rows = static_waterfall(found, names, ["fusion"] * len(names))
+    assert rows[-1] == ()
+    changes = [sum(bar.change for bar in row) for row in rows[:-1]]
+    assert sum(changes) + found.elsewhere == found.after - found.before
+    assert elsewhere_label(found) in str(figure)
+
+
 def test_a_device_calibrated_anew_is_another_device() -> None:
     assert device_key(H200) == device_key(replace(H200))
     assert device_key(replace(H200, launch_us=5.0)) != device_key(H200)
@@ -124,6 +144,5 @@ def test_a_device_calibrated_anew_is_another_device() -> None:
 
 
 def test_steps_come_back_as_they_were_written() -> None:
-    found = PredictedSteps(5000, (-1000, 20), (1, 0))
+    found = PredictedSteps(5000, 4010, (-1000, 20), (1, 0))
     assert steps_from_json(steps_json(found)) == found
-    assert found.after_ns == 4020

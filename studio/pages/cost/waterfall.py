@@ -10,7 +10,7 @@ import streamlit as st
 from optimizer.cost.device import DeviceProfile
 from profiling.config import RunConfig
 from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
-from profiling.worth.waterfall import Bar, Metric, waterfall
+from profiling.worth.waterfall import Bar, Metric, Waterfall, waterfall
 from studio.cost_choice import CostChoice
 from studio.experiments.worth.trace import TraceCosts
 from studio.experiments.worth.waterfall import (
@@ -19,7 +19,12 @@ from studio.experiments.worth.waterfall import (
     run_waterfall,
     waterfall_key,
 )
-from studio.figures.worth import measured_waterfall_figure, static_waterfall, steps_text
+from studio.figures.worth import (
+    elsewhere_label,
+    measured_waterfall_figure,
+    static_waterfall,
+    steps_text,
+)
 from studio.numbers import digits
 from studio.pages.cost.computed import computed
 from studio.pages.cost.pieces import Table, figure, how, twin, ways_in
@@ -84,15 +89,13 @@ def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice, *, how: str 
     )
     bars = rows[picked] if picked is not None and picked < len(rows) else ()
     place = st.container()
-    row = twin("Every bar as a table", _table(found.bars, labels, metric), key=f"paper-{metric}")
-    if row is not None and not bars:
+    row = twin("Every bar as a table", _table(found, labels), key=f"paper-{metric}")
+    if row is not None and row < len(found.bars) and not bars:
         bars = (found.bars[row],)
     with place:
         steps = tuple(step for bar in bars for step in bar.steps)
         label = labels[found.bars.index(bars[0])] if len(bars) == 1 else f"{len(bars)} bars"
         ways_in(label, sorted(steps), key="paper")
-    if found.unexplained:
-        show_message(f"{found.unexplained:+,} {_UNITS[metric]} in no bar.", key="unexplained")
 
 
 def _label(bar: Bar, costs: TraceCosts) -> str:
@@ -102,13 +105,16 @@ def _label(bar: Bar, costs: TraceCosts) -> str:
     return costs.names[bar.pass_id].title
 
 
-def _table(bars: tuple[Bar, ...], labels: list[str], metric: Metric) -> Table:
+def _table(found: Waterfall, labels: list[str]) -> Table:
+    bars, names = list(found.bars), labels
+    if found.elsewhere:
+        bars, names = [*bars, Bar("", "", (), found.elsewhere)], [*labels, elsewhere_label(found)]
     return {
-        "bar": labels,
+        "bar": names,
         "pass": [bar.pass_id for bar in bars],
         "rewrites": [len(bar.steps) for bar in bars],
-        "steps": [steps_text(bar.steps) for bar in bars],
-        f"change, {_UNITS[metric]}": [bar.change for bar in bars],
+        "steps": [steps_text(bar.steps) if bar.steps else "" for bar in bars],
+        f"change, {_UNITS[found.metric]}": [bar.change for bar in bars],
     }
 
 

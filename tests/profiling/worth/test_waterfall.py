@@ -18,7 +18,7 @@ def test_bars_add_up_however_they_are_grouped() -> None:
     for metric in TOTALS:
         for by, count in WAYS:
             found = waterfall(STEPS, TOTALS, metric=metric, by=by)
-            assert found.unexplained == 0
+            assert found.elsewhere == 0
             assert len(found.bars) == count
 
 
@@ -37,7 +37,7 @@ def test_the_strongest_bar_is_the_one_that_saved_most() -> None:
 
 
 def test_totals_that_steps_do_not_explain_are_not_hidden() -> None:
-    assert waterfall(STEPS, {"nodes": (10, 8)}, metric="nodes").unexplained == 1
+    assert waterfall(STEPS, {"nodes": (10, 8)}, metric="nodes").elsewhere == 1
 
 
 def test_passes_are_cut_where_another_one_goes_on() -> None:

@@ -1,4 +1,4 @@
-"""The shortest time of every node of a model, in a worker process."""
+"""How long every node of a model takes in its fastest runs, in a worker process."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from optimizer.verify.jobs import Request
 from profiling.calibration import CALIBRATED
 from profiling.calibration.micro import Micro, model_of
-from profiling.calibration.timing import node_times
+from profiling.calibration.timing import fastest_quarter, node_times
 from profiling.timeline.recorder import Recorder
 
 _WARM_RUNS = 2
 
 
 def record(path: Path, runs: int) -> dict[str, float]:
-    """In the worker: the shortest time of each node in microseconds.
+    """In the worker: microseconds of each node, the mean of its fastest quarter of runs.
 
     What the first session of a process says about small numbers holds for all.
     """
@@ -25,10 +25,11 @@ def record(path: Path, runs: int) -> dict[str, float]:
         for _ in range(runs + _WARM_RUNS):
             recorder.run()
         timeline = recorder.finish().timeline
-    best: dict[str, float] = {}
+    times: dict[str, list[int]] = {}
     for run in timeline.runs[_WARM_RUNS:]:
-        spent: dict[str, float] = {}
+        spent: dict[str, int] = {}
         for event in run.events:
             spent[event.node] = spent.get(event.node, 0) + event.duration_us
-        best = {name: min(us, best.get(name, us)) for name, us in spent.items()}
-    return best
+        for name, us in spent.items():
+            times.setdefault(name, []).append(us)
+    return {name: fastest_quarter(us) for name, us in times.items()}

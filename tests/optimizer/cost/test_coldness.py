@@ -1,0 +1,114 @@
+"""How cold the caches are: what passes makes them cold, and nodes make them warm again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import onnx_ir as ir
+import pytest
+
+from optimizer.cost.coldness import coldness
+from optimizer.cost.device import Level
+from optimizer.cost.devices import CORTEX_X4
+from optimizer.cost.predict import predict_graph
+from optimizer.cost.sizes import Sizes
+from optimizer.model.graph import identify, node_id
+
+NEAR = 1000
+
+
+def chain(length: int) -> ir.Graph:
+    value = ir.val("x", ir.DataType.FLOAT, (4,))
+    first, nodes = value, list[ir.Node]()
+    for number in range(length):
+        nodes.append(ir.node("Neg", [value], name=f"n{number}"))
+        value = nodes[-1].outputs[0]
+        value.name, value.shape, value.dtype = f"y{number}", ir.Shape((4,)), ir.DataType.FLOAT
+    graph = ir.Graph([first], [value], nodes=nodes, opset_imports={"": 17})
+    identify(ir.Model(graph, ir_version=9))
+    return graph
+
+
+def test_where_little_passes_caches_stay_warm() -> None:
+    graph = chain(5)
+    found = coldness(graph, {node_id(node): 1 for node in graph}, NEAR)
+    assert set(found) == {node_id(node) for node in graph}
+    assert max(found.values()) < 0.01
+
+
+def test_a_large_node_makes_those_after_it_cold_and_that_fades() -> None:
+    graph = chain(100)
+    ids = [node_id(node) for node in graph]
+    found = coldness(graph, {ids[20]: 6 * NEAR}, NEAR)
+    after = [found[identity] for identity in ids[21:]]
+    assert after[0] == 1
+    assert after == sorted(after, reverse=True)
+    assert after[30] == pytest.approx(0.37, abs=0.01)
+    assert found[ids[20]] < 1
+
+
+def test_the_first_node_finds_what_the_run_before_left() -> None:
+    graph = chain(3)
+    ids = [node_id(node) for node in graph]
+    assert coldness(graph, {ids[2]: 3 * NEAR}, NEAR)[ids[0]] == pytest.approx(0.5)
+
+
+def test_the_order_is_the_runtimes() -> None:
+    x = ir.val("x", ir.DataType.FLOAT, (4,))
+    nodes = [ir.node("Neg", [x], name=f"n{number}") for number in range(3)]
+    for number, node in enumerate(nodes):
+        node.outputs[0].name = f"y{number}"
+    outputs = [node.outputs[0] for node in nodes]
+    graph = ir.Graph([x], outputs, nodes=nodes, opset_imports={"": 17})
+    identify(ir.Model(graph, ir_version=9))
+    first, middle, last = (node_id(node) for node in nodes)
+    found = coldness(graph, {middle: 100 * NEAR}, NEAR)
+    assert found[first] == 1
+    assert found[last] == 1
+    assert found[middle] < 1
+
+
+def test_bodies_are_as_cold_as_what_owns_them() -> None:
+    def branch(name: str) -> ir.Graph:
+        node = ir.node("Constant", [], {"value": ir.tensor([1.0])}, name=f"{name} c")
+        twice = ir.node("Neg", [node.outputs[0]], name=f"{name} n")
+        node.outputs[0].name, twice.outputs[0].name = f"{name} v", f"{name} y"
+        return ir.Graph([], [twice.outputs[0]], nodes=[node, twice], name=name)
+
+    condition = ir.val("condition", ir.DataType.BOOL, ())
+    both = {"then_branch": branch("then"), "else_branch": branch("else")}
+    owner = ir.node("If", [condition], both, name="if")
+    owner.outputs[0].name = "y"
+    graph = ir.Graph([condition], owner.outputs, nodes=[owner], opset_imports={"": 17})
+    identify(ir.Model(graph, ir_version=9))
+    inside = {node_id(body[1]): 2 * NEAR for body in both.values()}
+    found = coldness(graph, inside, NEAR)
+    assert set(found) == {node_id(owner), *inside}
+    assert all(cold == pytest.approx(4 / 6) for cold in found.values())
+
+
+def test_a_launch_takes_longer_in_cold_caches_and_nothing_else_does() -> None:
+    graph = chain(2)
+    levels = (Level("near", 1, 1e11), Level("memory", None, 1e11))
+    warm = replace(CORTEX_X4, levels=levels)
+    for share in (0.0, 0.5):
+        device = replace(warm, cold_launch=share)
+        parts = [node.parts for node in predict_graph(graph, Sizes(), device).nodes]
+        plain = [node.parts for node in predict_graph(graph, Sizes(), warm).nodes]
+        for one, other in zip(parts, plain, strict=True):
+            assert one.emit_us == pytest.approx(other.emit_us * (1 + share))
+            assert replace(one, emit_us=0.0) == replace(other, emit_us=0.0)
+
+
+def test_a_concat_of_more_inputs_takes_longer_to_launch() -> None:
+    device = replace(CORTEX_X4, joined_us=0.5)
+    times: list[float] = []
+    for count in (2, 5):
+        inputs = [ir.val(f"x{number}", ir.DataType.INT64, (1,)) for number in range(count)]
+        node = ir.node("Concat", inputs, {"axis": 0}, name="n")
+        out = node.outputs[0]
+        out.name, out.shape, out.dtype = "y", ir.Shape((count,)), ir.DataType.INT64
+        graph = ir.Graph(inputs, [out], nodes=[node], opset_imports={"": 17})
+        identify(ir.Model(graph, ir_version=9))
+        times.append(predict_graph(graph, Sizes(), device).nodes[0].parts.emit_us)
+    assert times[1] - times[0] == pytest.approx(3 * 0.5)
