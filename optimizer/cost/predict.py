@@ -205,10 +205,13 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
 
 def launch_us(node: ir.Node, device: DeviceProfile, cold: float) -> float:
     """The launch of a node in caches that cold."""
-    warm_us = device.launch(node.op_type)
-    if node.op_type == "Concat" and not node.domain:
-        warm_us += device.joined_us * max(0, len(node.inputs) - 2)
+    warm_us = device.launch(node.op_type) + device.joined_us * further_inputs(node)
     return warm_us * (1 + device.cold_launch * cold)
+
+
+def further_inputs(node: ir.Node) -> int:
+    """How many inputs a Concat has beyond two; 0 for all other operators."""
+    return max(0, len(node.inputs) - 2) if node.op_type == "Concat" else 0
 
 
 def operations_of(

@@ -13,6 +13,7 @@ from optimizer.cost.device import FORMAT, DeviceError, DeviceProfile, device_fro
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.model.limits import JobLimits
+from profiling.calibration import launches
 from profiling.calibration.derive import Rates, derive, footprints, levels, samples
 from profiling.calibration.launching import launching
 from profiling.calibration.table import micros
@@ -111,12 +112,12 @@ def measure(
     with pool.measuring(cancelled=cancelled) as bench:
         worker = bench.worker(fresh=config.device != "cpu")
         clock_us = worker.run(time_clock, config, limits=_LIMITS, cancelled=cancelled)
-        launches = worker.run(time_launches, config, limits=_LIMITS, cancelled=cancelled)
+        launched = worker.run(time_launches, config, limits=_LIMITS, cancelled=cancelled)
         times = worker.run(
             time_micros, table, config, limits=_LIMITS, progress=progress, cancelled=cancelled
         )
         weights = worker.run(time_weights, config, limits=_LIMITS, cancelled=cancelled)
-    return Timings(clock_us, launches, tuple(times), weights, load)
+    return Timings(clock_us, launched, tuple(times), weights, load)
 
 
 def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfile:
@@ -175,7 +176,12 @@ def _profile(
     machine, now = this_machine(), datetime.now(UTC)
     memory = levels(found.bandwidths, caches)
     near_bytes = memory[0].size_bytes or 0
-    launch = launching(timings.launches_us, timings.clock_us, near_bytes)
+    launched = {
+        name: max(0.0, us - timings.clock_us)
+        for name, us in timings.launches_us.items()
+        if not name.startswith(launches.SWEEPER)
+    }
+    launch = launching(launches.model().graph, launched, near_bytes)
     usual = sorted(launch.warm_us.values())[len(launch.warm_us) // 2]
     return DeviceProfile(
         id="this",

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import onnx_ir as ir
 from numpy.typing import NDArray
 
 from optimizer.cost.coldness import coldness
 from optimizer.cost.node import node_cost
+from optimizer.cost.predict import further_inputs
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import node_id
-from profiling.calibration import launches
 
 _TURNS = 20
 _MOST = 3.0
@@ -39,28 +40,24 @@ class Launches:
     cold: float
 
 
-def launching(times_us: Mapping[str, float], clock_us: float, near_bytes: int) -> Launches:
-    """What the times of `launches.model()` say.
+def launching(graph: ir.Graph, launched_us: Mapping[str, float], near_bytes: int) -> Launches:
+    """What the launches of a graph that ran say.
 
     Args:
-        times_us: by node name; those the runtime left out are not needed.
-        clock_us: what the profiler adds to each.
+        graph: with ids and shapes.
+        launched_us: how long launches took, by node name.
         near_bytes: of the nearest level of memory.
     """
-    graph = launches.model().graph
     costs = {node_id(node): node_cost(node, Sizes()) for node in graph}
     moved = {i: c.bytes_read + c.bytes_written for i, c in costs.items() if c is not None}
     found = coldness(graph, moved, near_bytes)
-    tiny = {
-        name: max(0.0, us - clock_us)
-        for name, us in times_us.items()
-        if not name.startswith(launches.SWEEPER)
-    }
-    nodes = [node for node in graph if node.name in tiny]
-    times = np.array([tiny[node.name or ""] for node in nodes])
-    names = np.array([node.op_type for node in nodes])
-    more = np.array([max(0, len(node.inputs) - 2) * (node.op_type == "Concat") for node in nodes])
-    return _fitted(times, names, more, np.array([found[node_id(node)] for node in nodes]))
+    nodes = [node for node in graph if node.name in launched_us]
+    return _fitted(
+        np.array([launched_us[node.name or ""] for node in nodes]),
+        np.array([node.op_type for node in nodes]),
+        np.array([further_inputs(node) for node in nodes]),
+        np.array([found[node_id(node)] for node in nodes]),
+    )
 
 
 def _fitted(

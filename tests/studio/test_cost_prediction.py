@@ -134,7 +134,7 @@ def test_colder_caches_elsewhere_get_a_row_of_their_own(store: Store, pool: Work
     assert rows[-1] == ()
     changes = [sum(bar.change for bar in row) for row in rows[:-1]]
     assert sum(changes) + found.elsewhere == found.after - found.before
-    assert elsewhere_label(found) in str(figure)
+    assert elsewhere_label(found) in str(figure.to_json())
 
 
 def test_a_device_calibrated_anew_is_another_device() -> None:

@@ -220,7 +220,7 @@ def test_no_two_tiny_nodes_share_a_constant() -> None:
 
 
 def test_launches_are_found_again_warm_and_cold() -> None:
-    near_bytes, clock_us = 1 << 20, 0.5
+    near_bytes = 1 << 20
     warm_us = {"Shape": 1.0, "Concat": 3.0}
     graph = launches.model().graph
     device = replace(
@@ -232,10 +232,9 @@ def test_launches_are_found_again_warm_and_cold() -> None:
         cold_launch=0.75,
     )
     made_up = {
-        node.name: clock_us + node.parts.emit_us
-        for node in predict_graph(graph, Sizes(), device).nodes
+        node.name: node.parts.emit_us for node in predict_graph(graph, Sizes(), device).nodes
     }
-    found = launching(made_up, clock_us, near_bytes)
+    found = launching(graph, made_up, near_bytes)
     assert found.cold == pytest.approx(0.75, rel=0.01)
     assert found.joined_us == pytest.approx(0.5, rel=0.01)
     for operator, us in found.warm_us.items():
@@ -243,9 +242,10 @@ def test_launches_are_found_again_warm_and_cold() -> None:
 
 
 def test_a_disturbed_launch_changes_little() -> None:
-    times = {node.name or "": 3.0 for node in launches.model().graph}
+    graph = launches.model().graph
+    times = {node.name or "": 3.0 for node in graph}
     first = next(name for name in times if name.startswith("Slice"))
-    found = launching(times | {first: 3000.0}, 0.0, 1 << 20)
+    found = launching(graph, times | {first: 3000.0}, 1 << 20)
     assert found.warm_us["Slice"] == pytest.approx(3.0, rel=0.1)
 
 
