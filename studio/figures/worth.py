@@ -17,6 +17,7 @@ from studio.figures.worth_rows import FAMILY_COLORS, MOST_ROWS, Ends, Row, water
 from studio.numbers import three_digits, unit_of
 
 _MOST_LABEL = 38
+_LEAST_SHARE = 0.1
 _MOST_LOG = 3.0
 """Intervals are drawn up to twenty times faster or slower."""
 
@@ -106,11 +107,15 @@ def _shown(bars: Sequence[Bar]) -> set[int]:
 def _static_row(bar: Bar, label: str, family: str, *, found: Waterfall, scale: Scale) -> Row:
     change, metric = found.after - found.before, found.metric
     helps = bar.change * change > 0
-    share = f" · {three_digits(100 * bar.change / change)} %" if helps else ""
+    share = f" · {_percent(100 * bar.change / change)}" if helps else ""
     amount = amount_text(bar.change, metric) if bar.change else "no change"
     hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{amount}{share}"
     color = FAMILY_COLORS.get(family, BEFORE_COLOR)
     return Row(_cut(label), color, -bar.change / scale.size, f"{amount}{share}", hover)
+
+
+def _percent(share: float) -> str:
+    return f"{three_digits(share)} %" if share >= _LEAST_SHARE else f"below {_LEAST_SHARE} %"
 
 
 def elsewhere_label(found: Waterfall) -> str:

@@ -60,12 +60,13 @@ def predicted(
 
 def _model_of(device: DeviceProfile, unknown: tuple[int, int]) -> str:
     waiting = " waiting for weights from far," if device.exposed else ""
+    cold = " (longer where caches are cold)" if device.cold_launch else ""
     missing = ""
     if any(unknown):
         missing = f" Without a prediction: {unknown[0]} nodes before, {unknown[1]} after."
     return words(
-        f"Predicted for {device.name}: launch,{waiting} then arithmetic or reading and writing,"
-        f" whichever takes longer; node after node, each rounded to a nanosecond.{missing}"
+        f"Predicted for {device.name}: launch{cold},{waiting} then arithmetic or reading and"
+        f" writing, whichever takes longer; node after node, each rounded to a nanosecond.{missing}"
     )
 
 
