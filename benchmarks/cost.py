@@ -158,7 +158,10 @@ class Case:
         self.times_us = {name: min(us, self.times_us.get(name, us)) for name, us in times.items()}
 
     def fitted(self, device: DeviceProfile) -> DeviceProfile:
-        """The device with launches that are not calibrated, but fitted on this network."""
+        """The device with launches that are not calibrated, but fitted on this network.
+
+        Only nodes that are little more than a launch tell of launches.
+        """
         launched = {
             one.node.name: one.measured_us - one.predicted_us + one.node.parts.emit_us
             for one in self.row(device).nodes

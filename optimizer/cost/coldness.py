@@ -41,9 +41,9 @@ def coldness(graph: ir.Graph, moved: Mapping[str, int], near_bytes: int) -> dict
 def _follow(
     graph: ir.Graph, moved: Mapping[str, int], sweep: int, cold: float, found: dict[str, float]
 ) -> None:
-    owners = {node_id(node): node for node in graph if bodies(node)}
+    nodes = {node_id(node): node for node in graph}
     for identity in runtime_order(graph):
         found[identity] = cold
-        for body in bodies(owners[identity]) if identity in owners else ():
+        for body in bodies(nodes[identity]):
             _follow(body, moved, sweep, cold, found)
         cold = min(1.0, _KEPT * cold + moved.get(identity, 0) / sweep)

@@ -120,14 +120,16 @@ def _percent(share: float) -> str:
 
 def elsewhere_label(found: Waterfall) -> str:
     """What the row behind all bars is called."""
+    if found.metric != "predicted":
+        return "in no bar"
     return f"{'warmer' if found.elsewhere < 0 else 'colder'} caches at other launches"
 
 
 def _elsewhere_row(found: Waterfall, scale: Scale) -> Row:
     amount = amount_text(found.elsewhere, found.metric)
-    hover = f"Launches that no rewrite touched find other caches<br>{amount}"
+    label = elsewhere_label(found)
     change = -found.elsewhere / scale.size
-    return Row(elsewhere_label(found), BEFORE_COLOR, change, amount, hover)
+    return Row(label, BEFORE_COLOR, change, amount, f"{label}<br>{amount}")
 
 
 def _static_title(found: Waterfall, labels: Sequence[str], scale: Scale) -> str:
