@@ -128,7 +128,8 @@ def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfil
     """
     caches = cache_sizes()
     found = derive(samples(micros(footprints(caches)), timings.micros_us, timings.weights_us))
-    if len(found.bandwidths) < len(footprints(caches)) or len(found.rates) < 3:
+    enough = len(found.bandwidths) == len(footprints(caches)) and len(found.rates) >= 3
+    if not enough or not timings.launches_us:
         raise CalibrationError("ONNX Runtime refused too many micro models; nothing was kept.")
     return _profile(config, found, timings, caches)
 

@@ -16,7 +16,14 @@ from optimizer.cost.device import DeviceProfile, Level
 from optimizer.cost.devices import CORTEX_X4
 from optimizer.cost.predict import predict, predict_graph
 from optimizer.errors import Cancelled, RunError
-from profiling.calibration import CALIBRATED, cached, calibrate, launches, weights
+from profiling.calibration import (
+    CALIBRATED,
+    CalibrationError,
+    cached,
+    calibrate,
+    launches,
+    weights,
+)
 from profiling.calibration.calibrate import Timings, cache_sizes, path_of, profile_of
 from profiling.calibration.derive import derive, footprints, levels, samples
 from profiling.calibration.launching import launching
@@ -124,6 +131,12 @@ def test_a_busy_machine_is_told(load: float, told: bool) -> None:
     launched = {node.name or "": 2.0 for node in launches.model().graph}
     timings = Timings(0.5, launched, (12.0,) * len(table), {}, load)
     assert ("busy (load 64.0)" in profile_of(timings).source) == told
+
+
+def test_without_launches_there_is_no_profile() -> None:
+    table = micros(footprints(cache_sizes()))
+    with pytest.raises(CalibrationError, match="refused too many"):
+        profile_of(Timings(0.5, {}, (12.0,) * len(table), {}, 0.1))
 
 
 def streaming(table: Sequence[Micro]) -> list[float | None]:
