@@ -2,8 +2,10 @@
 
 A few it makes all the same when a session is created: constants become initializers, operators that
 have no kernel give way to the nodes of their definition, and casts that follow each other are
-joined. Of the definitions only CastLike's is known here, a single Cast. Source: ONNX Runtime 1.31,
-insert_cast_transformer.cc (RemoveDuplicateCastTransformer) and graph_partitioner.cc.
+joined. Of the definitions only CastLike's is known here, a single Cast; and where several nodes
+read one DequantizeLinear, which gets a copy for each, nothing is known. Source: ONNX Runtime 1.31,
+insert_cast_transformer.cc (RemoveDuplicateCastTransformer), graph_partitioner.cc and
+ensure_unique_dq_for_node_unit.cc.
 """
 
 from __future__ import annotations
@@ -75,8 +77,8 @@ def refuse_what_is_replaced(nodes: Iterable[RuntimeNode]) -> None:
     """Say so where the runtime runs nodes that are not in the graph.
 
     Raises:
-        PlanError: an operator has no kernel of its own, or computes with float16, which may need
-            casts.
+        PlanError: an operator has no kernel of its own, computes with float16, which may need
+            casts, or is a DequantizeLinear with several readers.
     """
     for one in nodes:
         node, name = one.node, quoted(one.node.name or "")
@@ -85,11 +87,20 @@ def refuse_what_is_replaced(nodes: Iterable[RuntimeNode]) -> None:
                 f"ONNX Runtime replaces {node.op_type} {name} by several nodes of its own; its "
                 "memory is not modelled, measure it instead."
             )
+        if node.op_type == "DequantizeLinear" and _readers(node.outputs[0]) > 1:
+            raise PlanError(
+                f"ONNX Runtime gives every reader of DequantizeLinear {name} one of its own; its "
+                "memory is not modelled, measure it instead."
+            )
         if not one.is_cast and any(value.dtype == ir.DataType.FLOAT16 for value in one.reads()):
             raise PlanError(
                 f"ONNX Runtime may put casts around {node.op_type} {name}, which reads float16; "
                 "its memory is not modelled, measure it instead."
             )
+
+
+def _readers(value: ir.Value) -> int:
+    return len(value.uses()) + value.is_graph_output()
 
 
 def _runtime_node(node: ir.Node) -> RuntimeNode:

@@ -131,8 +131,13 @@ def test_text_and_sequences_are_not_in_the_block() -> None:
     [
         (f"{HEAD}[a] a = HardSwish(x)\n[b] y = {T}(a)\n}}", "replaces HardSwish 'a' by several"),
         ("g (float16[8] x) => (float16[8] y) {\n[a] y = Exp(x)\n}", "casts around Exp 'a'"),
+        (
+            "g (uint8[8] x, float s) => (float[8] y) {\n"
+            "[a] a = DequantizeLinear(x, s)\n[b] y = Add(a, a)\n}",
+            "every reader of DequantizeLinear 'a'",
+        ),
     ],
-    ids=["no kernel", "float16"],
+    ids=["no kernel", "float16", "shared dequantization"],
 )
 def test_where_the_runtime_runs_other_nodes_it_is_said(body: str, words: str) -> None:
     with pytest.raises(PlanError, match=words):
