@@ -19,6 +19,7 @@ _SWEEP = 6
 """So many times what the near level holds has to pass until nothing is left of it."""
 
 _KEPT = exp(-1 / 30)
+"""So much of the coldness is left after a node that moves nothing."""
 
 
 def coldness(graph: ir.Graph, moved: Mapping[str, int], near_bytes: int) -> dict[str, float]:

@@ -41,6 +41,11 @@ class Cost:
     bytes_written: int = 0
     weight_bytes: int = 0
 
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes read and written."""
+        return self.bytes_read + self.bytes_written
+
     def __add__(self, other: Cost) -> Cost:
         """Both together."""
         return Cost(

@@ -102,8 +102,7 @@ class NodePrediction:
     @property
     def intensity(self) -> float:
         """FLOPs per byte read or written; 0 where nothing moves."""
-        moved = self.cost.bytes_read + self.cost.bytes_written
-        return self.cost.flops / moved if moved else 0.0
+        return self.cost.flops / self.cost.bytes_moved if self.cost.bytes_moved else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
     cold: Mapping[str, float] = {}
     if device.cold_launch:
         pairs = zip(nodes, costs, strict=True)
-        moved = {node_id(n): c.bytes_read + c.bytes_written for n, c in pairs if c is not None}
+        moved = {node_id(node): cost.bytes_moved for node, cost in pairs if cost is not None}
         cold = coldness(graph, moved, device.near_bytes)
     known: list[NodePrediction] = []
     unknown: list[str] = []

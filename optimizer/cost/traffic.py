@@ -33,7 +33,7 @@ def exposed_s(kind: OperatorClass, cost: Cost, device: DeviceProfile, weight_byt
 
 def _weight_level(cost: Cost, device: DeviceProfile, weight_bytes: int) -> Level:
     """The level that holds all weights of the graph, or at least the node's own tensors."""
-    return device.level(max(weight_bytes, cost.bytes_read + cost.bytes_written))
+    return device.level(max(weight_bytes, cost.bytes_moved))
 
 
 def traffic_s(
@@ -60,7 +60,7 @@ def _weight_transposing(
     if kind != OperatorClass.TRANSPOSE or cost.bytes_read > cost.weight_bytes:
         return None
     curve = device.aliased_transposes if is_aliased(node, sizes) else device.weight_transposes
-    return None if curve is None else curve.at(cost.bytes_read + cost.bytes_written)
+    return None if curve is None else curve.at(cost.bytes_moved)
 
 
 def _streaming_s(

@@ -45,11 +45,6 @@ class Sample:
     width: float
     seconds: float
 
-    @property
-    def moved(self) -> int:
-        """Bytes read and written."""
-        return self.cost.bytes_read + self.cost.bytes_written
-
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
@@ -200,7 +195,7 @@ def _undisturbed(found: list[Sample]) -> list[tuple[float, float]]:
 
 
 def _rate(sample: Sample) -> float:
-    work = sample.moved if sample.kind in MOVING else sample.cost.flops
+    work = sample.cost.bytes_moved if sample.kind in MOVING else sample.cost.flops
     return max(work, 1) / sample.seconds
 
 
@@ -241,7 +236,7 @@ def _packing(found: list[Sample], rates: Mapping[OperatorClass, Curve]) -> Curve
 
 def _weight_transposes(found: list[Sample], *, aliased: bool) -> Curve | None:
     ours = [s for s in found if s.purpose == TRANSPOSED and is_aliased(s.node, Sizes()) == aliased]
-    return _curve((s.moved, s.moved / s.seconds) for s in ours) if ours else None
+    return _curve((s.cost.bytes_moved, _rate(s)) for s in ours) if ours else None
 
 
 def _exposed(
@@ -260,7 +255,7 @@ def _exposed(
 def _traffic(found: list[Sample], bandwidths: tuple[Bandwidth, ...]) -> dict[str, float]:
     """How often the bytes of an operator pass through memory, beside those of an addition."""
     return {
-        sample.node.op_type: max(1.0, sample.seconds * bandwidths[1].both / sample.moved)
+        sample.node.op_type: max(1.0, sample.seconds * bandwidths[1].both / sample.cost.bytes_moved)
         for sample in found
         if sample.purpose == TRAFFIC
     }

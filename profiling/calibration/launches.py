@@ -33,37 +33,21 @@ _SEED = 11
 _ONE = np.ones(1, np.float32)
 _MATRIX = np.ones((1, 1), np.float32)
 _KERNEL = np.ones((1, 1, 1, 1), np.float32)
+_ALONE = (
+    "Abs", "Clip", "Erf", "Exp", "Floor", "GlobalAveragePool", "Identity", "Neg", "Relu", "Round",
+    "Sigmoid", "Softmax", "Sqrt", "Tanh",
+)  # fmt: skip
+_WITH_ONE = ("Add", "Div", "LayerNormalization", "Max", "Min", "Mul", "Pow", "Sub", "Sum")
 _ON_FLOATS: Mapping[str, tuple[tuple[NDArray[Any], ...], dict[str, Any]]] = {
-    "Abs": ((), {}),
-    "Add": ((_ONE,), {}),
+    **{operator: ((), {}) for operator in _ALONE},
+    **{operator: ((_ONE,), {}) for operator in _WITH_ONE},
     "AveragePool": ((), {"kernel_shape": [1, 1]}),
     "BatchNormalization": ((_ONE, _ONE, _ONE, _ONE), {}),
-    "Clip": ((), {}),
     "Conv": ((_KERNEL,), {}),
-    "Div": ((_ONE,), {}),
-    "Erf": ((), {}),
-    "Exp": ((), {}),
-    "Floor": ((), {}),
-    "GlobalAveragePool": ((), {}),
-    "Identity": ((), {}),
-    "LayerNormalization": ((_ONE,), {}),
     "MatMul": ((_MATRIX,), {}),
-    "Max": ((_ONE,), {}),
     "MaxPool": ((), {"kernel_shape": [1, 1]}),
-    "Min": ((_ONE,), {}),
-    "Mul": ((_ONE,), {}),
-    "Neg": ((), {}),
-    "Pow": ((_ONE,), {}),
     "ReduceMax": ((), {"axes": [-1]}),
     "ReduceSum": ((np.ones(1, np.int64),), {}),
-    "Relu": ((), {}),
-    "Round": ((), {}),
-    "Sigmoid": ((), {}),
-    "Softmax": ((), {}),
-    "Sqrt": ((), {}),
-    "Sub": ((_ONE,), {}),
-    "Sum": ((_ONE,), {}),
-    "Tanh": ((), {}),
     "Transpose": ((), {"perm": [0, 2, 1, 3]}),
 }
 """Operators from an image to an image: constants and attributes."""
@@ -100,7 +84,7 @@ class _Writer:
         self.constants: list[ir.Value] = []
         self.nodes: list[ir.Node] = []
         self._image = self.inputs["image"]
-        self._next_on_floats = cycle(_ON_FLOATS)
+        self._next_on_floats = cycle(sorted(_ON_FLOATS))
         self._next_between = cycle(("Add", "Div", "Mod", "Mul", "Sub"))
         self._next_compared = cycle(("Equal", "Greater", "Less"))
 

@@ -49,7 +49,7 @@ def launching(graph: ir.Graph, launched_us: Mapping[str, float], near_bytes: int
         near_bytes: of the nearest level of memory.
     """
     costs = {node_id(node): node_cost(node, Sizes()) for node in graph}
-    moved = {i: c.bytes_read + c.bytes_written for i, c in costs.items() if c is not None}
+    moved = {identity: cost.bytes_moved for identity, cost in costs.items() if cost is not None}
     found = coldness(graph, moved, near_bytes)
     nodes = [node for node in graph if node.name in launched_us]
     return _fitted(

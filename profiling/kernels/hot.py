@@ -186,9 +186,7 @@ def _estimates(blocks: list[Block]) -> dict[str, float]:
     sizes = Sizes()
     costs = {node.name or "": node_cost(node, sizes) for block in blocks for node in block.nodes}
     return {
-        name: max(
-            cost.flops / _FLOPS_PER_US, (cost.bytes_read + cost.bytes_written) / _BYTES_PER_US
-        )
+        name: max(cost.flops / _FLOPS_PER_US, cost.bytes_moved / _BYTES_PER_US)
         for name, cost in costs.items()
         if cost is not None
     }

@@ -251,7 +251,7 @@ def _hover(group: Alike, *, rings: bool) -> str:
     together = f" · {len(group.nodes)} alike together" if len(group.nodes) > 1 else ""
     return (
         f"{which}<b>{escape(group.title)}</b><br>{escape(group.name)}<br>{node.kind.value}<br>"
-        f"{scaled(cost.flops, 'FLOP')} · {bytes_text(cost.bytes_read + cost.bytes_written)}"
+        f"{scaled(cost.flops, 'FLOP')} · {bytes_text(cost.bytes_moved)}"
         f" · {three_digits(node.intensity)} FLOP/B<br>"
         f"{three_digits(group.total_us / size)} {unit}{together}<br>{parts_text(node.parts)}"
     )

@@ -38,13 +38,8 @@ class StepCosts:
             if identity not in gone:
                 self._costs[identity] = new
             flops += new.flops - old.flops
-            moved += moved_bytes(new) - moved_bytes(old)
+            moved += new.bytes_moved - old.bytes_moved
         return flops, moved
 
     def _cost(self, node: ir.Node) -> Cost:
         return node_cost(node, self._sizes) or _NOTHING
-
-
-def moved_bytes(cost: Cost) -> int:
-    """Bytes read and written."""
-    return cost.bytes_read + cost.bytes_written

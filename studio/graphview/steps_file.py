@@ -24,7 +24,7 @@ from studio.graphview.catalogue import pass_records
 from studio.graphview.edges import Edge, into_node, into_outputs
 from studio.graphview.groups import Groups
 from studio.graphview.records import Record, drawn, record
-from studio.graphview.step_costs import StepCosts, moved_bytes
+from studio.graphview.step_costs import StepCosts
 
 SCHEMA = "passlens.steps/1"
 OrderKey = tuple[float, ...]
@@ -87,7 +87,7 @@ class _Steps:
         live = list(walk_nodes(self.graph))
         nodes = sum(not is_constant_node(n) for n in live)
         cost = self.costs.total()
-        return {"nodes": nodes, "flops": cost.flops, "bytes": moved_bytes(cost)}
+        return {"nodes": nodes, "flops": cost.flops, "bytes": cost.bytes_moved}
 
     def _step(self, rewrite: Rewrite) -> dict[str, Any]:
         touched = self._touched(rewrite)

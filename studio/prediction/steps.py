@@ -8,13 +8,13 @@ the source do together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, node_cost
-from optimizer.cost.predict import predict, predict_graph
+from optimizer.cost.predict import launch_us, predict, predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
@@ -42,7 +42,7 @@ class PricedSteps:
         self._state, self._device = state, device
         self._sizes = Sizes.of(state.model.graph)
         self._weights = sum(_weights(node, self._sizes) for node in self._live())
-        self._cold = _usual_coldness(state.model.graph, self._sizes, device)
+        self._cold = _usual_coldness(state, self._sizes, device)
         self._nodes: dict[str, _Priced] = {}
         self._predict_all()
 
@@ -112,15 +112,14 @@ class PricedSteps:
         return (node for node in nodes if not is_constant_node(node))
 
 
-def _usual_coldness(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> float:
+def _usual_coldness(state: GraphState, sizes: Sizes, device: DeviceProfile) -> float:
     """The one that makes all launches together as long as they are."""
     if not device.cold_launch:
         return 0.0
-    warm, cold = (
-        sum(node.parts.emit_us for node in predict_graph(graph, sizes, one).nodes)
-        for one in (replace(device, cold_launch=0.0), device)
-    )
-    return (cold / warm - 1) / device.cold_launch if warm else 0.0
+    found = [n for n in predict_graph(state.model.graph, sizes, device).nodes if n.parts.emit_us]
+    warm_us = sum(launch_us(state.nodes[node.node], device, cold=0.0) for node in found)
+    cold_us = sum(node.parts.emit_us for node in found)
+    return (cold_us / warm_us - 1) / device.cold_launch if warm_us else 0.0
 
 
 def _weights(node: ir.Node, sizes: Sizes) -> int:
