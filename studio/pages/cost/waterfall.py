@@ -84,8 +84,11 @@ def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice, *, how: str 
     families = [costs.names[bar.pass_id].family for bar in found.bars]
     drawn, rows = static_waterfall(found, labels, families)
     picked = figure(drawn, f"waterfall-{metric}-{choice.by}", pick=True)
+    beside = ""
+    if found.elsewhere and metric == "predicted":
+        beside = " With fewer nodes around them, other launches find other caches: the last bar."
     st.caption(
-        f"{how} The bars add up exactly. A pass gets what it did at its turn; the ablation says"
+        f"{how} The bars add up exactly.{beside} A pass gets what it did at its turn; the ablation says"
         " what it is worth beside the others."
     )
     bars = rows[picked] if picked is not None and picked < len(rows) else ()
