@@ -86,10 +86,10 @@ def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice, *, how: str 
     picked = figure(drawn, f"waterfall-{metric}-{choice.by}", pick=True)
     beside = ""
     if found.elsewhere and metric == "predicted":
-        beside = " With fewer nodes around them, other launches find other caches: the last bar."
+        beside = " Launches that no rewrite touched find other caches, too: the last bar."
     st.caption(
-        f"{how} The bars add up exactly.{beside} A pass gets what it did at its turn; the ablation says"
-        " what it is worth beside the others."
+        f"{how} The bars add up exactly.{beside} A pass gets what it did at its turn; the ablation"
+        " says what it is worth beside the others."
     )
     bars = rows[picked] if picked is not None and picked < len(rows) else ()
     place = st.container()
