@@ -130,6 +130,7 @@ class _Server:
         os.close(errors)
 
     def _become_worker(self, connection: int, errors: int, *, fresh: bool) -> NoReturn:
+        status = 1
         try:
             os.setpgid(0, 0)
             confinement.die_with_parent()
@@ -146,10 +147,11 @@ class _Server:
                 os.set_inheritable(connection, True)
                 os.execv(sys.executable, [*worker_command(), str(connection)])  # noqa: S606
             worker.serve(socket.socket(fileno=connection), address_space=True)
-        except BaseException:  # a fork must never return into the server's loop
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
+            status = 0
+        except BaseException:
+            traceback.print_exc()  # fails itself when the asker has closed the pipe
+        finally:
+            os._exit(status)  # a fork must never return into the server's loop
 
     def _collect(self) -> None:
         """Report workers that ended, and kill whatever they or their children left running."""

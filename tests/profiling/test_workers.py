@@ -26,6 +26,8 @@ from optimizer.errors import (
 )
 from optimizer.model.limits import MIB, JobLimits
 from profiling.workers import WorkerPool
+from profiling.workers.launcher import ForkServer
+from profiling.workers.messages import Job
 from profiling.workers.worker import RETIRE_ABOVE_BYTES, RETIRE_AFTER_JOBS
 from tests.profiling import jobs
 
@@ -206,6 +208,20 @@ def test_a_running_job_can_be_cancelled(pool: WorkerPool) -> None:
 
     with pytest.raises(Cancelled, match="turning in circles"):
         pool(jobs.report_and_spin, progress=on_progress, cancelled=stop.is_set)
+
+
+def test_a_worker_whose_asker_has_given_up_leaves_the_folders_of_other_jobs() -> None:
+    server = ForkServer(modules=())
+    try:
+        (server.folder / "other").mkdir()
+        worker = server.launch(fresh=False)
+        worker.channel.send(Job(abs, (-1,), JobLimits(), str(server.folder / "given up"), ()))
+        worker.close()  # its answer and its traceback find nobody
+        assert worker.ended.wait(10)
+        assert worker.exit_code == 1
+        assert (server.folder / "other").exists()
+    finally:
+        server.close()
 
 
 def test_a_job_that_waits_for_its_turn_can_be_cancelled() -> None:
