@@ -173,6 +173,8 @@ class Case:
             launches_us=found.warm_us,
             joined_us=found.joined_us,
             cold_launch=found.cold,
+            cold_operator=found.cold_operator,
+            far_operand_us=found.far_operand_us,
         )
 
     def row(self, device: DeviceProfile) -> Row:
@@ -192,7 +194,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Calibrate, measure and compare; the exit status is 0 if all promises hold in both states."""
     parser = argparse.ArgumentParser(description="Predicted and measured time, node by node.")
     parser.add_argument("--zoo", type=Path, help="folder of full-size exports")
-    parser.add_argument("--runs", type=int, default=15, help="of each network in a round")
+    parser.add_argument("--runs", type=int, default=40, help="of each network in a round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--network", action="append", default=[], help="only these")
     parser.add_argument("--write", action="store_true", help=f"to {RESULT.name}")

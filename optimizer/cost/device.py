@@ -11,7 +11,7 @@ from typing import Any
 from optimizer.cost.classes import OperatorClass
 from optimizer.errors import StudioError
 
-FORMAT = 4
+FORMAT = 5
 """Of the JSON; another one is not read."""
 
 
@@ -91,7 +91,10 @@ class DeviceProfile:
         launch_us: microseconds before an operator does anything, with all that it needs near.
         launches_us: the same for single operators; of a Concat with two inputs.
         joined_us: what each further input of a Concat adds to its launch.
-        cold_launch: share by which a launch takes longer when nothing it needs is near.
+        cold_launch: share by which a launch takes longer when nothing is near that all launches
+            need.
+        cold_operator: the same for what those of its operator need.
+        far_operand_us: what each operand adds to a launch that was last read or written long ago.
         clock_us: what the runtime's profiler adds to each operator that it times; no prediction
             contains it, a comparison with a profile has to.
         operators: curves of single operators that differ from their class; operations a second,
@@ -123,6 +126,8 @@ class DeviceProfile:
     launches_us: Mapping[str, float] = field(default_factory=dict[str, float])
     joined_us: float = 0.0
     cold_launch: float = 0.0
+    cold_operator: float = 0.0
+    far_operand_us: float = 0.0
     clock_us: float = 0.0
     operators: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
     packing: Curve | None = None
@@ -148,6 +153,11 @@ class DeviceProfile:
     def near_bytes(self) -> int:
         """What the nearest level holds; 0 where there is only memory."""
         return self.levels[0].size_bytes or 0
+
+    @property
+    def tells_coldness(self) -> bool:
+        """Whether launches take longer in cold caches."""
+        return bool(self.cold_launch or self.cold_operator or self.far_operand_us)
 
     @property
     def memory(self) -> Level:
@@ -181,6 +191,8 @@ def device_json(device: DeviceProfile) -> dict[str, Any]:
         "launches_us": dict(device.launches_us),
         "joined_us": device.joined_us,
         "cold_launch": device.cold_launch,
+        "cold_operator": device.cold_operator,
+        "far_operand_us": device.far_operand_us,
         "clock_us": device.clock_us,
         "operators": {name: curve.points for name, curve in device.operators.items()},
         "packing": _points(device.packing),
@@ -216,6 +228,8 @@ def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
             launches_us=_numbers(data["launches_us"]),
             joined_us=float(data["joined_us"]),
             cold_launch=float(data["cold_launch"]),
+            cold_operator=float(data["cold_operator"]),
+            far_operand_us=float(data["far_operand_us"]),
             clock_us=float(data["clock_us"]),
             operators={str(name): _curve(points) for name, points in data["operators"].items()},
             packing=_maybe_curve(data["packing"]),

@@ -22,7 +22,7 @@ from optimizer.cost.classes import (
     OperatorClass,
     operator_class,
 )
-from optimizer.cost.coldness import coldness
+from optimizer.cost.coldness import WARM, Coldness, coldness, operands_of
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.sizes import Sizes
@@ -132,7 +132,7 @@ def predict(
     device: DeviceProfile,
     *,
     graph_weight_bytes: int = 0,
-    cold: float = 0.0,
+    cold: Coldness = WARM,
 ) -> Parts | None:
     """How long a node takes; None where its cost or its class is unknown.
 
@@ -142,7 +142,7 @@ def predict(
         device: where it runs.
         graph_weight_bytes: weights of the whole graph: they pass through the caches between two
             runs, so that a node finds its own in the level that holds all.
-        cold: how cold the near caches are when it begins, from 0 to 1.
+        cold: how cold the near caches are when it begins.
     """
     found = predict_node(node, sizes, device, graph_weight_bytes=graph_weight_bytes, cold=cold)
     return None if found is None else found.parts
@@ -154,7 +154,7 @@ def predict_node(
     device: DeviceProfile,
     *,
     graph_weight_bytes: int = 0,
-    cold: float = 0.0,
+    cold: Coldness = WARM,
 ) -> NodePrediction | None:
     """The same with what it was computed from; the id is empty where the node has none."""
     cost, kind = node_cost(node, sizes), operator_class(node, sizes)
@@ -184,16 +184,12 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
     nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
     costs = [node_cost(node, sizes) for node in nodes]
     weights = sum(cost.weight_bytes for cost in costs if cost is not None)
-    cold: Mapping[str, float] = {}
-    if device.cold_launch:
-        pairs = zip(nodes, costs, strict=True)
-        moved = {node_id(node): cost.bytes_moved for node, cost in pairs if cost is not None}
-        cold = coldness(graph, moved, device.near_bytes)
+    cold = graph_coldness(graph, sizes, device)
     known: list[NodePrediction] = []
     unknown: list[str] = []
     for node in nodes:
         identity = node_id(node)
-        here = cold.get(identity, 0.0)
+        here = cold.get(identity, WARM)
         found = predict_node(node, sizes, device, graph_weight_bytes=weights, cold=here)
         if found is None:
             unknown.append(identity)
@@ -202,10 +198,22 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
     return GraphPrediction(device, tuple(known), tuple(unknown), dict(sizes.assumed))
 
 
-def launch_us(node: ir.Node, device: DeviceProfile, cold: float) -> float:
+def graph_coldness(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Mapping[str, Coldness]:
+    """What each node finds in the near caches, by id; empty where the device does not tell."""
+    if not device.tells_coldness:
+        return {}
+    nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
+    costs = {node_id(node): node_cost(node, sizes) for node in nodes}
+    moved = {identity: cost.bytes_moved for identity, cost in costs.items() if cost is not None}
+    return coldness(graph, moved, device.near_bytes)
+
+
+def launch_us(node: ir.Node, device: DeviceProfile, cold: Coldness) -> float:
     """The launch of a node in caches that cold."""
-    warm_us = device.launch(node.op_type) + device.joined_us * further_inputs(node)
-    return warm_us * (1 + device.cold_launch * cold)
+    near_us = device.launch(node.op_type) + device.joined_us * further_inputs(node)
+    far_us = device.far_operand_us * len(operands_of(node)) * cold.operands
+    longer = device.cold_launch * cold.shared + device.cold_operator * cold.operator
+    return (near_us + far_us) * (1 + longer)
 
 
 def further_inputs(node: ir.Node) -> int:

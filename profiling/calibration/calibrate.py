@@ -198,6 +198,8 @@ def _profile(
         launches_us=launch.warm_us,
         joined_us=launch.joined_us,
         cold_launch=launch.cold,
+        cold_operator=launch.cold_operator,
+        far_operand_us=launch.far_operand_us,
         clock_us=timings.clock_us,
         operators=found.operators,
         packing=found.packing,

@@ -1,8 +1,9 @@
 """From the times of tiny nodes to launches: warm, by operator, and how much longer when cold.
 
-    time = clock + (launch of the operator + further inputs of a Concat) x (1 + cold launch x cold)
+    time = (launch of the operator + further inputs of a Concat + far operands)
+           x (1 + cold launch x shared coldness + cold operator x the operator's coldness)
 
-Least squares in turns: launches for a known share, the share for known launches.
+Least squares in turns: the first factor for a known second, the second for a known first.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from optimizer.cost.coldness import coldness
+from optimizer.cost.coldness import coldness, operands_of
 from optimizer.cost.node import node_cost
 from optimizer.cost.predict import further_inputs
 from optimizer.cost.sizes import Sizes
@@ -24,20 +25,26 @@ _TURNS = 20
 _MOST = 3.0
 """So many times what its operator usually takes: what is above was disturbed."""
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class Launches:
-    """Microseconds, as a device profile has them.
+    """As a device profile has them: microseconds, and shares by which they grow in cold caches.
 
     Attributes:
         warm_us: by operator.
         joined_us: each input of a Concat beyond the second.
-        cold: share by which they grow in cold caches.
+        far_operand_us: each operand that was last read long ago.
+        cold: where nothing is near that all launches need.
+        cold_operator: where nothing is near that those of its operator need.
     """
 
     warm_us: Mapping[str, float]
     joined_us: float
+    far_operand_us: float
     cold: float
+    cold_operator: float
 
 
 def launching(graph: ir.Graph, launched_us: Mapping[str, float], near_bytes: int) -> Launches:
@@ -52,35 +59,41 @@ def launching(graph: ir.Graph, launched_us: Mapping[str, float], near_bytes: int
     moved = {identity: cost.bytes_moved for identity, cost in costs.items() if cost is not None}
     found = coldness(graph, moved, near_bytes)
     nodes = [node for node in graph if node.name in launched_us]
+    cold = [found[node_id(node)] for node in nodes]
+    far = [len(operands_of(node)) * one.operands for node, one in zip(nodes, cold, strict=True)]
     return _fitted(
         np.array([launched_us[node.name or ""] for node in nodes]),
         np.array([node.op_type for node in nodes]),
-        np.array([further_inputs(node) for node in nodes]),
-        np.array([found[node_id(node)] for node in nodes]),
+        np.array([[further_inputs(node) for node in nodes], far], np.float64).T,
+        np.array([(one.shared, one.operator) for one in cold]),
     )
 
 
-def _fitted(
-    times: NDArray[np.float64],
-    names: NDArray[np.str_],
-    more: NDArray[np.int64],
-    cold: NDArray[np.float64],
-) -> Launches:
+def _fitted(times: Floats, names: NDArray[np.str_], more: Floats, cold: Floats) -> Launches:
     operators, which = np.unique(names, return_inverse=True)
     usual = np.array([np.median(times[which == index]) for index in range(len(operators))])
     times = np.minimum(times, _MOST * usual[which])
-    share = joined = 0.0
-    warm = usual
+    parts = np.hstack([np.eye(len(operators))[which], more])
+    found, shares = np.zeros(parts.shape[1]), np.zeros(cold.shape[1])
     for _ in range(_TURNS):
-        longer = 1 + share * cold
-        rest = times - joined * more * longer
-        warm = np.bincount(which, rest * longer) / np.bincount(which, longer**2)
-        joined = _slope(more * longer, times - warm[which] * longer)
-        launch = warm[which] + joined * more
-        share = _slope(launch * cold, times - launch)
-    return Launches(dict(zip(operators.tolist(), warm.tolist(), strict=True)), joined, share)
+        found = _not_negative(parts * (1 + cold @ shares)[:, None], times)
+        launch = parts @ found
+        shares = _not_negative(cold * launch[:, None], times - launch)
+    *warm, joined, far = found.tolist()
+    return Launches(dict(zip(operators.tolist(), warm, strict=True)), joined, far, *shares.tolist())
 
 
-def _slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    squares = float(x @ x)
-    return max(0.0, float(x @ y) / squares) if squares else 0.0
+def _not_negative(columns: Floats, wanted: Floats) -> Floats:
+    """Least squares; columns that would count negative are left out, one after the other."""
+    used = list(range(columns.shape[1]))
+    while used:
+        found = np.linalg.lstsq(columns[:, used], wanted, rcond=None)[0]
+        worst = int(np.argmin(found))
+        if found[worst] >= 0:
+            break
+        del used[worst]
+    else:
+        found = np.zeros(0)
+    result = np.zeros(columns.shape[1])
+    result[used] = found
+    return result

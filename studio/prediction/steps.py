@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.cost.coldness import WARM, Coldness, operands_of
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, node_cost
-from optimizer.cost.predict import launch_us, predict, predict_graph
+from optimizer.cost.predict import graph_coldness, launch_us, predict, predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
@@ -112,14 +113,25 @@ class PricedSteps:
         return (node for node in nodes if not is_constant_node(node))
 
 
-def _usual_coldness(state: GraphState, sizes: Sizes, device: DeviceProfile) -> float:
+def _usual_coldness(state: GraphState, sizes: Sizes, device: DeviceProfile) -> Coldness:
     """The one that makes all launches together as long as they are."""
-    if not device.cold_launch:
-        return 0.0
-    found = [n for n in predict_graph(state.model.graph, sizes, device).nodes if n.parts.emit_us]
-    warm_us = sum(launch_us(state.nodes[node.node], device, cold=0.0) for node in found)
-    cold_us = sum(node.parts.emit_us for node in found)
-    return (cold_us / warm_us - 1) / device.cold_launch if warm_us else 0.0
+    graph = state.model.graph
+    cold = graph_coldness(graph, sizes, device)
+    found = (
+        [n for n in predict_graph(graph, sizes, device).nodes if n.parts.emit_us] if cold else []
+    )
+    nodes = [(state.nodes[one.node], cold[one.node]) for one in found]
+    operands = sum(len(operands_of(node)) for node, _ in nodes)
+    far = sum(len(operands_of(node)) * one.operands for node, one in nodes)
+    near = [(launch_us(node, device, Coldness(operands=one.operands)), one) for node, one in nodes]
+    whole_us = sum(us for us, _ in near)
+    if not whole_us:
+        return WARM
+    return Coldness(
+        sum(us * one.shared for us, one in near) / whole_us,
+        sum(us * one.operator for us, one in near) / whole_us,
+        far / operands if operands else 0.0,
+    )
 
 
 def _weights(node: ir.Node, sizes: Sizes) -> int:

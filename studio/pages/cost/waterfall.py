@@ -60,7 +60,7 @@ def predicted(
 
 def _model_of(device: DeviceProfile, unknown: tuple[int, int]) -> str:
     waiting = " waiting for weights from far," if device.exposed else ""
-    cold = " (longer where caches are cold)" if device.cold_launch else ""
+    cold = " (longer where caches are cold)" if device.tells_coldness else ""
     missing = ""
     if any(unknown):
         missing = f" Without a prediction: {unknown[0]} nodes before, {unknown[1]} after."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp
 
 import onnx_ir as ir
 import pytest
@@ -33,24 +34,54 @@ def test_where_little_passes_caches_stay_warm() -> None:
     graph = chain(5)
     found = coldness(graph, {node_id(node): 1 for node in graph}, NEAR)
     assert set(found) == {node_id(node) for node in graph}
-    assert max(found.values()) < 0.01
+    for cold in found.values():
+        assert max(cold.shared, cold.operator, cold.operands) < 0.02
 
 
 def test_a_large_node_makes_those_after_it_cold_and_that_fades() -> None:
     graph = chain(100)
     ids = [node_id(node) for node in graph]
     found = coldness(graph, {ids[20]: 6 * NEAR}, NEAR)
-    after = [found[identity] for identity in ids[21:]]
-    assert after[0] == 1
+    after = [found[identity].shared for identity in ids[21:]]
+    assert after[0] == pytest.approx(1)
     assert after == sorted(after, reverse=True)
-    assert after[30] == pytest.approx(0.37, abs=0.01)
-    assert found[ids[20]] < 1
+    assert after[4] == pytest.approx(2 / 3 * 0.37 + 1 / 3 * 0.94, abs=0.01)
+    assert after[60] == pytest.approx(1 / 3 * 0.37, abs=0.01)
+    assert found[ids[20]].shared < 0.1
 
 
 def test_the_first_node_finds_what_the_run_before_left() -> None:
     graph = chain(3)
     ids = [node_id(node) for node in graph]
-    assert coldness(graph, {ids[2]: 3 * NEAR}, NEAR)[ids[0]] == pytest.approx(0.5)
+    first = coldness(graph, {ids[2]: 3 * NEAR}, NEAR)[ids[0]]
+    assert first.shared == pytest.approx(0.5, abs=0.01)
+    assert first.operator == pytest.approx(1 - exp(-1 / 4), abs=0.01)
+
+
+def test_an_operator_is_as_cold_as_what_ran_since_it_last_did() -> None:
+    graph = chain(400)
+    nodes = list(graph)
+    nodes[10].op_type = nodes[350].op_type = "Relu"
+    found = [coldness(graph, {}, NEAR)[node_id(node)].operator for node in nodes]
+    assert found[350] == pytest.approx(1 - exp(-340 / 300), abs=0.001)
+    assert found[10] == pytest.approx(1 - exp(-60 / 300), abs=0.001)
+    assert max(found[12:350]) < 0.01
+
+
+def test_an_operand_is_as_cold_as_what_passed_since_it_was_last_touched() -> None:
+    x = ir.val("x", ir.DataType.FLOAT, (4,))
+    early = ir.node("Neg", [x], name="early")
+    large = ir.node("Neg", [early.outputs[0]], name="large")
+    late = ir.node("Add", [early.outputs[0], large.outputs[0]], name="late")
+    for node in (early, large, late):
+        node.outputs[0].name = f"{node.name} y"
+    graph = ir.Graph([x], late.outputs, nodes=[early, large, late], opset_imports={"": 17})
+    identify(ir.Model(graph, ir_version=9))
+    found = coldness(graph, {node_id(large): 12 * NEAR}, NEAR)
+    assert found[node_id(large)].operands == pytest.approx(0, abs=0.01)
+    both = found[node_id(late)].operands
+    assert both == pytest.approx(1 - exp(-1), abs=0.01)  # the large one was read before it wrote
+    assert found[node_id(early)].operands == pytest.approx(1 - exp(-1), abs=0.01)
 
 
 def test_the_order_is_the_runtimes() -> None:
@@ -63,12 +94,10 @@ def test_the_order_is_the_runtimes() -> None:
     identify(ir.Model(graph, ir_version=9))
     first, middle, last = (node_id(node) for node in nodes)
     found = coldness(graph, {last: 100 * NEAR}, NEAR)
-    assert found[last] == 1
-    assert found[middle] == 1
-    assert found[first] < 1
+    assert found[last].shared < found[first].shared < found[middle].shared
 
 
-def test_bodies_are_as_cold_as_what_owns_them() -> None:
+def test_bodies_run_after_what_owns_them_one_after_the_other() -> None:
     def branch(name: str) -> ir.Graph:
         node = ir.node("Constant", [], {"value": ir.tensor([1.0])}, name=f"{name} c")
         twice = ir.node("Neg", [node.outputs[0]], name=f"{name} n")
@@ -84,20 +113,22 @@ def test_bodies_are_as_cold_as_what_owns_them() -> None:
     inside = {node_id(body[1]): 2 * NEAR for body in both.values()}
     found = coldness(graph, inside, NEAR)
     assert set(found) == {node_id(owner), *inside}
-    assert all(cold == pytest.approx(4 / 6) for cold in found.values())
+    one, other = (found[identity].shared for identity in inside)
+    assert 0.3 < one < found[node_id(owner)].shared < other
 
 
 def test_a_launch_takes_longer_in_cold_caches_and_nothing_else_does() -> None:
     graph = chain(2)
     levels = (Level("near", 1, 1e11), Level("memory", None, 1e11))
     warm = replace(CORTEX_X4, levels=levels)
-    for share in (0.0, 0.5):
-        device = replace(warm, cold_launch=share)
-        parts = [node.parts for node in predict_graph(graph, Sizes(), device).nodes]
-        plain = [node.parts for node in predict_graph(graph, Sizes(), warm).nodes]
-        for one, other in zip(parts, plain, strict=True):
-            assert one.emit_us == pytest.approx(other.emit_us * (1 + share))
-            assert replace(one, emit_us=0.0) == replace(other, emit_us=0.0)
+    cold = replace(warm, cold_launch=0.5, cold_operator=0.25, far_operand_us=0.3)
+    parts = [node.parts for node in predict_graph(graph, Sizes(), cold).nodes]
+    plain = [node.parts for node in predict_graph(graph, Sizes(), warm).nodes]
+    gone = 1 - exp(-(32 / 12 + 1 / 300))
+    longer = (plain[1].emit_us + 0.3 * gone) * (1 + 0.5 + 0.25 * gone)
+    assert parts[1].emit_us == pytest.approx(longer)
+    for one, other in zip(parts, plain, strict=True):
+        assert replace(one, emit_us=0.0) == replace(other, emit_us=0.0)
 
 
 def test_a_concat_of_more_inputs_takes_longer_to_launch() -> None:

@@ -242,13 +242,17 @@ def test_launches_are_found_again_warm_and_cold() -> None:
         launch_us=2.0,
         launches_us=warm_us,
         joined_us=0.5,
+        far_operand_us=0.25,
         cold_launch=0.75,
+        cold_operator=0.5,
     )
     made_up = {
         node.name: node.parts.emit_us for node in predict_graph(graph, Sizes(), device).nodes
     }
     found = launching(graph, made_up, near_bytes)
     assert found.cold == pytest.approx(0.75, rel=0.01)
+    assert found.cold_operator == pytest.approx(0.5, rel=0.01)
+    assert found.far_operand_us == pytest.approx(0.25, rel=0.01)
     assert found.joined_us == pytest.approx(0.5, rel=0.01)
     for operator, us in found.warm_us.items():
         assert us == pytest.approx(warm_us.get(operator, 2.0), rel=0.01)
