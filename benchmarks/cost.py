@@ -172,7 +172,7 @@ class Case:
             device,
             launches_us=found.warm_us,
             joined_us=found.joined_us,
-            cold_launch=found.cold,
+            cold_launch=found.cold_launch,
             cold_operator=found.cold_operator,
             far_operand_us=found.far_operand_us,
         )

@@ -197,7 +197,7 @@ def _profile(
         launch_us=usual,
         launches_us=launch.warm_us,
         joined_us=launch.joined_us,
-        cold_launch=launch.cold,
+        cold_launch=launch.cold_launch,
         cold_operator=launch.cold_operator,
         far_operand_us=launch.far_operand_us,
         clock_us=timings.clock_us,

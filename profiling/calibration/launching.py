@@ -36,14 +36,14 @@ class Launches:
         warm_us: by operator.
         joined_us: each input of a Concat beyond the second.
         far_operand_us: each operand that was last read long ago.
-        cold: where nothing is near that all launches need.
+        cold_launch: where nothing is near that all launches need.
         cold_operator: where nothing is near that those of its operator need.
     """
 
     warm_us: Mapping[str, float]
     joined_us: float
     far_operand_us: float
-    cold: float
+    cold_launch: float
     cold_operator: float
 
 

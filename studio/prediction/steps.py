@@ -15,7 +15,7 @@ import onnx_ir as ir
 from optimizer.cost.coldness import WARM, Coldness, operands_of
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, node_cost
-from optimizer.cost.predict import graph_coldness, launch_us, predict, predict_graph
+from optimizer.cost.predict import graph_coldness, predict
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
@@ -115,23 +115,22 @@ class PricedSteps:
 
 def _usual_coldness(state: GraphState, sizes: Sizes, device: DeviceProfile) -> Coldness:
     """The one that makes all launches together as long as they are."""
-    graph = state.model.graph
-    cold = graph_coldness(graph, sizes, device)
-    found = (
-        [n for n in predict_graph(graph, sizes, device).nodes if n.parts.emit_us] if cold else []
-    )
-    nodes = [(state.nodes[one.node], cold[one.node]) for one in found]
-    operands = sum(len(operands_of(node)) for node, _ in nodes)
-    far = sum(len(operands_of(node)) * one.operands for node, one in nodes)
-    near = [(launch_us(node, device, Coldness(operands=one.operands)), one) for node, one in nodes]
-    whole_us = sum(us for us, _ in near)
-    if not whole_us:
+    near_us = shared_us = operator_us = far = 0.0
+    operands = 0
+    for identity, cold in graph_coldness(state.model.graph, sizes, device).items():
+        node = state.nodes[identity]
+        parts = predict(node, sizes, device, cold=Coldness(operands=cold.operands))
+        if parts is None or not parts.emit_us:
+            continue
+        near_us += parts.emit_us
+        shared_us += parts.emit_us * cold.shared
+        operator_us += parts.emit_us * cold.operator
+        count = len(operands_of(node))
+        operands += count
+        far += count * cold.operands
+    if not near_us:
         return WARM
-    return Coldness(
-        sum(us * one.shared for us, one in near) / whole_us,
-        sum(us * one.operator for us, one in near) / whole_us,
-        far / operands if operands else 0.0,
-    )
+    return Coldness(shared_us / near_us, operator_us / near_us, far / max(1, operands))
 
 
 def _weights(node: ir.Node, sizes: Sizes) -> int:

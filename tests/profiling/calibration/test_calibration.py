@@ -250,7 +250,7 @@ def test_launches_are_found_again_warm_and_cold() -> None:
         node.name: node.parts.emit_us for node in predict_graph(graph, Sizes(), device).nodes
     }
     found = launching(graph, made_up, near_bytes)
-    assert found.cold == pytest.approx(0.75, rel=0.01)
+    assert found.cold_launch == pytest.approx(0.75, rel=0.01)
     assert found.cold_operator == pytest.approx(0.5, rel=0.01)
     assert found.far_operand_us == pytest.approx(0.25, rel=0.01)
     assert found.joined_us == pytest.approx(0.5, rel=0.01)
