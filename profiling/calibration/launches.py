@@ -31,6 +31,7 @@ _SWEEPS = (1 << 16, 1 << 18, 1 << 19, 1 << 20)
 _SEED = 11
 
 _ONE = np.ones(1, np.float32)
+_IMAGE = np.ones((1, 1, 1, 1), np.float32)
 _MATRIX = np.ones((1, 1), np.float32)
 _KERNEL = np.ones((1, 1, 1, 1), np.float32)
 _ALONE = (
@@ -212,7 +213,7 @@ class _Writer:
 
     def _compared(self) -> ir.Value:
         truth = self._node("Not", self._node(next(self._next_compared), self._image, _ONE))
-        chosen = self._node("Where", truth, self._image, np.asarray(0, np.float32))
+        chosen = self._node("Where", truth, self._image, _IMAGE)
         return self._node("Cast", self._node("Cast", chosen, to=7), to=1)
 
     def _other(self) -> ir.Value:
