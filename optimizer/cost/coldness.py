@@ -13,6 +13,7 @@ from math import exp
 
 import onnx_ir as ir
 
+from optimizer.cost.node import Cost
 from optimizer.memory.runtime.order import runtime_order
 from optimizer.model.graph import bodies, node_id
 
@@ -45,14 +46,15 @@ class Coldness:
 
 
 WARM = Coldness()
+_NOTHING = Cost()
 
 
-def coldness(graph: ir.Graph, moved: Mapping[str, int], near_bytes: int) -> dict[str, Coldness]:
+def coldness(graph: ir.Graph, costs: Mapping[str, Cost], near_bytes: int) -> dict[str, Coldness]:
     """How cold the caches are for each node, by id.
 
     Args:
         graph: with ids; its bodies are included, constants are not.
-        moved: bytes that a node reads and writes, by id; those of others are unknown and count 0.
+        costs: by node id; nodes without one count as if they moved nothing.
         near_bytes: what the near level holds.
     """
     caches = _Caches(max(1, near_bytes))
@@ -60,7 +62,7 @@ def coldness(graph: ir.Graph, moved: Mapping[str, int], near_bytes: int) -> dict
     found: dict[str, Coldness] = {}
     for _ in range(2):  # the second run finds what the first one left
         for node in nodes:
-            found[node_id(node)] = caches.run(node, moved.get(node_id(node), 0))
+            found[node_id(node)] = caches.run(node, costs.get(node_id(node), _NOTHING).bytes_moved)
     return found
 
 

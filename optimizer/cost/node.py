@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from optimizer.cost.formulas import FORMULAS, Operation, per_element
 from optimizer.cost.sizes import Sizes
+from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.model.operators.call import constant_of
 
 VIEWS = frozenset(
@@ -82,6 +83,13 @@ def node_cost(node: ir.Node, sizes: Sizes | None = None) -> Cost | None:
         read = min(read, written)
         weights = min(weights, read)
     return Cost(flops, read, written, weights)
+
+
+def node_costs(graph: ir.Graph, sizes: Sizes) -> dict[str, Cost]:
+    """The costs that are known, of a graph with ids and its bodies, by node id."""
+    nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
+    costs = {node_id(node): node_cost(node, sizes) for node in nodes}
+    return {identity: cost for identity, cost in costs.items() if cost is not None}
 
 
 def is_view(node: ir.Node) -> bool:

@@ -24,7 +24,7 @@ from optimizer.cost.classes import (
 )
 from optimizer.cost.coldness import WARM, Coldness, coldness, operands_of
 from optimizer.cost.device import DeviceProfile
-from optimizer.cost.node import Cost, node_cost
+from optimizer.cost.node import Cost, node_cost, node_costs
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.traffic import exposed_s, packing_s, traffic_s
 from optimizer.cost.widths import width_of
@@ -182,9 +182,9 @@ def predict_node(
 def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> GraphPrediction:
     """Every node of a graph and its bodies, constants left out; a body counts once."""
     nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
-    costs = [node_cost(node, sizes) for node in nodes]
-    weights = sum(cost.weight_bytes for cost in costs if cost is not None)
-    cold = graph_coldness(graph, sizes, device)
+    costs = node_costs(graph, sizes)
+    weights = sum(cost.weight_bytes for cost in costs.values())
+    cold = coldness(graph, costs, device.near_bytes) if device.tells_coldness else {}
     known: list[NodePrediction] = []
     unknown: list[str] = []
     for node in nodes:
@@ -196,16 +196,6 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
         else:
             known.append(found)
     return GraphPrediction(device, tuple(known), tuple(unknown), dict(sizes.assumed))
-
-
-def graph_coldness(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Mapping[str, Coldness]:
-    """What each node finds in the near caches, by id; empty where the device does not tell."""
-    if not device.tells_coldness:
-        return {}
-    nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
-    costs = {node_id(node): node_cost(node, sizes) for node in nodes}
-    moved = {identity: cost.bytes_moved for identity, cost in costs.items() if cost is not None}
-    return coldness(graph, moved, device.near_bytes)
 
 
 def launch_us(node: ir.Node, device: DeviceProfile, cold: Coldness) -> float:

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from optimizer.cost.coldness import coldness, operands_of
-from optimizer.cost.node import node_cost
+from optimizer.cost.node import node_costs
 from optimizer.cost.predict import further_inputs
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import node_id
@@ -55,9 +55,7 @@ def launching(graph: ir.Graph, launched_us: Mapping[str, float], near_bytes: int
         launched_us: how long launches took, by node name.
         near_bytes: of the nearest level of memory.
     """
-    costs = {node_id(node): node_cost(node, Sizes()) for node in graph}
-    moved = {identity: cost.bytes_moved for identity, cost in costs.items() if cost is not None}
-    found = coldness(graph, moved, near_bytes)
+    found = coldness(graph, node_costs(graph, Sizes()), near_bytes)
     nodes = [node for node in graph if node.name in launched_us]
     cold = [found[node_id(node)] for node in nodes]
     far = [len(operands_of(node)) * one.operands for node, one in zip(nodes, cold, strict=True)]

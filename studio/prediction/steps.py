@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.cost.coldness import WARM, Coldness, operands_of
+from optimizer.cost.coldness import WARM, Coldness, coldness, operands_of
 from optimizer.cost.device import DeviceProfile
-from optimizer.cost.node import VIEWS, node_cost
-from optimizer.cost.predict import graph_coldness, predict
+from optimizer.cost.node import VIEWS, node_cost, node_costs
+from optimizer.cost.predict import predict
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
@@ -115,9 +115,12 @@ class PricedSteps:
 
 def _usual_coldness(state: GraphState, sizes: Sizes, device: DeviceProfile) -> Coldness:
     """The one that makes all launches together as long as they are."""
+    if not device.tells_coldness:
+        return WARM
+    graph = state.model.graph
     near_us = shared_us = operator_us = far = 0.0
     operands = 0
-    for identity, cold in graph_coldness(state.model.graph, sizes, device).items():
+    for identity, cold in coldness(graph, node_costs(graph, sizes), device.near_bytes).items():
         node = state.nodes[identity]
         parts = predict(node, sizes, device, cold=Coldness(operands=cold.operands))
         if parts is None or not parts.emit_us:

@@ -11,11 +11,16 @@ import pytest
 from optimizer.cost.coldness import coldness
 from optimizer.cost.device import Level
 from optimizer.cost.devices import CORTEX_X4
+from optimizer.cost.node import Cost
 from optimizer.cost.predict import predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import identify, node_id
 
 NEAR = 1000
+
+
+def moving(count: int) -> Cost:
+    return Cost(bytes_read=count // 2, bytes_written=count - count // 2)
 
 
 def chain(length: int) -> ir.Graph:
@@ -32,7 +37,7 @@ def chain(length: int) -> ir.Graph:
 
 def test_where_little_passes_caches_stay_warm() -> None:
     graph = chain(5)
-    found = coldness(graph, {node_id(node): 1 for node in graph}, NEAR)
+    found = coldness(graph, {node_id(node): moving(1) for node in graph}, NEAR)
     assert set(found) == {node_id(node) for node in graph}
     for cold in found.values():
         assert max(cold.shared, cold.operator, cold.operands) < 0.02
@@ -41,7 +46,7 @@ def test_where_little_passes_caches_stay_warm() -> None:
 def test_a_large_node_makes_those_after_it_cold_and_that_fades() -> None:
     graph = chain(100)
     ids = [node_id(node) for node in graph]
-    found = coldness(graph, {ids[20]: 6 * NEAR}, NEAR)
+    found = coldness(graph, {ids[20]: moving(6 * NEAR)}, NEAR)
     after = [found[identity].shared for identity in ids[21:]]
     assert after[0] == pytest.approx(1)
     assert after == sorted(after, reverse=True)
@@ -53,7 +58,7 @@ def test_a_large_node_makes_those_after_it_cold_and_that_fades() -> None:
 def test_the_first_node_finds_what_the_run_before_left() -> None:
     graph = chain(3)
     ids = [node_id(node) for node in graph]
-    first = coldness(graph, {ids[2]: 3 * NEAR}, NEAR)[ids[0]]
+    first = coldness(graph, {ids[2]: moving(3 * NEAR)}, NEAR)[ids[0]]
     assert first.shared == pytest.approx(0.5, abs=0.01)
     assert first.operator == pytest.approx(1 - exp(-1 / 4), abs=0.01)
 
@@ -77,7 +82,7 @@ def test_an_operand_is_as_cold_as_what_passed_since_it_was_last_touched() -> Non
         node.outputs[0].name = f"{node.name} y"
     graph = ir.Graph([x], late.outputs, nodes=[early, large, late], opset_imports={"": 17})
     identify(ir.Model(graph, ir_version=9))
-    found = coldness(graph, {node_id(large): 12 * NEAR}, NEAR)
+    found = coldness(graph, {node_id(large): moving(12 * NEAR)}, NEAR)
     assert found[node_id(large)].operands == pytest.approx(0, abs=0.01)
     both = found[node_id(late)].operands
     assert both == pytest.approx(1 - exp(-1), abs=0.01)  # the large one was read before it wrote
@@ -93,7 +98,7 @@ def test_the_order_is_the_runtimes() -> None:
     graph = ir.Graph([x], outputs, nodes=nodes, opset_imports={"": 17})
     identify(ir.Model(graph, ir_version=9))
     first, middle, last = (node_id(node) for node in nodes)
-    found = coldness(graph, {last: 100 * NEAR}, NEAR)
+    found = coldness(graph, {last: moving(100 * NEAR)}, NEAR)
     assert found[last].shared < found[first].shared < found[middle].shared
 
 
@@ -110,7 +115,7 @@ def test_bodies_run_after_what_owns_them_one_after_the_other() -> None:
     owner.outputs[0].name = "y"
     graph = ir.Graph([condition], owner.outputs, nodes=[owner], opset_imports={"": 17})
     identify(ir.Model(graph, ir_version=9))
-    inside = {node_id(body[1]): 2 * NEAR for body in both.values()}
+    inside = {node_id(body[1]): moving(2 * NEAR) for body in both.values()}
     found = coldness(graph, inside, NEAR)
     assert set(found) == {node_id(owner), *inside}
     one, other = (found[identity].shared for identity in inside)
