@@ -67,7 +67,7 @@ def _beside(group: Alike, total_us: float) -> str:
     unit, size = time_unit([group.total_us])
     share = 100 * group.total_us / (total_us or 1.0)
     time = three_digits(group.total_us / size)
-    return f"{time} {unit} · {share:.2g} % · {group.first.parts.limit}"
+    return f"{time} {unit} · {share:.2g} % · {group.parts.limit}"
 
 
 def predicted_against_measured(found: Beside, *, dark: bool) -> go.Figure:

@@ -253,7 +253,7 @@ def _hover(group: Alike, *, rings: bool) -> str:
         f"{which}<b>{escape(group.title)}</b><br>{escape(group.name)}<br>{node.kind.value}<br>"
         f"{scaled(cost.flops, 'FLOP')} · {bytes_text(cost.bytes_moved)}"
         f" · {three_digits(node.intensity)} FLOP/B<br>"
-        f"{three_digits(group.total_us / size)} {unit}{together}<br>{parts_text(node.parts)}"
+        f"{three_digits(group.total_us / size)} {unit}{together}<br>{parts_text(group.parts)}"
     )
 
 

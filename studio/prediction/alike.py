@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, replace
 
 from optimizer.cost.predict import NodePrediction, Parts
 from studio.prediction.report import PredictedGraph
@@ -13,7 +13,9 @@ _MOST_NAME = 48
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Nodes with the same operator, cost and predicted parts; at least one.
+    """Nodes with the same operator, cost and predicted parts but for the launch; at least one.
+
+    Launches differ with what the caches hold when a node begins, which is no difference in work.
 
     Attributes:
         detail: what tells the first one from others of its operator.
@@ -29,20 +31,19 @@ class Alike:
 
     @property
     def parts(self) -> Parts:
-        """Of all of them; as they are equal, its total is the sum of their totals."""
-        one, count = self.first.parts, len(self.nodes)
-        return Parts(*(count * part for part in astuple(one)))
+        """Of all of them; as all but launches are equal, its total is the sum of their totals."""
+        return sum((node.parts for node in self.nodes), Parts())
 
     @property
     def total_us(self) -> float:
         """All of them, one after the other."""
-        return self.first.parts.total_us * len(self.nodes)
+        return self.parts.total_us
 
     @property
     def flops_per_s(self) -> float:
-        """What one of them reaches, launch included; 0 without arithmetic or without time."""
-        total_us = self.first.parts.total_us
-        return self.first.cost.flops / total_us * 1e6 if total_us else 0.0
+        """What they reach, launches included; 0 without arithmetic or without time."""
+        flops = len(self.nodes) * self.first.cost.flops
+        return flops / self.total_us * 1e6 if self.total_us else 0.0
 
     @property
     def title(self) -> str:
@@ -62,7 +63,7 @@ def alike(graph: PredictedGraph) -> tuple[Alike, ...]:
     groups: dict[object, list[NodePrediction]] = {}
     details: dict[object, str] = {}
     for node, detail in zip(graph.nodes, graph.details, strict=True):
-        key = (node.op_type, node.kind, node.cost, node.parts)
+        key = (node.op_type, node.kind, node.cost, replace(node.parts, emit_us=0.0))
         groups.setdefault(key, []).append(node)
         details.setdefault(key, detail)
     found = [Alike(tuple(group), details[key]) for key, group in groups.items()]

@@ -63,6 +63,14 @@ def test_equal_work_is_one_dot_and_its_area_is_the_time_of_all_of_it() -> None:
     assert area == pytest.approx(44 / 8)
 
 
+def test_equal_work_in_colder_caches_is_the_same_work() -> None:
+    nodes = (GRAPH.nodes[0], replace(GRAPH.nodes[1], parts=Parts(6, 1, 20, 1)))
+    (group,) = alike(replace(GRAPH, nodes=nodes, details=("", "")))
+    assert group.parts == Parts(8, 2, 40, 2)
+    assert group.total_us == sum(node.parts.total_us for node in nodes)
+    assert group.flops_per_s == pytest.approx(4_000_000 / 48e-6)
+
+
 def test_a_dot_stands_at_its_intensity_and_at_what_it_reaches_with_its_launch() -> None:
     figure: Any = roofline(CORTEX_X4, (), alike(GRAPH), title="", dark=True)
     dot = next(
