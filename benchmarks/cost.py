@@ -3,12 +3,13 @@
     python -m benchmarks.cost [--zoo FOLDER] [--runs N] [--rounds R] [--network NAME]* [--write]
 
 The machine is calibrated with micro models alone; nothing is fitted on a network. A network runs
-with optimizations off, in one thread, under the runtime's profiler; a node's time is the mean of
-its fastest quarter of runs, as a micro model's. Neighbours make a shared machine half as fast for
-minutes, so there are several rounds, each with a calibration and N runs of every network, and the
-fastest round counts, of micro models as of nodes. All nodes that ran are compared. The profiler
-writes whole microseconds and adds to each node what the calibration found; equal times share their
-average rank.
+with optimizations off, in one thread, under the runtime's profiler; in a session a node's time is
+the mean of its fastest quarter of runs, as a micro model's. Neighbours make a shared machine half
+as fast for minutes, and every session lays its memory out anew, so there are several rounds, each
+with a calibration and a session of N runs of every network; of each time the mean of the faster
+half of the rounds counts, of micro models as of nodes. All nodes that ran are compared. The
+profiler writes whole microseconds and adds to each node what the calibration found; equal times
+share their average rank.
 
 Each network runs twice: as exported, and with constants folded (what no input can change is
 computed once, as any runtime does before it runs). Numbers too small for full precision count as
@@ -48,8 +49,9 @@ from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
-from profiling.calibration.calibrate import measure, profile_of
+from profiling.calibration.calibrate import Timings, measure, profile_of
 from profiling.calibration.launching import launching
+from profiling.calibration.timing import faster_halves
 from profiling.timeline.naming import name_uniquely
 from profiling.workers import WorkerPool
 from studio.gallery import gallery
@@ -142,20 +144,19 @@ class Row:
 
 @dataclass(slots=True)
 class Case:
-    """One network in one state, and the time of each node in its fastest round, by name."""
+    """One network in one state, and the time of each node in every round, by name."""
 
     network: Network
     file: str
     folded: bool
     model: Model
     path: Path
-    times_us: dict[str, float] = field(default_factory=dict[str, float])
+    rounds: list[dict[str, float]] = field(default_factory=list[dict[str, float]])
 
     def run(self, runs: int, pool: WorkerPool) -> None:
         """Measure once more."""
         with pool.measuring() as bench:
-            times = bench.worker().run(record, self.path, runs, limits=_LIMITS)
-        self.times_us = {name: min(us, self.times_us.get(name, us)) for name, us in times.items()}
+            self.rounds.append(bench.worker().run(record, self.path, runs, limits=_LIMITS))
 
     def fitted(self, device: DeviceProfile) -> DeviceProfile:
         """The device with launches that are not calibrated, but fitted on this network.
@@ -172,6 +173,7 @@ class Case:
             device,
             launches_us=found.warm_us,
             joined_us=found.joined_us,
+            dimension_us=found.dimension_us,
             cold_launch=found.cold_launch,
             cold_operator=found.cold_operator,
             far_operand_us=found.far_operand_us,
@@ -179,14 +181,15 @@ class Case:
 
     def row(self, device: DeviceProfile) -> Row:
         """Compare with what is predicted."""
-        found = predict_graph(self.model.ir.graph, Sizes(), device)
-        predicted = {node.name: node for node in found.nodes}
+        times_us = faster_halves(self.rounds)
+        nodes = predict_graph(self.model.ir.graph, Sizes(), device).nodes
+        predicted = {node.name: node for node in nodes}
         known = tuple(
             Compared(predicted[name], predicted[name].parts.total_us + device.clock_us, us)
-            for name, us in self.times_us.items()
+            for name, us in times_us.items()
             if name in predicted
         )
-        unknown = len(self.times_us) - len(known)
+        unknown = len(times_us) - len(known)
         return Row(self.network, self.file, self.folded, known, unknown)
 
 
@@ -194,8 +197,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Calibrate, measure and compare; the exit status is 0 if all promises hold in both states."""
     parser = argparse.ArgumentParser(description="Predicted and measured time, node by node.")
     parser.add_argument("--zoo", type=Path, help="folder of full-size exports")
-    parser.add_argument("--runs", type=int, default=40, help="of each network in a round")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=20, help="of each network in a round")
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--network", action="append", default=[], help="only these")
     parser.add_argument("--write", action="store_true", help=f"to {RESULT.name}")
     arguments = parser.parse_args(argv)
@@ -206,13 +209,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
             cases = list(_cases(networks, arguments.zoo, Path(folder), pool))
-            timings = measure(pool)
+            timings: list[Timings] = []
             for number in range(arguments.rounds):
-                timings = timings.faster(measure(pool)) if number else timings
+                timings.append(measure(pool))
                 for case in cases:
                     case.run(arguments.runs, pool)
                 print(f"round {number + 1} of {arguments.rounds} is done", file=sys.stderr)
-            device = profile_of(timings)
+            device = profile_of(Timings.over(timings))
             rows = [case.row(device) for case in cases]
             best = [
                 case.row(case.fitted(device))

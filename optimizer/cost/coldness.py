@@ -20,7 +20,7 @@ from optimizer.model.graph import bodies, node_id
 _SWEEP = 6
 """So many times what the near level holds has to pass until nothing is left that launches share."""
 
-_BACK = ((2 / 3, exp(-1 / 4)), (1 / 3, exp(-1 / 60)))
+_BACK = ((2 / 3, exp(-1 / 4)), (1 / 3, exp(-1 / 100)))
 """What launches share comes back node by node: shares, and what of each is left after a node."""
 
 _AGE = 12

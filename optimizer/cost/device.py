@@ -11,7 +11,7 @@ from typing import Any
 from optimizer.cost.classes import OperatorClass
 from optimizer.errors import StudioError
 
-FORMAT = 5
+FORMAT = 6
 """Of the JSON; another one is not read."""
 
 
@@ -88,9 +88,11 @@ class DeviceProfile:
             operator; 1 for those that are not named.
         levels: from the smallest cache to the memory.
         strided: bytes a second of classes that move data, by the width that `width_of` gives.
-        launch_us: microseconds before an operator does anything, with all that it needs near.
-        launches_us: the same for single operators; of a Concat with two inputs.
+        launch_us: microseconds before an operator does anything, with all that it needs near;
+            `joined_us` and `dimension_us` come on top.
+        launches_us: the same for single operators.
         joined_us: what each further input of a Concat adds to its launch.
+        dimension_us: what each dimension of the operands and results adds to a launch.
         cold_launch: share by which a launch takes longer when nothing is near that all launches
             need.
         cold_operator: the same for what those of its operator need.
@@ -125,6 +127,7 @@ class DeviceProfile:
     launch_us: float
     launches_us: Mapping[str, float] = field(default_factory=dict[str, float])
     joined_us: float = 0.0
+    dimension_us: float = 0.0
     cold_launch: float = 0.0
     cold_operator: float = 0.0
     far_operand_us: float = 0.0
@@ -190,6 +193,7 @@ def device_json(device: DeviceProfile) -> dict[str, Any]:
         "launch_us": device.launch_us,
         "launches_us": dict(device.launches_us),
         "joined_us": device.joined_us,
+        "dimension_us": device.dimension_us,
         "cold_launch": device.cold_launch,
         "cold_operator": device.cold_operator,
         "far_operand_us": device.far_operand_us,
@@ -227,6 +231,7 @@ def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
             launch_us=float(data["launch_us"]),
             launches_us=_numbers(data["launches_us"]),
             joined_us=float(data["joined_us"]),
+            dimension_us=float(data["dimension_us"]),
             cold_launch=float(data["cold_launch"]),
             cold_operator=float(data["cold_operator"]),
             far_operand_us=float(data["far_operand_us"]),

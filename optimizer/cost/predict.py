@@ -200,7 +200,8 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
 
 def launch_us(node: ir.Node, device: DeviceProfile, cold: Coldness) -> float:
     """The launch of a node in caches that cold."""
-    near_us = device.launch(node.op_type) + device.joined_us * further_inputs(node)
+    near_us = device.launch(node.op_type)
+    near_us += device.joined_us * further_inputs(node) + device.dimension_us * dimensions(node)
     far_us = device.far_operand_us * len(operands_of(node)) * cold.operands
     longer = device.cold_launch * cold.shared + device.cold_operator * cold.operator
     return (near_us + far_us) * (1 + longer)
@@ -209,6 +210,12 @@ def launch_us(node: ir.Node, device: DeviceProfile, cold: Coldness) -> float:
 def further_inputs(node: ir.Node) -> int:
     """How many inputs a Concat has beyond two; 0 for all other operators."""
     return max(0, len(node.inputs) - 2) if node.op_type == "Concat" else 0
+
+
+def dimensions(node: ir.Node) -> int:
+    """Of all operands and results together; those of unknown shapes do not count."""
+    shapes = [value.shape for value in (*operands_of(node), *node.outputs)]
+    return sum(len(shape) for shape in shapes if shape is not None)
 
 
 def operations_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,14 @@ from profiling.calibration import launches
 from profiling.calibration.derive import Rates, derive, footprints, levels, samples
 from profiling.calibration.launching import launching
 from profiling.calibration.table import micros
-from profiling.calibration.timing import time_clock, time_launches, time_micros, time_weights
+from profiling.calibration.timing import (
+    faster_half,
+    faster_halves,
+    time_clock,
+    time_launches,
+    time_micros,
+    time_weights,
+)
 from profiling.config import RunConfig
 from profiling.machine import Machine, this_machine
 from profiling.workers import WorkerPool
@@ -53,17 +60,17 @@ class Timings:
     weights_us: Mapping[str, float]
     load: float
 
-    def faster(self, other: Timings) -> Timings:
-        """Of two measurements on one machine, each time that was disturbed less."""
-        return Timings(
-            min(self.clock_us, other.clock_us),
-            _faster(self.launches_us, other.launches_us),
-            tuple(
-                one if another is None or (one is not None and one < another) else another
-                for one, another in zip(self.micros_us, other.micros_us, strict=True)
-            ),
-            _faster(self.weights_us, other.weights_us),
-            min(self.load, other.load),
+    @classmethod
+    def over(cls, rounds: Sequence[Timings]) -> Timings:
+        """Of several measurements on one machine: of each time the faster half."""
+        micros = zip(*(one.micros_us for one in rounds), strict=True)
+        ran = ([us for us in times if us is not None] for times in micros)
+        return cls(
+            faster_half([one.clock_us for one in rounds]),
+            faster_halves([one.launches_us for one in rounds]),
+            tuple(faster_half(times) if times else None for times in ran),
+            faster_halves([one.weights_us for one in rounds]),
+            min(one.load for one in rounds),
         )
 
 
@@ -167,10 +174,6 @@ def cache_sizes() -> tuple[int, int]:
     return second, last
 
 
-def _faster(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    return {name: min(us, other[name]) for name, us in one.items()}
-
-
 def _profile(
     config: RunConfig, found: Rates, timings: Timings, caches: tuple[int, int]
 ) -> DeviceProfile:
@@ -197,6 +200,7 @@ def _profile(
         launch_us=usual,
         launches_us=launch.warm_us,
         joined_us=launch.joined_us,
+        dimension_us=launch.dimension_us,
         cold_launch=launch.cold_launch,
         cold_operator=launch.cold_operator,
         far_operand_us=launch.far_operand_us,

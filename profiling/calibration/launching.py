@@ -1,6 +1,6 @@
 """From the times of tiny nodes to launches: warm, by operator, and how much longer when cold.
 
-    time = (launch of the operator + further inputs of a Concat + far operands)
+    time = (launch of the operator + further inputs of a Concat + dimensions + far operands)
            x (1 + cold launch x shared coldness + cold operator x the operator's coldness)
 
 Least squares in turns: the first factor for a known second, the second for a known first.
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from optimizer.cost.coldness import coldness, operands_of
 from optimizer.cost.node import node_costs
-from optimizer.cost.predict import further_inputs
+from optimizer.cost.predict import dimensions, further_inputs
 from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import node_id
 
-_TURNS = 20
+_TURNS = 60
 _MOST = 3.0
 """So many times what its operator usually takes: what is above was disturbed."""
 
@@ -35,6 +35,7 @@ class Launches:
     Attributes:
         warm_us: by operator.
         joined_us: each input of a Concat beyond the second.
+        dimension_us: each dimension of the operands and results.
         far_operand_us: each operand that was last read long ago.
         cold_launch: where nothing is near that all launches need.
         cold_operator: where nothing is near that those of its operator need.
@@ -42,6 +43,7 @@ class Launches:
 
     warm_us: Mapping[str, float]
     joined_us: float
+    dimension_us: float
     far_operand_us: float
     cold_launch: float
     cold_operator: float
@@ -58,11 +60,14 @@ def launching(graph: ir.Graph, launched_us: Mapping[str, float], near_bytes: int
     found = coldness(graph, node_costs(graph, Sizes()), near_bytes)
     nodes = [node for node in graph if node.name in launched_us]
     cold = [found[node_id(node)] for node in nodes]
-    far = [len(operands_of(node)) * one.operands for node, one in zip(nodes, cold, strict=True)]
+    more = [
+        (further_inputs(node), dimensions(node), len(operands_of(node)) * one.operands)
+        for node, one in zip(nodes, cold, strict=True)
+    ]
     return _fitted(
         np.array([launched_us[node.name or ""] for node in nodes]),
         np.array([node.op_type for node in nodes]),
-        np.array([[further_inputs(node) for node in nodes], far], np.float64).T,
+        np.array(more, np.float64),
         np.array([(one.shared, one.operator) for one in cold]),
     )
 
@@ -77,8 +82,8 @@ def _fitted(times: Floats, names: NDArray[np.str_], more: Floats, cold: Floats) 
         found = _not_negative(parts * (1 + cold @ shares)[:, None], times)
         launch = parts @ found
         shares = _not_negative(cold * launch[:, None], times - launch)
-    *warm, joined, far = found.tolist()
-    return Launches(dict(zip(operators.tolist(), warm, strict=True)), joined, far, *shares.tolist())
+    warm, more_us = found[: len(operators)].tolist(), found[len(operators) :].tolist()
+    return Launches(dict(zip(operators.tolist(), warm, strict=True)), *more_us, *shares.tolist())
 
 
 def _not_negative(columns: Floats, wanted: Floats) -> Floats:

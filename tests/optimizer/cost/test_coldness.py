@@ -44,14 +44,14 @@ def test_where_little_passes_caches_stay_warm() -> None:
 
 
 def test_a_large_node_makes_those_after_it_cold_and_that_fades() -> None:
-    graph = chain(100)
+    graph = chain(400)
     ids = [node_id(node) for node in graph]
     found = coldness(graph, {ids[20]: moving(6 * NEAR)}, NEAR)
     after = [found[identity].shared for identity in ids[21:]]
     assert after[0] == pytest.approx(1)
     assert after == sorted(after, reverse=True)
-    assert after[4] == pytest.approx(2 / 3 * 0.37 + 1 / 3 * 0.94, abs=0.01)
-    assert after[60] == pytest.approx(1 / 3 * 0.37, abs=0.01)
+    assert after[4] == pytest.approx(2 / 3 * exp(-1) + 1 / 3 * exp(-0.04), abs=0.01)
+    assert after[100] == pytest.approx(1 / 3 * exp(-1), abs=0.01)
     assert found[ids[20]].shared < 0.1
 
 
@@ -134,6 +134,19 @@ def test_a_launch_takes_longer_in_cold_caches_and_nothing_else_does() -> None:
     assert parts[1].emit_us == pytest.approx(longer)
     for one, other in zip(parts, plain, strict=True):
         assert replace(one, emit_us=0.0) == replace(other, emit_us=0.0)
+
+
+def test_every_dimension_of_operands_and_results_takes_its_time_to_launch() -> None:
+    device = replace(CORTEX_X4, dimension_us=0.1)
+    times: list[float] = []
+    for rank in (0, 4):
+        x, y = (ir.val(name, ir.DataType.FLOAT, (1,) * rank) for name in "xy")
+        one = ir.val("one", ir.DataType.FLOAT, (1,))
+        node = ir.node("Add", [x, one], outputs=[y], name="n")
+        graph = ir.Graph([x, one], [y], nodes=[node], opset_imports={"": 17})
+        identify(ir.Model(graph, ir_version=9))
+        times.append(predict_graph(graph, Sizes(), device).nodes[0].parts.emit_us)
+    assert times[1] - times[0] == pytest.approx(8 * 0.1)
 
 
 def test_a_concat_of_more_inputs_takes_longer_to_launch() -> None:

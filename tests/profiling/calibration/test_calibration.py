@@ -139,6 +139,16 @@ def test_without_launches_there_is_no_profile() -> None:
         profile_of(Timings(0.5, {}, (12.0,) * len(table), {}, 0.1))
 
 
+def test_of_several_rounds_the_faster_half_counts() -> None:
+    rounds = [
+        Timings(clock, {"a": us, "b": 1.0}, (us, None, None if us > 5 else us), {}, us)
+        for clock, us in ((0.5, 4.0), (0.7, 90.0), (0.3, 2.0), (0.9, 50.0))
+    ]
+    found = Timings.over(rounds)
+    assert found == Timings(0.4, {"a": 3.0, "b": 1.0}, (3.0, None, 2.0), {}, 2.0)
+    assert Timings.over(rounds[:1]) == rounds[0]
+
+
 def streaming(table: Sequence[Micro]) -> list[float | None]:
     """1 ns to read four bytes and 2 ns to write them; 10 µs for all else, without a launch."""
     times: list[float | None] = []
@@ -242,6 +252,7 @@ def test_launches_are_found_again_warm_and_cold() -> None:
         launch_us=2.0,
         launches_us=warm_us,
         joined_us=0.5,
+        dimension_us=0.1,
         far_operand_us=0.25,
         cold_launch=0.75,
         cold_operator=0.5,
@@ -254,6 +265,7 @@ def test_launches_are_found_again_warm_and_cold() -> None:
     assert found.cold_operator == pytest.approx(0.5, rel=0.01)
     assert found.far_operand_us == pytest.approx(0.25, rel=0.01)
     assert found.joined_us == pytest.approx(0.5, rel=0.01)
+    assert found.dimension_us == pytest.approx(0.1, rel=0.01)
     for operator, us in found.warm_us.items():
         assert us == pytest.approx(warm_us.get(operator, 2.0), rel=0.01)
 
