@@ -177,6 +177,7 @@ class Case:
             cold_launch=found.cold_launch,
             cold_operator=found.cold_operator,
             far_operand_us=found.far_operand_us,
+            far_instructions_us=found.far_instructions_us,
         )
 
     def row(self, device: DeviceProfile) -> Row:

@@ -38,11 +38,13 @@ class Coldness:
         shared: what all launches need.
         operator: what the launches of its operator need.
         operands: its inputs, on average.
+        instructions: those of its operator, in the innermost cache.
     """
 
     shared: float = 0.0
     operator: float = 0.0
     operands: float = 0.0
+    instructions: float = 0.0
 
 
 WARM = Coldness()
@@ -76,6 +78,8 @@ class _Caches:
         self._near_bytes = near_bytes
         self._shared = [0.0 for _ in _BACK]
         self._age = 0.0
+        self._count = 0
+        self._ran: dict[str, int] = {}
         self._read: dict[str | ir.Value, float] = {}
 
     def run(self, node: ir.Node, moved_bytes: int) -> Coldness:
@@ -85,7 +89,10 @@ class _Caches:
             sum(part * cold for (part, _), cold in zip(_BACK, self._shared, strict=True)),
             self._faded(node.op_type),
             sum(map(self._faded, operands)) / len(operands) if operands else 0.0,
+            self._forgotten(node.op_type),
         )
+        self._count += 1
+        self._ran[node.op_type] = self._count
         for touched in (node.op_type, *operands, *node.outputs):
             self._read[touched] = self._age
         swept = moved_bytes / (_SWEEP * self._near_bytes)
@@ -99,6 +106,10 @@ class _Caches:
     def _faded(self, key: str | ir.Value) -> float:
         read = self._read.get(key)
         return 1.0 if read is None else 1 - exp(read - self._age)
+
+    def _forgotten(self, operator: str) -> float:
+        ran = self._ran.get(operator)
+        return 1.0 if ran is None else 1 - exp(ran - self._count)
 
 
 def _in_order(graph: ir.Graph) -> Iterator[ir.Node]:

@@ -97,6 +97,8 @@ class DeviceProfile:
             need.
         cold_operator: the same for what those of its operator need.
         far_operand_us: what each operand adds to a launch that was last read or written long ago.
+        far_instructions_us: what a launch takes longer where none of the nodes right before had
+            its operator.
         clock_us: what the runtime's profiler adds to each operator that it times; no prediction
             contains it, a comparison with a profile has to.
         operators: curves of single operators that differ from their class; operations a second,
@@ -131,6 +133,7 @@ class DeviceProfile:
     cold_launch: float = 0.0
     cold_operator: float = 0.0
     far_operand_us: float = 0.0
+    far_instructions_us: float = 0.0
     clock_us: float = 0.0
     operators: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
     packing: Curve | None = None
@@ -160,7 +163,8 @@ class DeviceProfile:
     @property
     def tells_coldness(self) -> bool:
         """Whether launches take longer in cold caches."""
-        return bool(self.cold_launch or self.cold_operator or self.far_operand_us)
+        far_us = self.far_operand_us + self.far_instructions_us
+        return bool(self.cold_launch or self.cold_operator or far_us)
 
     @property
     def memory(self) -> Level:
@@ -197,6 +201,7 @@ def device_json(device: DeviceProfile) -> dict[str, Any]:
         "cold_launch": device.cold_launch,
         "cold_operator": device.cold_operator,
         "far_operand_us": device.far_operand_us,
+        "far_instructions_us": device.far_instructions_us,
         "clock_us": device.clock_us,
         "operators": {name: curve.points for name, curve in device.operators.items()},
         "packing": _points(device.packing),
@@ -235,6 +240,7 @@ def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
             cold_launch=float(data["cold_launch"]),
             cold_operator=float(data["cold_operator"]),
             far_operand_us=float(data["far_operand_us"]),
+            far_instructions_us=float(data["far_instructions_us"]),
             clock_us=float(data["clock_us"]),
             operators={str(name): _curve(points) for name, points in data["operators"].items()},
             packing=_maybe_curve(data["packing"]),

@@ -203,6 +203,7 @@ def launch_us(node: ir.Node, device: DeviceProfile, cold: Coldness) -> float:
     near_us = device.launch(node.op_type)
     near_us += device.joined_us * further_inputs(node) + device.dimension_us * dimensions(node)
     far_us = device.far_operand_us * len(operands_of(node)) * cold.operands
+    far_us += device.far_instructions_us * cold.instructions
     longer = device.cold_launch * cold.shared + device.cold_operator * cold.operator
     return (near_us + far_us) * (1 + longer)
 

@@ -204,6 +204,7 @@ def _profile(
         cold_launch=launch.cold_launch,
         cold_operator=launch.cold_operator,
         far_operand_us=launch.far_operand_us,
+        far_instructions_us=launch.far_instructions_us,
         clock_us=timings.clock_us,
         operators=found.operators,
         packing=found.packing,

@@ -1,9 +1,11 @@
 """From the times of tiny nodes to launches: warm, by operator, and how much longer when cold.
 
-    time = (launch of the operator + further inputs of a Concat + dimensions + far operands)
+    time = (launch of the operator + further inputs of a Concat + dimensions + far operands
+            + far instructions)
            x (1 + cold launch x shared coldness + cold operator x the operator's coldness)
 
-Least squares in turns: the first factor for a known second, the second for a known first.
+Least squares in turns: the first factor for a known second, the second for a known first. Errors
+count in shares of what the operator usually takes.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ _TURNS = 60
 _MOST = 3.0
 """So many times what its operator usually takes: what is above was disturbed."""
 
+_LEAST_US = 0.2
+
 Floats = NDArray[np.float64]
 
 
@@ -37,6 +41,7 @@ class Launches:
         joined_us: each input of a Concat beyond the second.
         dimension_us: each dimension of the operands and results.
         far_operand_us: each operand that was last read long ago.
+        far_instructions_us: where none of the nodes right before had the operator.
         cold_launch: where nothing is near that all launches need.
         cold_operator: where nothing is near that those of its operator need.
     """
@@ -45,6 +50,7 @@ class Launches:
     joined_us: float
     dimension_us: float
     far_operand_us: float
+    far_instructions_us: float
     cold_launch: float
     cold_operator: float
 
@@ -61,7 +67,12 @@ def launching(graph: ir.Graph, launched_us: Mapping[str, float], near_bytes: int
     nodes = [node for node in graph if node.name in launched_us]
     cold = [found[node_id(node)] for node in nodes]
     more = [
-        (further_inputs(node), dimensions(node), len(operands_of(node)) * one.operands)
+        (
+            further_inputs(node),
+            dimensions(node),
+            len(operands_of(node)) * one.operands,
+            one.instructions,
+        )
         for node, one in zip(nodes, cold, strict=True)
     ]
     return _fitted(
@@ -75,8 +86,9 @@ def launching(graph: ir.Graph, launched_us: Mapping[str, float], near_bytes: int
 def _fitted(times: Floats, names: NDArray[np.str_], more: Floats, cold: Floats) -> Launches:
     operators, which = np.unique(names, return_inverse=True)
     usual = np.array([np.median(times[which == index]) for index in range(len(operators))])
-    times = np.minimum(times, _MOST * usual[which])
-    parts = np.hstack([np.eye(len(operators))[which], more])
+    weight = 1 / np.maximum(usual, _LEAST_US)[which]
+    times = np.minimum(times, _MOST * usual[which]) * weight
+    parts = np.hstack([np.eye(len(operators))[which], more]) * weight[:, None]
     found, shares = np.zeros(parts.shape[1]), np.zeros(cold.shape[1])
     for _ in range(_TURNS):
         found = _not_negative(parts * (1 + cold @ shares)[:, None], times)

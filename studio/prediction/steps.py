@@ -8,7 +8,7 @@ the source do together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -118,11 +118,11 @@ def _usual_coldness(state: GraphState, sizes: Sizes, device: DeviceProfile) -> C
     if not device.tells_coldness:
         return WARM
     graph = state.model.graph
-    near_us = shared_us = operator_us = far = 0.0
-    operands = 0
+    near_us = shared_us = operator_us = far = instructions = 0.0
+    operands = launches = 0
     for identity, cold in coldness(graph, node_costs(graph, sizes), device.near_bytes).items():
         node = state.nodes[identity]
-        parts = predict(node, sizes, device, cold=Coldness(operands=cold.operands))
+        parts = predict(node, sizes, device, cold=replace(cold, shared=0.0, operator=0.0))
         if parts is None or not parts.emit_us:
             continue
         near_us += parts.emit_us
@@ -131,9 +131,16 @@ def _usual_coldness(state: GraphState, sizes: Sizes, device: DeviceProfile) -> C
         count = len(operands_of(node))
         operands += count
         far += count * cold.operands
+        launches += 1
+        instructions += cold.instructions
     if not near_us:
         return WARM
-    return Coldness(shared_us / near_us, operator_us / near_us, far / max(1, operands))
+    return Coldness(
+        shared_us / near_us,
+        operator_us / near_us,
+        far / max(1, operands),
+        instructions / launches,
+    )
 
 
 def _weights(node: ir.Node, sizes: Sizes) -> int:

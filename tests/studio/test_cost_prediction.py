@@ -96,7 +96,11 @@ def test_weights_that_come_to_fit_into_a_cache_change_the_time_of_nodes_nobody_t
 
 WAITING = replace(with_cache(CORTEX_X4, 1), exposed=1.0)
 COLD = replace(
-    with_cache(CORTEX_X4, 1 << 16), cold_launch=0.7, cold_operator=0.5, far_operand_us=0.3
+    with_cache(CORTEX_X4, 1 << 16),
+    cold_launch=0.7,
+    cold_operator=0.5,
+    far_operand_us=0.3,
+    far_instructions_us=0.2,
 )
 
 

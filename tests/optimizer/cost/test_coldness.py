@@ -73,6 +73,17 @@ def test_an_operator_is_as_cold_as_what_ran_since_it_last_did() -> None:
     assert max(found[12:350]) < 0.01
 
 
+def test_instructions_stay_near_while_an_operator_comes_again_and_again() -> None:
+    graph = chain(20)
+    nodes = list(graph)
+    nodes[10].op_type = nodes[13].op_type = "Relu"
+    found = [coldness(graph, {}, NEAR)[node_id(node)].instructions for node in nodes]
+    assert found[9] == found[0] == 0
+    assert found[11] == found[14] == pytest.approx(1 - exp(-1))
+    assert found[13] == pytest.approx(1 - exp(-2))
+    assert found[10] == pytest.approx(1, abs=0.001)
+
+
 def test_an_operand_is_as_cold_as_what_passed_since_it_was_last_touched() -> None:
     x = ir.val("x", ir.DataType.FLOAT, (4,))
     early = ir.node("Neg", [x], name="early")
@@ -134,6 +145,15 @@ def test_a_launch_takes_longer_in_cold_caches_and_nothing_else_does() -> None:
     assert parts[1].emit_us == pytest.approx(longer)
     for one, other in zip(parts, plain, strict=True):
         assert replace(one, emit_us=0.0) == replace(other, emit_us=0.0)
+
+
+def test_a_launch_takes_longer_where_another_operator_ran_before() -> None:
+    graph = chain(6)
+    list(graph)[5].op_type = "Relu"
+    device = replace(CORTEX_X4, far_instructions_us=0.1)
+    neg, *_, relu = (node.parts.emit_us for node in predict_graph(graph, Sizes(), device).nodes)
+    assert neg == pytest.approx(CORTEX_X4.launch_us + 0.1 * (1 - exp(-1)))
+    assert relu == pytest.approx(CORTEX_X4.launch_us + 0.1, abs=0.001)
 
 
 def test_every_dimension_of_operands_and_results_takes_its_time_to_launch() -> None:

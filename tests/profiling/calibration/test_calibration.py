@@ -254,6 +254,7 @@ def test_launches_are_found_again_warm_and_cold() -> None:
         joined_us=0.5,
         dimension_us=0.1,
         far_operand_us=0.25,
+        far_instructions_us=0.15,
         cold_launch=0.75,
         cold_operator=0.5,
     )
@@ -264,6 +265,7 @@ def test_launches_are_found_again_warm_and_cold() -> None:
     assert found.cold_launch == pytest.approx(0.75, rel=0.01)
     assert found.cold_operator == pytest.approx(0.5, rel=0.01)
     assert found.far_operand_us == pytest.approx(0.25, rel=0.01)
+    assert found.far_instructions_us == pytest.approx(0.15, rel=0.01)
     assert found.joined_us == pytest.approx(0.5, rel=0.01)
     assert found.dimension_us == pytest.approx(0.1, rel=0.01)
     for operator, us in found.warm_us.items():
