@@ -108,6 +108,7 @@ class _Caches:
         return 1.0 if read is None else 1 - exp(read - self._age)
 
     def _forgotten(self, operator: str) -> float:
+        """Each node of another operator leaves a third of the instructions."""
         ran = self._ran.get(operator)
         return 1.0 if ran is None else 1 - exp(ran - self._count)
 

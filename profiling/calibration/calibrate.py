@@ -62,7 +62,7 @@ class Timings:
 
     @classmethod
     def over(cls, rounds: Sequence[Timings]) -> Timings:
-        """Of several measurements on one machine: of each time the faster half."""
+        """Of several measurements on one machine: of each time the mean of the faster half."""
         micros = zip(*(one.micros_us for one in rounds), strict=True)
         ran = ([us for us in times if us is not None] for times in micros)
         return cls(

@@ -28,6 +28,7 @@ _MOST = 3.0
 """So many times what its operator usually takes: what is above was disturbed."""
 
 _LEAST_US = 0.2
+"""What an operator usually takes is not counted as less, for errors are divided by it."""
 
 Floats = NDArray[np.float64]
 
