@@ -210,6 +210,7 @@ def test_interrupting_ends_at_once_without_a_trace_and_the_terminal_saw_progress
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "studio.cli", "bench", *models[:2], "--seconds", "600"]
     command += ["--runs", "10000000"]
+    command = ["env", "--default-signal=INT", *command]  # the suite may run in the background
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     shown = b""
