@@ -101,6 +101,7 @@ COLD = replace(
     cold_operator=0.5,
     far_operand_us=0.3,
     far_instructions_us=0.2,
+    dimension_us=0.1,
 )
 
 
