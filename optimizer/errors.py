@@ -18,7 +18,8 @@
         ├── WorkerCrashed            died of a signal
         ├── WorkerTimeout
         ├── OutOfMemory
-        └── Cancelled
+        ├── Cancelled
+        └── Stopping                 the server ends, and its workers with it
 
 The page and the command line catch `StudioError` alone; anything else is a bug of ours.
 """
@@ -127,3 +128,10 @@ class OutOfMemory(RunError):
 
 class Cancelled(RunError):
     """The person asked to stop."""
+
+
+class Stopping(RunError):
+    """The server ends, and its workers with it."""
+
+    def __init__(self) -> None:
+        super().__init__("The server is stopping; start it again to go on.")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from optimizer.errors import RunError, quoted
+from optimizer.errors import RunError, Stopping, quoted
 from optimizer.isolation import Progress as ProgressCallback
 from optimizer.model.limits import JobLimits
 from profiling.workers import confinement, outcome
@@ -150,6 +150,8 @@ class RunningJob:
 
     def _death(self) -> Exception:
         self._process.ended.wait(_LAST_WORDS_S)
+        if self._process.stopping:
+            return Stopping()
         if self._started is None:
             return StaleWorker()
         return outcome.crashed(

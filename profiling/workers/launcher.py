@@ -52,6 +52,11 @@ class Process:
         self._stderr = bytearray()
         os.set_blocking(errors, False)
 
+    @property
+    def stopping(self) -> bool:
+        """Whether it ends because its server was told to."""
+        return self._server.closing
+
     def stderr_fileno(self) -> int:
         """The descriptor that has the worker's stderr."""
         return self._errors
@@ -90,6 +95,7 @@ class ForkServer:
 
     Attributes:
         folder: private folder that disappears with the server.
+        closing: whether it was told to end.
     """
 
     def __init__(self, *, modules: Sequence[str] = PRELOADED) -> None:
@@ -109,6 +115,7 @@ class ForkServer:
                 start_new_session=True,  # Ctrl-C is for the asking process
             )
         self.alive = True
+        self.closing = False
         threading.Thread(target=self._listen, name="passlens-workers", daemon=True).start()
 
     def launch(self, *, fresh: bool) -> Process:
@@ -143,6 +150,7 @@ class ForkServer:
 
     def close(self) -> None:
         """Kill all workers and wait for the server to end."""
+        self.closing = True
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
         try:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TypeVar, cast
 
+from optimizer.errors import Stopping
 from optimizer.isolation import Progress
 from optimizer.model.limits import JobLimits
 from profiling.workers import outcome
@@ -114,6 +115,7 @@ class WorkerPool:
         Raises:
             RunError: the worker crashed, ran out of time or memory, or was cancelled.
             StudioError: whatever the function itself raised from our tree.
+            Stopping: the pool is closed, or is while it runs.
         """
         with self._turn(cancelled):
             for attempt in range(_MAX_ATTEMPTS):
@@ -154,10 +156,14 @@ class WorkerPool:
             self._measuring.release()
 
     def start(self, *, fresh: bool = False) -> Worker:
-        """A new worker outside the pool's bookkeeping; its user closes it."""
+        """A new worker outside the pool's bookkeeping; its user closes it.
+
+        Raises:
+            Stopping: the pool is closed.
+        """
         with self._lock:
             if self._closed:
-                raise RuntimeError("the pool is closed")
+                raise Stopping
             if self._server is None or not self._server.alive:
                 self._restart_server()
             server = self._server
@@ -166,13 +172,19 @@ class WorkerPool:
 
     @property
     def folder(self) -> Path:
-        """Where the workers' private folders are."""
-        assert self._server is not None
-        return self._server.folder
+        """Where the workers' private folders are.
+
+        Raises:
+            Stopping: the pool is closed.
+        """
+        server = self._server
+        if server is None:
+            raise Stopping
+        return server.folder
 
     def warm(self) -> None:
         """Start the fork server now, so that the first job does not wait for its imports."""
-        with contextlib.suppress(RuntimeError):  # closed in the meantime
+        with contextlib.suppress(Stopping):
             self._give_back(self.start())
 
     @property

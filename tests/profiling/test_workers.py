@@ -21,6 +21,7 @@ from optimizer.errors import (
     OutOfMemory,
     PassError,
     RunError,
+    Stopping,
     WorkerCrashed,
     WorkerTimeout,
 )
@@ -379,3 +380,23 @@ def test_a_worker_goes_before_us_when_memory_runs_out(pool: WorkerPool, fresh: b
     run = pool.run_fresh if fresh else pool
     own = int(Path("/proc/self/oom_score_adj").read_text())
     assert run(jobs.out_of_memory_score) == 500 > own
+
+
+def test_a_pool_that_is_closed_says_so_to_whoever_waits_and_whoever_comes_later(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    pool = WorkerPool(size=1)
+    under_way = threading.Event()
+
+    def begun(_text: str, _fraction: float) -> None:
+        under_way.set()
+
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(pool, jobs.report_and_spin, progress=begun)
+        assert under_way.wait(30)
+        pool.close()
+        with pytest.raises(Stopping, match="The server is stopping"):
+            waiting.result(30)
+    with pytest.raises(Stopping):
+        pool(jobs.add, 1, 2)
+    assert not caplog.records

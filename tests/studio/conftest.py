@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,13 +46,12 @@ def _descendants(pid: int) -> list[int]:
     return children + [inner for child in children for inner in _descendants(child)]
 
 
-@pytest.fixture(scope="session")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
-    """The real app on a free port."""
+@contextmanager
+def running_studio(cache: Path) -> Generator[RunningStudio]:
+    """The real app on a free port; what it says ends up in `server.log` in its cache."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    cache = tmp_path_factory.mktemp("cache")
     log = (cache / "server.log").open("w")
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
@@ -69,6 +69,13 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
         server.terminate()
         server.wait(20)
         log.close()
+
+
+@pytest.fixture(scope="session")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
+    """The studio that the browser tests share."""
+    with running_studio(tmp_path_factory.mktemp("cache")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -81,6 +81,7 @@ def test_the_tour_is_blocked_by_one_operator_that_the_default_pipeline_removes(
         "SplitToSequence"
     }
     assert not source.check.possible
+    assert verdict(source.check).startswith("cannot be captured: 2 of")
     assert last.check.possible
     assert last.step > 0
     assert verdict(last.check) == "can be captured, on a condition"
@@ -170,6 +171,9 @@ def test_the_checklist_is_there_without_a_gpu_and_leads_to_a_node(page: Page, ap
     page.goto(f"{app_url}/run?model=tour&section=capture")
     table = page.locator(".capture-list")
     expect(table).to_contain_text("cannot be captured", timeout=60_000)
+    marked = table.locator("tr td:nth-child(2) .no").count()
+    assert marked == 2
+    expect(table).to_contain_text(f"{marked} of ")
     expect(page.get_by_text("The three stages of a captured graph")).to_be_visible()
     page.get_by_role("button", name="Look at it").first.click()
     page.wait_for_url(re.compile(r"/(rewrite)?\?.*select=n\d+"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 
 import streamlit as st
 
-from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding, Rule
+from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding, Rule, Severity
 from studio.experiments.capture_check import CheckedEntrant
 from studio.pages.figure import Table, show_twin
 from studio.pages.parts import go_to, words
@@ -28,12 +28,13 @@ _STYLE = """<style>
   white-space: pre-wrap; overflow-wrap: anywhere; }
 h3.capture { font-size: 15px; margin: 6px 0 2px; padding: 0; }
 </style>"""
-_MARKS = {
+_MARKS: Mapping[Severity, tuple[str, str]] = {
     "blocks": ("no", "✕"),
     "follows": ("no", "✕"),
     "condition": ("if", "△"),
     "note": ("yes", "✓"),
 }
+"""How each is marked, the gravest first."""
 
 
 def show_checks(entrants: Sequence[CheckedEntrant]) -> None:
@@ -51,11 +52,11 @@ def show_checks(entrants: Sequence[CheckedEntrant]) -> None:
 
 
 def verdict(check: CaptureCheck) -> str:
-    """The checklist in a few words."""
-    rules = {finding.rule for finding in check.findings if finding.severity == "blocks"}
-    if rules:
-        return f"cannot be captured: {len(rules)} of {len(RULES)} requirements not met"
-    if any(finding.severity == "condition" for finding in check.findings):
+    """The checklist in a few words; it counts the rows that are marked."""
+    marks = [_MARKS[_worst(check, rule)][0] for rule in RULES]
+    if "no" in marks:
+        return f"cannot be captured: {marks.count('no')} of {len(RULES)} requirements not met"
+    if "if" in marks:
         return "can be captured, on a condition"
     return "can be captured"
 
@@ -74,17 +75,25 @@ def _list(entrants: Sequence[CheckedEntrant]) -> str:
 
 
 def _cell(check: CaptureCheck, rule: Rule) -> str:
-    found = check.of(rule)
-    severities = [finding.severity for finding in found]
-    worst = next((s for s in ("blocks", "follows", "condition") if s in severities), "note")
+    worst = _worst(check, rule)
     kind, mark = _MARKS[worst]
-    count = severities.count(worst) if worst != "note" else 0
+    severities = [finding.severity for finding in check.of(rule)]
+    marked = sum(_MARKS[severity] == (kind, mark) for severity in severities)
+    follow = severities.count("follows")
     text = {
-        "blocks": _places(count),
-        "follows": f"{_places(count)}, from a missing kernel",
-        "condition": f"{_places(count)}, on a condition",
-    }.get(worst, "yes")
+        "blocks": f"{_places(marked)}{f', {follow} from a missing kernel' if follow else ''}",
+        "follows": f"{_places(marked)}, from a missing kernel",
+        "condition": f"{_places(marked)}, on a condition",
+        "note": "yes",
+    }[worst]
     return f'<td><span class="{kind}">{mark}</span> {text}</td>'
+
+
+def _worst(check: CaptureCheck, rule: Rule) -> Severity:
+    """The gravest finding about a requirement; a note where there is none."""
+    nothing: Severity = "note"
+    found = [finding.severity for finding in check.of(rule)]
+    return min(found, key=list(_MARKS).index, default=nothing)
 
 
 def _places(count: int) -> str:
