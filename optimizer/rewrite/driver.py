@@ -30,7 +30,8 @@ from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.replacement import Declined, Replacement
 from optimizer.rewrite.rewriter import Rewriter
 from optimizer.rewrite.touched import Touched
-from optimizer.rewrite.trace import DeclinedMatch, Rewrite, Trace, match_id
+from optimizer.rewrite.trace import DeclinedMatch, Rewrite, Trace, VetoedMatch, match_id
+from optimizer.rewrite.vetoes import Vetoes
 from optimizer.versions import versions
 
 MAX_ROUNDS = 50
@@ -93,6 +94,7 @@ class _Run:
         self.progress = progress
         self.symbolic = SymbolicValues(model.ir)
         self.rewriter = Rewriter(model.ir, refine=self.symbolic.refine)
+        self.vetoes = Vetoes(pipeline.vetoed, self.rewriter.position)
         self.context = Context(
             opsets=model.ir.graph.opset_imports,
             limits=limits,
@@ -124,7 +126,7 @@ class _Run:
                 self._run_pass(queue, number)
             if self.trace.steps == before or self.trace.stopped:
                 break
-        self.trace.declined = self._standing()
+        self.trace.declined, self.trace.vetoed = self._standing(), self.vetoes.held
         self.trace.timings = {q.planned.id: q.timing for q in self.queues}
         self.trace.seconds = time.process_time() - began
         self.trace.state = self.rewriter.state
@@ -193,8 +195,9 @@ class _Run:
     ) -> bool:
         """Carry the replacement out and note it; False when it is vetoed or refused."""
         matched = tuple(node_id(n) for n in outcome.matched)
-        identity = match_id(queue.planned.id, declared.name, node_id(node), matched)
-        if identity in self.pipeline.vetoed:
+        place = (queue.planned.id, declared.name, node_id(node), matched)
+        identity = match_id(*place)
+        if self.vetoes.hold(VetoedMatch(*place, identity, identity), outcome):
             queue.timing = replace(queue.timing, vetoed=queue.timing.vetoed + 1)
             return False
         try:

@@ -75,6 +75,27 @@ class DeclinedMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class VetoedMatch:
+    """A match that was offered and held back.
+
+    Attributes:
+        pass_id: the pass that offered it.
+        rule: the rule inside the pass.
+        root: id of the node the rule was asked about.
+        matched: ids of the nodes of the pattern.
+        match: its name.
+        veto: the name of the match that was vetoed: this one, or one in whose place it is.
+    """
+
+    pass_id: str
+    rule: str
+    root: str
+    matched: tuple[str, ...]
+    match: MatchId
+    veto: MatchId
+
+
+@dataclass(frozen=True, slots=True)
 class PassTiming:
     """What one pass did in one run; `seconds` is CPU time."""
 
@@ -95,6 +116,7 @@ class Trace:
         pipeline: the pipeline as data (`Pipeline.to_json`).
         rewrites: the steps, in order.
         declined: near matches left at the end.
+        vetoed: matches held back by the pipeline's vetoes.
         timings: per pass id.
         seconds: CPU time of the whole run, import and verification apart.
         versions: software that took part.
@@ -107,6 +129,7 @@ class Trace:
     pipeline: Mapping[str, object]
     rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
     declined: list[DeclinedMatch] = field(default_factory=list[DeclinedMatch])
+    vetoed: list[VetoedMatch] = field(default_factory=list[VetoedMatch])
     timings: dict[str, PassTiming] = field(default_factory=dict[str, PassTiming])
     seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -24,7 +24,7 @@ from optimizer.model.loader import load_bytes
 from optimizer.rewrite.edit_json import FetchTensor, StoreTensor, edit_from_json, edit_to_json
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace import DeclinedMatch, MatchId, PassTiming, Rewrite, Trace
+from optimizer.rewrite.trace import DeclinedMatch, MatchId, PassTiming, Rewrite, Trace, VetoedMatch
 
 SCHEMA = "passlens.trace/1"
 COMPRESS_BELOW = 1 << 16
@@ -126,6 +126,7 @@ def _to_json(trace: Trace, tensors: dict[str, bytes]) -> dict[str, Any]:
         "stopped": trace.stopped,
         "timings": {key: asdict(timing) for key, timing in trace.timings.items()},
         "declined": [asdict(declined) for declined in trace.declined],
+        "vetoed": [asdict(vetoed) for vetoed in trace.vetoed],
         "tensors": dict(sorted(described.items())),
         "rewrites": rewrites,
     }
@@ -155,6 +156,7 @@ def _from_json(document: dict[str, Any], fetch: FetchTensor) -> Trace:
         pipeline=document["pipeline"],
         rewrites=[_rewrite_from_json(data, fetch) for data in document["rewrites"]],
         declined=[_declined_from_json(data) for data in document["declined"]],
+        vetoed=[_vetoed_from_json(data) for data in document.get("vetoed", ())],
         timings={key: PassTiming(**timing) for key, timing in document["timings"].items()},
         seconds=document["seconds"],
         versions=document["versions"],
@@ -176,6 +178,11 @@ def _rewrite_from_json(data: dict[str, Any], fetch: FetchTensor) -> Rewrite:
 def _declined_from_json(data: dict[str, Any]) -> DeclinedMatch:
     fields: dict[str, Any] = {**data, "nodes": tuple(data["nodes"])}
     return DeclinedMatch(**fields)
+
+
+def _vetoed_from_json(data: dict[str, Any]) -> VetoedMatch:
+    fields: dict[str, Any] = {**data, "matched": tuple(data["matched"])}
+    return VetoedMatch(**fields)
 
 
 def _tensor(data: bytes, described: dict[str, Any]) -> ir.TensorProtocol:
