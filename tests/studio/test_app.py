@@ -49,9 +49,8 @@ def test_a_link_opens_model_and_step(page: Page, app_url: str) -> None:
     assert shown["total"] > 50
 
 
-def test_arrow_keys_step_without_a_word_to_the_server(page: Page, app_url: str) -> None:
+def test_arrow_keys_step_on_arrival(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/?model=tour&step=5", condition="window.__passlens.step === 5")
-    focus(page)
     page.keyboard.press("ArrowRight")
     wait(page, "window.__passlens.step === 6")
     page.keyboard.press("ArrowLeft")

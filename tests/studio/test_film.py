@@ -170,7 +170,6 @@ def test_the_film_plays_in_the_app_and_tells_the_server_once_where_it_rests(
     page.wait_for_timeout(1500)
     assert any(one.startswith("frame") for one in asked)
     asked.clear()
-    page.locator(".pl-root").focus()
     page.keyboard.press("End")
     page.wait_for_function("__passlens.film.at === __passlens.film.count")
     page.wait_for_url("**&event=*")
@@ -179,7 +178,6 @@ def test_the_film_plays_in_the_app_and_tells_the_server_once_where_it_rests(
     page.get_by_role("combobox", name="Playing speed").select_option("16")
     page.get_by_role("button", name="Play (space)").click()
     page.wait_for_function("__passlens.film.at > 50")
-    page.locator(".pl-root").focus()
     page.keyboard.press(" ")
     page.wait_for_function("__passlens.film.playing === false")
     assert asked == []
@@ -199,7 +197,6 @@ def test_the_event_looked_at_survives_a_reload_another_page_and_a_link(
     stands_at = "window.__passlens?.ready && __passlens.film?.at === {}".format
     page.goto(f"{link}&event=7")
     page.wait_for_function(stands_at(7), timeout=120_000)
-    page.locator(".pl-root").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**&event=8", timeout=60_000)
     page.reload()

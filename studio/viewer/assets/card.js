@@ -135,7 +135,7 @@ export class Card {
         "div.pl-actions",
         null,
         button("First rewrite", "First rewrite →", () => this.viewer.nav.goto(1), "pl-first"),
-        button("Play all rewrites (space)", "Play", () => this.#play()),
+        button("Play all rewrites (space)", "Play", () => this.viewer.nav.togglePlay()),
       ),
       h(
         "p.pl-dim.pl-hint",
@@ -167,11 +167,6 @@ export class Card {
       ),
       verdictLine(this.viewer.data?.verified),
     ];
-  }
-
-  #play() {
-    this.viewer.shell.root.focus({ preventScroll: true }); // this button goes away
-    this.viewer.nav.togglePlay();
   }
 
   #mini() {

@@ -1,8 +1,10 @@
 // @ts-check
-// The keyboard. Handled keys, and Streamlit's own r and c, go no further than this component.
+// The keyboard: on the whole page, wherever nobody types. Inside this component handled keys, and
+// Streamlit's own r and c, go no further.
 
-/** Keys that mean nothing to a list of choices. */
-const SIGNS = new Set(["[", "]", "<", ">", "?", "/"]);
+import { isMeantFor, isMeantForThePage } from "./typing.js";
+
+const IN_SIGHT = 0.6; // of its height: a page may hold more than the viewer
 
 export class Keys {
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -11,6 +13,32 @@ export class Keys {
     viewer.shell.root.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) =>
       this.#down(e),
     );
+    this.onPage = (/** @type {KeyboardEvent} */ e) => this.#elsewhere(e);
+    document.addEventListener("keydown", this.onPage);
+  }
+
+  dispose() {
+    document.removeEventListener("keydown", this.onPage);
+  }
+
+  /** A key pressed outside the viewer. @param {KeyboardEvent} e */
+  #elsewhere(e) {
+    const { root, help } = this.viewer.shell;
+    if (e.defaultPrevented || e.composedPath().includes(root)) return;
+    if (help.active) {
+      if (e.key === "Escape" || e.key === "?") help.close();
+      return;
+    }
+    if (e.ctrlKey || e.metaKey || "rRcC".includes(e.key)) return;
+    if (isMeantForThePage(e) || !this.#inSight() || !this.#handle(e)) return;
+    e.preventDefault();
+  }
+
+  #inSight() {
+    const { root } = this.viewer.shell;
+    const { top, bottom, height } = root.getBoundingClientRect();
+    const seen = Math.min(bottom, window.innerHeight) - Math.max(top, 0);
+    return root.checkVisibility() && seen > Math.min(height, window.innerHeight) * IN_SIGHT;
   }
 
   /** @param {KeyboardEvent} e */
@@ -186,12 +214,4 @@ export class Keys {
     if (next !== undefined && next !== o)
       this.viewer.select(s.union.recs[next].id, { reveal: true });
   }
-}
-
-/** Whether a control uses a key itself. @param {HTMLElement} target @param {string} key */
-function isMeantFor(target, key) {
-  if (key === " " && target.matches?.("button, summary, input, a")) return true;
-  if (target.matches?.("ol")) return key === "ArrowUp" || key === "ArrowDown";
-  if (target.matches?.("select")) return key !== "Escape" && !SIGNS.has(key);
-  return key !== "Escape" && target.matches?.("input:not([type=checkbox]), textarea");
 }

@@ -258,7 +258,6 @@ export class Navigator {
     s.goto(s.step, before);
     viewer.stage.refresh(0);
     if (this.following) viewer.stage.follow(0);
-    viewer.shell.root.focus({ preventScroll: true }); // the pressed button was drawn anew
     viewer.report.touch();
   }
 }

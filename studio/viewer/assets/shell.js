@@ -5,6 +5,7 @@ import { Card } from "./card.js";
 import { Details } from "./details.js";
 import { button, fill, h } from "./dom.js";
 import { FilmPanel } from "./filmpanel.js";
+import { giveFocusBack } from "./focus.js";
 import { Help } from "./help.js";
 import { Legend } from "./legend.js";
 import { Passes } from "./passes.js";
@@ -88,6 +89,7 @@ export class Shell {
       const on = /** @type {HTMLElement} */ (e.composedPath()[0]);
       if (on.matches?.("canvas")) this.root.focus({ preventScroll: true });
     });
+    giveFocusBack(this.root);
   }
 
   /** @returns {import("./stage.js").StageHost} */

@@ -30,18 +30,12 @@ export function makeTools(viewer, shell) {
     /** @type {keyof typeof ICONS} */ name,
     /** @type {string} */ label,
     /** @type {() => void} */ act,
-  ) => {
-    const press = (/** @type {MouseEvent} */ e) => {
-      act();
-      // After the mouse the keys are the graph's again; the keyboard stays where it is.
-      if (e.detail && name !== "search") shell.root.focus({ preventScroll: true });
-    };
-    return h(
+  ) =>
+    h(
       "button",
-      { type: "button", title: label, "aria-label": label, onclick: press },
+      { type: "button", title: label, "aria-label": label, onclick: act },
       icon(ICONS[name]),
     );
-  };
   const zoom = (/** @type {number} */ factor) => {
     const { camera } = shell.stage;
     camera.zoom(camera.lead, factor);

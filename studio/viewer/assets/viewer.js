@@ -263,6 +263,7 @@ export class Viewer {
     this.alive = false;
     this.nav.stop();
     this.report.dispose();
+    this.keys.dispose();
     this.stage.dispose();
     this.shell.dispose();
     fill(this.shell.root);
