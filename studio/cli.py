@@ -24,6 +24,7 @@ from studio.commands import (
     verify,
 )
 from studio.commands.output import plain, say
+from studio.numbers import counted
 
 COMMANDS = (studio, inspect, passes, optimize, replay, verify, bisect, bench, plan, records)
 
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _explain(error: StudioError) -> None:
     """The error on one line."""
     others = sum(finding.message not in error.message for finding in error.findings)
-    more = f" ({others} more findings)" if others > 0 else ""
+    more = f" ({counted(others, 'more finding')})" if others > 0 else ""
     say(f"passlens: {plain(error.message)}{more}")
 
 

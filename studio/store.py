@@ -25,6 +25,7 @@ from optimizer.verify import verify
 from studio import jobs
 from studio.cache import cache_folder
 from studio.commands.verify import verdict_text
+from studio.numbers import counted
 from studio.stamp import code_stamp
 from studio.whole import made_whole
 
@@ -273,4 +274,4 @@ def _model_file(files: dict[str, bytes]) -> str:
     if not models:
         raise StudioError("None of these files ends in '.onnx'; add the model itself.")
     names = ", ".join(quoted(name) for name in models[:3])
-    raise StudioError(f"{len(models)} models at once ({names}); open one at a time.")
+    raise StudioError(f"{counted(len(models), 'model')} at once ({names}); open one at a time.")

@@ -16,7 +16,7 @@ from optimizer.folding.application import (
     data_inputs,
 )
 from optimizer.folding.operators import OPERATORS
-from optimizer.model.limits import MIB
+from optimizer.numbers import bytes_text
 
 _PLAIN = "biuf"
 """numpy kinds every kernel may compute with: bool, integers, floats."""
@@ -128,7 +128,7 @@ class Evaluator:
         given = max((a.nbytes for a in inputs if a is not None), default=0)
         if needed > max(self.largest_bytes, given):
             raise NotFoldable(
-                f"its result needs {_size(needed)} (limit {_size(self.largest_bytes)})"
+                f"its result needs {bytes_text(needed)} (limit {bytes_text(self.largest_bytes)})"
             )
 
 
@@ -136,14 +136,3 @@ def _check_type(node: ir.Node, value: ir.Value, array: Array) -> None:
     if value.dtype is not None and value.dtype != ir.DataType.from_numpy(array.dtype):
         found = ir.DataType.from_numpy(array.dtype)
         raise Blocked(node, f"{node.op_type} was left unfolded: {found} instead of {value.dtype}.")
-
-
-def _size(count: float) -> str:
-    if count < MIB:
-        return f"{count / 1024:.1f} KiB"
-    count /= MIB
-    for unit in ("MiB", "GiB", "TiB"):
-        if count < 1024 or unit == "TiB":
-            break
-        count /= 1024
-    return f"{count:,.1f} {unit}"

@@ -8,6 +8,7 @@ from typing import Literal
 
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.buffer import Buffer, aligned
+from optimizer.numbers import counted
 
 Region = Literal["weights", "inputs and outputs", "activations"]
 """Weights stay for ever, inputs and outputs are the caller's, activations are what is planned."""
@@ -119,10 +120,8 @@ class Arena:
         missing = [one for one in self.unknown if one.region in chosen]
         if missing:
             shown = "; ".join(f"{quoted(one.name)}: {one.reason}" for one in missing[:_SHOWN])
-            verb = "value has" if len(missing) == 1 else "values have"
-            raise PlanError(
-                f"{len(missing):,} {verb} no known size ({shown}). Give the free dimensions a size."
-            )
+            values = counted(len(missing), "value has", "values have")
+            raise PlanError(f"{values} no known size ({shown}). Give the free dimensions a size.")
         return tuple(
             Buffer(one.value, aligned(one.size_bytes, self.alignment), one.start, one.end)
             for one in self.lifetimes

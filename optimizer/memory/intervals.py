@@ -14,6 +14,7 @@ from pathlib import Path
 
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.buffer import Buffer
+from optimizer.numbers import bytes_text
 
 COLUMNS = ("id", "lower", "upper", "size")
 MOST_FILE_BYTES = 16 << 20
@@ -48,7 +49,7 @@ def parse_intervals(data: bytes) -> tuple[Buffer, ...]:
         PlanError: a line makes no sense; the message has its number.
     """
     if len(data) > MOST_FILE_BYTES:
-        raise PlanError(f"The intervals need more than {MOST_FILE_BYTES >> 20} MiB, the limit.")
+        raise PlanError(f"The intervals need more than {bytes_text(MOST_FILE_BYTES)}, the limit.")
     lines = _lines(_text(data))
     number, header = next(lines, (1, [""]))
     at = _columns(header, number)

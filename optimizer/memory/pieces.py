@@ -15,6 +15,7 @@ from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.buffer import aligned
 from optimizer.memory.program import NOTHING, Operation, Program, Tensor
 from optimizer.memory.sizes import KnownSizes
+from optimizer.numbers import counted
 
 
 @dataclass(slots=True)
@@ -191,8 +192,8 @@ def check_known(pieces: Pieces, measure: KnownSizes) -> None:
     missing = [piece for piece in pieces.pieces if piece.planned and piece.size_bytes is None]
     if missing:
         value = pieces.program.tensors[missing[0].tensors[0]].value
-        verb = "size is" if len(missing) == 1 else "sizes are"
+        sizes = counted(len(missing), "size is", "sizes are")
         raise PlanError(
-            f"{len(missing):,} {verb} unknown, first that of {quoted(value.name or '')}:"
+            f"{sizes} unknown, first that of {quoted(value.name or '')}:"
             f" {measure.why(value)}. Without them no peak can be told."
         )

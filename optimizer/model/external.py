@@ -19,7 +19,8 @@ from optimizer.errors import ExternalDataRefused, LimitError, quoted
 from optimizer.model.data_files import DataFile, Refused, Sources
 from optimizer.model.limits import Limits
 from optimizer.model.report import Place, Report
-from optimizer.model.tensors import byte_count, element_count, size_text
+from optimizer.model.tensors import byte_count, element_count
+from optimizer.numbers import bytes_text
 
 _KEYS = frozenset({"location", "offset", "length", "checksum"})
 _NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
@@ -43,8 +44,8 @@ class ExternalData:
                 self._report.error(ExternalDataRefused, where, str(refused), remedy=refused.remedy)
         found = [file.size for file in self._files.values() if isinstance(file, DataFile)]
         if sum(found) > self._limits.external_bytes:
-            limit = size_text(self._limits.external_bytes)
-            message = f"Its data files take {size_text(sum(found))} (limit {limit})."
+            limit = bytes_text(self._limits.external_bytes)
+            message = f"Its data files take {bytes_text(sum(found))} (limit {limit})."
             self._report.error(LimitError, "model", message)
 
     def bind(self, model: ir.Model) -> None:

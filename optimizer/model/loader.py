@@ -40,9 +40,9 @@ from optimizer.model.names import name_nodes, name_values
 from optimizer.model.repair import after_checks, before_checks
 from optimizer.model.report import Report
 from optimizer.model.sniff import HEAD_BYTES, refuse_other_formats
-from optimizer.model.tensors import size_text
 from optimizer.model.validate import Facts, validate
 from optimizer.model.wire import survey
+from optimizer.numbers import bytes_text
 
 _NO_COMPANIONS: Mapping[str, bytes | Path] = MappingProxyType({})
 _DEFAULT_LIMITS = Limits()
@@ -127,7 +127,7 @@ def _read(path: Path, limits: Limits) -> bytes:
 def _check_size(size: int, limits: Limits) -> None:
     if size > limits.file_bytes:
         raise LimitError(
-            f"The file is {size_text(size)} (limit {size_text(limits.file_bytes)}). "
+            f"The file is {bytes_text(size)} (limit {bytes_text(limits.file_bytes)}). "
             "Save its weights as external data."
         )
 

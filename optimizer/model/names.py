@@ -12,6 +12,7 @@ import onnx_ir as ir
 from optimizer.model.graph import bodies, walk_graphs, walk_nodes
 from optimizer.model.limits import Limits
 from optimizer.model.report import Report
+from optimizer.numbers import counted
 
 
 def name_nodes(model: ir.Model, *, limits: Limits, report: Report) -> None:
@@ -32,11 +33,11 @@ def name_nodes(model: ir.Model, *, limits: Limits, report: Report) -> None:
         seen.add(node.name)
     for count, what in (
         (unnamed, "had no name and got one"),
-        (repeated, "shared a name with another and were numbered"),
+        (repeated, "shared a name with another and got a number"),
         (cut, f"had a name of more than {limits.name:,} characters, which was cut"),
     ):
         if count:
-            report.note("model", f"{count:,} nodes {what}.")
+            report.note("model", f"{counted(count, 'node')} {what}.")
 
 
 def name_values(model: ir.Model, *, limits: Limits, report: Report) -> None:
@@ -56,10 +57,14 @@ def name_values(model: ir.Model, *, limits: Limits, report: Report) -> None:
     for value in dict.fromkeys([*overlong, *hiding]):
         value.name = fresh.make(_cut(value.name or "", limits.name))
     if hiding:
-        message = f"{len(hiding):,} values in bodies hid a value around them and were renamed."
+        message = (
+            f"{counted(len(hiding), 'value')} in bodies hid a value outside and got a new name."
+        )
         report.note("model", message)
     if overlong:
-        message = f"{len(overlong):,} values had a name of more than {limits.name:,} characters."
+        message = (
+            f"{counted(len(overlong), 'value')} had a name of more than {limits.name:,} characters."
+        )
         report.note("model", f"{message} It was cut.")
 
 

@@ -27,6 +27,7 @@ from optimizer.model.tensors import element_count, sparse_indices
 from optimizer.model.text import repair_text
 from optimizer.model.validate import Facts
 from optimizer.model.versions import FREE_INITIALIZERS_SINCE, TYPED_ATTRIBUTES_SINCE
+from optimizer.numbers import counted
 
 _FILLED_FIELD = {
     "f": AttributeProto.FLOAT,
@@ -96,8 +97,8 @@ def _free_initializers(proto: ModelProto, report: Report) -> None:
         proto.graph.input.extend(inputs)
         report.note(
             "model",
-            f"{removed:,} initializers were also listed as inputs, as IR version "
-            f"{proto.ir_version} demands; they are constants and are no inputs any more.",
+            f"{counted(removed, 'initializer')} also listed as input, as IR version "
+            f"{proto.ir_version} demands: constant, and no input any more.",
         )
     report.note(
         "model",

@@ -21,6 +21,7 @@ from optimizer.errors import (
     quoted,
 )
 from optimizer.model.findings import Finding, Status, Statuses
+from optimizer.numbers import counted
 
 Use = Literal["optimizable", "runnable"]
 
@@ -106,7 +107,12 @@ class Report:
         more = sum(self._counts.values()) - len(self._findings)
         if not more:
             return tuple(self._findings)
-        return (*self._findings, Finding("note", "", f"{more:,} more findings are not listed."))
+        return (
+            *self._findings,
+            Finding(
+                "note", "", f"{counted(more, 'more finding is', 'more findings are')} not listed."
+            ),
+        )
 
     @property
     def statuses(self) -> Statuses:
@@ -121,7 +127,7 @@ class Report:
         """
         for kind in sorted(self._errors, key=RANK.index):
             others = self._counts["error"] - 1
-            more = f" ({others:,} more problem{'s' if others > 1 else ''})" if others else ""
+            more = f" ({counted(others, 'more problem')})" if others else ""
             raise kind(f"{self._errors[kind]}{more}", findings=self.findings)
 
     def _status(self, use: Use) -> Status:

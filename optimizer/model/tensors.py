@@ -10,6 +10,7 @@ from onnx import SparseTensorProto, TensorProto
 from optimizer.errors import InvalidGraph, LimitError
 from optimizer.model.limits import Limits
 from optimizer.model.report import Place, Report
+from optimizer.numbers import bytes_text
 
 MOST_ELEMENTS = (1 << 63) - 1
 
@@ -77,15 +78,6 @@ def byte_count(data_type: int, elements: int) -> int:
     return (BITS[data_type] * elements + 7) // 8
 
 
-def size_text(size_bytes: int) -> str:
-    """A size for people: `4.0 TiB`."""
-    size, units = float(size_bytes), ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-    while size >= 1024 and len(units) > 1:
-        size /= 1024
-        units.pop(0)
-    return f"{size_bytes} B" if units[0] == "B" else f"{size:.1f} {units[0]}"
-
-
 def check_tensor(tensor: TensorProto, where: Place, report: Report) -> bool:
     """Check one tensor's type, dims and storage; external data is only checked for its size.
 
@@ -117,8 +109,8 @@ def check_sparse(
         report.error(
             LimitError,
             where,
-            f"This sparse tensor takes {size_text(size)} when dense "
-            f"(limit {size_text(limits.fold_total_bytes)}).",
+            f"This sparse tensor takes {bytes_text(size)} when dense "
+            f"(limit {bytes_text(limits.fold_total_bytes)}).",
             remedy="Store it as a dense tensor in external data.",
         )
         return False

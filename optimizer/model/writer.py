@@ -25,6 +25,7 @@ from optimizer.model.storage import (
     store_inline,
     write_properties,
 )
+from optimizer.numbers import bytes_text
 
 HIGHEST_IR_VERSION = 13
 """What ONNX Runtime 1.31 reads; onnx 1.23 itself would write 14."""
@@ -56,8 +57,8 @@ def to_bytes(model: ir.Model) -> bytes:
     size_bytes = weight_bytes(model)
     if size_bytes > INLINE_BYTES:
         raise LimitError(
-            f"The model's weights take {size_bytes / 1e9:.1f} GB, more than fits in one ONNX file "
-            f"({INLINE_BYTES / 1e9:.1f} GB). Write it to a folder, with a data file beside it."
+            f"The model's weights take {bytes_text(size_bytes)}, more than fits in one ONNX file "
+            f"({bytes_text(INLINE_BYTES)}). Write it to a folder, with a data file beside it."
         )
     return _serialized(to_proto(model, store_inline))
 

@@ -20,6 +20,7 @@ from optimizer.isolation import Progress
 from optimizer.model.graph import Model, node_id, walk_nodes
 from optimizer.model.limits import Limits
 from optimizer.model.symbolic import SymbolicValues
+from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Rule
 from optimizer.rewrite.application import Applied
@@ -274,9 +275,11 @@ class _Run:
 
     def _check_bounds(self, step: int, node: ir.Node) -> None:
         if self.stop.limit is not None and step >= self.stop.limit:
-            self.trace.stopped = f"Stopped at the limit of {self.stop.limit} rewrites."
+            self.trace.stopped = f"Stopped at the limit of {counted(self.stop.limit, 'rewrite')}."
         elif step >= self.limits.rewrites:
-            self.trace.stopped = f"Stopped at {self.limits.rewrites} rewrites, the limit."
+            self.trace.stopped = (
+                f"Stopped at {counted(self.limits.rewrites, 'rewrite')}, the limit."
+            )
         elif self.rewriter.derivations(node) > MAX_DERIVATIONS:
             self.trace.stopped = _REPEATS.format(MAX_DERIVATIONS)
         elif step % 64 == 0:
@@ -290,7 +293,7 @@ class _Run:
         if seconds > self.limits.optimize_seconds:
             self.trace.stopped = f"Stopped after {self.limits.optimize_seconds:.0f} s, the limit."
         if self.progress is not None:
-            self.progress(f"{step} rewrites", 0.0)
+            self.progress(counted(step, "rewrite"), 0.0)
 
     def _standing(self) -> list[DeclinedMatch]:
         """Near misses whose root is still in the graph."""

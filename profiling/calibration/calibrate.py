@@ -13,6 +13,7 @@ from optimizer.cost.device import FORMAT, DeviceError, DeviceProfile, device_fro
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.model.limits import JobLimits
+from optimizer.numbers import counted
 from profiling.calibration import launches
 from profiling.calibration.derive import Rates, derive, footprints, levels, samples
 from profiling.calibration.launching import launching
@@ -217,7 +218,7 @@ def _profile(
 
 
 def _source(config: RunConfig, machine: Machine, load: float) -> str:
-    threads = f"{config.intra_threads} thread" + ("s" if config.intra_threads != 1 else "")
+    threads = counted(config.intra_threads, "thread")
     how = "all threads" if config.intra_threads == 0 else threads
     where = how if config.device == "cpu" else config.device
     found = f"Measured here with micro models through {machine.runtime}, {where}."

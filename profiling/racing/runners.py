@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from optimizer.errors import Cancelled, RunError
+from optimizer.numbers import bytes_text, counted
 from optimizer.verify import jobs
 from optimizer.verify.comparison import Comparison, Tolerance, compare
 from profiling.config import RunConfig
@@ -182,8 +183,8 @@ class Runner:
         bound = self._track.plan.limits.file_bytes
         if len(self._model) > bound:
             raise RunError(
-                f"The variant's file takes {len(self._model) / 2**20:.3g} MiB (limit "
-                f"{bound / 2**20:.3g} MiB for files of a worker); raise the limit."
+                f"The variant's file takes {bytes_text(len(self._model))} (limit "
+                f"{bytes_text(bound)} for files of a worker); raise the limit."
             )
         try:
             self._place.write_bytes(self._model)
@@ -223,7 +224,7 @@ class Runner:
 
     def _gone(self) -> str:
         rounds = len(self.timing.blocks_ms)
-        kept = f"; its {rounds} rounds are kept" if rounds else ""
+        kept = f"; its {counted(rounds, 'round is', 'rounds are')} kept" if rounds else ""
         return (
             "The variant's process was ended from outside between two of its turns, by hand or "
             f"because the machine ran out of memory{kept}. Race it again with more memory free."

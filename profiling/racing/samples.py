@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from optimizer.numbers import counted
+
 Verdict = Literal["faster", "slower", "no_clear_difference"]
 
 CONFIDENCE = 0.95
@@ -82,7 +84,7 @@ class Contrast:
 
     def __str__(self) -> str:
         if self.rounds < MIN_ROUNDS:
-            return f"no clear difference (only {self.rounds} rounds)"
+            return f"no clear difference (only {counted(self.rounds, 'round')})"
         if self.verdict == "no_clear_difference":
             but = ", but not at 99 %" if self.undecided else ""
             return f"no clear difference (95 % interval {self.low:.2f}–{self.high:.2f}{but})"

@@ -21,6 +21,7 @@ from pathlib import Path, PurePath
 from typing import Any, NoReturn, cast
 
 from optimizer.errors import quoted
+from optimizer.numbers import bytes_text
 from optimizer.versions import passlens_version
 from profiling.records.errors import BundleRefused
 from profiling.records.recording import Recording, hardware
@@ -206,5 +207,5 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 
 def _too_large(name: str, size: int | None = None, limit: int = MOST_FILE_BYTES) -> BundleRefused:
-    has = f" has {size >> 20:,} MiB" if size is not None else " is too large"
-    return BundleRefused(f"{quoted(name)}{has} (limit {limit >> 20} MiB).")
+    has = f" has {bytes_text(size)}" if size is not None else " is too large"
+    return BundleRefused(f"{quoted(name)}{has} (limit {bytes_text(limit)}).")

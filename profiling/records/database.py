@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from sqlalchemy import URL, ColumnElement, Select, exists, func, or_, select
 
+from optimizer.numbers import bytes_text
 from profiling.records import rows
 from profiling.records.connection import Database
 from profiling.records.errors import RecordsError
@@ -47,8 +48,8 @@ class Records:
         payload = dumps(dict(whole.payload))
         if len(payload) > MOST_PAYLOAD_BYTES:
             raise RecordsError(
-                f"The recording has {len(payload) >> 20} MiB (limit {MOST_PAYLOAD_BYTES >> 20} "
-                "MiB) and was not kept."
+                f"The recording has {bytes_text(len(payload))} (limit "
+                f"{bytes_text(MOST_PAYLOAD_BYTES)}) and was not kept."
             )
         with self._database.writing() as connection:
             return rows.insert(connection, whole, zlib.compress(payload))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
+from optimizer.numbers import counted
 from profiling.config import Value
 from profiling.machine import Machine
 
@@ -93,7 +94,7 @@ class _Recorded(Protocol):
 def hardware(machine: Machine) -> str:
     """The machine's name for people, without its software: "NVIDIA H100, Xeon 8481C, 16 cores"."""
     gpu = machine.gpu.partition(",")[0].strip()
-    cores = f"{machine.cores} cores" if machine.cores != 1 else "1 core"
+    cores = counted(machine.cores, "core")
     return ", ".join(filter(None, (gpu, machine.cpu, cores)))
 
 

@@ -16,6 +16,7 @@ from optimizer.errors import (
     quoted,
 )
 from optimizer.model.limits import JobLimits
+from optimizer.numbers import bytes_text
 from profiling.workers.messages import Failed, Refused
 
 _log = logging.getLogger("passlens.workers")
@@ -69,7 +70,7 @@ def exhausted(job: str, resource: str, limits: JobLimits) -> RunError:
     if resource == "disk":
         return RunError(f"The disk is full: {job} could not write a file. Make room and try again.")
     return RunError(
-        f"Stopped at the file size limit ({_size(limits.file_bytes)}) during {job}. "
+        f"Stopped at the file size limit ({bytes_text(limits.file_bytes)}) during {job}. "
         "Use a smaller model, or raise the limit."
     )
 
@@ -117,12 +118,7 @@ def _memory_text(job: str, limits: JobLimits | None = None) -> str:
 
 
 def _limit_text(size_bytes: int) -> str:
-    return f" (limit {_size(size_bytes)})"
-
-
-def _size(size_bytes: int) -> str:
-    unit, divisor = ("GiB", 2**30) if size_bytes >= 2**27 else ("MiB", 2**20)
-    return f"{size_bytes / divisor:.3g} {unit}"
+    return f" (limit {bytes_text(size_bytes)})"
 
 
 def _signal_name(number: int) -> str:

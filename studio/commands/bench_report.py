@@ -12,6 +12,7 @@ from profiling.racing.race_json import race_to_json
 from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, SweepPoint
 from studio.commands.output import plain, table
+from studio.numbers import counted
 
 SCHEMA = "passlens.bench/2"
 
@@ -127,7 +128,7 @@ def conditions(found: Sweep) -> list[str]:
     if not races:
         return []
     machine = races[0].machine
-    where = f"{machine.gpu or machine.cpu}, {machine.cores} cores, {machine.runtime}"
+    where = f"{machine.gpu or machine.cpu}, {counted(machine.cores, 'core')}, {machine.runtime}"
     remarks = dict.fromkeys(remark for race in races for remark in race.remarks)
     return [f"{where}, load {machine.load:.1f}", *remarks]
 

@@ -14,6 +14,7 @@ from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.output import plain, print_json, say
 from studio.commands.verify import verdict_text, verification_json
+from studio.numbers import counted
 
 SCHEMA = "passlens.bisect/1"
 
@@ -52,7 +53,7 @@ def _text(found: Bisection, cursor: Cursor) -> str:
     if found.reason:
         return plain(found.reason)
     if found.step is None or found.bad is None:
-        return f"All {cursor.trace.steps} steps compute the same."
+        return f"All {counted(cursor.trace.steps, 'step')} compute the same."
     rewrite = cursor.trace.rewrites[found.step - 1]
     place = f"{rewrite.pass_id} ({rewrite.rule}) at {rewrite.root}"
     return f"Step {found.step}, {plain(place)}: {verdict_text(found.bad)}"

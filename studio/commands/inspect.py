@@ -10,9 +10,9 @@ from optimizer.source import open_source
 from profiling.workers import default_pool
 from studio.commands import DONE
 from studio.commands.models import model_path
-from studio.commands.output import count_text, plain, print_json, table
+from studio.commands.output import plain, print_json, table
 from studio.graphview.summary import summary_json
-from studio.numbers import bytes_text
+from studio.numbers import amount_text, bytes_text, counted
 
 
 def add_parser(commands: Any) -> None:
@@ -46,12 +46,15 @@ def _text(summary: dict[str, Any]) -> str:
         ["model", plain(summary["name"])],
         ["producer", plain(summary["producer"]) or "unknown"],
         ["opsets", f"{opsets} (IR {summary['ir_version']})"],
-        ["nodes", f"{summary['nodes']}" + (f" and {constants} constants" if constants else "")],
+        [
+            "nodes",
+            f"{summary['nodes']}" + (f" and {counted(constants, 'constant')}" if constants else ""),
+        ],
         [
             "weights",
-            f"{count_text(summary['parameters'])} in {bytes_text(summary['weight_bytes'])}",
+            f"{amount_text(summary['parameters'])} in {bytes_text(summary['weight_bytes'])}",
         ],
-        ["work", f"{count_text(cost['flops'])} FLOP a run"],
+        ["work", f"{amount_text(cost['flops'], 'FLOP')} a run"],
         *[["input", _port(port)] for port in summary["inputs"]],
         *[["output", _port(port)] for port in summary["outputs"]],
         *[[name, _status(status)] for name, status in summary["statuses"].items()],

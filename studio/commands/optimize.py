@@ -26,6 +26,7 @@ from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
 from studio.commands.output import plain, print_json, say
 from studio.commands.verify import verdict_text, verification_json
+from studio.numbers import counted
 
 SCHEMA = "passlens.optimize/1"
 
@@ -76,8 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _figures(model: Model) -> dict[str, Any]:
     graph = model.ir.graph
-    counted = (n for n in walk_nodes(graph) if n.op_type != "Constant" or n.domain)
-    operators = Counter(f"{n.domain}::{n.op_type}" if n.domain else n.op_type for n in counted)
+    nodes = (n for n in walk_nodes(graph) if n.op_type != "Constant" or n.domain)
+    operators = Counter(f"{n.domain}::{n.op_type}" if n.domain else n.op_type for n in nodes)
     return {
         "nodes": count_nodes(graph),
         "operators": dict(operators.most_common()),
@@ -113,8 +114,8 @@ def _say(
     trace: Trace, before: dict[str, Any], after: dict[str, Any], checked: Verification | None
 ) -> None:
     say(
-        f"{plain(trace.model_name)}: {before['nodes']} -> {after['nodes']} nodes,"
-        f" {trace.steps} rewrites, {trace.seconds:.2f} s"
+        f"{plain(trace.model_name)}: {before['nodes']} -> {counted(after['nodes'], 'node')},"
+        f" {counted(trace.steps, 'rewrite')}, {trace.seconds:.2f} s"
     )
     if trace.stopped:
         say(trace.stopped)

@@ -34,11 +34,3 @@ def table(rows: list[list[str]], *, right: frozenset[int] = frozenset()) -> str:
 def plain(text: str) -> str:
     """A model's text without control characters, for a terminal."""
     return "".join(c if c.isprintable() else "·" for c in text)
-
-
-def count_text(number: float) -> str:
-    """A large count with three significant digits: 4.12 G."""
-    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(number) >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number:g}"

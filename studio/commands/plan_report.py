@@ -11,10 +11,9 @@ from optimizer.memory.plan import Plan
 from optimizer.memory.registry import find_planner
 from studio.commands.output import table
 from studio.commands.plan_subject import Planned
+from studio.numbers import bytes_text, counted
 
 SCHEMA = "passlens.plan/1"
-
-_UNITS = (("GiB", 30), ("MiB", 20), ("KiB", 10))
 
 _RIGHT = frozenset({1, 2, 3, 5})
 
@@ -33,27 +32,24 @@ def _lines(planned: Planned) -> Iterator[str]:
         yield planned.note
     yield table(list(_rows(planned)), right=_RIGHT)
     if planned.regions:
-        weights, outside = planned.regions["weights"], planned.regions["inputs and outputs"]
-        yield f"Not planned: weights {_text(weights)}, inputs and outputs {_text(outside)}."
+        sizes = {region: bytes_text(size) for region, size in planned.regions.items()}
+        weights, outside = sizes["weights"], sizes["inputs and outputs"]
+        yield f"Not planned: weights {weights}, inputs and outputs {outside}."
     for body in planned.bodies:
         yield ""
         yield f"Body of {next(lines := _lines(body))}"
         yield from lines
     if planned.bodies and not planned.unplanned:
         yield ""
-        yield f"With the largest body on top: {_text(planned.need_bytes)}."
+        yield f"With the largest body on top: {bytes_text(planned.need_bytes)}."
 
 
 def _subject(planned: Planned) -> str:
-    parts = [] if planned.steps is None else [_counted(planned.steps, "node")]
-    parts.append(_counted(len(planned.buffers), "buffer"))
+    parts = [] if planned.steps is None else [counted(planned.steps, "node")]
+    parts.append(counted(len(planned.buffers), "buffer"))
     if planned.buffers:
         parts.append(f"most alive at step {live_curve(planned.buffers).peak_step}")
     return ", ".join(parts)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _rows(planned: Planned) -> Iterator[list[str]]:
@@ -76,16 +72,7 @@ def _rows(planned: Planned) -> Iterator[list[str]]:
 
 def _sizes(size_bytes: int, bound: int) -> list[str]:
     ratio = f"{size_bytes / bound:.3f}" if bound else ""
-    return [f"{size_bytes:,}", _text(size_bytes), ratio]
-
-
-def _text(size_bytes: int) -> str:
-    """Three digits in the unit that suits."""
-    for unit, power in _UNITS:
-        number = size_bytes / (1 << power)
-        if size_bytes >= 1000 << (power - 10):
-            return f"{number:.3g} {unit}" if number < 999.5 else f"{number:.0f} {unit}"
-    return f"{size_bytes} B"
+    return [f"{size_bytes:,}", bytes_text(size_bytes), ratio]
 
 
 def report_json(

@@ -20,6 +20,7 @@ from optimizer.model.graph import node_id, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.source import complete
 from profiling.workers import default_pool
+from studio.numbers import counted
 
 MakePlans = Callable[[Sequence[Buffer]], tuple[Plan, ...]]
 """Runs the planners that were asked for."""
@@ -153,9 +154,9 @@ def _refuse_unbound(arena: Arena, free: Sequence[str]) -> None:
     missing = [one for one in arena.unknown if one.region == "activations"]
     if not missing:
         return
-    counted = "1 value has" if len(missing) == 1 else f"{len(missing):,} values have"
+    values = counted(len(missing), "value has", "values have")
     if free:
         wanted = " ".join(f"--bind {name}=SIZE" for name in free)
-        raise PlanError(f"{counted} no known size; settle {wanted}.")
+        raise PlanError(f"{values} no known size; settle {wanted}.")
     first = f"{quoted(missing[0].name)}: {missing[0].reason}"
-    raise PlanError(f"{counted} no known size, so that nothing can be planned ({first}).")
+    raise PlanError(f"{values} no known size, so that nothing can be planned ({first}).")

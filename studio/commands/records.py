@@ -16,6 +16,7 @@ from profiling.records.tabular import recordings_csv, recordings_json
 from studio.commands import DONE
 from studio.commands.output import plain, print_json, say, table
 from studio.keeping import database_url
+from studio.numbers import counted
 
 SCHEMA = "passlens.records/1"
 _WRITERS: dict[str, Callable[[list[Recording]], bytes]] = {
@@ -62,7 +63,7 @@ def _list(arguments: argparse.Namespace) -> int:
     elif found:
         print(_text(found))
     if not arguments.json:
-        say(f"{len(found)} of {total} recordings")
+        say(f"{len(found)} of {counted(total, 'recording')}")
     return DONE
 
 
@@ -94,8 +95,7 @@ def _export(arguments: argparse.Namespace) -> int:
     except OSError as error:
         name = quoted(str(arguments.output))
         raise StudioError(f"{name} cannot be written: {error.strerror}.") from error
-    noun = "recording" if len(arguments.ids) == 1 else "recordings"
-    say(f"Wrote {len(arguments.ids)} {noun} to {plain(str(arguments.output))}.")
+    say(f"Wrote {counted(len(arguments.ids), 'recording')} to {plain(str(arguments.output))}.")
     return DONE
 
 

@@ -32,6 +32,7 @@ from profiling.records import Recording
 from profiling.workers import WorkerPool
 from studio.experiments.entrant import Entrant, entrant_key, run_of, variants_of
 from studio.experiments.kernels_rows import measurements
+from studio.numbers import counted
 from studio.store import OpenedModel, OpenedRun, Store
 
 Report = Callable[[str, float], None]
@@ -261,8 +262,7 @@ def finding(selection: Selection) -> str:
         return "No operator of this model could be raced"
     verb = "has" if better == 1 else "have"
     what = f"{better} {verb} a faster way" if better else "nothing is surely faster"
-    noun = "hot operator" if len(races) == 1 else "hot operators"
-    return f"{len(races)} {noun}, {100 * share:.0f} % of the time: {what}"
+    return f"{counted(len(races), 'hot operator')}, {100 * share:.0f} % of the time: {what}"
 
 
 def _tuned(variant: Variant, pool: WorkerPool, cancelled: Asked) -> TuningResults | None:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from studio.figures.predicted_lanes import LaneRow, Piece, lanes
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR
 from studio.figures.timeline_rows import time_unit
-from studio.numbers import bytes_text, three_digits
+from studio.numbers import bytes_text, counted, three_digits
 from studio.prediction.fusion import Fusion, Version
 
 _ROW_PX = 76
@@ -55,8 +55,7 @@ def _row(version: Version, found: Fusion) -> LaneRow:
         for kernel in version.kernels
     )
     first = version is found.before
-    count = len(version.kernels)
-    launches = "1 launch" if count == 1 else f"{count} launches"
+    launches = counted(len(version.kernels), "launch", "launches")
     unit, size = time_unit([version.total_us])
     text = f"<b>{three_digits(version.total_us / size)} {unit}</b>"
     if not first and version.total_us:

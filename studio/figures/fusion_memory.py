@@ -14,7 +14,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
-from studio.numbers import bytes_text
+from studio.numbers import bytes_text, counted
 from studio.prediction.fusion import Access, FusedKernel, Fusion, Version
 
 READ_COLOR, WRITE_COLOR = "#10857f", "#58b9ae"
@@ -79,7 +79,7 @@ def _title(found: Fusion) -> str:
     saved = before.activation_bytes - best.activation_bytes
     if kept <= 0:
         return "Nothing is kept out of memory"
-    return f"{kept} trips to memory fewer: {bytes_text(saved)} are never moved"
+    return f"{counted(kept, 'trip')} to memory fewer: {bytes_text(saved)} are never moved"
 
 
 def _panel(
@@ -109,11 +109,12 @@ def _ground(
         type="rect", x0=-0.5, x1=columns + 0.5, y0=bottom + _MEMORY[0], y1=bottom + _MEMORY[1],
         fillcolor="rgba(139,147,163,0.13)", line={"width": 0}, layer="below",
     )  # fmt: skip
-    launches = "1 launch" if len(version.kernels) == 1 else f"{len(version.kernels)} launches"
+    launches = counted(len(version.kernels), "launch", "launches")
     moved = bytes_text(version.activation_bytes)
     text = (
-        f"<b>{escape(version.name)}</b> · {launches} · {len(version.activations)} activations"
-        f" through memory, {moved} · weights {bytes_text(version.weight_bytes)}"
+        f"<b>{escape(version.name)}</b> · {launches} · "
+        f"{counted(len(version.activations), 'activation')} through memory, {moved}"
+        f" · weights {bytes_text(version.weight_bytes)}"
     )
     _text(figure, -0.5, bottom + 3.3, text, anchor="left", color=color, size=12)
 
@@ -138,7 +139,7 @@ def _together(weights: Sequence[Access]) -> list[Access]:
     if len(weights) < 2:
         return list(weights)
     total = sum(access.size_bytes for access in weights)
-    return [Access(weights[0].tensor, f"{len(weights)} weights", "", total, "weight")]
+    return [Access(weights[0].tensor, counted(len(weights), "weight"), "", total, "weight")]
 
 
 def _spread(slots: dict[int, _Slot], found: Sequence[Access], start: float, wide: float) -> None:

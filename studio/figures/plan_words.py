@@ -9,7 +9,7 @@ from studio.numbers import bytes_text, three_digits, unit_of
 def peaks_text(before: int | None, after: int) -> str:
     """Two peaks in the unit of the larger one: "12.3 → 9.63 MiB"; once where they are equal.
 
-    Where three digits do not tell them apart, their difference does: "288 KiB, 512 B less than
+    Where three digits do not tell them apart, their difference does: "288 KiB, 256 B less than
     before".
     """
     unit = unit_of(max(before or 0, after))

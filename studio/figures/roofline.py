@@ -17,7 +17,7 @@ from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
 from studio.figures.timeline_palette import TITLES, categories, category_color
 from studio.figures.timeline_rows import time_unit
 from studio.graphview.categories import Category, category
-from studio.numbers import bytes_text, three_digits
+from studio.numbers import amount_text, bytes_text, three_digits
 from studio.prediction.alike import Alike
 
 _HEIGHT = 500
@@ -30,7 +30,6 @@ _ABOVE = 0.3
 """Decades between the highest roof and the edge."""
 
 _ROOF_COLOR = "#8b93a3"
-_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 def roofline(
@@ -120,7 +119,7 @@ def _slopes(device: DeviceProfile, window: Window) -> list[tuple[Line, bool]]:
         start = max(window.left, window.bottom - rate)
         end = min(window.right, window.top - _ABOVE - rate)
         if end > start:
-            text = f"{_name_of(levels)} {scaled(levels[0].bytes_per_s, 'B/s')}"
+            text = f"{_name_of(levels)} {amount_text(levels[0].bytes_per_s, 'B/s')}"
             line = Line(text, (start, start + rate), (end, end + rate))
             found.append((line, device.memory not in levels))
     return found
@@ -153,7 +152,7 @@ def _roofs(device: DeviceProfile, groups: Sequence[Alike], window: Window) -> li
         names = ", ".join(kind.value for kind in kinds[:2])
         more = f" and {len(kinds) - 2} more" if len(kinds) > 2 else ""
         start = max(window.left, height - fastest)
-        text = f"{names}{more} {scaled(rate, 'FLOP/s')}"
+        text = f"{names}{more} {amount_text(rate, 'FLOP/s')}"
         found.append(Line(text, (start, height), (window.right, height)))
     return found
 
@@ -251,16 +250,10 @@ def _hover(group: Alike, *, rings: bool) -> str:
     together = f" · {len(group.nodes)} alike together" if len(group.nodes) > 1 else ""
     return (
         f"{which}<b>{escape(group.title)}</b><br>{escape(group.name)}<br>{node.kind.value}<br>"
-        f"{scaled(cost.flops, 'FLOP')} · {bytes_text(cost.bytes_moved)}"
+        f"{amount_text(cost.flops, 'FLOP')} · {bytes_text(cost.bytes_moved)}"
         f" · {three_digits(node.intensity)} FLOP/B<br>"
         f"{three_digits(group.total_us / size)} {unit}{together}<br>{parts_text(group.parts)}"
     )
-
-
-def scaled(amount: float, unit: str) -> str:
-    """Three digits in thousands, millions, …: `3.7 GFLOP`."""
-    size, prefix = next(scale for scale in _SCALES if amount >= scale[0] or scale[0] == 1.0)
-    return f"{three_digits(amount / size)} {prefix}{unit}"
 
 
 def _key(groups: Iterable[Alike], *, rings: bool, dark: bool) -> Mapping[str, str]:
@@ -281,5 +274,5 @@ def _axis(low: float, high: float, unit: str) -> dict[str, Any]:
         "type": "log",
         "range": [low, high],
         "tickvals": [10.0**power for power in powers],
-        "ticktext": [scaled(10.0**p, unit) if unit else f"{10.0**p:g}" for p in powers],
+        "ticktext": [amount_text(10.0**p, unit) if unit else f"{10.0**p:g}" for p in powers],
     }

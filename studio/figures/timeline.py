@@ -19,7 +19,7 @@ from profiling.timeline.profile import Phase, Profile
 from studio.figures.template import TEMPLATE, titled
 from studio.figures.timeline_palette import TITLES, category_color
 from studio.graphview.categories import Category, category
-from studio.numbers import three_digits
+from studio.numbers import counted, three_digits
 
 LANE_PX = 46
 _HALF = 0.36
@@ -145,10 +145,10 @@ def _about(event: Event, nodes: tuple[str, ...]) -> str:
         escape(event.node[-90:]),
     ]
     if len(nodes) > 1:
-        lines.append(f"computes {len(nodes)} nodes of the file")
+        lines.append(f"computes {counted(len(nodes), 'node')} of the file")
     if len(event.workers) > 1:
         cores = ", ".join(str(core) for _, core in event.workers)
-        lines.append(f"{len(event.workers)} threads, on cores {cores}")
+        lines.append(f"{counted(len(event.workers), 'thread')}, on cores {cores}")
     return "<br>".join(lines)
 
 

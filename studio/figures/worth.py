@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import exp, inf
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import Unit, counted, decimal_unit
 from profiling.worth.bars import MeasuredBar
 from profiling.worth.levels import Change
 from profiling.worth.waterfall import Bar, Metric, Waterfall
@@ -21,9 +22,8 @@ _LEAST_SHARE = 0.1
 _MOST_LOG = 3.0
 """Intervals are drawn up to twenty times faster or slower."""
 
-_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+NODES = "nodes"
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
-_NAMES: Mapping[Metric, str] = {"flops": "FLOP", "predicted": " predicted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +34,27 @@ class Scale:
     unit: str
 
     def text(self, amount: float) -> str:
-        """Three digits and the unit."""
-        return f"{three_digits(amount / self.size)} {self.unit}"
+        """Three digits and the unit; nodes are whole."""
+        if self.unit == NODES:
+            return counted(int(amount), "node")
+        return Unit(self.unit, self.size).text(amount)
 
 
 def scale_of(metric: Metric, most: float) -> Scale:
     """Nodes are counted one by one; bytes in KiB, …; FLOP in thousands, …; time in ns, µs, …."""
     if metric == "nodes":
-        return Scale(1.0, "nodes")
+        return Scale(1.0, NODES)
     if metric == "bytes":
         unit = unit_of(most)
         return Scale(unit.size, f"{unit.name} moved")
-    scales = _TIMES if metric == "predicted" else _SCALES
-    size, prefix = next(scale for scale in scales if most >= scale[0] or scale[0] == 1.0)
-    return Scale(size, f"{prefix}{_NAMES[metric]}")
+    if metric == "flops":
+        unit = decimal_unit(most, "FLOP")
+        return Scale(unit.size, unit.name)
+    size, name = next(scale for scale in _TIMES if most >= scale[0] or scale[0] == 1.0)
+    return Scale(size, f"{name} predicted")
 
 
-def amount_text(amount: int, metric: Metric) -> str:
+def signed_text(amount: int, metric: Metric) -> str:
     """A change with its sign, in the unit that suits it: "−16.4 KiB"."""
     scale = scale_of(metric, abs(amount))
     text = scale.text(abs(amount)).removesuffix(" moved").removesuffix(" predicted")
@@ -108,7 +112,7 @@ def _static_row(bar: Bar, label: str, family: str, *, found: Waterfall, scale: S
     change, metric = found.after - found.before, found.metric
     helps = bar.change * change > 0
     share = f" · {_percent(100 * bar.change / change)}" if helps else ""
-    amount = amount_text(bar.change, metric) if bar.change else "no change"
+    amount = signed_text(bar.change, metric) if bar.change else "no change"
     hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{amount}{share}"
     color = FAMILY_COLORS.get(family, BEFORE_COLOR)
     return Row(_cut(label), color, -bar.change / scale.size, f"{amount}{share}", hover)
@@ -126,7 +130,7 @@ def elsewhere_label(found: Waterfall) -> str:
 
 
 def _elsewhere_row(found: Waterfall, scale: Scale) -> Row:
-    amount = amount_text(found.elsewhere, found.metric)
+    amount = signed_text(found.elsewhere, found.metric)
     label = elsewhere_label(found)
     change = -found.elsewhere / scale.size
     return Row(label, BEFORE_COLOR, change, amount, f"{label}<br>{amount}")

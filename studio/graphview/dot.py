@@ -12,6 +12,8 @@ from typing import Any
 
 import graphviz
 
+from studio.numbers import counted
+
 MOST_BOXES = 150
 """Groups are opened from the outside in while no more boxes than this would show."""
 
@@ -153,7 +155,7 @@ class _Drawing:
                 self._fill(cluster, child)
                 drawing.subgraph(cluster)
             elif total := self._total(child):
-                text = f"{name}\\n{total} nodes"
+                text = f"{name}\\n{counted(total, 'node')}"
                 drawing.node(
                     self._name(("group", child)), text, fillcolor="#f1f3f8", peripheries="2"
                 )

@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from optimizer.model.constants import constant_tensor as constant_node_tensor
 from optimizer.model.graph import is_constant_node
+from studio.numbers import counted
 
 MINUS = "\u2212"
 TIMES = "\u00d7"
@@ -91,7 +92,7 @@ def attribute_text(attribute: ir.Attr) -> str:
                 return cut(str(tensor.numpy().tolist()))
             return f"{dtype_name(tensor.dtype)} {dims_text(tensor.shape)}"
         case ir.AttributeType.GRAPH:
-            return f"graph of {len(attribute.as_graph())} nodes"
+            return f"graph of {counted(len(attribute.as_graph()), 'node')}"
         case ir.AttributeType.GRAPHS:
             return f"{len(attribute.as_graphs())} graphs"
         case ir.AttributeType.FLOAT:

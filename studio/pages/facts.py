@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from studio.commands.output import count_text
 from studio.graphview.categories import category
-from studio.numbers import bytes_text
+from studio.numbers import amount_text, bytes_text, counted
 
 USES = {
     "viewable": ("Can be drawn", "Cannot be drawn"),
@@ -55,10 +54,11 @@ def _statuses(statuses: Mapping[str, Mapping[str, Any]]) -> str:
 def _figures(summary: Mapping[str, Any]) -> str:
     constants = summary["constant_nodes"]
     rows = {
-        "Nodes": f"{summary['nodes']:,}" + (f" and {constants:,} constants" if constants else ""),
-        "Parameters": count_text(summary["parameters"]),
+        "Nodes": f"{summary['nodes']:,}"
+        + (f" and {counted(constants, 'constant')}" if constants else ""),
+        "Parameters": amount_text(summary["parameters"]),
         "Weights": bytes_text(summary["weight_bytes"]),
-        "Work a run": f"{count_text(summary['cost']['flops'])} FLOP",
+        "Work a run": amount_text(summary["cost"]["flops"], "FLOP"),
         "Opset": ", ".join(f"{d} {v}" for d, v in summary["opsets"].items()),
         "Producer": summary["producer"] or "unknown",
     }
@@ -80,8 +80,9 @@ def _operators(counts: Mapping[str, int]) -> str:
         f"{count:,}</i>"
         for name, count in items[:SHOWN_OPERATORS]
     ]
-    more = f"<small>and {sum(count for _, count in rest):,} nodes of {len(rest)} more</small>"
-    title = f"<h3>Operators <b>{len(items)} kinds</b></h3>"
+    left = counted(sum(count for _, count in rest), "node")
+    more = f"<small>and {left} of {counted(len(rest), 'more kind')}</small>"
+    title = f"<h3>Operators <b>{counted(len(items), 'kind')}</b></h3>"
     return f'{title}<div class="bars">{"".join(rows)}</div>{more if rest else ""}'
 
 

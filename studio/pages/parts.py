@@ -12,6 +12,7 @@ from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
 from studio.gallery import gallery
+from studio.numbers import counted
 from studio.opening import model_task, run_task, title_of, try_again
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
@@ -57,7 +58,7 @@ def show_error(error: StudioError, *, key: str = "error") -> None:
         for finding in others[:MAX_FINDINGS]:
             st.text(f"• {finding}")
         if len(others) > MAX_FINDINGS:
-            st.text(f"… and {len(others) - MAX_FINDINGS} more findings")
+            st.text(f"… and {counted(len(others) - MAX_FINDINGS, 'more finding')}")
 
 
 def show_failure(error: StudioError, retry: Callable[[], None]) -> None:

@@ -130,7 +130,7 @@ def test_an_endless_loop_is_stopped_at_the_time_limit(pool: WorkerPool) -> None:
 
 
 def test_a_job_that_eats_memory_is_out_of_memory(pool: WorkerPool) -> None:
-    with pytest.raises(OutOfMemory, match=r"limit 0\.5 GiB"):
+    with pytest.raises(OutOfMemory, match=r"limit 512 MiB"):
         pool(jobs.eat_memory, limits=JobLimits(memory_bytes=512 * MIB))
 
 

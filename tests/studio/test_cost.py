@@ -22,7 +22,7 @@ from studio.experiments.worth.break_even import BreakEvenRequest, break_even_key
 from studio.experiments.worth.payload import worth_from_payload
 from studio.experiments.worth.trace import trace_costs
 from studio.experiments.worth.waterfall import WaterfallReport, WaterfallRequest, run_waterfall
-from studio.figures.worth import amount_text, static_waterfall, steps_text
+from studio.figures.worth import signed_text, static_waterfall, steps_text
 from studio.gallery import gallery
 from studio.store import OpenedModel, OpenedRun, Store
 
@@ -192,8 +192,9 @@ def test_a_damaged_recording_is_one_sentence() -> None:
 
 
 def test_amounts_and_steps_are_short() -> None:
-    assert amount_text(-16_800, "bytes") == "−16.4 KiB"
-    assert amount_text(3, "nodes") == "+3 nodes"
+    assert signed_text(-16_800, "bytes") == "−16.4 KiB"
+    assert signed_text(3, "nodes") == "+3 nodes"
+    assert signed_text(-1, "nodes") == "−1 node"
     assert steps_text((4,)) == "step 4"
     assert steps_text((4, 5, 6)) == "steps 4–6"
     assert steps_text((4, 6)) == "2 steps between 4 and 6"

@@ -129,7 +129,7 @@ def test_a_plan_is_called_proven_only_with_a_certificate(found: Plan, words: str
         (None, 2 * KIB, "2 KiB"),
         (2 * KIB, 2 * KIB, "2 KiB as before"),
         (3 << 20, KIB << 9, "3 → 0.5 MiB"),
-        (288 * KIB + 512, 288 * KIB, "288 KiB, 512 B less than before"),
+        (288 * KIB + 256, 288 * KIB, "288 KiB, 256 B less than before"),
     ],
 )
 def test_peaks_are_told_in_one_unit(before: int | None, after: int, text: str) -> None:

@@ -17,6 +17,7 @@ from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
 from optimizer.memory.runtime.order import runtime_order
 from optimizer.memory.sizes import KnownSizes
+from optimizer.numbers import counted
 
 Method = Literal["file", "runtime", "list", "exact"]
 ORDERS: Mapping[Method, str] = {
@@ -91,11 +92,11 @@ def reorder(
 def _exact(problem: Problem, budget: Budget) -> Order:
     known = [_file(problem), list_schedule(problem), _runtime(problem)]
     found = exact_order(problem, known, budget)
-    parts = f"{found.parts} part{'s' if found.parts > 1 else ''}"
+    parts = counted(found.parts, "part")
     if not found.states:
         note = "Known orders are as good as the bound." if found.proven else "Not searched."
     else:
-        note = f"Looked at {found.states:,} sets of nodes in {parts}."
+        note = f"Looked at {counted(found.states, 'set')} of nodes in {parts}."
     return Order(
         method="exact",
         nodes=_ids(problem, found.order),

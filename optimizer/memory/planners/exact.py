@@ -12,6 +12,7 @@ from optimizer.memory.lives import lives_of
 from optimizer.memory.plan import peak_bytes
 from optimizer.memory.planners.canonical import best_descent
 from optimizer.memory.registry import Budget, Placement, planner
+from optimizer.numbers import counted
 
 
 @planner("exact", "Exact search", order=70, speed="search")
@@ -47,5 +48,5 @@ def exact(buffers: Sequence[Buffer], budget: Budget) -> Placement:
         offsets[at] = offset
     peak = peak_bytes(buffers, offsets)
     exhausted = found.ruled_out_bytes >= peak
-    note = f"{found.nodes:,} decisions; no plan is below {found.ruled_out_bytes:,} bytes."
+    note = f"{counted(found.nodes, 'decision')}; no plan is below {found.ruled_out_bytes:,} bytes."
     return Placement(offsets, exhausted=exhausted, note=note)

@@ -15,6 +15,7 @@ from optimizer.folding.evaluate import Blocked, Evaluation, Evaluator
 from optimizer.folding.operators import OPERATORS
 from optimizer.model.graph import is_constant_node
 from optimizer.model.limits import MIB
+from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
 from optimizer.rewrite.context import Context
 from optimizer.rewrite.replacement import Declined, NewInitializer, Outcome, Replacement
@@ -124,15 +125,15 @@ class FoldConstants(Pass):
         if growth > self.growth_mib * MIB:
             raise Blocked(
                 node,
-                f"{node.op_type} was left unfolded: its result would add {growth / MIB:,.1f} MiB "
+                f"{node.op_type} was left unfolded: its result would add {bytes_text(growth)} "
                 f"to the file (limit {self.growth_mib} MiB, option growth_mib).",
                 others=[n for n in nodes if results.sizes[n] - freed > self.growth_mib * MIB],
             )
         if growth > context.budget.bytes_left:
-            limit = context.limits.fold_total_bytes / MIB
+            limit = bytes_text(context.limits.fold_total_bytes)
             raise Blocked(
                 node,
-                f"{node.op_type} was left unfolded: folding has added {limit:,.0f} MiB, the limit.",
+                f"{node.op_type} was left unfolded: folding has added {limit}, the limit.",
             )
         context.budget.bytes_left -= max(growth, 0)
         what = f"{len(nodes)} nodes compute" if len(nodes) > 1 else f"{node.op_type} computes"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from optimizer.model.graph import bodies, walk_graphs, walk_nodes
+from optimizer.numbers import counted
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rewrite.context import Context
 from optimizer.rewrite.replacement import Declined, Outcome, Replacement
@@ -60,7 +61,8 @@ class EliminateDeadCode(Pass):
         inside = {graph for n in dead for body in bodies(n) for graph in walk_graphs(body)}
         drop = [v for n in dead for v in _read(n) if v.is_initializer() and v.graph not in inside]
         reason = "Nothing uses the result"
-        reason += "." if len(dead) == 1 else f"; {len(dead) - 1} more nodes only lead here."
+        more = counted(len(dead) - 1, "more node only leads", "more nodes only lead")
+        reason += "." if len(dead) == 1 else f"; {more} here."
         return Replacement([*reversed(dead)], {}, reason, drop=list(dict.fromkeys(drop)))
 
 

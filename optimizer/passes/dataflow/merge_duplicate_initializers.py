@@ -9,7 +9,7 @@ from typing import cast
 import onnx_ir as ir
 
 from optimizer.errors import quoted
-from optimizer.model.tensors import size_text
+from optimizer.numbers import bytes_text
 from optimizer.passes.dataflow.contents import digest, fingerprint
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rewrite.context import Context
@@ -52,7 +52,7 @@ class MergeDuplicateInitializers(Pass):
             keeper = _keepers(value.graph, context).get(value)
             if keeper is None:
                 continue
-            size = size_text(value.const_value.nbytes if value.const_value is not None else 0)
+            size = bytes_text(value.const_value.nbytes if value.const_value is not None else 0)
             reason = (
                 f"{quoted(value.name or '')} holds the same {size} as {quoted(keeper.name or '')}."
             )

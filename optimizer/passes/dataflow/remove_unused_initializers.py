@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from optimizer.errors import quoted
-from optimizer.model.tensors import size_text
+from optimizer.numbers import bytes_text
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rewrite.context import Context
 from optimizer.rewrite.replacement import Outcome, Replacement
@@ -49,7 +49,7 @@ class RemoveUnusedInitializers(Pass):
         unused = [v for v in graph.initializers.values() if not _needed(v)]
         if not unused:
             return None
-        size = size_text(sum(v.const_value.nbytes for v in unused if v.const_value is not None))
+        size = bytes_text(sum(v.const_value.nbytes for v in unused if v.const_value is not None))
         more = f" and {len(unused) - 1} more" if len(unused) > 1 else ""
         reason = f"Nothing reads {quoted(unused[0].name or '')}{more} ({size})."
         return Replacement([], {}, reason, drop=unused)

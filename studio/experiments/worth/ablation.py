@@ -21,6 +21,7 @@ from profiling.worth.measured import RUNS
 from studio.experiments.worth.rows import changed_options, rows
 from studio.experiments.worth.trace import PassName, TraceCosts, trace_costs
 from studio.experiments.worth.waterfall import LARGE_BYTES, Keep
+from studio.numbers import counted
 from studio.store import OpenedModel, OpenedRun, Store
 
 MOST_RACED = 7
@@ -81,7 +82,8 @@ class AblationReport:
             return "No pass fired; there is nothing to leave out"
         most = worth[0]
         return (
-            f"{self.names[most.pass_id].title} is missed most: {most.missing:+,} nodes without it"
+            f"{self.names[most.pass_id].title} is missed most:"
+            f" {'+' if most.missing > 0 else ''}{counted(most.missing, 'node')} without it"
         )
 
     def recording(self) -> Recording | None:

@@ -21,7 +21,7 @@ from studio.experiments.worth.ablation import (
 )
 from studio.experiments.worth.trace import TraceCosts
 from studio.figures.worth_ablation import ablation_dots, interactions, latency_without
-from studio.numbers import digits
+from studio.numbers import counted, digits
 from studio.pages.cost.pieces import Table, figure, how, twin
 from studio.pages.launch import launch
 from studio.pages.parts import show_message
@@ -56,9 +56,10 @@ def _explain(costs: TraceCosts) -> None:
     count = len(costs.fired)
     st.html(
         '<div class="empty"><h2>Which passes would be missed?</h2>'
-        f"<p>{count} passes fired. The pipeline runs again without each of them, and with each"
-        " alone: a pass that prepares the ground for others is missed for more than it does"
-        " itself, and one whose work others do as well is not missed at all.</p>"
+        f"<p>{counted(count, 'pass', 'passes')} fired. The pipeline runs again without each of"
+        " them, and with each alone: a pass that prepares the ground for others is missed"
+        " for more than it does itself, and one whose work others do as well is not missed at"
+        " all.</p>"
         f"<p>That is {2 * count} runs of the optimizer.</p></div>"
     )
 

@@ -12,7 +12,7 @@ from studio.cost_choice import CostChoice
 from studio.figures.fusion import fusion_bars, versions
 from studio.figures.fusion_memory import memory_picture
 from studio.figures.predicted_lanes import waiting_text
-from studio.numbers import digits
+from studio.numbers import counted, digits
 from studio.pages.cost.choice import put, take
 from studio.pages.cost.computed import computed
 from studio.pages.cost.device import choose_device, offer_calibration
@@ -98,7 +98,7 @@ def _titles(chains: tuple[Chain, ...]) -> Mapping[str, str]:
     selected = current().view.select
     found: dict[str, str] = {}
     if 2 <= len(selected) <= MOST_NODES:
-        found[SELECTED] = f"Selected in the viewer: {len(selected)} nodes"
+        found[SELECTED] = f"Selected in the viewer: {counted(len(selected), 'node')}"
     for chain in chains:
         places = f"{chain.places} × " if chain.places > 1 else ""
         found[chain.id] = f"{places}{chain.title}"

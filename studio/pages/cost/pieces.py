@@ -11,6 +11,7 @@ import streamlit as st
 
 from profiling.racing.race import Race
 from studio.figures.worth import steps_text
+from studio.numbers import counted
 from studio.pages.parts import go_to, look_at, words
 from studio.workspace import View, current, remember
 
@@ -103,7 +104,7 @@ def how(race: Race, *, races: int, seconds: float, options: str) -> str:
     started = race.started_at.replace("T", " ").partition("+")[0]
     several = f"{races} interleaved races" if races > 1 else "one interleaved race"
     return words(
-        f"{machine}, {race.machine.cores} cores; {started} UTC; {several} of {seconds:.0f} s steady"
-        f" running together, each model in a process of its own; {options or 'default options'};"
-        f" load {race.machine.load:.1f} before."
+        f"{machine}, {counted(race.machine.cores, 'core')}; {started} UTC; {several} of"
+        f" {seconds:.0f} s steady running together, each model in a process of its own;"
+        f" {options or 'default options'}; load {race.machine.load:.1f} before."
     )

@@ -12,8 +12,8 @@ from optimizer.cost.predict import NodePrediction
 from studio.cost_choice import LAST, CostChoice
 from studio.figures.predicted import change_title, slowest
 from studio.figures.predicted_lanes import PART_COLORS, part_us, waiting_text
-from studio.figures.roofline import roofline, scaled, without_arithmetic
-from studio.numbers import digits, three_digits
+from studio.figures.roofline import roofline, without_arithmetic
+from studio.numbers import amount_text, counted, digits, three_digits
 from studio.pages.cost.computed import computed
 from studio.pages.cost.measured import render_measured
 from studio.pages.cost.pieces import Table, picked_key, twin, way_to_node
@@ -87,7 +87,7 @@ def _how(after: PredictedGraph, groups: Sequence[Alike]) -> str:
         " rate of a class among these nodes."
     ]
     if count:
-        nodes = "1 node" if count == 1 else f"{count} nodes"
+        nodes = counted(count, "node")
         parts.append(f"Not in the picture: {nodes} without arithmetic, {three_digits(us)} µs.")
     if after.unknown:
         parts.append(f"Of unknown size or operator, and in no total: {after.unknown}.")
@@ -126,5 +126,5 @@ def nodes_table(nodes: Sequence[NodePrediction]) -> Table:
         title = "of reading waited for, µs" if part == "wait" else f"{part}, µs"
         table[title] = [digits(part_us(node.parts, part)) for node in nodes]
     table["bound by"] = [node.parts.limit for node in nodes]
-    table["rate of its class"] = [scaled(node.rate, "FLOP/s") for node in nodes]
+    table["rate of its class"] = [amount_text(node.rate, "FLOP/s") for node in nodes]
     return table

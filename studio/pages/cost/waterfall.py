@@ -25,7 +25,7 @@ from studio.figures.worth import (
     static_waterfall,
     steps_text,
 )
-from studio.numbers import digits
+from studio.numbers import counted, digits
 from studio.pages.cost.computed import computed
 from studio.pages.cost.pieces import Table, figure, how, twin, ways_in
 from studio.pages.launch import launch
@@ -63,7 +63,9 @@ def _model_of(device: DeviceProfile, unknown: tuple[int, int]) -> str:
     cold = " (longer where caches are cold)" if device.tells_coldness else ""
     missing = ""
     if any(unknown):
-        missing = f" Without a prediction: {unknown[0]} nodes before, {unknown[1]} after."
+        missing = (
+            f" Without a prediction: {counted(unknown[0], 'node')} before, {unknown[1]} after."
+        )
     return words(
         f"Predicted for {device.name}: launch{cold},{waiting} then arithmetic or reading and"
         f" writing, whichever takes longer; node after node, each rounded to a nanosecond.{missing}"
@@ -98,7 +100,7 @@ def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice, *, how: str 
         bars = (found.bars[row],)
     with place:
         steps = tuple(step for bar in bars for step in bar.steps)
-        label = labels[found.bars.index(bars[0])] if len(bars) == 1 else f"{len(bars)} bars"
+        label = labels[found.bars.index(bars[0])] if len(bars) == 1 else counted(len(bars), "bar")
         ways_in(label, sorted(steps), key="paper")
 
 
@@ -197,10 +199,10 @@ def _how(report: WaterfallReport) -> str:
     heats = report.measured.heats
     options = ", ".join(f"{k}={v}" for k, v in report.request.config.changed().items())
     text = how(heats[0].race, races=len(heats), seconds=report.request.seconds, options=options)
-    points = len(report.measured.levels.points)
+    points = counted(len(report.measured.levels.points), "cut point")
     ended = report.measured.ended
     until = f" It ended because {ended}." if ended else ""
     return (
-        f"{text} {points} cut points.{until} Milliseconds are the source's median divided by paired"
+        f"{text} {points}.{until} Milliseconds are the source's median divided by paired"
         " speed-ups; hatched bars do not differ clearly from nothing."
     )

@@ -10,6 +10,7 @@ import streamlit as st
 
 from profiling.records import Listed, Recording, hardware
 from profiling.records.recording import started
+from studio.numbers import counted
 from studio.pages.history.compare import MOST_COMPARED, show_comparison
 from studio.pages.history.deletion import offer_deletion
 from studio.pages.history.exports import offer_exports
@@ -74,8 +75,7 @@ def _columns(entries: Sequence[Listed]) -> dict[str, list[Any]]:
 
 
 def _count(found: int, first: int, shown: int, *, narrowed: bool) -> None:
-    noun = "recording" if found == 1 else "recordings"
-    total = f"{found:,} {noun}{' found' if narrowed else ''}"
+    total = f"{counted(found, 'recording')}{' found' if narrowed else ''}"
     if found <= PER_PAGE:
         st.text(total)
         return

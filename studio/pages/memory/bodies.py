@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from studio.numbers import bytes_text
+from studio.numbers import bytes_text, counted
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.sidebar import change
 from studio.pages.parts import words
@@ -42,11 +42,11 @@ def choose_graph(setting: Setting, maps: Maps) -> Maps:
 
 def _worst_case(drawn: ArenaMap) -> str:
     unknown = sum(len(body.arena.unknown) for body in drawn.all_bodies())
-    count = len(drawn.all_bodies())
-    bodies = "1 body" if count == 1 else f"{count} bodies"
+    bodies = counted(len(drawn.all_bodies()), "body", "bodies")
     if unknown:
+        tensors = counted(unknown, "tensor has", "tensors have")
         return (
-            f"{bodies} with an arena of their own; {unknown} tensors in them have no known size,"
+            f"{bodies} with an arena of their own; {tensors} in them no known size,"
             " so that the worst case is not known."
         )
     return (

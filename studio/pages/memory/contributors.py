@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from optimizer.memory.facts import contributors
-from studio.numbers import bytes_text
+from studio.numbers import bytes_text, counted
 from studio.pages.memory.setting import Setting
 from studio.pages.memory.sidebar import change
 from studio.pages.parts import look_at, words
@@ -29,7 +29,7 @@ def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
     with st.container(key="memory-moment", horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"**{where}, step {moment}** · {words(label.op)} {words(_end_of(label.name))} ·"
-            f" {bytes_text(drawn.live_bytes[moment])} in {len(alive)} buffers"
+            f" {bytes_text(drawn.live_bytes[moment])} in {counted(len(alive), 'buffer')}"
         )
         _choose_moment(moment, steps)
         if chosen is not None:

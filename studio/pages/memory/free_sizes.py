@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from studio.numbers import counted
 from studio.pages.memory.setting import Setting
 from studio.pages.memory.sidebar import bind, sizes_inputs
 from studio.pages.parts import show_message
@@ -36,11 +37,11 @@ def ask_for_sizes(setting: Setting, drawn: ArenaMap) -> None:
             )
     else:
         show_message(
-            f"{len(unknown)} tensors have no known size, and no dimension that could be given one;"
-            " memory cannot be planned.",
+            f"{counted(len(unknown), 'tensor has', 'tensors have')} no known size, and no"
+            " dimension that could be given one; memory cannot be planned.",
             key="unknown-sizes",
         )
-    with st.expander(f"{len(unknown)} tensors of unknown size"):
+    with st.expander(f"{counted(len(unknown), 'tensor')} of unknown size"):
         shown = unknown[:MOST_LISTED]
         st.dataframe(
             {"tensor": [one.name for one in shown], "why": [one.reason for one in shown]},

@@ -15,7 +15,7 @@ from studio.figures.lanes import Panel, Scale, lanes
 from studio.figures.lanes_buffers import MOST_DRAWN, dtype_text
 from studio.figures.plan_words import peaks_text, proof_text
 from studio.figures.walk import walk_strip
-from studio.numbers import digits
+from studio.numbers import counted, digits
 from studio.pages.figure import picture_kind, show_twin
 from studio.pages.memory import measured
 from studio.pages.memory.bodies import choose_graph
@@ -83,7 +83,7 @@ def render_section(setting: Setting, maps: Maps) -> None:
 
 def _why_alone(title: str, before: ArenaMap) -> str:
     unknown = before.arena.unknown
-    count = "1 tensor has" if len(unknown) == 1 else f"{len(unknown):,} tensors have"
+    count = counted(len(unknown), "tensor has", "tensors have")
     return (
         f"{title} has no total to compare with: {count} no known size (first:"
         f" {quoted(unknown[0].name)}, {unknown[0].reason})."
@@ -190,7 +190,7 @@ def _how(setting: Setting, after: ArenaMap, most: int) -> str:
     )
     left_out = len(after.activations) - most
     if left_out > 0:
-        text += f" {left_out:,} buffers of the smallest size × time are not drawn."
+        text += f" {counted(left_out, 'buffer')} of the smallest size × time not drawn."
     return words(text)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from optimizer.memory.rematerialization import Rematerialized
 from studio.figures.recompute import recompute_curve
 from studio.memory_choice import EXTRA
-from studio.numbers import digits
+from studio.numbers import counted, digits
 from studio.pages.figure import show_figure, show_twin
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.sidebar import change
@@ -96,7 +96,7 @@ def _copies(setting: Setting, drawn: ArenaMap, chosen: Rematerialized) -> None:
     if not chosen.copies:
         st.caption("With so little on top nothing runs again.")
         return
-    count = "1 node runs" if len(chosen.copies) == 1 else f"{len(chosen.copies)} nodes run"
+    count = counted(len(chosen.copies), "node runs", "nodes run")
     st.subheader(f"{count} again", anchor=False)
     event = st.dataframe(
         {

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from studio.experiments.worth.trace import trace_costs
+from studio.numbers import counted
 from studio.pages.memory.setting import Setting
 from studio.services import store
 from studio.workspace import current, remember
@@ -34,7 +35,7 @@ def step_text(setting: Setting) -> str:
     """The step in words: "Step 38 of 152 · Fuse BatchNorm into Conv"."""
     step, last = setting.request.step, setting.last
     if step == 0:
-        return f"Source · {last} steps follow"
+        return f"Source · {counted(last, 'step follows', 'steps follow')}"
     costs = trace_costs(store(), setting.model, setting.run)
     title = costs.names[costs.steps[step - 1].pass_id].title
     return f"Step {step} of {last} · {title}"

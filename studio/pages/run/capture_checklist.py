@@ -10,6 +10,7 @@ import streamlit as st
 
 from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding, Rule, Severity
 from studio.experiments.capture_check import CheckedEntrant
+from studio.numbers import counted
 from studio.pages.figure import Table, show_twin
 from studio.pages.parts import go_to, words
 from studio.workspace import View, current, remember
@@ -97,7 +98,7 @@ def _worst(check: CaptureCheck, rule: Rule) -> Severity:
 
 
 def _places(count: int) -> str:
-    return "1 place" if count == 1 else f"{count:,} places"
+    return counted(count, "place")
 
 
 def _findings(entrant: CheckedEntrant, number: int) -> None:
@@ -108,7 +109,9 @@ def _findings(entrant: CheckedEntrant, number: int) -> None:
     groups = _grouped(findings)
     for place, group in enumerate(groups[:_SHOWN]):
         _group(entrant, group, key=f"{number}-{place}")
-    show_twin(f"All {len(findings):,} findings of {words(entrant.label)}", _table(findings))
+    show_twin(
+        f"All {counted(len(findings), 'finding')} of {words(entrant.label)}", _table(findings)
+    )
 
 
 def _grouped(findings: Sequence[CaptureFinding]) -> list[list[CaptureFinding]]:

@@ -15,6 +15,7 @@ from profiling.kernels.whole import OPTIONS, Confirmation
 from studio.experiments.kernels import KernelsReport, finding
 from studio.figures.kernels import candidate_dots, hot_bars
 from studio.figures.latency import latency_strips
+from studio.numbers import counted
 from studio.pages.parts import show_message, words
 
 Table = dict[str, list[Any]]
@@ -101,7 +102,7 @@ def _tuning(report: KernelsReport) -> None:
     if tuning.remark:
         st.caption(words(tuning.remark))
         return
-    st.text(f"The runtime tuned {tuning.choices} kernels by itself.")
+    st.text(f"The runtime tuned {counted(tuning.choices, 'kernel')} by itself.")
     st.download_button(
         "Download tuning results", tuning.text, "tuning-results.json", key="kernels-tuning"
     )
@@ -118,8 +119,8 @@ def _how(report: KernelsReport) -> str:
         else "operators of the file, estimated from arithmetic and traffic"
     )
     return (
-        f"{report.variant}: {source}. {where}, {machine.cores} cores, load {machine.load:.1f}; "
-        f"{started} UTC; {changed or 'default options'}."
+        f"{report.variant}: {source}. {where}, {counted(machine.cores, 'core')}, load"
+        f" {machine.load:.1f}; {started} UTC; {changed or 'default options'}."
     )
 
 
@@ -172,7 +173,9 @@ def _places(confirmation: Confirmation) -> list[str]:
     for changed in confirmation.changed.values():
         if changed.reasons:
             reasons = "; ".join(changed.reasons)
-            found.append(f"{changed.places} places written anew; others were left: {reasons}.")
+            found.append(
+                f"{counted(changed.places, 'place')} written anew; others were left: {reasons}."
+            )
     return found
 
 

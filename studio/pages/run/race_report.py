@@ -8,7 +8,7 @@ from profiling.racing.race import Race, Timing
 from studio.experiments.race import RaceReport, finding
 from studio.figures.latency import latency_strips, speedup_forest
 from studio.figures.phases import early_runs, phase_bars, warm_up_lines
-from studio.numbers import digits, mebibytes, three_digits
+from studio.numbers import counted, digits, mebibytes, three_digits
 from studio.pages.figure import Table, show_figure, show_table, show_twin
 from studio.pages.parts import show_message, words
 from studio.pages.run.cold_note import show_cold_note
@@ -22,7 +22,11 @@ def show_race(report: RaceReport) -> None:
 def show_race_so_far(race: Race) -> None:
     """A race under way, or what is left of one that was cancelled."""
     rounds = max(len(timing.blocks_ms) for timing in race.timings)
-    title = f"So far, after {rounds} rounds: {finding(race)}" if rounds > 1 else "Getting ready"
+    title = (
+        f"So far, after {counted(rounds, 'round')}: {finding(race)}"
+        if rounds > 1
+        else "Getting ready"
+    )
     show_whole_race(race, title=title)
 
 
@@ -83,8 +87,9 @@ def how(race: Race) -> str:
     runs = f"{count} runs each, in turns" if counts else "no runs yet"
     copies = "" if race.transfers else "; copies from and to the host left out"
     return (
-        f"{machine}, {race.machine.cores} cores; {started} UTC; {runs}, each variant in a process "
-        f"of its own{copies}; load {race.machine.load:.1f} before, {race.load_after:.1f} after."
+        f"{machine}, {counted(race.machine.cores, 'core')}; {started} UTC; {runs}, each variant in"
+        f" a process of its own{copies}; load {race.machine.load:.1f} before,"
+        f" {race.load_after:.1f} after."
     )
 
 

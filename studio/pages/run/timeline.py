@@ -20,6 +20,7 @@ from studio.figures.profiles import Kernels, operator_bars, operator_times
 from studio.figures.template import color_of
 from studio.figures.timeline import gantt
 from studio.figures.timeline_rows import change_bars, row_became, row_name, row_title, tree_map
+from studio.numbers import counted
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
 from studio.pages.run.beside import beside
@@ -131,9 +132,9 @@ def how(report: ProfileReport) -> str:
     kept = max((len(profile.timeline.runs) for profile in report.profiles.values()), default=0)
     count = str(kept) if report.runs in (0, kept) else f"{report.runs} ({kept} kept)"
     return (
-        f"{where}, {machine.cores} cores, load {machine.load:.1f}; {started} UTC; {count} runs of "
-        "each, the variants in turns, with the runtime's profiler on, which costs some "
-        "microseconds an operator. Which variant is faster is a question for Race."
+        f"{where}, {counted(machine.cores, 'core')}, load {machine.load:.1f}; {started} UTC;"
+        f" {count} runs of each, the variants in turns, with the runtime's profiler on, which costs"
+        " some microseconds an operator. Which variant is faster is a question for Race."
     )
 
 

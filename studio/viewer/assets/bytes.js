@@ -1,30 +1,11 @@
 // @ts-check
-// Bytes in words, and the scale on which all allocators are drawn.
+// The scale on which all allocators are drawn.
 
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+import { bytesPower, bytesUnit } from "./numbers.js";
+
 const BREAK_FROM = 1.6; // an axis that long shows everything; beyond, it breaks
 const MAIN_PART = 0.8; // of the width, before the break
 export const BREAK_PX = 16;
-
-/** @param {number} bytes @returns {number} power of 1024 */
-function power(bytes) {
-  let p = 0;
-  for (let v = bytes; v >= 1023.5 && p < UNITS.length - 1; v /= 1024) p++;
-  return p;
-}
-
-/** Three significant digits: 3211264 -> "3.06 MiB". @param {number} bytes */
-export function bytesText(bytes) {
-  const p = power(bytes);
-  const v = bytes / 1024 ** p;
-  if (p === 0) return `${Math.round(v)} B`;
-  return `${v >= 100 ? Math.round(v) : Number(v.toPrecision(3))} ${UNITS[p]}`;
-}
-
-/** How many times as much: 1.234 -> "1.23×". @param {number} times */
-export function timesText(times) {
-  return `${times >= 100 ? Math.round(times) : times.toPrecision(3)}×`;
-}
 
 /**
  * Round addresses up to an edge, in a unit that all of them share.
@@ -32,7 +13,7 @@ export function timesText(times) {
  * @returns {{at: number, text: string}[]}
  */
 export function ticks(edge, most) {
-  const p = power(edge);
+  const p = bytesPower(edge);
   const unit = 1024 ** p;
   const raw = edge / unit / Math.max(1, most);
   const ten = 10 ** Math.floor(Math.log10(raw));
@@ -41,7 +22,7 @@ export function ticks(edge, most) {
   const list = [];
   for (let i = 0; i * step * unit <= edge * 1.0001; i++)
     list.push({ at: i * step * unit, text: `${(i * step).toFixed(digits)}` });
-  if (list.length) list[0].text = `0 ${UNITS[p]}`;
+  if (list.length) list[0].text = `0 ${bytesUnit(p)}`;
   return list;
 }
 

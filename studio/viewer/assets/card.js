@@ -1,9 +1,10 @@
 // @ts-check
 // The step card: which rewrite this is, what it did, and why it is safe.
 
-import { button, fill, h, signed } from "./dom.js";
+import { button, fill, h } from "./dom.js";
 import { copyText, permalink } from "./link.js";
 import { drawMini } from "./mini.js";
+import { amount, counted, noun, signed } from "./numbers.js";
 import { verdictLine } from "./verdict.js";
 
 export class Card {
@@ -50,9 +51,7 @@ export class Card {
     swatch.style.background = this.viewer.theme?.family(pass?.family ?? "") ?? "";
     const d = step.delta ?? {};
     const facts = [
-      d.nodes !== undefined
-        ? [signed(d.nodes, ""), Math.abs(d.nodes) === 1 ? "node" : "nodes"]
-        : null,
+      d.nodes !== undefined ? [signed(d.nodes, ""), noun(d.nodes, "node")] : null,
       d.flops ? [signed(d.flops, "FLOP"), "computed"] : null,
       d.bytes ? [signed(d.bytes, "B"), "moved"] : null,
     ].filter((x) => x !== null);
@@ -114,8 +113,8 @@ export class Card {
             "tr",
             null,
             h("th", { scope: "row" }, name),
-            h("td", null, amountOf(v[0], unit)),
-            h("td", null, amountOf(v[1], unit)),
+            h("td", null, amount(v[0], unit)),
+            h("td", null, amount(v[1], unit)),
             h("td", null, percent(v)),
           )
         : null;
@@ -123,7 +122,7 @@ export class Card {
       h(
         "p.pl-dim",
         null,
-        `${plural(s.steps.length, "rewrite")} by ${plural(passes, "pass", "passes")}`,
+        `${counted(s.steps.length, "rewrite")} by ${counted(passes, "pass", "passes")}`,
       ),
       h("h2", null, s.graph.name),
       h(
@@ -206,9 +205,6 @@ async function copy(text, event) {
   }, 1200);
 }
 
-/** @param {number} v @param {string} unit */
-const amountOf = (v, unit) => signed(v, unit).replace(/^\+/, "");
-
 /** @param {number[]} v */
 function percent(v) {
   const p = (v[1] / v[0] - 1) * 100;
@@ -216,6 +212,3 @@ function percent(v) {
     ? ""
     : `${p < 0 ? "−" : "+"}${Math.abs(p).toFixed(Math.abs(p) < 10 ? 1 : 0)} %`;
 }
-
-/** @param {number} n @param {string} one @param {string} [many] */
-const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

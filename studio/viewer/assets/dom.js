@@ -62,30 +62,3 @@ export function icon(d) {
   svg.append(path);
   return svg;
 }
-
-const PREFIXES = ["", "k", "M", "G", "T", "P"];
-
-/** @param {number} value */
-export const whole = (value) => Math.round(Math.abs(value)).toLocaleString("en");
-
-/**
- * Three significant digits with a prefix: 1234567 -> "1.23 M".
- * @param {number} value
- * @param {string} unit
- */
-export function amount(value, unit) {
-  if (!unit) return whole(value);
-  let v = Math.abs(value);
-  let i = 0;
-  while (v >= 999.5 && i < PREFIXES.length - 1) {
-    v /= 1000;
-    i++;
-  }
-  const digits = v === 0 || (i === 0 && Number.isInteger(v)) ? String(v) : v.toPrecision(3);
-  return `${digits} ${PREFIXES[i]}${unit}`.trim();
-}
-
-/** With a real minus sign. @param {number} value @param {string} unit */
-export function signed(value, unit) {
-  return `${value < 0 ? "−" : value > 0 ? "+" : ""}${amount(value, unit)}`;
-}

@@ -1,7 +1,8 @@
 // @ts-check
 // The axis that all lanes share, the bound, and how far each arena has grown.
 
-import { BREAK_PX, bytesText, ticks } from "./bytes.js";
+import { BREAK_PX, ticks } from "./bytes.js";
+import { bytesText } from "./numbers.js";
 import { NAIVE } from "./reel.js";
 
 /** @typedef {import("./lanes.js").LaneScene} LaneScene */

@@ -1,7 +1,7 @@
 // @ts-check
 // A buffer as a block in a lane, and the ring around the one that comes or goes.
 
-import { bytesText } from "./bytes.js";
+import { bytesText } from "./numbers.js";
 import { shortName } from "./filmwords.js";
 
 /** @typedef {import("./lanes.js").LaneScene} LaneScene */

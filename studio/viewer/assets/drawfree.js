@@ -1,7 +1,7 @@
 // @ts-check
 // What an arena holds and does not use; of the lazy one, its free blocks.
 
-import { bytesText } from "./bytes.js";
+import { bytesText } from "./numbers.js";
 import { NAIVE } from "./reel.js";
 
 /** @typedef {import("./lanes.js").LaneScene} LaneScene */

@@ -5,6 +5,7 @@ import { focusRing, halo, RADIUS, ring } from "./drawbox.js";
 import { markColour, TEXT_LOD } from "./detail.js";
 import { microseconds } from "./heat.js";
 import { shortGroup, TITLE_H } from "./metrics.js";
+import { counted } from "./numbers.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */
 /** @typedef {import("./draw.js").BoxMark} BoxMark */
@@ -56,10 +57,8 @@ export function drawClosed(s, b, p) {
 }
 
 /** @param {Scene} s @param {Box} b */
-function countText(s, b) {
-  const n = s.counts[/** @type {import("./group.js").Group} */ (b.group).at];
-  return `${n} ${n === 1 ? "node" : "nodes"}`;
-}
+const countText = (s, b) =>
+  counted(s.counts[/** @type {import("./group.js").Group} */ (b.group).at], "node");
 
 /** @param {CanvasRenderingContext2D} c @param {number} x @param {number} y @param {boolean} open */
 function chevron(c, x, y, open) {

@@ -5,7 +5,7 @@
 import { axis, boundLine, edges, grid } from "./drawaxis.js";
 import { block, ring } from "./drawblock.js";
 import { deadBlocks, freeBlocks, hatch } from "./drawfree.js";
-import { bytesText, timesText } from "./bytes.js";
+import { bytesText, timesText } from "./numbers.js";
 import { AXIS, GAP, HEAD } from "./lanes.js";
 import { LAZY, NAIVE } from "./reel.js";
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The scrubber of a film: one bar an event.
 
-import { bytesText } from "./bytes.js";
+import { bytesText } from "./numbers.js";
 import { fill, h } from "./dom.js";
 import { drawFilmBars } from "./filmbars.js";
 import { nodeName, sentence, shortName } from "./filmwords.js";

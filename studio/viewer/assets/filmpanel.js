@@ -1,7 +1,7 @@
 // @ts-check
 // Beside the graph: what happens in words, three allocators on one axis, the free list.
 
-import { bytesText } from "./bytes.js";
+import { bytesText } from "./numbers.js";
 import { fill, h } from "./dom.js";
 import { fetchJson } from "./fetching.js";
 import { FilmBar } from "./filmbar.js";

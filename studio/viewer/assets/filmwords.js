@@ -1,7 +1,7 @@
 // @ts-check
 // What an event of the allocator means, in one line.
 
-import { bytesText } from "./bytes.js";
+import { bytesText } from "./numbers.js";
 
 /** @typedef {import("./reel.js").Reel} Reel */
 /** @typedef {{text: string, strong?: boolean}} Part */

@@ -2,8 +2,8 @@
 // The free list as the lazy allocator keeps it: by size, with what the current event asks for, takes
 // and leaves.
 
-import { bytesText } from "./bytes.js";
 import { fill, h } from "./dom.js";
+import { bytesText, counted } from "./numbers.js";
 
 /** @typedef {import("./reel.js").Reel} Reel */
 /** @typedef {import("./reel.js").Replay} Replay */
@@ -70,7 +70,7 @@ export class FreeList {
     const bytes = [...replay.free.values()].reduce((sum, size) => sum + size, 0);
     const n = replay.free.size;
     this.total.textContent = n
-      ? `${n} ${n === 1 ? "block" : "blocks"}, ${bytesText(bytes)}`
+      ? `${counted(n, "block")}, ${bytesText(bytes)}`
       : "empty";
     const most = rows.reduce((m, row) => Math.max(m, row.size), 1);
     const shown = cutTo(rows);

@@ -2,6 +2,7 @@
 // The line above each pane: what it shows, and where one is.
 
 import { h } from "./dom.js";
+import { counted } from "./numbers.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("./session.js").Session} Session */
@@ -41,7 +42,7 @@ export function paneHeader(s, which, stage) {
 
 /** @param {number} n */
 const count = (n) =>
-  h("span.pl-num", null, `${n.toLocaleString("en")} ${n === 1 ? "node" : "nodes"}`);
+  h("span.pl-num", null, counted(n, "node"));
 
 /** @param {string} text @param {string} cls */
 const legend = (text, cls) => h(`span.pl-legend.${cls}`, null, text);

@@ -1,7 +1,8 @@
 // @ts-check
 // The canvas of the lanes, and what the pointer finds on it.
 
-import { bytesText, makeScale, timesText } from "./bytes.js";
+import { makeScale } from "./bytes.js";
+import { bytesText, timesText } from "./numbers.js";
 import { drawLanes } from "./drawlanes.js";
 import { h } from "./dom.js";
 import { nodeName } from "./filmwords.js";

@@ -3,6 +3,7 @@
 // walked.
 
 import { fill, h } from "./dom.js";
+import { counted } from "./numbers.js";
 
 const MOST = 300;
 
@@ -30,12 +31,12 @@ export class Live {
     if (!s) return;
     const step = s.current;
     if (!step) {
-      this.say(`Source graph, ${s.late.total} nodes.`);
+      this.say(`Source graph, ${counted(s.late.total, "node")}.`);
       return;
     }
     const pass = s.trace?.passes[step.pass];
     this.say(
-      `Step ${step.n} of ${s.steps.length}. ${pass?.title ?? step.rule}: ${step.removed.length} removed, ${step.added.length} added. ${s.late.total} nodes.`,
+      `Step ${step.n} of ${s.steps.length}. ${pass?.title ?? step.rule}: ${step.removed.length} removed, ${step.added.length} added. ${counted(s.late.total, "node")}.`,
     );
     this.twin();
   }
@@ -48,7 +49,7 @@ export class Live {
     const rec = s.history.record(o, s.step);
     const out = rec.out?.[0];
     this.say(
-      `${rec.op} ${rec.name}. ${rec.in?.length ?? 0} inputs. Output ${out?.[2] ?? ""} ${out?.[3] ?? ""}.`,
+      `${rec.op} ${rec.name}. ${counted(rec.in?.length ?? 0, "input")}. Output ${out?.[2] ?? ""} ${out?.[3] ?? ""}.`,
     );
   }
 
@@ -69,7 +70,7 @@ export class Live {
                 "aria-expanded": String(b.kind === "open"),
                 onclick: () => this.viewer.nav.toggle(/** @type {any} */ (b.group)),
               },
-              `${b.group.name}, group of ${s.counts("after")[b.group.at]} nodes`,
+              `${b.group.name}, group of ${counted(s.counts("after")[b.group.at], "node")}`,
             )
           : h(
               "button",

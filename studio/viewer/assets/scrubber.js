@@ -2,8 +2,9 @@
 // The signature: one bar a rewrite, coloured by family, as high as what it saved. Drag, wheel,
 // keys.
 
-import { fill, h, signed } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { SPEEDS } from "./navigate.js";
+import { noun, signed } from "./numbers.js";
 import { PlayBar } from "./playbar.js";
 import { drawStrip } from "./strip.js";
 
@@ -72,8 +73,8 @@ export class Scrubber extends PlayBar {
     fill(this.where, h("b", null, String(s?.step ?? 0)), `/${n}`);
     const saved = s ? this.#sum(s.step) : 0;
     const unit = METRICS.find((m) => m[0] === this.height)?.[2] ?? "";
-    const noun = this.height === "nodes" ? " nodes" : "";
-    this.below.textContent = n ? `${signed(saved, unit)}${noun}` : "no rewrites";
+    const nodes = this.height === "nodes" ? ` ${noun(saved, "node")}` : "";
+    this.below.textContent = n ? `${signed(saved, unit)}${nodes}` : "no rewrites";
     const text = s?.current ? `step ${s.step} of ${n}, ${s.current.rule}` : "source graph";
     this.showPlace(s?.step ?? 0, text);
     this.redraw();
@@ -104,7 +105,7 @@ export class Scrubber extends PlayBar {
     const root = s.union.index.get(step.root);
     const d = step.delta ?? {};
     const saved = [
-      d.nodes ? `${signed(d.nodes, "")} nodes` : "",
+      d.nodes ? `${signed(d.nodes, "")} ${noun(d.nodes, "node")}` : "",
       d.bytes ? signed(d.bytes, "B") : "",
       d.flops ? signed(d.flops, "FLOP") : "",
     ];

@@ -3,6 +3,7 @@
 
 import { fill, h } from "./dom.js";
 import { warmthText } from "./heat.js";
+import { counted } from "./numbers.js";
 
 const DELAY_MS = 280;
 
@@ -62,7 +63,7 @@ export class Tooltip {
           h(
             "div",
             null,
-            `${s.counts(which)[g]} ${s.counts(which)[g] === 1 ? "node" : "nodes"}${change ? `, ${change} since ${s.before === "source" ? "source" : "the step before"}` : ""}`,
+            `${counted(s.counts(which)[g], "node")}${change ? `, ${change} since ${s.before === "source" ? "source" : "the step before"}` : ""}`,
           ),
           warm ? h("div", null, warmthText(warm)) : "",
           h("div.pl-dim", null, box.kind === "open" ? "Click to close" : "Click to open"),

@@ -1,0 +1,71 @@
+// @ts-check
+// Numbers as people read them, by the same rule as optimizer/numbers.py: bytes are binary,
+// everything else is decimal; tests/numbers.json holds what both must give.
+
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"];
+const PREFIXES = ["", "k", "M", "G", "T", "P"];
+
+/** Three significant digits without an exponent, halves up. @param {number} value */
+export function threeDigits(value) {
+  const size = Math.abs(value);
+  const short = Number(size.toPrecision(3));
+  const text =
+    size >= 100
+      ? Number(size.toFixed(0)).toLocaleString("en")
+      : short.toLocaleString("en", { maximumFractionDigits: 20 });
+  return `${value < 0 ? "-" : ""}${text}`;
+}
+
+/**
+ * @param {number} size at least 0 @param {number} base @param {number} most
+ * @returns {number} the power of the base in which so much is easy to read
+ */
+function power(size, base, most) {
+  let p = 0;
+  for (let v = size; v >= base - 0.5 && p < most; v /= base) p++;
+  return p;
+}
+
+/** @param {number} bytes @returns {number} a power of 1024 */
+export const bytesPower = (bytes) => power(bytes, 1024, BYTES.length - 1);
+
+/** @param {number} p a power of 1024 */
+export const bytesUnit = (p) => BYTES[p];
+
+/** In the unit that suits: 3211264 -> "3.06 MiB". @param {number} bytes */
+export function bytesText(bytes) {
+  const p = bytesPower(Math.abs(bytes));
+  return `${threeDigits(bytes / 1024 ** p)} ${BYTES[p]}`;
+}
+
+/**
+ * In thousands, millions, …: "1.23 GFLOP"; bytes in KiB, MiB, …; without a unit the whole number.
+ * @param {number} value its sign is not shown
+ * @param {string} unit
+ */
+export function amount(value, unit) {
+  const size = Math.abs(value);
+  if (unit === "B") return bytesText(size);
+  if (!unit) return whole(value);
+  const p = power(size, 1000, PREFIXES.length - 1);
+  return `${threeDigits(size / 1000 ** p)} ${PREFIXES[p]}${unit}`;
+}
+
+/** With a real minus sign. @param {number} value @param {string} unit */
+export function signed(value, unit) {
+  return `${value < 0 ? "−" : value > 0 ? "+" : ""}${amount(value, unit)}`;
+}
+
+/** @param {number} value */
+export const whole = (value) => Math.round(Math.abs(value)).toLocaleString("en");
+
+/** A noun that agrees: "node", "nodes". @param {number} n @param {string} one @param {string} many */
+export const noun = (n, one, many = `${one}s`) => (Math.abs(n) === 1 ? one : many);
+
+/** A count and its noun: "1 node". @param {number} n @param {string} one @param {string} [many] */
+export const counted = (n, one, many) => `${n < 0 ? "−" : ""}${whole(n)} ${noun(n, one, many)}`;
+
+/** How many times as much: 1.234 -> "1.23×". @param {number} times */
+export function timesText(times) {
+  return `${times >= 100 ? Math.round(times) : times.toPrecision(3)}×`;
+}
