@@ -7,9 +7,9 @@ from typing import Any
 
 import onnx_ir as ir
 
-from optimizer.model.graph import bodies, graph_id, value_id, walk_nodes
+from optimizer.model.graph import bodies, graph_id, node_id, value_id, walk_nodes
 from studio.graphview.edges import into_node, into_outputs
-from studio.graphview.groups import Groups
+from studio.graphview.groups import Groups, is_source, readers_scope, scope_path
 from studio.graphview.records import Record, drawn, record
 from studio.graphview.text import cut, dtype_text, shape_text
 
@@ -39,6 +39,20 @@ def in_drawing_order(graph: ir.Graph) -> Iterator[ir.Node]:
             yield node
 
 
+def beside_readers(nodes: list[ir.Node]) -> list[ir.Node]:
+    """The same nodes; those without a scope, into which nothing flows, right before a reader."""
+    places = {node_id(node): place for place, node in enumerate(nodes)}
+
+    def key(node: ir.Node) -> float:
+        place = places[node_id(node)]
+        if scope_path(node) or not readers_scope(node) or not is_source(node):
+            return place
+        readers = [node_id(use.node) for output in node.outputs for use in output.uses()]
+        return min((places[i] - 0.5 for i in readers if i in places), default=place)
+
+    return sorted(nodes, key=key)
+
+
 def _chain(graphs: list[ir.Graph]) -> Iterator[ir.Node]:
     for graph in graphs:
         yield from graph
@@ -56,7 +70,7 @@ def groups_of(graph: ir.Graph) -> Groups:
 def graph_json(graph: ir.Graph, *, key: str, name: str, groups: Groups) -> dict[str, Any]:
     """The graph without its weights."""
     opsets = graph.opset_imports
-    nodes = [node for node in in_drawing_order(graph) if drawn(node)]
+    nodes = beside_readers([node for node in in_drawing_order(graph) if drawn(node)])
     main = graph_id(graph)
     entries: list[Record] = []
     for node in nodes:

@@ -1,18 +1,21 @@
 """Groups from name scopes: `/encoder/attention/MatMul` lies in `/encoder/attention`.
 
 Exporters write scopes into node names, or (torch's dynamo exporter) into node metadata. Bodies of
-control flow are groups too. Groups found by other means join by the same list.
+control flow are groups too. Groups found by other means join by the same list. What has no scope
+and reads only constants (the Identity of a shared weight) belongs with its readers.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, cast
 
 import onnx_ir as ir
 
-from optimizer.model.graph import graph_id
+from optimizer.model.graph import bodies, graph_id, node_id
+from studio.graphview.records import port_source
 from studio.graphview.text import cut
 
 _SCOPES = "pkg.torch.onnx.name_scopes"
@@ -27,11 +30,15 @@ class Groups:
         self.entries: list[dict[str, Any]] = [{"id": "", "name": "", "parent": -1}]
         self._index = {"": 0}
         self._owners = owners
+        self._known: dict[str, int] = {}
 
     def of(self, node: ir.Node) -> int:
-        """The index of the innermost group of a node; made on first use."""
-        base = self._body_of(node)
-        return self._at(base, scope_path(node))
+        """The index of the innermost group of a node; made on first use and kept from then on."""
+        known = self._known.get(node_id(node))
+        if known is None:
+            scopes = scope_path(node) or (readers_scope(node) if is_source(node) else ())
+            known = self._known[node_id(node)] = self._at(self._body_of(node), scopes)
+        return known
 
     def _body_of(self, node: ir.Node) -> int:
         graph = node.graph
@@ -69,6 +76,21 @@ def scope_path(node: ir.Node) -> Sequence[str]:
     if "/" not in name:
         return ()
     return [part for part in name.split("/")[:-1] if part]
+
+
+def is_source(node: ir.Node) -> bool:
+    """Whether a node reads constants alone, and no bodies: nothing flows into it."""
+    reads = any(port_source(value) is not None for value in node.inputs)
+    return not reads and not any(True for _ in bodies(node))
+
+
+def readers_scope(node: ir.Node) -> Sequence[str]:
+    """The scopes that all readers of a node share, outermost first."""
+    readers = [use.node for output in node.outputs for use in output.uses()]
+    if not readers or any(reader.graph is not node.graph for reader in readers):
+        return ()
+    shared = zip(*(scope_path(reader) for reader in readers), strict=False)
+    return [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, shared)]
 
 
 def _from_metadata(written: str) -> Sequence[str]:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import onnx.parser
 import pytest
 
 from optimizer.model.graph import Model
@@ -124,3 +126,38 @@ def test_a_picture_follows_the_changes_made_to_the_first_folding() -> None:
     group = next(g["id"] for g in graph["groups"][1:] if g["parent"] == 0)
     assert box_count(graph, open_groups=(f"-{group}",)) < first
     assert box_count(graph, open_groups=("+/no-such-group",)) == first
+
+
+SHARED_WEIGHT = """
+<ir_version: 8, opset_import: ["" : 17]>
+agraph (float[4] x) => (float[4] y)
+<float[4] w = {1, 2, 3, 4}> {
+    [Identity_7] shared = Identity (w)
+    [Identity_8] loose = Identity (x)
+    ["/model/layer.0/Relu"] a = Relu (loose)
+    ["/model/layer.1/Mul"] b = Mul (a, shared)
+    ["/model/layer.1/Add"] y = Add (b, shared)
+}
+"""
+
+
+def test_the_identity_of_a_weight_stands_with_its_readers(tmp_path: Path) -> None:
+    path = tmp_path / "shared.onnx"
+    path.write_bytes(onnx.parser.parse_model(SHARED_WEIGHT).SerializeToString())
+    graph = drawing(load_path(path))
+    names = [node["name"] for node in graph["nodes"]]
+    scopes = {n["name"]: graph["groups"][n["g"]]["id"] for n in graph["nodes"]}
+    assert scopes["Identity_7"] == "/model/layer.1"
+    assert scopes["Identity_8"] == ""
+    assert names.index("Identity_7") == names.index("/model/layer.1/Mul") - 1
+
+
+def test_a_node_keeps_its_group_when_its_readers_go(tmp_path: Path) -> None:
+    path = tmp_path / "shared.onnx"
+    path.write_bytes(onnx.parser.parse_model(SHARED_WEIGHT).SerializeToString())
+    model = load_path(path)
+    groups = groups_of(model.ir.graph)
+    node = next(n for n in model.ir.graph if n.name == "Identity_7")
+    first = groups.of(node)
+    node.outputs[0].replace_all_uses_with(model.ir.graph.inputs[0])
+    assert groups.of(node) == first != 0

@@ -117,3 +117,27 @@ def test_a_shared_mask_is_a_stub_at_every_layer_and_never_a_wire(
     assert found["pairs"] == 12
     assert found["stubs"] == 12
     assert found["tags"] >= 12
+
+
+def test_a_wire_past_a_whole_graph_is_a_stub_and_one_around_a_block_is_not(
+    opened: Callable[..., Page],
+) -> None:
+    page, _ = start(opened, "wide")
+    found = page.evaluate("""() => {
+      const s = session, { wiring, slots } = s.layout;
+      const { recs, slotOf } = s.union;
+      const box = (name) => s.tree.boxOf(slotOf[recs.findIndex((r) => r.name === name)]);
+      const pairs = (a, b) => [...wiring.source.keys()]
+        .filter((p) => wiring.source[p] === a && wiring.target[p] === b).map((p) => wiring.stub[p]);
+      const around = [...wiring.source.keys()].filter((p) => {
+        const [a, b] = [wiring.source[p], wiring.target[p]].map((k) => s.union.recs[k]);
+        return b?.op === "Add" && a?.op !== "Relu" && a?.g !== b?.g;
+      });
+      const tall = s.picture("before").wires.map((w) => w.y1 - w.y0);
+      return { across: pairs(box("start"), box("end")), tallest: Math.max(...tall),
+               around: around.map((p) => wiring.stub[p]), height: s.picture("before").height };
+    }""")
+    assert found["across"] == [1]
+    assert len(found["around"]) > 5
+    assert not any(found["around"])
+    assert found["tallest"] < found["height"] / 2

@@ -214,6 +214,32 @@ def folding() -> tuple[Json, Json]:
     return m.graph(), m.trace()
 
 
+def wide(blocks: int = 20) -> tuple[Json, Json]:
+    """Two inputs, many entries without one beside them, and tensors that reach far down."""
+    m = Maker("wide")
+    m.input("first", "1×64")
+    m.input("second", "1×64")
+    first = m.node("Conv", "i0", name="start")
+    x = m.node("Add", first, "i1", name="join")
+    loose = [m.node("Cast", name=f"loose{i}") for i in range(14)]
+    fused: list[list[str]] = []
+    for i in range(blocks):
+        scope = f"/stage.{i}"
+        start = x
+        for _ in range(3):
+            pair = [m.node("Conv", x, scope=scope)]
+            pair.append(m.node("Relu", pair[0], scope=scope))
+            fused.append(pair)
+            x = pair[1]
+        x = m.node("Add", x, start, scope=scope)
+        if i < len(loose):
+            x = m.node("Mul", x, loose[i], scope=scope)
+    m.output("out", m.node("Sub", x, first, name="end"), "1×64")
+    for pair in fused:
+        m.rewrite("fuse-conv-relu", "ConvRelu", pair, "Conv")
+    return m.graph(), m.trace()
+
+
 def hostile() -> tuple[Json, Json]:
     """Names that try to become markup, or break tables keyed by name."""
     m = Maker("hostile")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from viewer_films import film
-from viewer_fixtures import cnn, folding, hostile, transformer
+from viewer_fixtures import cnn, folding, hostile, transformer, wide
 from viewer_maker import pass_records
 
 HERE = Path(__file__).parent
@@ -33,6 +33,7 @@ MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
     "transformer160": lambda: transformer(160),
     "folding": folding,
     "hostile": hostile,
+    "wide": wide,
 }
 _made: dict[str, tuple[Json, Json]] = {}
 

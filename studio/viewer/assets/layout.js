@@ -33,7 +33,7 @@ import { Wiring } from "./wiring.js";
  */
 
 const LONG = 12; // ranks; a wire many share is a stub beyond this
-const LONGEST = 48; // ranks; any wire is
+const LONGEST = 48; // rows of boxes, those inside open groups counted; any wire is
 
 /**
  * @typedef {object} Tag a stub at a consumer instead of a long wire
@@ -109,8 +109,9 @@ export class Layout {
       const { rank, ranks, back } = rankItems(pin.length, edges, pin);
       level.rank = rank;
       level.ranks = Math.max(ranks, 2);
-      this.#cutLong(level, back);
+      this.#cutShared(level, back);
     }
+    this.#cutLong();
     for (const level of this.levels)
       if (level) level.rank = level.rank.subarray(0, level.items.length);
     wiring.hubEdges = null;
@@ -118,16 +119,27 @@ export class Layout {
   }
 
   /** @param {Level} level @param {Uint8Array} back */
-  #cutLong(level, back) {
+  #cutShared(level, back) {
     const far = new Map();
     const span = (/** @type {import("./wiring.js").LevelWire} */ w) =>
       level.rank[w.b] - level.rank[w.a];
     for (const w of level.wires) if (span(w) > LONG) far.set(w.a, (far.get(w.a) ?? 0) + 1);
     level.wires.forEach((w, i) => {
       const s = span(w);
-      if (back[i] || s <= 0 || s > LONGEST || (s > LONG && far.get(w.a) > 2))
+      if (back[i] || s <= 0 || (s > LONG && far.get(w.a) > 2))
         for (const p of w.pairs) this.wiring.stub[p] = 1;
     });
+  }
+
+  /** A wire past so many rows shows neither end, wherever one looks. */
+  #cutLong() {
+    const { wiring } = this;
+    const rows = rowsOfBoxes(this);
+    for (let p = 0; p < wiring.count; p++) {
+      const from = rows.get(wiring.source[p]);
+      const to = rows.get(wiring.target[p]);
+      if (from !== undefined && to !== undefined && to - from > LONGEST) wiring.stub[p] = 1;
+    }
   }
 
   #makeTags() {
@@ -223,6 +235,43 @@ export class Layout {
     }
     return w;
   }
+}
+
+/**
+ * How many rows of boxes stand above each, at most: as in the union, where all that ever was shows.
+ * @param {Layout} layout @returns {Map<number, number>} box -> rows
+ */
+function rowsOfBoxes({ levels, tree, slots }) {
+  /** @type {Map<Level, number[]>} */
+  const above = new Map();
+  const inner = (/** @type {number} */ box) =>
+    box < slots || !tree.open[box - slots] ? null : levels[box - slots];
+  const tall = (/** @type {Level} */ level) => {
+    const rows = new Array(level.ranks).fill(0);
+    level.items.forEach((box, i) => {
+      const deeper = inner(box);
+      rows[level.rank[i]] = Math.max(rows[level.rank[i]], deeper ? tall(deeper) + 1 : 1);
+    });
+    let sum = 0;
+    above.set(
+      level,
+      rows.map((n) => (sum += n) - n),
+    );
+    return sum;
+  };
+  const root = /** @type {Level} */ (levels[0]);
+  tall(root);
+  /** @type {Map<number, number>} */
+  const found = new Map();
+  const walk = (/** @type {Level} */ level, /** @type {number} */ start) =>
+    level.items.forEach((box, i) => {
+      const row = start + /** @type {number[]} */ (above.get(level))[level.rank[i]];
+      found.set(box, row);
+      const deeper = inner(box);
+      if (deeper) walk(deeper, row + 1);
+    });
+  walk(root, 0);
+  return found;
 }
 
 /** @param {Union} union @param {number} o */

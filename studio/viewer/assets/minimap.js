@@ -1,24 +1,26 @@
 // @ts-check
-// The whole graph in a corner: boxes, the viewport, a tick at every change.
+// The whole graph below the tools, where it covers nothing: boxes, the viewport, a tick at every
+// change. Narrow and tall, as graphs are: heights and widths have a scale each.
 
 import { h } from "./dom.js";
 import { markColour } from "./detail.js";
 
-const MAX_W = 120;
-const MAX_H = 190;
-const PART_W = 0.14; // of the pane at most: it lies over the graph
-const PART_H = 0.2;
+const WIDE = 22; // of the boxes
+const TICKS = 9; // of the column of ticks beside them
+const PAD = 3;
+const SHORTEST = 120;
+const LEAST_ROOM = 60; // below, there is no map
 
 export class Minimap {
   /** @param {(x: number, y: number) => void} go */
   constructor(go) {
     this.canvas = h("canvas", { "aria-hidden": "true" });
-    this.el = h("div.pl-minimap", null, this.canvas);
+    this.el = h("div.pl-minimap", { title: "The whole graph: click or drag to go there" }, this.canvas);
     this.scale = 1;
     this.scaleY = 1;
     const jump = (/** @type {PointerEvent} */ e) => {
       const r = this.canvas.getBoundingClientRect();
-      go((e.clientX - r.left - 4) / this.scale, (e.clientY - r.top - 4) / this.scaleY);
+      go((e.clientX - r.left - PAD) / this.scale, (e.clientY - r.top - PAD) / this.scaleY);
     };
     this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
       jump(e);
@@ -44,24 +46,22 @@ export class Minimap {
     const seenW = pane.width / view.k,
       seenH = pane.height / view.k;
     const all = seenW > p.width * 0.98 && seenH > p.height * 0.98;
-    this.el.hidden = all || pane.height < 260;
-    if (this.el.hidden) return;
-    const k = Math.min(
-      Math.min(MAX_W, pane.width * PART_W) / p.width,
-      Math.min(MAX_H, pane.height * PART_H) / p.height,
-    );
-    const w = Math.max(28, p.width * k),
-      tall = Math.max(28, p.height * k);
+    const room = this.el.clientHeight - 2 * PAD;
+    this.canvas.hidden = all || room < LEAST_ROOM;
+    if (this.canvas.hidden) return;
+    const w = WIDE;
+    const tall = Math.min(room, Math.max(SHORTEST, (p.height * WIDE) / p.width));
     this.scale = w / p.width;
     this.scaleY = tall / p.height;
     const dpr = window.devicePixelRatio || 1;
-    this.canvas.width = (w + 18) * dpr;
-    this.canvas.height = (tall + 8) * dpr;
-    this.canvas.style.width = `${w + 18}px`;
-    this.canvas.style.height = `${tall + 8}px`;
+    const [outerW, outerH] = [w + TICKS + 2 * PAD, tall + 2 * PAD];
+    this.canvas.width = outerW * dpr;
+    this.canvas.height = outerH * dpr;
+    this.canvas.style.width = `${outerW}px`;
+    this.canvas.style.height = `${outerH}px`;
     const c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
-    c.setTransform(dpr, 0, 0, dpr, 4 * dpr, 4 * dpr);
-    c.clearRect(-4, -4, w + 18, tall + 8);
+    c.setTransform(dpr, 0, 0, dpr, PAD * dpr, PAD * dpr);
+    c.clearRect(-PAD, -PAD, outerW, outerH);
     for (const b of p.boxes) {
       if (b.kind === "open") continue;
       c.fillStyle = b.kind === "closed" ? theme.faint : theme.category(b.rec?.cat ?? "").edge;
@@ -78,9 +78,9 @@ export class Minimap {
       if (b.kind === "open" || (!mark?.mark && !mark?.plus && !mark?.minus)) continue;
       c.fillStyle = loud ? theme.match : mark.mark ? markColour(theme, mark.mark) : theme.faint;
       c.fillRect(
-        w + 3,
+        w + 2,
         b.y * this.scaleY - (loud ? 1 : 0),
-        loud ? 9 : 5,
+        loud ? TICKS : 5,
         Math.max(loud ? 3 : 1, b.h * this.scaleY),
       );
     }

@@ -46,6 +46,7 @@ export class Shell {
     this.legend = new Legend(viewer);
     this.help = new Help();
     this.tools = makeTools(viewer, this);
+    this.tools.el.append(this.stage.minimap.el);
     this.middle = h(
       "section.pl-middle",
       { "aria-label": "Graph" },

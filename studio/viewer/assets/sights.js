@@ -4,50 +4,56 @@
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("./session.js").Which} Which */
 
-/** The top of the graph, readable. @param {Stage} stage */
+const LEAST_ZOOM = 0.7; // of the first picture: its texts can be read
+const MARGIN = 24; // pixels around what fits
+const HEADROOM = 28; // pixels above the first row
+
+/** The top of the graph, readable, both panes at their first row. @param {Stage} stage */
 export function showTop(stage) {
   const s = stage.session;
   if (!s) return;
+  const pictures = stage.shown.map((pane) => s.picture(stage.which(pane)));
   const pane = stage.panes[1];
-  const p = s.picture(stage.which(pane));
   const w = pane.width || 600;
   const tall = pane.height || 500;
-  const wide = (w - 48) / Math.max(1, p.width);
-  const whole = Math.min(wide, (tall - 48) / Math.max(1, p.height));
-  const k = Math.min(1, Math.max(0.7, whole > 0.7 ? whole : wide));
+  const width = Math.max(...pictures.map((p) => p.width));
+  const height = Math.max(...pictures.map((p) => p.height));
+  const wide = (w - 2 * MARGIN) / Math.max(1, width);
+  const whole = Math.min(wide, (tall - 2 * MARGIN) / Math.max(1, height));
+  const k = Math.min(1, Math.max(LEAST_ZOOM, whole > LEAST_ZOOM ? whole : wide));
+  const fits = width * k <= w - MARGIN;
+  const x = fits ? width / 2 : fullestColumn(pictures, w / k - 2 * MARGIN, tall / k);
+  const y = height * k < tall - 2 * MARGIN ? height / 2 : tall / 2 / k - HEADROOM;
   stage.camera.lead = 1;
-  let x = p.width / 2;
-  let top = 0;
-  if (p.width * k > w - 24) {
-    const best = fullest(p, w / k - 40, tall / k);
-    x = best.x;
-    top = best.top;
-  }
-  const y = p.height * k < tall - 48 ? p.height / 2 : top + tall / 2 / k - 28;
   stage.camera.flyTo({ k, x, y }, 0);
   stage.camera.alignTops();
   stage.invalidate();
 }
 
 /**
- * Wider than the pane: where near the top does a window of this size hold most boxes?
- * @param {import("./place.js").Picture} p
- * @param {number} wide
- * @param {number} tall
+ * Wider than the pane: the column of the first screen that shows most boxes, in all panes
+ * together, and the graph's first input, where it stands there.
+ * @param {import("./place.js").Picture[]} pictures
+ * @param {number} wide @param {number} tall
+ * @returns {number} its middle
  */
-function fullest(p, wide, tall) {
-  const boxes = p.boxes.filter((b) => b.kind !== "open" && b.y < tall * 1.5);
-  let best = { x: p.width / 2, top: 0, score: -1 };
-  for (const b of boxes) {
-    for (const x of [b.x + b.w / 2, b.x + wide / 2 - 10]) {
-      const inside = boxes.filter((o) => o.x > x - wide / 2 && o.x + o.w < x + wide / 2);
-      const top = inside.reduce((y, o) => Math.min(y, o.y), Infinity);
-      const seen = inside.filter((o) => o.y < top + tall - 60).length;
-      const score = seen - top / 200; // boxes in sight, but rather near the top
-      if (score > best.score) best = { x, top: Math.max(0, top - 20), score };
+function fullestColumn(pictures, wide, tall) {
+  const boxes = pictures.flatMap((p) =>
+    p.boxes.filter((b) => b.kind !== "open" && b.y + b.h < tall - HEADROOM),
+  );
+  const ports = boxes.filter((b) => b.rec?.cat === "io");
+  const first = ports.length ? [ports.reduce((a, b) => (b.occ < a.occ ? b : a))] : boxes;
+  let best = { x: pictures[0].width / 2, score: -1 };
+  for (const at of first)
+    for (const b of boxes) {
+      const left = Math.min(at.x, Math.max(at.x + at.w - wide, b.x));
+      const inside = boxes.filter((o) => o.x >= left && o.x + o.w <= left + wide);
+      if (inside.length <= best.score) continue;
+      const x0 = Math.min(...inside.map((o) => o.x));
+      const x1 = Math.max(...inside.map((o) => o.x + o.w));
+      best = { x: (x0 + x1) / 2, score: inside.length };
     }
-  }
-  return best;
+  return best.x;
 }
 
 /** @param {Stage} stage @param {number} ms */

@@ -66,7 +66,6 @@ export class Stage {
       "aria-valuenow": 50,
       tabindex: 0,
     });
-    this.cells[1].append(this.minimap.el);
     this.el = h("div.pl-stage", null, this.cells[0], this.gutter, this.cells[1]);
     makeDraggable(this);
     this.observer = new ResizeObserver(() => {
