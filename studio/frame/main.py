@@ -9,12 +9,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from studio.frame.bar import show_bar
 from studio.opening import title_of
 from studio.pages import export, model, rewrite
 from studio.pages.cost import page as cost
 from studio.pages.history import page as history
 from studio.pages.memory import page as memory
-from studio.pages.parts import set_places, words
+from studio.pages.parts import set_places
 from studio.pages.run import page as run
 from studio.workspace import current, remember
 
@@ -38,11 +39,10 @@ places = {
     "memory": st.Page(memory.render, title="Memory", url_path="memory"),
     "cost": st.Page(cost.render, title="Cost", url_path="cost"),
     "history": st.Page(history.render, title="History", url_path="history"),
-    "export": st.Page(export.render, title="Export", url_path="export"),
+    "export": st.Page(export.render, title="Export", url_path="export", visibility="hidden"),
 }
 set_places(places)
 page = st.navigation(list(places.values()), position="top")
 remember(current())
-with st.container(key="open-model", width="content"):
-    st.page_link(places["model"], label=words(name) or "No model", help="The open model")
+show_bar(name or "No model")
 page.run()

@@ -174,12 +174,15 @@ def press_until(page: Page, key: str, condition: str, *, most: int = 150) -> Non
 def test_every_page_keeps_the_model_and_the_link(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/?model=tour&step=5", condition="window.__passlens.step === 5")
     expect(page).to_have_title("Tour · Passlens")
-    for name in ("Run", "Export", "Model"):
+    for name in ("Run", "History", "Model"):
         page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
         page.wait_for_url(f"**/{name.lower()}?model=tour&step=5", timeout=PATIENCE_MS)
-    page.go_back()
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Export model").click()
     page.wait_for_url("**/export?model=tour&step=5", timeout=PATIENCE_MS)
     wait_for_text(page, "Picture of step 5")
+    page.go_back()
+    page.wait_for_url("**/model?model=tour&step=5", timeout=PATIENCE_MS)
 
 
 def test_a_selection_survives_a_reload(page: Page, app_url: str) -> None:

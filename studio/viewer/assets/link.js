@@ -32,6 +32,28 @@ export function permalink(viewer) {
   return url.href;
 }
 
+const ASKED = "passlens-link";
+
+/** The address of what one sees, from whoever knows more than the address bar does. */
+export function pageLink() {
+  const asked = new CustomEvent(ASKED, { detail: { url: window.location.href } });
+  window.dispatchEvent(asked);
+  return asked.detail.url;
+}
+
+/**
+ * Answer for a viewer: the server, and with it the address bar, hears of a step a little later.
+ * @param {Viewer} viewer @returns {() => void} ends it
+ */
+export function answerForLinks(viewer) {
+  const answer = (/** @type {any} */ asked) => {
+    if (viewer.session?.trace && viewer.data?.mode === "rewrite")
+      asked.detail.url = permalink(viewer);
+  };
+  window.addEventListener(ASKED, answer);
+  return () => window.removeEventListener(ASKED, answer);
+}
+
 /**
  * The clipboard is closed to pages that did not come over https; the old way still works there.
  * @param {string} text @param {HTMLElement} home takes the focus back

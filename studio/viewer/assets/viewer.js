@@ -6,6 +6,7 @@ import { fetchJson } from "./fetching.js";
 import { Heat } from "./heat.js";
 import { Live } from "./live.js";
 import { Keys } from "./keys.js";
+import { answerForLinks } from "./link.js";
 import { Metrics } from "./metrics.js";
 import { Navigator } from "./navigate.js";
 import { Report } from "./report.js";
@@ -49,6 +50,7 @@ export class Viewer {
     this.live = new Live(this);
     this.shell = new Shell(this);
     this.keys = new Keys(this);
+    this.endLinks = answerForLinks(this);
     this.shell.root.style.visibility = "hidden";
     const home = parent.querySelector?.("[data-passlens]") ?? parent;
     home.append(this.shell.root);
@@ -264,6 +266,7 @@ export class Viewer {
     this.nav.stop();
     this.report.dispose();
     this.keys.dispose();
+    this.endLinks();
     this.stage.dispose();
     this.shell.dispose();
     fill(this.shell.root);

@@ -1,0 +1,85 @@
+"""The right end of the top bar: the open model, a menu of others, and Share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from studio.frame.recent import opened_here
+from studio.gallery import gallery
+from studio.opening import try_again
+from studio.pages.parts import go_to
+from studio.viewer import asset_version
+from studio.workspace import current, remember
+
+_KEY = "bar"
+_PLACES = ("model", "export")
+
+# Several lines on purpose: Streamlit takes a single line with a slash for the path of a file.
+_STUB = """
+export default async function (component) {
+  const url = new URL('viewer/VERSION/topbar.js', document.baseURI);
+  const bar = await import(url.href);
+  return bar.default(component);
+}
+"""
+_HTML = """
+<div data-passlens-bar></div>
+"""
+
+
+def show_bar(title: str) -> None:
+    """The open model's name with the menu, and Share; whoever asks for another page gets there.
+
+    Args:
+        title: of the open model; it may quote the model, and is only ever shown as text.
+    """
+    with st.container(key="open-model", width="content"):
+        result = _component()(
+            key=_KEY,
+            data={"title": title, "sections": _sections()},
+            on_model_change=_open,
+            on_go_change=_nothing,
+        )
+    if (place := result.get("go")) in _PLACES:
+        go_to(place)
+
+
+def _sections() -> list[dict[str, Any]]:
+    here = current().model
+    samples = [(entry.id, entry.title, entry.nodes) for entry in gallery.entries()]
+    recent = [(one.model, one.name, one.nodes) for one in opened_here()]
+    return [
+        {
+            "title": title,
+            "models": [
+                {"id": model, "title": name, "nodes": nodes, "open": model == here}
+                for model, name, nodes in models
+            ],
+        }
+        for title, models in (("Opened in this session", recent), ("Sample networks", samples))
+        if models
+    ]
+
+
+def _open() -> None:
+    """Another model, on the page that is open; one that is open already is left as it is."""
+    model = st.session_state[_KEY].get("model")
+    if isinstance(model, str) and model != current().model:
+        remember(current().with_model(model))
+        try_again(current())
+
+
+def _component() -> Callable[..., Mapping[str, Any]]:
+    js = _STUB.replace("VERSION", asset_version())
+    return cast(
+        "Callable[..., Mapping[str, Any]]",
+        component("passlens_bar", html=_HTML, js=js, isolate_styles=False),
+    )
+
+
+def _nothing() -> None:
+    """Streamlit keeps a state only where a callback stands for it."""

@@ -1,0 +1,49 @@
+"""The models that a browser session has opened, beyond the samples that everybody has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from studio.gallery import gallery
+from studio.services import store, tasks
+from studio.store import OpenedModel
+from studio.tasks import Task
+from studio.workspace import current
+
+MOST = 8
+_KEY = "opened-here"
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """A model that was opened.
+
+    Attributes:
+        model: as in the workspace: the store's key, or a path of the server.
+        name: of the file.
+        nodes: operators, Constant not counted.
+    """
+
+    model: str
+    name: str
+    nodes: int
+
+
+def opened_here() -> tuple[Recent, ...]:
+    """What this session has opened, newest first; the open model is noted on the way."""
+    known: tuple[Recent, ...] = st.session_state.get(_KEY, ())
+    model = current().model
+    if gallery.find(model) is None and all(one.model != model for one in known):
+        opened = _opened(model)
+        if opened is not None:
+            one = Recent(model, opened.summary["name"], opened.summary["nodes"])
+            known = (one, *known)[:MOST]
+            st.session_state[_KEY] = known
+    return known
+
+
+def _opened(model: str) -> OpenedModel | None:
+    task: Task[OpenedModel] | None = tasks().get(("model", model))
+    return task.result if task is not None and task.result is not None else store().model(model)

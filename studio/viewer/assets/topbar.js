@@ -1,0 +1,35 @@
+// @ts-check
+// The right end of the top bar: the open model with a menu of others, and Share. A component of its
+// own, in the page itself: studio/frame/frame.css says how it looks.
+
+import { fill } from "./dom.js";
+import { ModelMenu } from "./modelmenu.js";
+import { SharePanel } from "./sharepanel.js";
+
+/**
+ * @typedef {object} BarData
+ * @property {string} title of the open model
+ * @property {import("./modelmenu.js").Section[]} sections of the menu
+ */
+/**
+ * @typedef {object} BarComponent
+ * @property {BarData} data
+ * @property {any} parentElement
+ * @property {(name: "model" | "go", value: string) => void} setTriggerValue
+ */
+
+/** @type {WeakMap<object, {menu: ModelMenu, share: SharePanel}>} */
+const bars = new WeakMap();
+
+/** What Streamlit calls, again on every change of data. @param {BarComponent} component */
+export default function topBar(component) {
+  const parent = component.parentElement;
+  let bar = bars.get(parent);
+  if (!bar) {
+    bar = { menu: new ModelMenu(), share: new SharePanel() };
+    bars.set(parent, bar);
+    fill(parent.querySelector("[data-passlens-bar]"), bar.menu.el, bar.share.el);
+  }
+  bar.menu.update(component);
+  bar.share.update(component);
+}
