@@ -75,14 +75,16 @@ def origins_of(source: Path, trace: Path, steps: tuple[int, ...]) -> Origins:
     found: dict[int, dict[str, StepNode]] = {}
     for step in sorted(set(steps)):
         found[step] = {
-            node.name or "": _step_node(node, family, first)
+            node.name or "": _step_node(node, family, first, step=step)
             for node in walk_nodes(cursor.seek(step).graph)
             if not is_constant_node(node)
         }
     return Origins(first, found)
 
 
-def _step_node(node: ir.Node, family: Provenance, first: Mapping[str, SourceNode]) -> StepNode:
+def _step_node(
+    node: ir.Node, family: Provenance, first: Mapping[str, SourceNode], *, step: int
+) -> StepNode:
     identity = node_id(node)
-    sources = tuple(origin for origin in family.origins(identity) if origin in first)
+    sources = tuple(origin for origin in family.origins(identity, step=step) if origin in first)
     return StepNode(identity, node.op_type, sources)

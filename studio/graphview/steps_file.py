@@ -19,6 +19,7 @@ from optimizer.rewrite.edits import (
     SetInput,
 )
 from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.succession import made_from, successions
 from optimizer.rewrite.trace import Rewrite
 from studio.graphview.catalogue import pass_records
 from studio.graphview.edges import Edge, into_node, into_outputs
@@ -117,8 +118,7 @@ class _Steps:
             "edges_removed": [e for e in before if e not in after],
             "edges_added": [e for e in after if e not in before],
             "why": rewrite.reason,
-            "from": {node_id(n): matched for n in added},
-            "into": dict(rewrite.values),
+            **_links(rewrite, {*matched, *removed}),
             "delta": {
                 "nodes": len(added) - sum(not is_constant_node(n) for n in leaving),
                 "flops": flops,
@@ -219,3 +219,18 @@ class _Steps:
 
 def _attribute_changes(rewrite: Rewrite) -> list[str]:
     return [edit.node for edit in rewrite.edits if isinstance(edit, SetAttributes)]
+
+
+def _links(rewrite: Rewrite, shown: set[str]) -> dict[str, Any]:
+    """Which nodes a node does the work of from this step on, and what became of those that left.
+
+    Args:
+        rewrite: the step.
+        shown: the nodes that are drawn; Constants are not, and only told where they went.
+    """
+    return {
+        "from": {
+            node: [i for i in sources if i in shown] for node, sources in made_from(rewrite).items()
+        },
+        "became": [[e.kind, list(e.nodes), list(e.into)] for e in successions(rewrite)],
+    }

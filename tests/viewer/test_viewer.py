@@ -137,7 +137,8 @@ def test_a_removed_node_says_what_it_became(opened: Opened) -> None:
     page.keyboard.press("Alt+ArrowDown")
     page.keyboard.press("Alt+ArrowDown")
     life = page.locator(".pl-life")
-    assert "Merged into" in life.inner_text()
+    assert "Merged with 1 other into Conv at step 2" in life.inner_text()
+    assert "In the end part of FusedConv" in life.inner_text()
     life.get_by_role("button", name="Go to step 2").click()
     page.wait_for_function("__passlens.step === 2")
 

@@ -148,7 +148,7 @@ class Maker:
             old=old,
             new=new,
             origin={ident: matched},
-            into={f"{root}:0": f"{ident}:0"},
+            became=("merged", matched, [ident]),
         )
         return ident
 
@@ -157,8 +157,8 @@ class Maker:
         self.live = self.live or set(self.edges)
         old = sorted(e for e in self.live if e[0] in matched or e[1] in matched)
         self.live -= set(old)
-        into = {f"{matched[-1]}:0": f"{matched[-1]}~w1"}
-        self.step(pass_id, rule, matched, removed=matched, old=old, into=into)
+        became = ("folded", matched, [f"{matched[-1]}~w1"])
+        self.step(pass_id, rule, matched, removed=matched, old=old, became=became)
         self.steps[-1]["updated"] = {n: {**self.records[n], **r} for n, r in updated.items()}
 
     def drop(self, pass_id: str, rule: str, node: str) -> None:
@@ -169,8 +169,8 @@ class Maker:
         feeds = [e for e in old if e[1] == node]
         new = [(feeds[0][0], e[1], 0, e[3]) for e in old if e[0] == node]
         self.live = (self.live - set(old)) | set(new)
-        into = {f"{node}:0": f"{feeds[0][0]}:0" if feeds[0][0][0] == "n" else feeds[0][0]}
-        self.step(pass_id, rule, [node], removed=[node], old=old, new=new, into=into)
+        became = ("bypassed", [node], [feeds[0][0]])
+        self.step(pass_id, rule, [node], removed=[node], old=old, new=new, became=became)
 
     def change(self, pass_id: str, rule: str, node: str, **fields: Any) -> None:
         """Change one node in place."""
@@ -189,7 +189,7 @@ class Maker:
         old: Sequence[Edge] = (),
         new: Sequence[Edge] = (),
         origin: Mapping[str, list[str]] | None = None,
-        into: Mapping[str, str] | None = None,
+        became: tuple[str, list[str], list[str]] | None = None,
         changed: Mapping[str, Json] | None = None,
     ) -> None:
         """Write one step down."""
@@ -212,7 +212,7 @@ class Maker:
                 "edges_added": [list(e) for e in new],
                 "why": "No other consumer sees the matched nodes; the values stay the same.",
                 "from": origin or {},
-                "into": into or {},
+                "became": [list(became)] if became else [],
                 "us": 120 + n % 7 * 31,
                 "depends": [],
                 "delta": {

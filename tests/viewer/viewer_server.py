@@ -45,6 +45,11 @@ def fixture(name: str) -> tuple[Json, Json]:
     return _made[name]
 
 
+def serve(name: str, graph: Json, steps: Json) -> None:
+    """Add a fixture made elsewhere."""
+    _made[name] = (graph, steps)
+
+
 def descriptor(name: str) -> Json:
     """What Streamlit would send for a fixture."""
     graph, steps = fixture(name)

@@ -3,6 +3,7 @@
 
 import { button, fill, h } from "./dom.js";
 import { microseconds } from "./heat.js";
+import { lifeSection } from "./life.js";
 
 export class Details {
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -44,7 +45,7 @@ export class Details {
       ),
       h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
-      this.#life(s, o),
+      lifeSection(this.viewer, s, o, (other) => this.#chip(s, other)),
       this.#times(rec.id),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),
@@ -157,55 +158,5 @@ export class Details {
     );
     el.style.borderLeftColor = this.viewer.theme?.category(rec.cat).solid ?? "";
     return el;
-  }
-
-  /**
-   * How a node ended, and the nodes to show with it.
-   * @param {import("./session.js").Session} s @param {number} o
-   * @param {import("./types.js").StepRecord} step
-   * @returns {[string, number[]]}
-   */
-  #end(s, o, step) {
-    const fate = s.history.fates.get(o);
-    if (fate?.heirs.length)
-      return [step.matched.length > 1 ? "Merged into" : "Replaced by", fate.heirs];
-    if (fate?.folded) return ["Folded into a constant", []];
-    if (fate?.bypass.length) return ["Removed, its readers take", fate.bypass];
-    const heirs = s.history.children.get(o) ?? [];
-    return heirs.length ? ["Merged into", heirs] : ["Removed", []];
-  }
-
-  /**
-   * Where it came from, and what became of it.
-   * @param {import("./session.js").Session} s
-   * @param {number} o
-   */
-  #life(s, o) {
-    if (!s.trace || s.union.kind[o]) return null;
-    const rows = [];
-    const made = s.history.born[o];
-    const goTo = (/** @type {number} */ n) =>
-      button(`Go to step ${n}`, `step ${n}`, () => this.viewer.nav.goto(n), "pl-link");
-    if (made) {
-      const from = s.history.parents.get(o) ?? [];
-      rows.push(
-        h(
-          "p",
-          null,
-          from.length ? "Made from " : "Made ",
-          ...from.slice(0, 8).flatMap((p) => [this.#chip(s, p), " "]),
-          `by ${s.trace.passes[s.steps[made - 1].pass]?.title ?? ""}, `,
-          goTo(made),
-        ),
-      );
-    }
-    for (const n of s.history.changes(o)) rows.push(h("p", null, "Changed in place, ", goTo(n)));
-    const gone = s.history.died[o];
-    if (gone) {
-      const [words, others] = this.#end(s, o, s.steps[gone - 1]);
-      const chips = others.slice(0, 4).flatMap((x) => [this.#chip(s, x), " "]);
-      rows.push(h("p", null, `${words} `, ...chips, "at ", goTo(gone)));
-    } else rows.push(h("p", null, made ? "Stays to the end." : "Kept to the end."));
-    return h("section.pl-life", null, h("h3", null, "In this trace"), ...rows);
   }
 }

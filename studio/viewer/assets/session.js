@@ -162,7 +162,7 @@ export class Session {
     const matched = new Set(find(step.matched));
     if (this.before === "source")
       for (const o of [...matched])
-        if (o >= sources) for (const a of this.history.ancestors(o)) matched.add(a);
+        if (o >= sources) for (const a of this.history.ancestors(o, step.n)) matched.add(a);
     return {
       matched,
       added: new Set(find(step.added)),

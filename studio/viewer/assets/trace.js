@@ -1,7 +1,7 @@
 // @ts-check
 // A cursor stands at one step of the trace and knows what is alive there. Moving costs O(changes).
 
-import { fatesOf } from "./fates.js";
+import { Family } from "./family.js";
 
 /** @typedef {import("./model.js").Union} Union */
 /** @typedef {import("./types.js").NodeRecord} NodeRecord */
@@ -68,12 +68,7 @@ export class History {
     this.born = new Int32Array(union.recs.length);
     /** @type {Int32Array} step that removed it, 0 = lives to the end */
     this.died = new Int32Array(union.recs.length);
-    /** @type {Map<number, number[]>} */
-    this.parents = new Map();
-    /** @type {Map<number, number[]>} */
-    this.children = new Map();
-    /** @type {Map<number, import("./fates.js").Fate>} where a step says what gives a value now */
-    this.fates = new Map();
+    this.family = new Family(union.trace);
     for (const step of union.trace?.steps ?? []) this.#read(step);
   }
 
@@ -87,20 +82,6 @@ export class History {
     for (const id of step.removed) {
       const o = index.get(id);
       if (o !== undefined) this.died[o] = step.n;
-    }
-    for (const [id, from] of Object.entries(step.from ?? {})) {
-      const child = index.get(id);
-      if (child === undefined) continue;
-      for (const source of from) {
-        const parent = index.get(source);
-        if (parent === undefined || parent === child) continue;
-        push(this.parents, child, parent);
-        push(this.children, parent, child);
-      }
-    }
-    for (const [o, fate] of fatesOf(step, index)) {
-      this.fates.set(o, fate);
-      for (const other of fate.bypass) push(this.children, o, other);
     }
   }
 
@@ -130,9 +111,15 @@ export class History {
     return later.some((c) => c.marked && c.n > from && c.n <= to);
   }
 
-  /** Source nodes that an occupant was made from. @param {number} o @returns {number[]} */
-  ancestors(o) {
-    return this.#closure(o, this.parents, (x) => x < this.union.sources);
+  /**
+   * Source nodes whose work an occupant does after a step.
+   * @param {number} o
+   * @param {number} [step]
+   * @returns {number[]}
+   */
+  ancestors(o, step) {
+    const { recs } = this.union;
+    return this.#occupants(this.family.origins(recs[o].id, step)).filter((x) => x !== o);
   }
 
   /**
@@ -142,37 +129,13 @@ export class History {
    * @returns {number[]}
    */
   heirs(o, alive) {
-    return alive[o] ? [o] : this.#closure(o, this.children, (x) => !!alive[x]);
+    const { index, recs } = this.union;
+    const isAlive = (/** @type {string} */ id) => !!alive[index.get(id) ?? -1];
+    return this.#occupants(this.family.standing(recs[o].id, isAlive));
   }
 
-  /**
-   * @param {number} start
-   * @param {Map<number, number[]>} next
-   * @param {(o: number) => boolean} keep
-   */
-  #closure(start, next, keep) {
-    const seen = new Set([start]);
-    const queue = [start];
-    const found = [];
-    while (queue.length) {
-      const o = /** @type {number} */ (queue.pop());
-      if (keep(o)) {
-        found.push(o);
-        continue;
-      }
-      for (const p of next.get(o) ?? [])
-        if (!seen.has(p)) {
-          seen.add(p);
-          queue.push(p);
-        }
-    }
-    return found;
+  /** @param {string[]} ids @returns {number[]} */
+  #occupants(ids) {
+    return ids.map((id) => this.union.index.get(id)).filter((o) => o !== undefined);
   }
-}
-
-/** @template T @param {Map<number, T[]>} map @param {number} key @param {T} value */
-function push(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }

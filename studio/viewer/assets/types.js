@@ -68,8 +68,9 @@
  * @property {EdgeRecord[]} [edges_removed]
  * @property {EdgeRecord[]} [edges_added]
  * @property {string} [why]
- * @property {Record<string, string[]>} [from]
- * @property {Record<string, string>} [into] value id -> id of the value that stands for it now
+ * @property {Record<string, string[]>} [from] node -> nodes whose work it does from now on
+ * @property {[import("./family.js").Kind, string[], string[]][]} [became] how nodes left, which, and
+ *   what took their place
  * @property {{nodes?: number, flops?: number, bytes?: number}} [delta]
  * @property {number} [us]
  * @property {number[]} [depends]

@@ -174,6 +174,12 @@ def test_a_vetoed_match_is_never_applied_and_counted(seed: int) -> None:
         onnx.checker.check_model(rest.result)
 
 
+def ends_of(provenance: Provenance, node: str) -> tuple[str, ...]:
+    """The nodes that do the work of a source node at the end."""
+    fate = provenance.fate(node)
+    return {"kept": (node, *fate.into), "merged": fate.into}.get(fate.kind, ())
+
+
 @each
 def test_every_node_has_an_origin_and_every_source_node_a_fate(name: str) -> None:
     done = run(name)
@@ -191,3 +197,5 @@ def test_every_node_has_an_origin_and_every_source_node_a_fate(name: str) -> Non
         ends = {end for end in fate.into if end.startswith("n") and "~w" not in end}
         assert ends <= final
         assert fate.kind == "dead" or fate.into or fate.kind == "kept"
+    ends_in = {(node, end) for node in source for end in ends_of(provenance, node)}
+    assert ends_in == {(origin, node) for node in final for origin in provenance.origins(node)}
