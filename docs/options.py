@@ -28,8 +28,8 @@ _TITLES: Mapping[Group, tuple[str, str]] = {
 }
 _MANY = 10
 _HEAD = (
-    "| option | values | default | what it does | constraint | the runtime's name |\n"
-    "|---|---|---|---|---|---|"
+    "| option | in the form | values | default | what it does | constraint | the runtime's name |\n"
+    "|---|---|---|---|---|---|---|"
 )
 
 
@@ -47,6 +47,7 @@ def _row(option: Option) -> str:
     default = _text(option.default)
     cells = [
         f"`{option.name}`",
+        option.title,
         _values(option),
         f"`{default}`" if default else "empty",
         option.doc,

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import starmap
 
 from optimizer.registry import PRESETS
-from profiling.config.option import ConfigError, Value, check_value
+from profiling.config.option import ConfigError, Value, check_value, setting_text
 from profiling.config.settings import find_option
 
 SECTIONS = ("race", "timeline", "memory", "kernels", "capture")
@@ -87,7 +88,7 @@ def to_link(choice: RunChoice) -> dict[str, str]:
         "section": choice.section if choice.section != SECTIONS[0] else "",
         "race": entrants if choice.entrants != DEFAULT else "",
         "seconds": str(choice.seconds) if choice.seconds != SECONDS else "",
-        "set": ",".join(map(_setting, choice.options)),
+        "set": ",".join(starmap(setting_text, choice.options)),
         "sweep": _sweep_text(choice.sweep) if choice.sweep is not None else "",
     }
 
@@ -122,17 +123,12 @@ def _sweep(text: str) -> SweepChoice | None:
 
 
 def _entrant_text(entrant: EntrantChoice) -> str:
-    return "~".join([entrant.graph, *map(_setting, entrant.options)])
+    return "~".join([entrant.graph, *starmap(setting_text, entrant.options)])
 
 
 def _entrant(text: str) -> EntrantChoice | None:
     graph, *settings = text.split("~")
     return EntrantChoice(graph, _options(settings)) if _GRAPH.fullmatch(graph) else None
-
-
-def _setting(item: tuple[str, Value]) -> str:
-    name, value = item
-    return f"{name}={str(value).lower() if isinstance(value, bool) else value}"
 
 
 def _options(settings: Iterable[str]) -> Options:

@@ -8,11 +8,11 @@ does when it is tried.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from profiling.config.option import Group, Option, items
+from profiling.config.contradiction import Changes, Contradiction, Idle, Rule
+from profiling.config.option import SEPARATOR, Group, Option, items
 
 if TYPE_CHECKING:
     from profiling.config.run_config import RunConfig
@@ -21,10 +21,7 @@ DEVICES: Mapping[Group, tuple[str, ...]] = {
     "cuda": ("cuda", "tensorrt"),
     "tensorrt": ("tensorrt",),
 }
-_NEEDS: Mapping[Group, str] = {
-    "cuda": "on a GPU only; set device=cuda",
-    "tensorrt": "with TensorRT only; set device=tensorrt",
-}
+_NEEDS: Mapping[Group, str] = {"cuda": "on a GPU only", "tensorrt": "with TensorRT only"}
 _CUDNN = ("convolution_search", "convolution_workspace", "pad_1d_convolutions",
           "fuse_convolution_bias")  # fmt: skip
 _REWRITES = ("optimizers_off", "folding_limit_mib", "cast_chain_elimination", "qdq_fusion",
@@ -33,108 +30,105 @@ _REWRITES = ("optimizers_off", "folding_limit_mib", "cast_chain_elimination", "q
 _FUSIONS = ("gelu_approximation", "optimizer_loops", "qdq_cleanup")
 _SPINNING = ("spin_duration_us", "spin_backoff", "spin_between_runs")
 _SHAPES = ("trt_min_shapes", "trt_best_shapes", "trt_max_shapes")
+_NO_SHAPES: Changes = dict.fromkeys(_SHAPES, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A combination that is refused.
-
-    Attributes:
-        about: the options that take part.
-        broken: whether a config breaks it.
-        sentence: what is wrong and what to do.
-    """
-
-    about: tuple[str, ...]
-    broken: Callable[[RunConfig], bool]
-    sentence: str
-
-
-def contradictions(config: RunConfig, options: Sequence[Option]) -> list[str]:
+def contradictions(config: RunConfig, options: Sequence[Option]) -> list[Contradiction]:
     """What cannot be meant, each with what to do about it."""
-    known = {option.name: option for option in options}
-    found = [rule.sentence for rule in RULES if rule.broken(config)]
-    for idle, names, sentence in IDLE:
-        if idle(config):
-            found += [
-                sentence.format(name)
-                for name in names
-                if getattr(config, name) != known[name].default
-            ]
-    return found + [
-        device_sentence(option)
-        for option in options
-        if config.device not in DEVICES.get(option.group, (config.device,))
-        and getattr(config, option.name) != option.default
+    changed = [option for option in options if getattr(config, option.name) != option.default]
+    found = [rule.of(config) for rule in RULES if rule.broken(config)]
+    found += [
+        idle.of(option)
+        for idle in IDLE
+        if idle.when(config)
+        for option in changed
+        if option.name in idle.names
     ]
+    for option in changed:
+        elsewhere = device_needed(option)
+        if elsewhere is not None and config.device not in DEVICES[option.group]:
+            found.append(elsewhere)
+    return found
 
 
-def device_sentence(option: Option) -> str:
-    """Which device an option needs, empty if it counts on all."""
-    needs = _NEEDS.get(option.group)
-    return f"{option.name} counts {needs}." if needs else ""
+def device_needed(option: Option) -> Contradiction | None:
+    """What to say where an option is set for another device; None if it counts on all."""
+    if option.group not in _NEEDS:
+        return None
+    mends: tuple[Changes, ...] = ({option.name: option.default}, {"device": option.group})
+    why = f"{option.name} counts {_NEEDS[option.group]}"
+    return Contradiction(why, mends, f"set device={option.group}")
 
 
 def sentences_about(option: Option) -> list[str]:
     """Every rule that an option takes part in, in words."""
     found = [rule.sentence for rule in RULES if option.name in rule.about]
-    found += [sentence.format(option.name) for _, names, sentence in IDLE if option.name in names]
-    return found
+    return found + [idle.of(option).sentence for idle in IDLE if option.name in idle.names]
 
 
-# Options that do nothing as long as another is off: when that is so, which, and what to say.
-IDLE: tuple[tuple[Callable[[RunConfig], bool], tuple[str, ...], str], ...] = (
-    (
+# Options that do nothing as long as another is off.
+IDLE: tuple[Idle, ...] = (
+    Idle(
         lambda c: c.graph_optimization == "disabled",
         _REWRITES,
-        "{} counts with the runtime's rewrites only; set graph_optimization=basic.",
+        "counts with the runtime's rewrites only",
+        {"graph_optimization": "basic"},
     ),
-    (
+    Idle(
         lambda c: c.graph_optimization in ("disabled", "basic"),
         _FUSIONS,
-        "{} counts with the runtime's fusions only; set graph_optimization=extended.",
+        "counts with the runtime's fusions only",
+        {"graph_optimization": "extended"},
     ),
-    (lambda c: not c.spinning, _SPINNING, "{} counts while threads spin only; set spinning=true."),
-    (lambda c: not c.cudnn, _CUDNN, "{} counts with cuDNN only; set cudnn=true."),
-    (
+    Idle(lambda c: not c.spinning, _SPINNING, "counts while threads spin only", {"spinning": True}),
+    Idle(lambda c: not c.cudnn, _CUDNN, "counts with cuDNN only", {"cudnn": True}),
+    Idle(
         lambda c: not c.tune_kernels,
         ("tuning_ms",),
-        "{} counts while kernels are tuned only; set tune_kernels=true.",
+        "counts while kernels are tuned only",
+        {"tune_kernels": True},
     ),
-    (
+    Idle(
         lambda c: not c.nbits_gemm,
         ("nbits_rows",),
-        "{} counts with those products only; set nbits_gemm=true.",
+        "counts with those products only",
+        {"nbits_gemm": True},
     ),
-    (
+    Idle(
         lambda c: not (c.trt_fp16 or c.trt_bf16),
         ("trt_layer_norm_fp32",),
-        "{} counts for engines in 16 bits only; set trt_fp16=true.",
+        "counts for engines in 16 bits only",
+        {"trt_fp16": True},
     ),
-    (
+    Idle(
         lambda c: not c.trt_timing_cache,
         ("trt_force_timing_cache",),
-        "{} counts with a timing cache only; set trt_timing_cache=true.",
+        "counts with a timing cache only",
+        {"trt_timing_cache": True},
     ),
-    (
+    Idle(
         lambda c: not c.cpu_arena,
         ("cpu_arena_growth",),
-        "{} counts with an arena only; set cpu_arena=true.",
+        "counts with an arena only",
+        {"cpu_arena": True},
     ),
-    (
+    Idle(
         lambda c: not c.cpu_arena and c.device == "cpu",
         ("initializers_in_arena",),
-        "{} counts with an arena only; set cpu_arena=true.",
+        "counts with an arena only",
+        {"cpu_arena": True},
     ),
-    (
+    Idle(
         lambda c: not c.prepacking,
         ("parallel_prepacking",),
-        "{} counts with prepacking only; set prepacking=true.",
+        "counts with prepacking only",
+        {"prepacking": True},
     ),
-    (
+    Idle(
         lambda c: c.intra_threads == 1,
         ("dynamic_blocks", "parallel_prepacking"),
-        "{} needs more than one thread; set intra_threads=0.",
+        "needs more than one thread",
+        {"intra_threads": 0},
     ),
 )
 
@@ -142,69 +136,85 @@ RULES: tuple[Rule, ...] = (
     Rule(
         ("execution_mode", "inter_threads"),
         lambda c: c.execution_mode == "parallel" and c.inter_threads == 1,
-        "execution_mode=parallel needs more than one of inter_threads; set inter_threads=0.",
+        "execution_mode=parallel needs more than one of inter_threads",
+        ({"inter_threads": 0}, {"execution_mode": "sequential"}),
     ),
     Rule(
         ("execution_mode", "inter_threads"),
         lambda c: c.execution_mode == "sequential" and c.inter_threads != 1,
-        "inter_threads counts in parallel mode only; set execution_mode=parallel.",
+        "inter_threads counts in parallel mode only",
+        ({"execution_mode": "parallel"}, {"inter_threads": 1}),
     ),
     Rule(
         ("execution_mode", "memory_pattern"),
         lambda c: c.execution_mode == "parallel" and c.memory_pattern,
-        "In parallel mode the runtime cannot plan memory; set memory_pattern=false.",
+        "In parallel mode the runtime cannot plan memory",
+        ({"memory_pattern": False}, {"execution_mode": "sequential"}),
     ),
     Rule(
         ("spinning", "intra_threads", "inter_threads"),
         lambda c: c.spinning and c.intra_threads == 1 and c.inter_threads == 1,
-        "With one thread there is nobody to spin; set intra_threads=0 or spinning=false.",
+        "With one thread there is nobody to spin",
+        ({"intra_threads": 0}, {"spinning": False}),
+        "set intra_threads=0 or spinning=false",
     ),
     Rule(
         ("thread_affinities", "intra_threads"),
         lambda c: c.thread_affinities != "" and _unpinned(c),
-        "thread_affinities has an item for each thread but the first; "
-        "set intra_threads to one more than its items.",
+        "thread_affinities has an item for each thread but the first",
+        lambda c: ({"intra_threads": _pinned(c)}, {"thread_affinities": ""}),
+        "set intra_threads to one more than its items",
     ),
     Rule(
         ("thread_affinities",),
         lambda c: any(_backwards(item) for item in items(c.thread_affinities)),
-        "A range of processors in thread_affinities goes up, as in 2-3; turn it round.",
+        "A range of processors in thread_affinities goes up, as in 2-3",
+        lambda c: ({"thread_affinities": _upwards(c.thread_affinities)},),
+        "turn it round",
     ),
     Rule(
         ("cuda_graph", "trt_cuda_graph", "device"),
         lambda c: c.cuda_graph and c.device == "tensorrt",
-        "cuda_graph captures the CUDA provider's kernels; set trt_cuda_graph=true for TensorRT's.",
+        "cuda_graph captures the CUDA provider's kernels",
+        ({"cuda_graph": False, "trt_cuda_graph": True}, {"device": "cuda"}),
+        "set trt_cuda_graph=true for TensorRT's",
     ),
     Rule(
         ("cuda_graph", "trt_cuda_graph", "execution_mode"),
         lambda c: (c.cuda_graph or c.trt_cuda_graph) and c.execution_mode == "parallel",
-        "A CUDA graph is captured from one stream; set execution_mode=sequential.",
+        "A CUDA graph is captured from one stream",
+        ({"execution_mode": "sequential"}, {"cuda_graph": False, "trt_cuda_graph": False}),
     ),
     Rule(
         ("cuda_graph", "tune_kernels"),
         lambda c: c.cuda_graph and c.tune_kernels,
-        "Kernels cannot be tuned while they are captured; set tune_kernels=false.",
+        "Kernels cannot be tuned while they are captured",
+        ({"tune_kernels": False}, {"cuda_graph": False}),
     ),
     Rule(
         ("cuda_graph", "copy_in_default_stream"),
         lambda c: c.cuda_graph and not c.copy_in_default_stream,
-        "A CUDA graph does not hold copies of another stream; set copy_in_default_stream=true.",
+        "A CUDA graph does not hold copies of another stream",
+        ({"copy_in_default_stream": True}, {"cuda_graph": False}),
     ),
     Rule(
         ("attention_kernel", "cudnn"),
         lambda c: c.attention_kernel == "cudnn" and not c.cudnn,
-        "attention_kernel=cudnn needs cuDNN; set cudnn=true.",
+        "attention_kernel=cudnn needs cuDNN",
+        ({"cudnn": True}, {"attention_kernel": "default"}),
     ),
     Rule(
         ("deterministic", "tune_kernels", "gemm_auto_tune"),
         lambda c: c.deterministic and (c.tune_kernels or c.gemm_auto_tune),
-        "Kernels that are chosen by their time differ from run to run; set deterministic=false.",
+        "Kernels that are chosen by their time differ from run to run",
+        ({"deterministic": False}, {"tune_kernels": False, "gemm_auto_tune": False}),
     ),
     Rule(
         _SHAPES,
         lambda c: len({_inputs(getattr(c, name)) for name in _SHAPES}) > 1,
-        "TensorRT needs smallest, best and largest shape of the same inputs; "
-        "set trt_min_shapes, trt_best_shapes and trt_max_shapes alike.",
+        "TensorRT needs smallest, best and largest shape of the same inputs",
+        (_NO_SHAPES,),
+        "set trt_min_shapes, trt_best_shapes and trt_max_shapes alike",
     ),
     Rule(
         _SHAPES,
@@ -213,18 +223,31 @@ RULES: tuple[Rule, ...] = (
             or _crossed(c.trt_best_shapes, c.trt_max_shapes)
         ),
         "Shapes for TensorRT grow from trt_min_shapes over trt_best_shapes to trt_max_shapes, "
-        "in every dimension; put them in order.",
+        "in every dimension",
+        (_NO_SHAPES,),
+        "put them in order",
     ),
 )
 
 
+def _pinned(config: RunConfig) -> int:
+    """The threads that `thread_affinities` speaks of, and the first."""
+    return len(items(config.thread_affinities)) + 1
+
+
 def _unpinned(config: RunConfig) -> bool:
-    return config.intra_threads != len(items(config.thread_affinities)) + 1
+    return config.intra_threads != _pinned(config)
 
 
 def _backwards(item: str) -> bool:
     low, _, high = item.partition("-")
     return int(low) > int(high or low)
+
+
+def _upwards(text: str) -> str:
+    """The same processors, every range from its low end to its high one."""
+    ranges = (sorted(map(int, item.split("-"))) for item in items(text))
+    return SEPARATOR.join("-".join(map(str, ends)) for ends in ranges)
 
 
 def _shapes(text: str) -> dict[str, tuple[int, ...]]:

@@ -18,12 +18,15 @@ class CpuFields(SessionFields):
     cpu_arena: bool = field(
         default=True,
         metadata=about(
-            "keep freed memory for the next request", "SessionOptions.enable_cpu_mem_arena"
+            "Memory arena",
+            "keep freed memory for the next request",
+            "SessionOptions.enable_cpu_mem_arena",
         ),
     )
     cpu_arena_growth: ArenaGrowth = field(
         default="power_of_two",
         metadata=about(
+            "Arena growth",
             "how much memory the arena takes when it grows",
             "session.use_env_allocators",
             choices=get_args(ArenaGrowth),
@@ -32,12 +35,15 @@ class CpuFields(SessionFields):
     denormals_as_zero: bool = field(
         default=False,
         metadata=about(
-            "treat numbers too small for full precision as zero", "session.set_denormal_as_zero"
+            "Denormals as zero",
+            "treat numbers too small for full precision as zero",
+            "session.set_denormal_as_zero",
         ),
     )
     dynamic_blocks: int = field(
         default=0,
         metadata=about(
+            "Dynamic block base",
             "split an operator's work into shrinking blocks of this base; 0 splits evenly",
             "session.dynamic_block_base",
             high=64,
@@ -45,5 +51,9 @@ class CpuFields(SessionFields):
     )
     lut_gemm: bool = field(
         default=False,
-        metadata=about("look up products with 2-bit weights in a table", "mlas.use_lut_gemm"),
+        metadata=about(
+            "Lookup-table GEMM",
+            "look up products with 2-bit weights in a table",
+            "mlas.use_lut_gemm",
+        ),
     )

@@ -28,7 +28,10 @@ class Option:
 
     Attributes:
         name: of the field, and on the command line.
+        label: for people.
         default: the value if nothing is said.
+        unit: of its numbers; empty where they only count, or are none.
+        zero: what 0 means, where that is no number.
         doc: one line.
         group: `cuda` options count only on an NVIDIA GPU, `tensorrt` ones only with TensorRT.
         keys: what the runtime calls it; `SessionOptions.x` is an attribute.
@@ -40,6 +43,7 @@ class Option:
     """
 
     name: str
+    label: str
     default: Value
     doc: str
     group: Group
@@ -49,6 +53,19 @@ class Option:
     high: int = 0
     item: str = ""
     known: tuple[str, ...] = ()
+    unit: str = ""
+    zero: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label with its unit, as a form has it."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
+    def is_about(self, text: str) -> bool:
+        """Whether every word of a search is somewhere in what is known about it."""
+        known = (self.label, self.unit, self.name, self.doc, *self.keys, *self.choices)
+        everything = " ".join(known).casefold()
+        return all(word in everything for word in text.casefold().split())
 
     @property
     def type(self) -> type[bool] | type[int] | type[str]:
@@ -70,6 +87,7 @@ class Option:
 
 
 def about(
+    label: str,
     doc: str,
     *keys: str,
     choices: Sequence[str] = (),
@@ -77,12 +95,29 @@ def about(
     high: int = 0,
     item: str = "",
     known: Sequence[str] = (),
+    unit: str = "",
+    zero: str = "",
 ) -> dict[str, Any]:
     """An option's metadata: everything about it that its field does not say."""
     return {
-        "doc": doc, "keys": keys, "choices": tuple(choices), "low": low, "high": high,
-        "item": item, "known": tuple(known),
+        "label": label, "doc": f"{doc}; 0 is {zero}" if zero else doc, "keys": keys,
+        "choices": tuple(choices), "low": low, "high": high, "item": item,
+        "known": tuple(known), "unit": unit, "zero": zero,
     }  # fmt: skip
+
+
+def value_text(option: Option, value: Value) -> str:
+    """A value for people: "on", "1024 MiB", "none"."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value == 0 and option.zero:
+        return option.zero
+    return f"{value} {option.unit}".rstrip() if value != "" else "none"
+
+
+def setting_text(name: str, value: Value) -> str:
+    """`name=value`, as on the command line and in links."""
+    return f"{name}={str(value).lower() if isinstance(value, bool) else value}"
 
 
 def items(text: str) -> list[str]:

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from profiling.config.contradiction import Contradictory
 from profiling.config.contradictions import contradictions
 from profiling.config.cpu import CpuFields
 from profiling.config.cuda import CudaFields
-from profiling.config.option import ConfigError, Group, Option, Value, check_value
+from profiling.config.option import Group, Option, Value, check_value
 from profiling.config.session import SessionFields
 from profiling.config.tensorrt import TensorRtFields
 
@@ -34,7 +35,8 @@ class RunConfig(TensorRtFields):
     """Runtime options of one variant. An instance is always consistent.
 
     Raises:
-        ConfigError: if a value is impossible or two contradict each other.
+        ConfigError: a value is impossible.
+        Contradictory: two contradict each other.
     """
 
     def __post_init__(self) -> None:
@@ -42,7 +44,7 @@ class RunConfig(TensorRtFields):
             check_value(option, getattr(self, option.name))
         problems = contradictions(self, options())
         if problems:
-            raise ConfigError(problems[0])
+            raise Contradictory(problems[0])
 
     def changed(self) -> dict[str, Value]:
         """Options that are not at their default."""

@@ -18,6 +18,7 @@ from studio.services import tasks
 from studio.tasks import Task, Work
 
 Result = TypeVar("Result")
+Draw = Callable[[], None]
 LOOK_AGAIN_S = 1.0
 DRAW_AGAIN_S = 4.0
 """Seldom: on two cores, a browser that redrew every second stretched the 95th percentile of the
@@ -28,11 +29,13 @@ def launch(
     key: Hashable,
     work: Work[Result],
     *,
-    explain: Callable[[], None],
+    explain: Draw,
     show: Callable[[Result], None],
     name: str = "Run",
     show_partial: Callable[[Any], None] | None = None,
     beside: Callable[[Result], None] | None = None,
+    earlier: Draw | None = None,
+    held: Draw | None = None,
 ) -> None:
     """The work of that key: not begun, under way, failed, or done.
 
@@ -45,6 +48,8 @@ def launch(
         show_partial: draws what is known so far, of work that publishes it through `partial`;
             also what was known when it was cancelled or failed.
         beside: draws what more can be done with a result, beside the button.
+        earlier: draws a recording of such work, below `explain`, until it is begun.
+        held: draws, beside the button, why it cannot be begun now; what there is stays.
     """
 
     def start() -> None:
@@ -59,28 +64,47 @@ def launch(
 
     task: Task[Any] | None = tasks().get(key)
     if task is None:
-        explain()
-        st.button(name, type="primary", on_click=start, key=f"start-{name}")
+        with _row(name):
+            disabled = held is not None
+            st.button(name, type="primary", on_click=start, key=f"start-{name}", disabled=disabled)
+            _say_held(held)
+        with _body(name):
+            explain()
+            if earlier is not None:
+                earlier()
     elif not task.wait(PATIENCE_S):
+        _say_held(held)
         _follow(task, name, so_far)
     elif task.error is not None:
         with _row(name):
-            _again(name, start)
+            _again(name, start, held)
             _say_why(task, name)
         with _body(name):
             so_far(task)
     elif task.result is not None:
         result: Result = task.result
         with _row(name):
-            _again(name, start)
+            _again(name, start, held)
             if beside is not None:
                 beside(result)
         with _body(name):
             show(result)
 
 
-def _again(name: str, start: Callable[[], None]) -> None:
-    st.button("Run again", on_click=start, key=f"again-{name}", icon=":material/replay:")
+def _again(name: str, start: Callable[[], None], held: Draw | None) -> None:
+    st.button(
+        "Run again",
+        on_click=start,
+        key=f"again-{name}",
+        icon=":material/replay:",
+        disabled=held is not None,
+    )
+    _say_held(held)
+
+
+def _say_held(held: Draw | None) -> None:
+    if held is not None:
+        held()
 
 
 def _say_why(task: Task[Any], name: str) -> None:

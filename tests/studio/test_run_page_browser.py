@@ -93,10 +93,10 @@ def test_variants_are_added_varied_and_removed_and_are_in_the_link(
     page.locator(".st-key-entrant-2 .stPopover button").first.click(timeout=PATIENCE_MS)
     options = page.get_by_role("combobox", name="Vary an option")
     options.fill("intra thr", timeout=PATIENCE_MS)
-    page.get_by_role("option", name="intra threads").click(timeout=PATIENCE_MS)
+    page.get_by_role("option", name="Intra-op threads").click(timeout=PATIENCE_MS)
     page.wait_for_url(re.compile("last~intra_threads%3D2"), timeout=PATIENCE_MS)
     page.keyboard.press("Escape")
-    wait_for(page, re.compile("default preset, intra_threads=2"))
+    wait_for(page, "Intra-op threads: 2")
     page.locator(".st-key-remove-0 button").first.click(timeout=PATIENCE_MS)
     page.wait_for_url(re.compile("race=last%2Clast~intra_threads%3D2"), timeout=PATIENCE_MS)
     page.reload()
@@ -106,23 +106,58 @@ def test_variants_are_added_varied_and_removed_and_are_in_the_link(
 
 def test_a_set_of_variants_is_one_click(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?model=tour")
-    press(page, "Sets")
+    press(page, "Compare…")
     page.get_by_role("button", name="Source / last step / presets").click(timeout=PATIENCE_MS)
     page.wait_for_url(re.compile("race=source%2Clast%2Cruntime"), timeout=PATIENCE_MS)
 
 
-def test_contradictory_options_are_told_at_the_form(page: Page, app_url: str) -> None:
+def test_contradictory_options_leave_the_results_and_are_mended_beside_the_button(
+    page: Page, app_url: str
+) -> None:
+    page.goto(f"{app_url}/run?model=tour&race=source%2C20&seconds=2")
+    button = page.get_by_role("button", name=re.compile("^(Race|Run again)$")).first
+    expect(button).to_be_enabled(timeout=PATIENCE_MS)
+    if button.inner_text() == "Race":
+        button.click()
+    again = page.get_by_role("button", name="Run again")
+    expect(again).to_be_enabled(timeout=PATIENCE_MS)
+    look_for(page, "spin")
+    page.get_by_text("Idle threads spin", exact=True).click(timeout=PATIENCE_MS)
+    said = page.locator(".st-key-launch-race .st-key-quiet-options")
+    expect(said).to_contain_text("nobody to spin", timeout=PATIENCE_MS)
+    expect(said).to_be_in_viewport()
+    expect(again).to_be_disabled()
+    wait_for(page, "Speedup against source")
+    said.get_by_role("button", name="Idle threads spin: off").click()
+    expect(said).to_have_count(0, timeout=PATIENCE_MS)
+    expect(again).to_be_enabled(timeout=PATIENCE_MS)
+    wait_for(page, "Speedup against source")
+
+
+def test_options_are_found_by_a_word_and_those_changed_are_listed_alone(
+    page: Page, app_url: str
+) -> None:
     page.goto(f"{app_url}/run?model=tour&set=intra_threads=2")
-    page.get_by_text("Session · 1 changed").click(timeout=PATIENCE_MS)
-    threads = page.get_by_role("spinbutton", name="intra threads")
-    expect(threads).to_have_value("2")
-    page.get_by_text("spinning", exact=True).click()
-    page.wait_for_url(re.compile("spinning(=|%3D)true"), timeout=PATIENCE_MS)
-    threads.fill("1")
-    threads.press("Enter")
-    expect(page.locator(".st-key-quiet-options")).to_contain_text(
-        "nobody to spin", timeout=PATIENCE_MS
-    )
+    look_for(page, "µs spin")
+    duration = page.get_by_role("spinbutton", name="Spin duration, µs")
+    expect(duration).to_be_visible(timeout=PATIENCE_MS)
+    threads = page.get_by_role("spinbutton", name="Intra-op threads")
+    expect(threads).to_have_count(0)
+    tip = page.locator(".st-key-option-spin_duration_us").get_by_test_id("stTooltipHoverTarget")
+    tip.hover()
+    wait_for(page, "spin_duration_us")
+    look_for(page, "")
+    page.get_by_text("Changed only (1)").click(timeout=PATIENCE_MS)
+    expect(threads).to_have_value("2", timeout=PATIENCE_MS)
+    expect(duration).to_have_count(0)
+    press(page, "Reset")
+    wait_for(page, "No changed option yet.")
+
+
+def look_for(page: Page, text: str) -> None:
+    field = page.get_by_role("textbox", name="Find an option")
+    field.fill(text, timeout=PATIENCE_MS)
+    field.press("Enter")
 
 
 def test_a_section_is_in_the_link(page: Page, app_url: str) -> None:

@@ -23,7 +23,7 @@ from studio.experiments.worth.trace import TraceCosts
 from studio.figures.worth_ablation import ablation_dots, interactions, latency_without
 from studio.numbers import counted, digits
 from studio.pages.cost.pieces import Table, figure, how, twin
-from studio.pages.launch import launch
+from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
@@ -33,7 +33,13 @@ NO_TURNS: Mapping[str, int] = MappingProxyType({})
 
 
 def render_ablation(
-    model: OpenedModel, run: OpenedRun, costs: TraceCosts, config: RunConfig, choice: CostChoice
+    model: OpenedModel,
+    run: OpenedRun,
+    costs: TraceCosts,
+    config: RunConfig,
+    choice: CostChoice,
+    *,
+    held: Draw | None = None,
 ) -> None:
     """The section."""
     pipeline: Pipeline = current().pipeline()
@@ -49,6 +55,7 @@ def render_ablation(
         show=lambda report: show_ablation(report, metric=metric, turn=turn),
         show_partial=lambda report: show_ablation(report, metric=metric, turn=turn),
         name="Leave out one by one",
+        held=held,
     )
 
 

@@ -18,14 +18,19 @@ from studio.experiments.worth.break_even import (
 from studio.figures.worth_break_even import break_even_line
 from studio.numbers import digits
 from studio.pages.cost.pieces import Table, figure, how, twin
-from studio.pages.launch import launch
+from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
 
 
 def render_break_even(
-    model: OpenedModel, run: OpenedRun, config: RunConfig, choice: CostChoice
+    model: OpenedModel,
+    run: OpenedRun,
+    config: RunConfig,
+    choice: CostChoice,
+    *,
+    held: Draw | None = None,
 ) -> None:
     """The section."""
     request = BreakEvenRequest(config, float(choice.seconds))
@@ -39,6 +44,7 @@ def render_break_even(
         explain=lambda: _explain(run),
         show=lambda report: show_break_even(report.with_tuning(tune_s)),
         name="Race source and optimized",
+        held=held,
     )  # fmt: skip
 
 

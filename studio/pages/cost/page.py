@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -21,7 +22,9 @@ from studio.pages.cost.fusion import render_fusion
 from studio.pages.cost.roofline import render_roofline
 from studio.pages.cost.sidebar import segments, sidebar, variant
 from studio.pages.cost.waterfall import measured, on_paper, predicted, show_waterfall
+from studio.pages.launch import Draw
 from studio.pages.parts import model_and_run, show_message
+from studio.pages.run.problem import show_problem
 from studio.services import store
 from studio.store import OpenedModel, OpenedRun
 
@@ -62,10 +65,9 @@ def _roofline(subject: tuple[OpenedModel, OpenedRun], choice: CostChoice) -> Non
 def _worth(model: OpenedModel, run: OpenedRun, choice: CostChoice) -> None:
     predicting = choice.section == "waterfall" and choice.count == "predicted"
     with st.sidebar:
-        config = sidebar(choice)
+        config, problem = sidebar(choice)
         device = choose_device(choice) if predicting else None
-    if config is None:
-        return
+    held = None if problem is None else partial(show_problem, problem)
     costs = trace_costs(store(), model, run)
     if not costs.steps:
         show_message("No pass found anything to do; there is nothing to explain.", key="no-steps")
@@ -74,11 +76,17 @@ def _worth(model: OpenedModel, run: OpenedRun, choice: CostChoice) -> None:
     elif device is not None:
         predicted((model, run), costs, device, choice)
     else:
-        _section(model, run, costs, config, choice)
+        _section(model, run, costs, config, choice, held=held)
 
 
 def _section(
-    model: OpenedModel, run: OpenedRun, costs: TraceCosts, config: RunConfig, choice: CostChoice
+    model: OpenedModel,
+    run: OpenedRun,
+    costs: TraceCosts,
+    config: RunConfig,
+    choice: CostChoice,
+    *,
+    held: Draw | None,
 ) -> None:
     runnable = model.summary["statuses"]["runnable"]
     if choice.section == "waterfall" and choice.count != "latency":
@@ -86,11 +94,11 @@ def _section(
     elif not runnable["ok"] and (choice.section != "ablation" or choice.race):
         show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
     elif choice.section == "waterfall":
-        measured(model, run, costs, config, choice)
+        measured(model, run, costs, config, choice, held=held)
     elif choice.section == "ablation":
-        render_ablation(model, run, costs, config, choice)
+        render_ablation(model, run, costs, config, choice, held=held)
     else:
-        render_break_even(model, run, config, choice)
+        render_break_even(model, run, config, choice, held=held)
 
 
 def show_worth(payload: Mapping[str, Any]) -> None:

@@ -7,15 +7,15 @@ from functools import partial
 
 import streamlit as st
 
-from optimizer.errors import StudioError
 from profiling.config import RunConfig
 from profiling.config.settings import from_values
 from studio.cost_choice import LAST, LEAST_SECONDS, MOST_SECONDS, MOST_TOP, CostChoice
 from studio.pages.cost.choice import put, take
-from studio.pages.parts import show_error
 from studio.pages.run.sidebar_options import common_options
+from studio.run_mending import Problem, common_problem, with_mend
 from studio.workspace import current
 
+_LAST_SOUND = "cost-last-sound"
 _COUNTS = {
     "bytes": "Bytes",
     "nodes": "Nodes",
@@ -29,8 +29,11 @@ _CUTS = {"pass": "Pass", "step": "Cut"}
 _VARIANTS = {"source": "Source", "last": "Last step", "step": "Step"}
 
 
-def sidebar(choice: CostChoice) -> RunConfig | None:
-    """The widgets of what is counted or measured; None where the options contradict each other."""
+def sidebar(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
+    """The widgets of what is counted or measured: under which options.
+
+    Where these contradict each other: those of before, and the problem.
+    """
     waterfall = choice.section == "waterfall"
     if choice.section != "break-even":
         st.subheader("Count", anchor=False)
@@ -51,7 +54,7 @@ def sidebar(choice: CostChoice) -> RunConfig | None:
     measuring = (
         choice.count == "latency" if waterfall else choice.section != "ablation" or choice.race
     )
-    return _measuring(choice) if measuring else RunConfig()
+    return _measuring(choice) if measuring else (RunConfig(), None)
 
 
 def variant(choice: CostChoice, last: int) -> None:
@@ -100,7 +103,7 @@ def seconds(choice: CostChoice) -> None:
     )
 
 
-def _measuring(choice: CostChoice) -> RunConfig | None:
+def _measuring(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
     st.subheader("Measure", anchor=False)
     seconds(choice)
     if choice.section == "break-even":
@@ -114,14 +117,16 @@ def _measuring(choice: CostChoice) -> RunConfig | None:
             on_change=partial(put, "tune_s", "cost-tune_s"),
             help="Time that finding kernels or options took: it has to pay, too.",
         )
-    problem = st.container()
     common_options()
-    try:
-        return from_values(dict(current().choice.options))
-    except StudioError as error:
-        with problem:
-            show_error(error, key="options")
-        return None
+    chosen = current().choice
+    problem = common_problem(chosen)
+    if problem is None:
+        st.session_state[_LAST_SOUND] = chosen.options
+    options = st.session_state.get(_LAST_SOUND)
+    if options is None:  # a link arrived with a contradiction
+        assert problem is not None
+        options = with_mend(chosen, problem, problem.contradiction.mends[0]).options
+    return from_values(dict(options)), problem
 
 
 def segments(name: str, names: Mapping[str, str], value: str, *, label: str = "") -> None:

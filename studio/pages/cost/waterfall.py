@@ -28,7 +28,7 @@ from studio.figures.worth import (
 from studio.numbers import counted, digits
 from studio.pages.cost.computed import computed
 from studio.pages.cost.pieces import Table, figure, how, twin, ways_in
-from studio.pages.launch import launch
+from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message, words
 from studio.prediction.jobs import predicted_steps, steps_key
 from studio.services import keeper, pool, store
@@ -125,7 +125,13 @@ def _table(found: Waterfall, labels: list[str]) -> Table:
 
 
 def measured(
-    model: OpenedModel, run: OpenedRun, costs: TraceCosts, config: RunConfig, choice: CostChoice
+    model: OpenedModel,
+    run: OpenedRun,
+    costs: TraceCosts,
+    config: RunConfig,
+    choice: CostChoice,
+    *,
+    held: Draw | None = None,
 ) -> None:
     """What a race of cut points says."""
     request = WaterfallRequest(config, float(choice.seconds))
@@ -139,6 +145,7 @@ def measured(
         show=lambda report: show_waterfall(report, by=by, inside=True),
         show_partial=lambda report: show_waterfall(report, by=by, inside=False),
         name="Measure",
+        held=held,
     )  # fmt: skip
 
 

@@ -66,6 +66,7 @@ def _measure(setting: Setting) -> None:
         explain=lambda: _explain(label),
         show=_show,
         name="Capture",
+        held=setting.held,
     )
 
 

@@ -78,9 +78,9 @@ def _list(entrants: Sequence[CheckedEntrant]) -> str:
 def _cell(check: CaptureCheck, rule: Rule) -> str:
     worst = _worst(check, rule)
     kind, mark = _MARKS[worst]
-    severities = [finding.severity for finding in check.of(rule)]
-    marked = sum(_MARKS[severity] == (kind, mark) for severity in severities)
-    follow = severities.count("follows")
+    findings = check.of(rule)
+    marked = sum(_MARKS[finding.severity] == (kind, mark) for finding in findings)
+    follow = sum(finding.severity == "follows" for finding in findings)
     text = {
         "blocks": f"{_places(marked)}{f', {follow} from a missing kernel' if follow else ''}",
         "follows": f"{_places(marked)}, from a missing kernel",
@@ -92,9 +92,11 @@ def _cell(check: CaptureCheck, rule: Rule) -> str:
 
 def _worst(check: CaptureCheck, rule: Rule) -> Severity:
     """The gravest finding about a requirement; a note where there is none."""
-    nothing: Severity = "note"
-    found = [finding.severity for finding in check.of(rule)]
-    return min(found, key=list(_MARKS).index, default=nothing)
+    found = {finding.severity for finding in check.of(rule)}
+    for severity in _MARKS:
+        if severity in found:
+            return severity
+    return "note"
 
 
 def _places(count: int) -> str:

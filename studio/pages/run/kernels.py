@@ -48,6 +48,7 @@ def render_section(setting: Setting) -> None:
         show=lambda report: _show(report, request, setting),
         show_partial=show_kernels,
         name="Race the kernels",
+        held=setting.held,
     )  # fmt: skip
 
 

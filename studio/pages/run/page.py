@@ -45,14 +45,14 @@ def render() -> None:
 
 def _page(model: OpenedModel, run: OpenedRun) -> None:
     with st.sidebar:
-        entrants = choose(model, run)
+        entrants, problem = choose(model, run)
     status = model.summary["statuses"]["runnable"]
     choose_section(TITLES, current().choice.section, key="section", take=_take)
     if not status["ok"]:
         show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
-    elif entrants is not None:
+    else:
         choice = current().choice
-        _DRAW[choice.section](Setting(model, run, entrants, float(choice.seconds)))
+        _DRAW[choice.section](Setting(model, run, entrants, float(choice.seconds), problem))
 
 
 def _take(section: str) -> None:

@@ -52,6 +52,7 @@ def _race(setting: Setting) -> None:
         beside=lambda report: beside(report.kept),
         name="Race",
         show_partial=show_race_so_far,
+        held=setting.held,
     )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from studio.experiments.entrant import Entrant
+from studio.pages.run.problem import show_problem
+from studio.run_mending import Problem
 from studio.store import OpenedModel, OpenedRun
 
 
@@ -15,9 +19,16 @@ class Setting:
     Attributes:
         entrants: variants to run, the baseline first; at least one.
         seconds: of steady running for all of them together.
+        problem: why what is chosen now cannot be run; the variants are those of before.
     """
 
     model: OpenedModel
     run: OpenedRun
     entrants: tuple[Entrant, ...]
     seconds: float
+    problem: Problem | None = None
+
+    @property
+    def held(self) -> Callable[[], None] | None:
+        """Draws why nothing can be started; None where it can."""
+        return None if self.problem is None else partial(show_problem, self.problem)

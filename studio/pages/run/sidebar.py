@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from typing import Any, cast
 
 import streamlit as st
 
 from optimizer.registry import PRESETS
 from profiling.config import RunConfig
-from profiling.config.option import ConfigError
+from profiling.config.option import setting_text
 from studio.experiments.entrant import LAST as LAST_STEP
 from studio.experiments.entrant import Entrant
-from studio.pages.parts import show_error, words
+from studio.pages.parts import words
+from studio.pages.run.problem import mend_text
 from studio.pages.run.sidebar_options import common_options, vary
 from studio.pages.run.sidebar_sets import sets_of
 from studio.run_choice import (
@@ -26,29 +28,42 @@ from studio.run_choice import (
     EntrantChoice,
     RunChoice,
 )
+from studio.run_mending import Problem, problem_of, with_mend
 from studio.store import OpenedModel, OpenedRun
 from studio.workspace import Workspace, current, remember
 
 _STEP = "step"
+_LAST_SOUND = "run-last-sound"
 
 
-def choose(model: OpenedModel, run: OpenedRun) -> tuple[Entrant, ...] | None:
-    """The variants that are chosen, or None where they make no sense; they are in the link."""
-    del model
+def choose(model: OpenedModel, run: OpenedRun) -> tuple[tuple[Entrant, ...], Problem | None]:
+    """The variants that are chosen; they are in the link.
+
+    Where their options contradict each other: the problem, and the variants as they were before.
+    """
     last: int = run.result["steps"]
     st.subheader("Variants", anchor=False)
     for index, choice in enumerate(current().choice.entrants):
         _row(index, choice, last=last)
     _more(last)
-    problem = st.container()
     _seconds()
     common_options()
-    try:
-        return entrants_of(current(), last=last)
-    except ConfigError as error:
-        with problem:
-            show_error(error, key="options")
-        return None
+    place = (model.key, run.key)
+    problem = problem_of(current().choice)
+    if problem is not None:
+        before, entrants = st.session_state.get(_LAST_SOUND, (None, ()))
+        return (entrants if before == place else _mended(problem, last=last)), problem
+    entrants = entrants_of(current(), last=last)
+    st.session_state[_LAST_SOUND] = (place, entrants)
+    return entrants, None
+
+
+def _mended(problem: Problem, *, last: int) -> tuple[Entrant, ...]:
+    """What would be chosen with the likeliest mend; a link may arrive with a contradiction."""
+    workspace = current()
+    mend = problem.contradiction.mends[0]
+    sound = replace(workspace, choice=with_mend(workspace.choice, problem, mend))
+    return entrants_of(sound, last=last)
 
 
 def entrants_of(workspace: Workspace, *, last: int) -> tuple[Entrant, ...]:
@@ -77,7 +92,7 @@ def entrants_of(workspace: Workspace, *, last: int) -> tuple[Entrant, ...]:
 
 def label_of(choice: EntrantChoice, workspace: Workspace, *, last: int) -> str:
     """What a variant is called: its graph, and what it changes of the common options."""
-    changes = ", ".join(f"{name}={_text(value)}" for name, value in choice.options)
+    changes = ", ".join(starmap(setting_text, choice.options))
     graph = graph_name(choice.graph, workspace, last=last)
     return f"{graph}, {changes}" if changes else graph
 
@@ -109,10 +124,6 @@ def _entrant(
             return Entrant(label, LAST_STEP, config, preset)
         case step:
             return Entrant(label, min(int(step), last), config)
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _put(*entrants: EntrantChoice) -> None:
@@ -161,8 +172,7 @@ def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
         if is_step:
             _step(index, choice, last=last)
         if choice.options:
-            changes = ", ".join(f"{name}={_text(value)}" for name, value in choice.options)
-            st.caption(words(changes))
+            st.caption(words(mend_text(dict(choice.options))))
 
 
 def _step(index: int, choice: EntrantChoice, *, last: int) -> None:
@@ -230,7 +240,7 @@ def _more(last: int) -> None:
             disabled=full,
             help=f"At most {MOST_ENTRANTS}." if full else None,
         )
-        with st.popover("Sets", icon=":material/stacks:", help="Variants worth racing"):
+        with st.popover("Compare…", icon=":material/stacks:", help="Variants worth racing"):
             for name, choice in sets_of(current(), has_rewrites=last > 0).items():
                 st.button(name, on_click=_keep, args=(choice,), type="tertiary", key=f"set-{name}")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from optimizer.errors import quoted
 from profiling.config import options
 from profiling.config.option import ConfigError, Group, Option, Value, check_value
 from profiling.config.settings import find_option
@@ -26,22 +27,65 @@ _OFF_HERE = "This machine cannot run it."
 
 
 def common_options() -> None:
-    """The options that all variants share, a group an expander."""
+    """The options that all variants share: a group an expander, or those that are looked for."""
     st.subheader("Options of all", anchor=False)
     changed = dict(current().choice.options)
+    text, only_changed = _look_for(changed)
+    if not text and not only_changed:
+        for group, title in GROUPS.items():
+            _group(group, title, changed)
+        return
+    found = [
+        option
+        for option in options()
+        if option.is_about(text) and (option.name in changed or not only_changed)
+    ]
+    if not found:
+        what = "changed option" if only_changed else "option"
+        st.caption(f"No {what} {words(f'is about {quoted(text)}') if text else 'yet'}.")
     for group, title in GROUPS.items():
-        fields = [option for option in options() if option.group == group]
-        if not fields:
-            continue
-        count = sum(option.name in changed for option in fields)
-        with st.expander(f"{title} · {count} changed" if count else title, key=f"group-{group}"):
-            reason = why_not(group)
-            if reason:
-                st.caption(words(f"Off here: {reason}"))
-            for option in fields:
-                if not reason or option.name in changed:
-                    value = changed.get(option.name, option.default)
-                    field(option, value, key=f"option-{option.name}", put=_put_common)
+        inside = [option for option in found if option.group == group]
+        if inside:
+            st.caption(f"**{title}**")
+            _fields(group, inside, changed)
+
+
+def _look_for(changed: Mapping[str, Value]) -> tuple[str, bool]:
+    """What is looked for, and whether only among what was changed."""
+    text = st.text_input(
+        "Find an option",
+        placeholder="Find an option",
+        key="options-sought",
+        label_visibility="collapsed",
+        icon=":material/search:",
+    )
+    with st.container(horizontal=True, vertical_alignment="center", key="options-changed"):
+        only_changed = st.toggle(f"Changed only ({len(changed)})", key="options-only-changed")
+        if changed:
+            st.button("Reset", key="options-reset", type="tertiary", on_click=_reset)
+    return text.strip(), only_changed
+
+
+def _reset() -> None:
+    remember(replace(current(), choice=replace(current().choice, options=())))
+
+
+def _group(group: Group, title: str, changed: Mapping[str, Value]) -> None:
+    inside = [option for option in options() if option.group == group]
+    count = sum(option.name in changed for option in inside)
+    with st.expander(f"{title} · {count} changed" if count else title, key=f"group-{group}"):
+        _fields(group, inside, changed)
+
+
+def _fields(group: Group, inside: Sequence[Option], changed: Mapping[str, Value]) -> None:
+    """Options of a group; where that does not count here, only those that are changed."""
+    reason = why_not(group)
+    if reason:
+        st.caption(words(f"Off here: {reason}"))
+    for option in inside:
+        if not reason or option.name in changed:
+            value = changed.get(option.name, option.default)
+            field(option, value, key=f"option-{option.name}", put=_put_common)
 
 
 def why_not(group: Group) -> str:
@@ -98,7 +142,7 @@ def _one_more(
         "Vary an option",
         list(by_name),
         index=None,
-        format_func=lambda name: name.replace("_", " "),
+        format_func=lambda name: by_name[name].label,
         key=key,
         on_change=add,
         placeholder="Choose one",
@@ -119,13 +163,13 @@ def other_value(option: Option, value: Value) -> Value:
 
 def field(option: Option, value: Value, *, key: str, put: Callable[[str, Value], None]) -> None:
     """A widget for an option; `put` is told its name and new value."""
-    label = option.name.replace("_", " ")
+    label = option.title
 
     def changed() -> None:
         new = st.session_state[key]
         put(option.name, new.strip() if isinstance(new, str) else new)
 
-    common: dict[str, Any] = {"help": words(option.doc), "key": key, "on_change": changed}
+    common: dict[str, Any] = {"help": _help(option), "key": key, "on_change": changed}
     st.session_state[key] = value
     if option.type is bool:
         st.checkbox(label, **common)
@@ -136,6 +180,15 @@ def field(option: Option, value: Value, *, key: str, put: Callable[[str, Value],
         st.number_input(label, option.low, option.high, **common)
     else:
         st.text_input(label, **common)
+
+
+def _help(option: Option) -> str:
+    """What it does, and what the command line and the runtime call it."""
+    names = ", ".join(f"`{key}`" for key in option.keys)
+    return (
+        f"{words(option.doc[0].upper() + option.doc[1:])}.\n\n"
+        f"`{option.name}` on the command line; the runtime's {names}"
+    )
 
 
 def choices(option: Option) -> list[str]:

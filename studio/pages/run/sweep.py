@@ -50,6 +50,7 @@ def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
         beside=lambda report: beside(report.kept),
         name="Sweep",
         show_partial=lambda found: _show_so_far(found, request.sizes),
+        held=setting.held,
     )
 
 

@@ -55,6 +55,7 @@ def launch_profile(setting: Setting, show: Any) -> None:
         show=show_it,
         beside=lambda report: beside(report.kept),
         name="Profile",
+        held=setting.held,
     )
 
 

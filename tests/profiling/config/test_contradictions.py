@@ -7,10 +7,11 @@ from profiling.config.contradictions import (
     IDLE,
     RULES,
     contradictions,
-    device_sentence,
+    device_needed,
     sentences_about,
 )
-from profiling.config.settings import find_option, from_settings
+from profiling.config.mending import contradiction_of, mended
+from profiling.config.settings import find_option, from_settings, read_value
 
 GPU, RT = "device=cuda", "device=tensorrt"
 PARALLEL, NO_PATTERN = "execution_mode=parallel", "memory_pattern=0"
@@ -82,13 +83,29 @@ def test_a_contradiction_is_refused_and_its_remedy_helps(
     assert from_settings([*settings, *mended]).changed()
 
 
+@pytest.mark.parametrize("settings", [case[0] for case in CASES], ids=lambda v: "")
+def test_every_mend_of_a_contradiction_leads_to_options_that_can_be_run(
+    settings: list[str],
+) -> None:
+    values = {
+        name: read_value(find_option(name), text)
+        for name, text in (setting.split("=") for setting in settings)
+    }
+    problem = contradiction_of(values)
+    assert problem is not None
+    for mend in problem.mends:
+        found = mended(values, mend)
+        assert contradiction_of(found) is None
+        assert mend.items() <= found.items()
+
+
 def test_every_rule_has_a_case() -> None:
     messages: set[str] = set()
     for settings, _, _ in CASES:
         with pytest.raises(ConfigError) as caught:
             from_settings(settings)
         messages.add(caught.value.message)
-    idle = {sentence.format(name) for _, names, sentence in IDLE for name in names}
+    idle = {idle.of(find_option(name)).sentence for idle in IDLE for name in idle.names}
     assert {rule.sentence for rule in RULES} | idle == messages
 
 
@@ -107,14 +124,14 @@ def off_default(option: Option) -> str:
 
 
 @pytest.mark.parametrize(
-    "option", [o for o in options() if device_sentence(o)], ids=lambda option: option.name
+    "option", [o for o in options() if device_needed(o)], ids=lambda option: option.name
 )
 def test_an_option_of_a_gpu_is_refused_on_the_cpu(option: Option) -> None:
     name, _, text = off_default(option).partition("=")
     config = RunConfig()
     value = (text == "true") if option.type is bool else int(text) if option.type is int else text
     object.__setattr__(config, name, value)  # past the checks, so that all sentences are seen
-    assert device_sentence(option) in contradictions(config, options())
+    assert device_needed(option) in contradictions(config, options())
 
 
 def test_options_of_cuda_count_for_what_tensorrt_leaves_over() -> None:

@@ -36,6 +36,25 @@ def test_every_option_is_documented_and_its_default_is_allowed(option: Option) -
     assert (bool(option.choices) != bool(option.item)) == (option.type is str)
 
 
+@pytest.mark.parametrize("option", options(), ids=named)
+def test_every_option_has_a_label_for_people_and_the_unit_that_its_name_tells(
+    option: Option,
+) -> None:
+    assert option.label == option.label.strip()
+    assert not re.search(r"[_=|+~]", option.label)
+    assert option.label != option.name.replace("_", " ")
+    suffixes = {"_mib": "MiB", "_us": "µs", "_ms": "ms"}
+    told = next((unit for suffix, unit in suffixes.items() if option.name.endswith(suffix)), None)
+    assert told is None or option.unit == told
+    assert not option.unit or option.type is int
+    assert option.title.endswith(option.unit)
+
+
+def test_no_two_options_have_the_same_label() -> None:
+    labels = [option.label for option in options()]
+    assert len(set(labels)) == len(labels)
+
+
 def test_options_stand_in_their_groups_in_order() -> None:
     groups = [option.group for option in options()]
     assert list(dict.fromkeys(groups)) == ["session", "cpu", "cuda", "tensorrt"]
