@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+FLOP_MEANS = "a multiply-accumulate is 2 FLOP"
+"""Wherever work is told, so is how it was counted."""
+
 _BYTES = tuple(
     (1 << 10 * power, name)
     for power, name in reversed(

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from optimizer.numbers import Unit, amount_text, bytes_text, counted, three_digits, unit_of
+from optimizer.numbers import (
+    FLOP_MEANS,
+    Unit,
+    amount_text,
+    bytes_text,
+    counted,
+    three_digits,
+    unit_of,
+)
 
 __all__ = [
+    "FLOP_MEANS",
     "Unit",
     "amount_text",
     "bytes_text",

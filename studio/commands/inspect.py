@@ -12,7 +12,7 @@ from studio.commands import DONE
 from studio.commands.models import model_path
 from studio.commands.output import plain, print_json, table
 from studio.graphview.summary import summary_json
-from studio.numbers import amount_text, bytes_text, counted
+from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 
 
 def add_parser(commands: Any) -> None:
@@ -54,7 +54,7 @@ def _text(summary: dict[str, Any]) -> str:
             "weights",
             f"{amount_text(summary['parameters'])} in {bytes_text(summary['weight_bytes'])}",
         ],
-        ["work", f"{amount_text(cost['flops'], 'FLOP')} a run"],
+        ["work", f"{amount_text(cost['flops'], 'FLOP')} a run; {FLOP_MEANS}"],
         *[["input", _port(port)] for port in summary["inputs"]],
         *[["output", _port(port)] for port in summary["outputs"]],
         *[[name, _status(status)] for name, status in summary["statuses"].items()],

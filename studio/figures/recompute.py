@@ -42,7 +42,7 @@ def recompute_curve(
             mode="lines+markers",
             line={"shape": "hv", "width": 2, "color": AFTER_COLOR},
             marker={"size": [6] * len(points) + [0]},
-            hovertemplate=f"%{{x:.3g}} % more FLOPs: %{{y:.4g}} {unit.name}<extra></extra>",
+            hovertemplate=f"%{{x:.3g}} % more FLOP: %{{y:.4g}} {unit.name}<extra></extra>",
         )
     )
     figure.add_trace(
@@ -60,7 +60,7 @@ def recompute_curve(
         floor_bytes / unit.size,
         line={"color": FLOOR, "width": 1, "dash": "dash"},
     )
-    figure.update_xaxes(title="extra FLOPs, % of all", range=[-0.02 * end, end])
+    figure.update_xaxes(title="extra FLOP, % of all", range=[-0.02 * end, end])
     figure.update_yaxes(title=f"most alive at once, {unit.name}", range=[0, peaks[0] * 1.15])
     figure.update_layout(
         template=TEMPLATE,
@@ -85,4 +85,4 @@ def recompute_finding(points: Sequence[Rematerialized], floor_bytes: int) -> str
         return f"Nothing to gain: no copy lowers the peak of {bytes_text(first.peak_bytes)}"
     unit = unit_of(first.peak_bytes)
     change = f"{unit.number(first.peak_bytes)} → {unit.text(last.peak_bytes)}"
-    return f"{change} alive at once for {three_digits(100 * last.part)} % more FLOPs"
+    return f"{change} alive at once for {three_digits(100 * last.part)} % more FLOP"

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from studio.graphview.categories import category
-from studio.numbers import amount_text, bytes_text, counted
+from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 
 USES = {
     "viewable": ("Can be drawn", "Cannot be drawn"),
@@ -58,7 +58,7 @@ def _figures(summary: Mapping[str, Any]) -> str:
         + (f" and {counted(constants, 'constant')}" if constants else ""),
         "Parameters": amount_text(summary["parameters"]),
         "Weights": bytes_text(summary["weight_bytes"]),
-        "Work a run": amount_text(summary["cost"]["flops"], "FLOP"),
+        "Work a run": f"{amount_text(summary['cost']['flops'], 'FLOP')}; {FLOP_MEANS}",
         "Opset": ", ".join(f"{d} {v}" for d, v in summary["opsets"].items()),
         "Producer": summary["producer"] or "unknown",
     }

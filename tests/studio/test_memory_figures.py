@@ -203,7 +203,7 @@ def test_recomputing_says_what_it_buys_or_plainly_why_nothing() -> None:
         Rematerialized(0, 0.0, 12 * KIB, ()),
         Rematerialized(50, 0.25, 6 * KIB, (("a", "b"),)),
     )
-    assert recompute_finding(points, 4 * KIB) == "12 → 6 KiB alive at once for 25 % more FLOPs"
+    assert recompute_finding(points, 4 * KIB) == "12 → 6 KiB alive at once for 25 % more FLOP"
     assert "one operator's own" in recompute_finding(points[:1], 12 * KIB)
     assert "no copy lowers" in recompute_finding(points[:1], 4 * KIB)
     figure = plain(recompute_curve(points, points[1], 4 * KIB))

@@ -99,4 +99,4 @@ def test_times_are_of_the_nearest_profile_and_count_once_in_a_group(opened: Open
     assert found["groupText"] == "3 µs in its operators"
     assert found["text"] == "1 µs, one FusedConv for 2 nodes, measured as last"
     assert (found["none"], found["most"]) == (None, 4)
-    assert found["words"] == ["2.3 µs", "123 µs", "5.68 ms"]
+    assert found["words"] == ["2.34 µs", "123 µs", "5.68 ms"]

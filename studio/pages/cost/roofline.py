@@ -13,7 +13,7 @@ from studio.cost_choice import LAST, CostChoice
 from studio.figures.predicted import change_title, slowest
 from studio.figures.predicted_lanes import PART_COLORS, part_us, waiting_text
 from studio.figures.roofline import roofline, without_arithmetic
-from studio.numbers import amount_text, counted, digits, three_digits
+from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
 from studio.pages.cost.computed import computed
 from studio.pages.cost.measured import render_measured
 from studio.pages.cost.pieces import Table, picked_key, twin, way_to_node
@@ -85,6 +85,7 @@ def _how(after: PredictedGraph, groups: Sequence[Alike]) -> str:
         "Area is predicted time, nodes of equal work are one dot; a dot under its roof loses time"
         " to launches or to memory. Slopes: what each level of memory feeds; flat lines: the best"
         " rate of a class among these nodes."
+        f" How work is counted: {FLOP_MEANS}."
     ]
     if count:
         nodes = counted(count, "node")

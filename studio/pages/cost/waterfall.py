@@ -25,7 +25,7 @@ from studio.figures.worth import (
     static_waterfall,
     steps_text,
 )
-from studio.numbers import counted, digits
+from studio.numbers import FLOP_MEANS, counted, digits
 from studio.pages.cost.computed import computed
 from studio.pages.cost.pieces import Table, figure, how, twin, ways_in
 from studio.pages.launch import Draw, launch
@@ -38,7 +38,7 @@ _UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved", "predicted"
 
 
 _COUNTED = (
-    "Counted from shapes, without running anything: a multiply-accumulate is 2 FLOP; bytes are what"
+    f"Counted from shapes, without running anything: {FLOP_MEANS}; bytes are what"
     " every operator reads and writes; free dimensions at their assumed sizes."
 )
 

@@ -54,7 +54,7 @@ def at_most(points: tuple[Rematerialized, ...], percent: int) -> Rematerialized:
 def _slider(setting: Setting) -> None:
     st.session_state[_KEY] = setting.choice.extra
     st.slider(
-        "Extra FLOPs at most, % of all",
+        "Extra FLOP at most, % of all",
         0,
         EXTRA,
         key=_KEY,
@@ -84,7 +84,7 @@ def _why(drawn: ArenaMap, points: tuple[Rematerialized, ...]) -> str:
 
 def _table(points: tuple[Rematerialized, ...]) -> dict[str, list[float]]:
     return {
-        "extra FLOPs, %": [digits(100 * point.part) for point in points],
+        "extra FLOP, %": [digits(100 * point.part) for point in points],
         "extra FLOP": [point.extra_flops for point in points],
         "peak, KiB": [digits(point.peak_bytes / 1024) for point in points],
         "copies": [len(point.copies) for point in points],

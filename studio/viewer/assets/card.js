@@ -4,7 +4,8 @@
 import { button, fill, h } from "./dom.js";
 import { copyText, permalink } from "./link.js";
 import { drawMini } from "./mini.js";
-import { amount, counted, noun, signed } from "./numbers.js";
+import { amount, counted, FLOP, noun, signed } from "./numbers.js";
+import { exactnessSign } from "./passinfo.js";
 import { verdictLine } from "./verdict.js";
 
 export class Card {
@@ -64,9 +65,9 @@ export class Card {
         step.round > 1 ? ` · round ${step.round}` : "",
       ),
       h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
-      h("p.pl-rule", null, step.rule, " ", h("span.pl-dim", null, pass?.exactness ?? "")),
+      ruleLine(step, pass),
       this.#mini(),
-      h("div.pl-facts", null, ...facts.map(([v, t]) => h("span", null, h("b", null, v), ` ${t}`))),
+      h("div.pl-facts", null, ...facts.map(fact)),
       step.why ? h("div", null, h("h3", null, "Why it is safe"), h("p", null, step.why)) : null,
       pass?.numerics
         ? h("div", null, h("h3", null, "Numerics"), h("p", null, pass.numerics))
@@ -112,7 +113,7 @@ export class Card {
         ? h(
             "tr",
             null,
-            h("th", { scope: "row" }, name),
+            h("th", { scope: "row", title: unit === "FLOP" ? FLOP : null }, name),
             h("td", null, amount(v[0], unit)),
             h("td", null, amount(v[1], unit)),
             h("td", null, percent(v)),
@@ -160,7 +161,7 @@ export class Card {
           "tbody",
           null,
           row("Nodes", t.nodes, ""),
-          row("FLOPs", t.flops, "FLOP"),
+          row("FLOP", t.flops, "FLOP"),
           row("Bytes moved", t.bytes, "B"),
         ),
       ),
@@ -193,6 +194,21 @@ export class Card {
   #veto({ match, rule, root }, pass) {
     this.viewer.trigger("veto", { match, pass: pass?.id ?? "", rule, root });
   }
+}
+
+/** @param {string[]} words an amount, and what was saved @returns {HTMLElement} */
+const fact = ([value, what]) =>
+  h("span", { title: value.endsWith("FLOP") ? FLOP : null }, h("b", null, value), ` ${what}`);
+
+/**
+ * The rule, and how exact its pass is.
+ * @param {import("./types.js").StepRecord} step
+ * @param {import("./types.js").PassRecord | undefined} pass
+ */
+function ruleLine({ rule }, pass) {
+  const line = h("p.pl-rule", null, rule, " ");
+  if (pass) line.append(exactnessSign(pass.exactness), h("span.pl-dim", null, ` ${pass.exactness}`));
+  return line;
 }
 
 /** @param {string} text @param {Event} event */

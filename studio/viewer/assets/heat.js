@@ -1,6 +1,8 @@
 // @ts-check
 // Node times of a profile: how long each node of a pane takes, and how hot that is.
 
+import { threeDigits } from "./numbers.js";
+
 /** @typedef {import("./session.js").Session} Session */
 /** @typedef {import("./session.js").Which} Which */
 /** @typedef {import("./place.js").Box} Box */
@@ -138,8 +140,7 @@ export class Heat {
 
 /** Three digits and a unit. @param {number} us */
 export function microseconds(us) {
-  if (us < 1000) return `${us < 10 ? Number(us.toPrecision(2)) : Math.round(us)} µs`;
-  return `${Number((us / 1000).toPrecision(3))} ms`;
+  return us < 999.5 ? `${threeDigits(us)} µs` : `${threeDigits(us / 1000)} ms`;
 }
 
 /** One line on what a box takes. @param {Warmth} warm */

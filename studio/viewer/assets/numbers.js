@@ -3,6 +3,9 @@
 // everything else is decimal; tests/numbers.json holds what both must give.
 
 const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"];
+/** What is counted as work. */
+export const FLOP = "floating-point operations; a multiply-accumulate is 2";
+
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
 /** Three significant digits without an exponent, halves up. @param {number} value */

@@ -2,7 +2,7 @@
 // The passes: switch them, see how often they fired, and why they did not.
 
 import { button, fill, h } from "./dom.js";
-import { about, EXACTNESS } from "./passinfo.js";
+import { about, exactnessKey, exactnessSign, meaningOf } from "./passinfo.js";
 import { verdictLine } from "./verdict.js";
 import { vetoList } from "./vetoes.js";
 
@@ -55,6 +55,7 @@ export class Passes {
     fill(
       this.el,
       this.#head(),
+      exactnessKey(this.list),
       ...[...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
       vetoList(this.viewer, (id) => this.#nodeName(id)),
     );
@@ -156,7 +157,6 @@ export class Passes {
       },
     });
     box.checked = on;
-    const [sign, meaning] = EXACTNESS.get(p.exactness) ?? ["", p.exactness];
     const first =
       (this.viewer.session?.steps ?? []).findIndex((s) => this.list[s.pass]?.id === p.id) + 1;
     const count =
@@ -173,12 +173,12 @@ export class Passes {
       null,
       h("label", null, box, h("span.pl-name", null, p.title)),
       h("span.pl-dot", { title: "owns the current step" }),
-      h("span.pl-exact", { title: meaning, "aria-label": meaning }, sign),
+      exactnessSign(p.exactness),
       count,
     );
     row.addEventListener("pointerenter", (/** @type {PointerEvent} */ e) =>
       this.viewer.shell.tip.show(
-        about(p, meaning),
+        about(p, meaningOf(p.exactness)),
         { clientX: row.getBoundingClientRect().right - 24, clientY: e.clientY - 30 },
         450,
       ),

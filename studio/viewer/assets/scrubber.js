@@ -11,7 +11,7 @@ import { drawStrip } from "./strip.js";
 const METRICS = [
   ["nodes", "nodes", ""],
   ["bytes", "bytes", "B"],
-  ["flops", "FLOPs", "FLOP"],
+  ["flops", "FLOP", "FLOP"],
 ];
 
 export class Scrubber extends PlayBar {
