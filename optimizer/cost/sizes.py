@@ -22,24 +22,27 @@ class Sizes:
     """The size that every free dimension is taken to have.
 
     A dimension without a name counts as 1, one whose name speaks of a batch as `BATCH`, any other
-    as `OTHER`, unless `given` says otherwise. Expressions follow from their names.
+    as `other`, unless `given` says otherwise. Expressions follow from their names.
 
     Attributes:
         assumed: the sizes used so far, by name.
     """
 
-    def __init__(self, given: Mapping[str, int] | None = None) -> None:
+    def __init__(self, given: Mapping[str, int] | None = None, *, other: int = OTHER) -> None:
+        self._other = other
         self._given = dict(given or {})
         self._known: dict[str, int | None] = {}
         self.assumed: dict[str, int] = {}
 
     @classmethod
-    def of(cls, graph: ir.Graph, given: Mapping[str, int] | None = None) -> Sizes:
+    def of(
+        cls, graph: ir.Graph, given: Mapping[str, int] | None = None, *, other: int = OTHER
+    ) -> Sizes:
         """For a whole graph: a total length is taken as what is past and what is new together."""
-        first = cls(given)
+        first = cls(given, other=other)
         for value in graph.inputs:
             first.shape(value)
-        return cls({**_totals(first.assumed), **(given or {})})
+        return cls({**_totals(first.assumed), **(given or {})}, other=other)
 
     def shape(self, value: ir.Value | None) -> tuple[int, ...] | None:
         """The shape in numbers; None where the rank, or a size, is unknown."""
@@ -91,7 +94,7 @@ class Sizes:
     def _remember(self, name: str) -> int:
         lowered = name.lower()
         batch = "batch" in lowered or lowered in _BATCH_NAMES or lowered.startswith("unk_")
-        default = BATCH if batch else OTHER  # tf2onnx calls the batch unk__1
+        default = BATCH if batch else self._other  # tf2onnx calls the batch unk__1
         self.assumed[name] = self._given.get(name, default)
         return self.assumed[name]
 

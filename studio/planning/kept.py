@@ -20,7 +20,7 @@ Subject = tuple[OpenedModel, OpenedRun]
 Request = TypeVar("Request")
 Result = TypeVar("Result")
 
-FORMAT = 1
+FORMAT = 2
 """Part of every name: raised when the meaning of the files changes."""
 
 LIMITS = JobLimits(seconds=600.0)

@@ -29,6 +29,9 @@ from studio.jobs import SOURCE, TRACE
 from studio.planning.arena_map import NodeLabel
 from studio.planning.request import ArenaRequest
 
+SIZE = 1
+"""What a free dimension is taken to be until somebody sets it; a total is past and new together."""
+
 ORDER_SECONDS = 5.0
 """For the exact order when only its lanes are asked for."""
 
@@ -135,8 +138,8 @@ def arena_of(graph: ir.Graph, request: ArenaRequest) -> tuple[Arena, str]:
 
 
 def free_dimensions(graph: ir.Graph, given: Mapping[str, int]) -> dict[str, int]:
-    """Free dimensions by name, with the size in use, or the one that is proposed."""
-    sizes = Sizes.of(graph, given)
+    """Free dimensions by name, with the size in use, or the one that is proposed: `SIZE`."""
+    sizes = Sizes.of(graph, given, other=SIZE)
     for value in graph.inputs:
         sizes.shape(value)
     for node in walk_nodes(graph):

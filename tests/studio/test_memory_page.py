@@ -62,6 +62,11 @@ def texts(app: AppTest) -> str:
     return "\n".join(str(element.value) for element in found)
 
 
+def plain(app: AppTest) -> str:
+    """The same without Markdown's escapes."""
+    return texts(app).replace("\\", "")
+
+
 def tiny(folder: Path, *operators: str) -> str:
     """A chain of operators on a float[4]."""
     names = ["x", *(f"t{i}" for i in range(len(operators) - 1)), "y"]
@@ -77,14 +82,24 @@ def tiny(folder: Path, *operators: str) -> str:
     return str(path)
 
 
-def test_without_sizes_the_page_asks_for_them_and_one_click_plans() -> None:
+def test_free_sizes_are_assumed_and_said_so_until_one_is_changed() -> None:
     app = page(model="tour")
-    assert "How large are the 2 dimensions this model leaves open?" in texts(app)
-    assert [number.value for number in app.number_input] == [1, 128]
-    next(button for button in app.button if button.label == "Plan with these sizes").click()
-    settle(app.run())
     assert "At the peak" in texts(app)
     assert "checked by an independent sweep" in texts(app)
+    assert "At batch = 1, seq = 1: assumed, the model leaves them open" in plain(app)
+    assert [number.value for number in app.sidebar.number_input] == [1, 1]
+    assert "sizes" not in app.query_params
+    app.number_input(key="size-use-seq").set_value(16)
+    settle(app.run())
+    assert "At the peak" in texts(app)
+    assert "assumed" not in texts(app)
+    assert "batch:1,seq:16" in app.query_params["sizes"]
+
+
+@pytest.mark.parametrize("model", ["gpt2", "llama"])
+def test_a_network_with_a_past_is_planned_without_a_click(model: str) -> None:
+    app = page(model=model)
+    assert "At the peak" in texts(app)
 
 
 def test_the_map_of_a_link_lists_who_takes_the_memory_at_its_moment() -> None:

@@ -1,47 +1,58 @@
-"""Sizes of free dimensions: without them no total is told."""
+"""Sizes of free dimensions: assumed until somebody changes them, and then as they were set."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
-from studio.numbers import counted
 from studio.pages.memory.setting import Setting
 from studio.pages.memory.sidebar import bind, sizes_inputs
-from studio.pages.parts import show_message
+from studio.pages.parts import show_message, words
 from studio.planning.arena_map import ArenaMap
 
 MOST_LISTED = 200
 
 
-def ask_for_sizes(setting: Setting, drawn: ArenaMap) -> None:
-    """What is missing, and one click that supplies it."""
+def assumed_sizes(setting: Setting, drawn: ArenaMap) -> dict[str, int]:
+    """Free dimensions that nobody has set a size of, and the sizes they are taken to have.
+
+    Args:
+        setting: with the sizes that were set.
+        drawn: under these; where it is planned nothing needs to be assumed.
+    """
     given = dict(setting.request.sizes)
-    missing = {name: size for name, size in drawn.free.items() if name not in given}
+    if drawn.known:
+        return {}
+    return {name: size for name, size in drawn.free.items() if name not in given}
+
+
+def with_sizes(setting: Setting, sizes: Mapping[str, int]) -> Setting:
+    """The same with more sizes; the link does not change."""
+    every = tuple(sorted((dict(setting.request.sizes) | dict(sizes)).items()))
+    return replace(setting, request=replace(setting.request, sizes=every))
+
+
+def say_assumed(assumed: Mapping[str, int]) -> None:
+    """Which sizes the page has chosen by itself."""
+    if assumed:
+        listed = ", ".join(f"{name} = {size:,}" for name, size in assumed.items())
+        it = "it" if len(assumed) == 1 else "them"
+        said = f"At {listed}: assumed, the model leaves {it} open. Change {it} on the left."
+        with st.container(key="assumed-sizes"):
+            st.caption(words(said))
+
+
+def say_unknown(drawn: ArenaMap) -> None:
+    """Why there is no total: a sum without these tensors would be too small."""
     unknown = drawn.arena.unknown
-    if missing:
-        names = "is the dimension" if len(missing) == 1 else f"are the {len(missing)} dimensions"
-        st.html(
-            f'<div class="empty"><h2>How large {names} this model leaves open?</h2>'
-            f"<p>{len(unknown)} of its tensors have no known size until then; a total without them"
-            " would be too small, so none is shown.</p></div>"
-        )
-        with st.container(key="free-sizes", horizontal=True, vertical_alignment="bottom"):
-            sizes = sizes_inputs(missing, key="ask", width=150)
-            st.button(
-                "Plan with these sizes",
-                type="primary",
-                key="bind",
-                on_click=partial(bind, {**given, **sizes}),
-            )
-    else:
-        show_message(
-            f"{counted(len(unknown), 'tensor has', 'tensors have')} no known size, and no"
-            " dimension that could be given one; memory cannot be planned.",
-            key="unknown-sizes",
-        )
-    with st.expander(f"{counted(len(unknown), 'tensor')} of unknown size"):
+    show_message(
+        f"{len(unknown)} tensors have no known size, and no dimension that could be given one;"
+        " memory cannot be planned.",
+        key="unknown-sizes",
+    )
+    with st.expander(f"{len(unknown)} tensors of unknown size"):
         shown = unknown[:MOST_LISTED]
         st.dataframe(
             {"tensor": [one.name for one in shown], "why": [one.reason for one in shown]},

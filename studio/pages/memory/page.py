@@ -10,7 +10,13 @@ import streamlit as st
 
 from studio.memory_choice import SECTIONS
 from studio.pages.memory import film, lanes, order, planners, recompute
-from studio.pages.memory.free_sizes import ask_for_sizes, change_sizes
+from studio.pages.memory.free_sizes import (
+    assumed_sizes,
+    change_sizes,
+    say_assumed,
+    say_unknown,
+    with_sizes,
+)
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.sidebar import change, sidebar
 from studio.pages.memory.steps import step_slider
@@ -60,10 +66,17 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
     maps = _maps(setting)
     if maps is None:
         return
+    assumed = assumed_sizes(setting, maps.after)
+    if assumed:
+        setting = with_sizes(setting, assumed)
+        maps = _maps(setting)
+        if maps is None:
+            return
     with st.sidebar:
         change_sizes(setting, maps.after)
+    say_assumed(assumed)
     if not maps.after.known:
-        ask_for_sizes(setting, maps.after)
+        say_unknown(maps.after)
     elif not maps.after.activations:
         show_message(
             "Nothing is kept between two operators here: there are no activations to plan.",
