@@ -26,6 +26,7 @@ from studio.graphview.edges import Edge, into_node, into_outputs
 from studio.graphview.groups import Groups
 from studio.graphview.records import Record, drawn, record
 from studio.graphview.step_costs import StepCosts
+from studio.graphview.weights import dropped_weights
 
 SCHEMA = "passlens.steps/1"
 OrderKey = tuple[float, ...]
@@ -97,6 +98,7 @@ class _Steps:
         matched = [i for i in rewrite.matched if drawn(self.state.nodes[i])]
         removed = [node_id(n) for n in leaving if drawn(n)]
         before = self._edges([*leaving, *touched.values()])
+        weights = dropped_weights(self.state, rewrite)
         self.cursor.seek(rewrite.step)
         added = [self.state.nodes[i] for i in rewrite.added]
         after = self._edges([*added, *touched.values()])
@@ -126,6 +128,7 @@ class _Steps:
             },
             "us": round(rewrite.seconds * 1e6),
             "depends": list(rewrite.depends_on),
+            "weights": weights or {},
         }
         return {k: v for k, v in entry.items() if k in _ALWAYS or v not in ({}, [])}
 

@@ -161,3 +161,21 @@ def test_a_node_keeps_its_group_when_its_readers_go(tmp_path: Path) -> None:
     first = groups.of(node)
     node.outputs[0].replace_all_uses_with(model.ir.graph.inputs[0])
     assert groups.of(node) == first != 0
+
+
+def test_a_step_that_merges_copies_of_a_weight_says_which_and_how_large() -> None:
+    model = opened("tour")
+    cursor = Cursor.at_end(optimize(model, Pipeline.of("default")))
+    cursor.seek(0)
+    steps = steps_json(cursor, key="s", graph_key="k", groups=groups_of(model.ir.graph))["steps"]
+    merged = next(s for s in steps if s["rule"] == "DuplicateInitializer")
+    assert merged["weights"] == {
+        "count": 1,
+        "bytes": 64,
+        "dropped": [("5-dataflow.gain_copy", "float32", "16", 64)],
+        "kept": ("5-dataflow.gain", "float32", "16", 64),
+    }
+    unread = next(s for s in steps if s["rule"] == "UnusedInitializers")
+    assert unread["weights"]["kept"] is None
+    assert unread["weights"]["bytes"] > 0
+    assert not any("weights" in step for step in steps if step["removed"])

@@ -87,15 +87,18 @@ def test_visible_counts_nodes_of_the_after_pane_alone(opened: Opened, name: str)
             assert count(page)["visible"] == count(page)["total"]
 
 
-def test_the_verdict_stands_below_the_passes_and_in_the_card(opened: Opened) -> None:
+def test_the_verdict_stands_once_below_the_passes_or_in_the_card(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=3")
     assert page.locator(".pl-verdict").count() == 0
     for verdict, sign in (("running", "…"), ("equal", "✓"), ("differs", "≠"), ("not_run", "–")):
         page.evaluate(f"update({{ verified: {{ verdict: '{verdict}', text: 'In words.' }} }})")
-        page.wait_for_function(f"shadow.querySelectorAll('[data-verdict={verdict}]').length === 2")
+        page.locator(f".pl-passes [data-verdict={verdict}]").wait_for()
         for place in (".pl-passes", ".pl-card"):
-            line = page.locator(f"{place} .pl-verdict").inner_text().split()
-            assert line == [sign, "In", "words."]
+            line = page.locator(".pl-verdict:visible")
+            assert line.count() == 1
+            assert line.inner_text().split() == [sign, "In", "words."]
+            assert page.locator(f"{place} .pl-verdict").is_visible()
+            page.keyboard.press("p")
 
 
 def test_the_link_of_a_step_carries_what_the_viewer_knows(opened: Opened) -> None:

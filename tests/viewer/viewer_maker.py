@@ -172,6 +172,17 @@ class Maker:
         became = ("bypassed", [node], [feeds[0][0]])
         self.step(pass_id, rule, [node], removed=[node], old=old, new=new, became=became)
 
+    def drop_weights(self, reader: str, dropped: list[Any], *, kept: Any) -> None:
+        """Drop weights that no node reads, or whose readers take the one that is kept."""
+        self.step("eliminate-dead-nodes", "Weights", [reader])
+        self.steps[-1]["delta"] = {"nodes": 0, "flops": 0, "bytes": 0}
+        self.steps[-1]["weights"] = {
+            "count": len(dropped),
+            "bytes": sum(weight[3] for weight in dropped),
+            "dropped": dropped,
+            "kept": kept,
+        }
+
     def change(self, pass_id: str, rule: str, node: str, **fields: Any) -> None:
         """Change one node in place."""
         record = {**self.records[node], **fields}

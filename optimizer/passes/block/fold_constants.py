@@ -46,7 +46,9 @@ class FoldConstants(Pass):
     What it does:
         Nodes whose inputs are all constant are computed once, here, and replaced by an
         initializer. A whole expression goes in one step: only where something that is not
-        constant needs a result is there an initializer.
+        constant needs a result is there an initializer. Results that would make the file larger
+        by more than `growth_mib` stay unfolded; so does DequantizeLinear, which would undo the
+        model's compression.
     Before:
         [768, 64] → Transpose → MatMul
     After:
@@ -54,9 +56,8 @@ class FoldConstants(Pass):
     When it is safe:
         The operators have no side effects and draw no random numbers. Initializers that are also
         graph inputs are defaults, not constants. An integer division by zero, a cast that
-        overflows, an index out of range stay for the runtime to report. Results that would make
-        the file larger by more than `growth_mib`, or exceed the limits on folding, stay unfolded;
-        so does DequantizeLinear, which would undo the model's compression.
+        overflows, an index out of range stay for the runtime to report. Results that exceed the
+        limits on folding stay unfolded.
     Numerics:
         Bit-identical for integers, booleans and data movement. Floating-point functions come from
         numpy and may differ from the runtime's in the last bit.

@@ -34,16 +34,16 @@ class FuseMatMulAdd(Pass):
 
     What it does:
         A product of two matrices and the bias added to it become one Gemm. A Gemm without a bias
-        takes up the one that is added after it; two constant biases are added up.
+        takes up the one that is added after it; two constant biases are added up. A batched
+        product stays as it is: the Reshapes around a Gemm would cost more than the Add.
     Before:
         MatMul → Add(b)
     After:
         Gemm(b)
     When it is safe:
-        Both factors are matrices: a batched product stays as it is, since the Reshapes around a
-        Gemm would cost more than the Add. The bias is a scalar, a row, a column or a matrix that
-        fits the product without making it larger. Nothing else reads the product. The element
-        type is a float.
+        Both factors are matrices. The bias is a scalar, a row, a column or a matrix that fits the
+        product without making it larger. Nothing else reads the product. The element type is a
+        float.
     Numerics:
         The same mathematics; the bias may be added before instead of after the last rounding.
     Source:

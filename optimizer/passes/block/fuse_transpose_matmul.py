@@ -21,14 +21,14 @@ class FuseTransposeMatMul(Pass):
 
     What it does:
         Gemm reads either factor transposed by itself (`transA`, `transB`). A Transpose of a matrix
-        before a Gemm, or before a MatMul of matrices, goes away.
+        before a Gemm, or before a MatMul of matrices, goes away. A transposed constant is left to
+        constant folding, which is better.
     Before:
         Transpose → Gemm
     After:
         Gemm(transA)
     When it is safe:
-        The Transpose swaps the two axes of a matrix; the element type is a float. A transposed
-        constant is left to constant folding, which is better.
+        The Transpose swaps the two axes of a matrix; the element type is a float.
     Numerics:
         The same products and sums; the runtime may add them up in another order.
     Source:
@@ -59,7 +59,7 @@ class FuseTransposeMatMul(Pass):
                 inputs[index] = transpose.inputs[0]
                 attributes[name] = 0 if context.attribute(node, name) else 1
         made = NewNode("Gemm", inputs, attributes, name=node.name)
-        reason = "Gemm reads a matrix transposed at no cost."
+        reason = "Gemm can read a factor transposed: the Transpose only swaps its two axes."
         matched = list(dict.fromkeys([*found, node]))
         return Replacement(matched, {node.outputs[0]: made.output()}, reason, [made])
 

@@ -7,6 +7,7 @@ import { drawMini } from "./mini.js";
 import { amount, counted, FLOP, noun, signed } from "./numbers.js";
 import { exactnessSign } from "./passinfo.js";
 import { verdictLine } from "./verdict.js";
+import { weightsPicture } from "./weights.js";
 
 export class Card {
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -20,15 +21,7 @@ export class Card {
     if (!s || data?.mode === "model") return;
     const step = this.viewer.nav.touched ? s.current : null;
     if (!s.trace) {
-      fill(
-        this.el,
-        h("h2", null, "No rewrites yet"),
-        h(
-          "p.pl-empty",
-          null,
-          "Switch passes on at the left; every rewrite they make will be one step here.",
-        ),
-      );
+      fill(this.el, ...waiting(data?.busy ?? null));
       return;
     }
     if (!s.steps.length) {
@@ -52,7 +45,7 @@ export class Card {
     swatch.style.background = this.viewer.theme?.family(pass?.family ?? "") ?? "";
     const d = step.delta ?? {};
     const facts = [
-      d.nodes !== undefined ? [signed(d.nodes, ""), noun(d.nodes, "node")] : null,
+      d.nodes !== undefined && !step.weights ? [signed(d.nodes, ""), noun(d.nodes, "node")] : null,
       d.flops ? [signed(d.flops, "FLOP"), "computed"] : null,
       d.bytes ? [signed(d.bytes, "B"), "moved"] : null,
     ].filter((x) => x !== null);
@@ -66,9 +59,10 @@ export class Card {
       ),
       h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
       ruleLine(step, pass),
-      this.#mini(),
+      step.weights ? weightsPicture(step.weights) : this.#mini(),
       h("div.pl-facts", null, ...facts.map(fact)),
-      step.why ? h("div", null, h("h3", null, "Why it is safe"), h("p", null, step.why)) : null,
+      step.why ? h("div", null, h("h3", null, "Why here"), h("p", null, step.why)) : null,
+      pass?.safe ? h("div", null, h("h3", null, "When it is safe"), h("p", null, pass.safe)) : null,
       pass?.numerics
         ? h("div", null, h("h3", null, "Numerics"), h("p", null, pass.numerics))
         : null,
@@ -209,6 +203,27 @@ function ruleLine({ rule }, pass) {
   const line = h("p.pl-rule", null, rule, " ");
   if (pass) line.append(exactnessSign(pass.exactness), h("span.pl-dim", null, ` ${pass.exactness}`));
   return line;
+}
+
+/**
+ * Before there is a trace: it is being made, or nothing is to be made.
+ * @param {import("./types.js").Descriptor["busy"]} busy
+ */
+function waiting(busy) {
+  if (!busy)
+    return [
+      h("h2", null, "No rewrites yet"),
+      h(
+        "p.pl-empty",
+        null,
+        "Switch passes on at the left; every rewrite they make will be one step here.",
+      ),
+    ];
+  const [doing] = busy.text.split(":");
+  return [
+    h("h2", null, doing),
+    h("p.pl-empty", null, "Every rewrite will be one step here, as soon as all are found."),
+  ];
 }
 
 /** @param {string} text @param {Event} event */

@@ -36,8 +36,8 @@ export function paneHeader(s, which, stage) {
       beforeSwitch(s, stage),
     ];
   }
-  const waiting = s.trace ? [] : [h("span.pl-dim", null, "no rewrites yet")];
-  return [h("b", null, "AFTER"), h("span.pl-dim", null, step), count(s.late.total), ...waiting];
+  const waiting = s.trace ? "" : stage.busy ? "optimizing" : "no rewrites yet";
+  return [h("b", null, "AFTER"), h("span.pl-dim", null, step), count(s.late.total), h("span.pl-dim", null, waiting)];
 }
 
 /** @param {number} n */

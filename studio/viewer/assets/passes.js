@@ -6,6 +6,8 @@ import { about, exactnessKey, exactnessSign, meaningOf } from "./passinfo.js";
 import { verdictLine } from "./verdict.js";
 import { vetoList } from "./vetoes.js";
 
+const TIP_DELAY_MS = 450;
+
 export class Passes {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -177,11 +179,11 @@ export class Passes {
       count,
     );
     row.addEventListener("pointerenter", (/** @type {PointerEvent} */ e) =>
-      this.viewer.shell.tip.show(
-        about(p, meaningOf(p.exactness)),
-        { clientX: row.getBoundingClientRect().right - 24, clientY: e.clientY - 30 },
-        450,
-      ),
+      this.viewer.shell.tip.show(about(p, meaningOf(p.exactness)), e, {
+        delay: TIP_DELAY_MS,
+        around: row.getBoundingClientRect(),
+        side: "right",
+      }),
     );
     row.addEventListener("pointerleave", () => this.viewer.shell.tip.hide());
     if (this.pending.has(p.id)) row.classList.add("pl-pending");

@@ -15,8 +15,7 @@ const ICONS = {
   pause: "M4.5 3h2v10h-2zM9.5 3h2v10h-2z",
 };
 const WHEEL = 40; // pixels of a wheel for one place
-const TIP_ABOVE = 96;
-const TIP_BESIDE = 80;
+const TIP_DELAY_MS = 80;
 
 /** @typedef {[string, () => void]} Way what a button is called and does */
 
@@ -186,8 +185,9 @@ export class PlayBar {
   /** @param {number} k @param {MouseEvent} e */
   #tell(k, e) {
     const words = this.words(k);
-    const top = this.canvas.getBoundingClientRect().top;
-    if (words) this.tip.show(words, { clientX: e.clientX, clientY: top - TIP_ABOVE }, TIP_BESIDE);
+    if (!words) return;
+    const around = this.canvas.getBoundingClientRect();
+    this.tip.show(words, e, { delay: TIP_DELAY_MS, around, side: "above" });
   }
 }
 

@@ -108,7 +108,8 @@ export class Shell {
       hover: (box, event, which) => {
         const s = viewer.session;
         const warm = s && box ? (this.stage.heat?.of(s, which)(box) ?? null) : null;
-        this.tip.node(s, box, event, which, warm);
+        const around = box && event ? this.stage.rectOf(box, which) : undefined;
+        this.tip.node(s, box, event, which, { warm, around });
       },
       setBefore: (before) => viewer.nav.setBefore(before),
       moved: () => this.tip.hide(),
@@ -152,6 +153,7 @@ export class Shell {
         ? this.viewer.selected !== null && width >= ROOMY
         : this.viewer.selected !== null || (this.mode === "rewrite" && width >= TIGHT));
     this.left.hidden = !left;
+    this.root.classList.toggle("pl-leftless", !left);
     this.right.hidden = !right;
     const [leftWidth, rightWidth] = width >= ROOMY ? [280, 320] : [248, wide ? 272 : 260];
     const middle = this.mode === "film" ? "minmax(200px, 32%) minmax(0, 1fr)" : "minmax(0, 1fr)";

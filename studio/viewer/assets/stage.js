@@ -3,6 +3,7 @@
 
 import { Camera } from "./camera.js";
 import { h, fill } from "./dom.js";
+import { TITLE_H } from "./metrics.js";
 import { Minimap } from "./minimap.js";
 import { Pane } from "./pane.js";
 import { paneHeader } from "./header.js";
@@ -38,6 +39,8 @@ export class Stage {
     /** @type {import("./heat.js").Heat | null} times to show as colours */ this.heat = null;
     /** @type {import("./spotlight.js").Spotlight | null} in a film */ this.spotlight = null;
     this.single = false;
+    /** The rewrites are being made. */
+    this.busy = false;
     this.split = 0.5;
     /** @type {import("./camera.js").View | null} */ this.homeView = null;
     this.frame = 0;
@@ -225,6 +228,20 @@ export class Stage {
   /** Bring what the current rewrite touched to the middle. @param {number} ms */
   follow(ms) {
     showChange(this, ms);
+  }
+
+  /**
+   * Where a box stands in the window; of an open group, its title.
+   * @param {Box} box @param {Which} which
+   */
+  rectOf(box, which) {
+    const index = which === "before" ? 0 : 1;
+    const r = this.canvases[index].getBoundingClientRect();
+    const { k, x, y } = this.camera.view(index);
+    const left = r.left + r.width / 2 + (box.x - x) * k;
+    const top = r.top + r.height / 2 + (box.y - y) * k;
+    const tall = box.kind === "open" ? TITLE_H : box.h;
+    return { left, top, right: left + box.w * k, bottom: top + tall * k };
   }
 
   headers() {

@@ -74,6 +74,15 @@
  * @property {{nodes?: number, flops?: number, bytes?: number}} [delta]
  * @property {number} [us]
  * @property {number[]} [depends]
+ * @property {WeightsRecord} [weights] where only weights go
+ */
+
+/**
+ * @typedef {object} WeightsRecord
+ * @property {number} count weights that go
+ * @property {number} bytes of all of them
+ * @property {[string, string, string, number][]} dropped the first few: name, dtype, shape, bytes
+ * @property {[string, string, string, number] | null} kept the one that its readers take instead
  */
 
 /**

@@ -82,6 +82,7 @@ export class Viewer {
     this.shell.fillWindow();
     this.theme = readTheme(this.shell.root);
     this.stage.theme = this.theme;
+    this.stage.busy = !!this.data.busy;
     this.shell.setMode(this.data.mode);
     this.shell.passes.render();
     this.shell.notice(this.data);
