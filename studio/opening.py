@@ -55,6 +55,11 @@ def verify_task(model: OpenedModel, run: OpenedRun) -> Task[dict[str, str]]:
     return tasks().start(("verify", model.key, run.key), partial(store().verified, model, run))
 
 
+def verification(model: OpenedModel, run: OpenedRun) -> Task[dict[str, str]] | None:
+    """The same, if somebody has begun it."""
+    return tasks().get(("verify", model.key, run.key))
+
+
 def upload_task(files: dict[str, bytes]) -> Task[OpenedModel]:
     """Opening uploaded files."""
     key = ("upload", tuple((name, hash(data)) for name, data in files.items()))

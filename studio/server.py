@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from profiling.workers import default_pool
 from studio.environment import FIRST_MODEL
+from studio.first_picture import first_picture_routes
 from studio.opening import model_task, run_task
 from studio.planning.film import film_file
 from studio.services import store
@@ -68,6 +69,7 @@ def routes() -> list[BaseRoute]:
         Route("/api/film/{model}/{run}/{request}/{key}.json", film),
         Route("/api/health", health),
         *asset_routes(),
+        *first_picture_routes(),
     ]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from optimizer.errors import StudioError
+from profiling.workers import default_pool
 from studio.commands.models import model_path
 from studio.commands.output import say
 from studio.environment import FIRST_MODEL
@@ -40,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     model = _identity(arguments.model)
     os.environ[FIRST_MODEL] = model
+    # Workers import for seconds, in a process of their own: beside what is imported here.
+    threading.Thread(target=default_pool().warm, daemon=True, name="warm").start()
     address = f"http://127.0.0.1:{arguments.port}/?{urlencode({'model': model})}"
     say(f"Passlens at {address} - stop with Ctrl+C")
     if not arguments.no_browser:

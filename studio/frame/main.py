@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from studio.frame.bar import show_bar
+from studio.frame.places import BEHIND_SHARE, HOME, PLACES, title
 from studio.opening import title_of
 from studio.pages import export, model, rewrite
 from studio.pages.cost import page as cost
@@ -32,14 +33,24 @@ st.set_page_config(
 )
 st.html(Path(__file__).parent / "frame.css")
 st.html(Path(__file__).parent / "history.html", unsafe_allow_javascript=True)
+render = {
+    "model": model.render,
+    "rewrite": rewrite.render,
+    "run": run.render,
+    "memory": memory.render,
+    "cost": cost.render,
+    "history": history.render,
+    "export": export.render,
+}
 places = {
-    "model": st.Page(model.render, title="Model", url_path="model"),
-    "rewrite": st.Page(rewrite.render, title="Rewrite", url_path="rewrite", default=True),
-    "run": st.Page(run.render, title="Run", url_path="run"),
-    "memory": st.Page(memory.render, title="Memory", url_path="memory"),
-    "cost": st.Page(cost.render, title="Cost", url_path="cost"),
-    "history": st.Page(history.render, title="History", url_path="history"),
-    "export": st.Page(export.render, title="Export", url_path="export", visibility="hidden"),
+    place: st.Page(
+        render[place],
+        title=title(place),
+        url_path=place,
+        default=place == HOME,
+        visibility="hidden" if place == BEHIND_SHARE else "visible",
+    )
+    for place in PLACES
 }
 set_places(places)
 page = st.navigation(list(places.values()), position="top")

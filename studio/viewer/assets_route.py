@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -42,7 +43,8 @@ async def _asset(request: Request) -> Response:
     current = request.path_params["version"] == asset_version()
     headers = {"Cache-Control": _FOREVER if current else "no-store"}
     if name == BOOT:
-        return Response(boot_script(), media_type=_TYPES[".js"], headers=headers)
+        packed = {**headers, "Content-Encoding": "gzip"}
+        return Response(_packed_boot_script(), media_type=_TYPES[".js"], headers=packed)
     path = _files().get(name)
     if path is None:
         return PlainTextResponse("There is no such file.", status_code=404)
@@ -50,8 +52,14 @@ async def _asset(request: Request) -> Response:
 
 
 @cache
+def _packed_boot_script() -> bytes:
+    """Packed once, not for every visitor."""
+    return gzip.compress(boot_script().encode(), mtime=0)
+
+
+@cache
 def boot_script() -> str:
-    """The first module, with all others in it."""
+    """All modules as one."""
     files = _files().items()
     return bundle({name: path.read_text() for name, path in files if name.endswith(".js")})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import gzip
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -82,17 +82,35 @@ def test_no_module_writes_markup() -> None:
         assert not forbidden.search(path.read_text(encoding="utf-8")), path.name
 
 
-def test_the_first_module_brings_every_other_along_after_what_it_imports() -> None:
+def test_all_modules_come_as_one_that_is_packed_once() -> None:
     status, headers, body = get(f"/viewer/{asset_version()}/boot.js")
     assert (status, headers["content-type"].partition(";")[0]) == (200, "text/javascript")
-    sources = json.loads(body.decode().removeprefix("const sources = ").splitlines()[0].rstrip(";"))
-    assert {name for name, _ in sources} == {path.name for path in ASSETS.glob("*.js")}
-    seen: set[str] = set()
-    for name, text in sources:
-        assert set(re.findall(r'^import [^;]*"\./([\w.]+)";', text, re.MULTILINE)) <= seen, name
-        seen.add(name)
+    assert headers["content-encoding"] == "gzip"
+    text = gzip.decompress(body).decode()
+    assert re.findall(r"^import ", text, re.MULTILINE) == []
+    assert text.endswith(
+        "export default $main.default;\nexport const drawFirst = $main.drawFirst;\n"
+    )
+
+
+def test_a_module_is_called_after_those_it_imports_and_hands_on_what_it_exports() -> None:
+    text = bundle(
+        {
+            "main.js": 'import { a, b as c } from "./a.js";\nexport default function go() {}',
+            "a.js": "export const a = 1;\nexport async function b() {}\n",
+        }
+    )
+    first, second = text.index("const $a = (() => {"), text.index("const $main = (() => {")
+    assert first < text.index("return { a, b };") < second
+    assert second < text.index("const { a, b: c } = $a;") < text.index("function go() {}")
+    assert text.endswith("return { default: go };\n})();\nexport default $main.default;\n")
 
 
 def test_modules_in_a_circle_are_named() -> None:
     with pytest.raises(ValueError, match="circle"):
         bundle({"main.js": 'import { a } from "./a.js";', "a.js": 'import "./main.js";'})
+
+
+def test_what_the_bundler_does_not_know_is_named() -> None:
+    with pytest.raises(ValueError, match="'export let a = 1;' is not understood"):
+        bundle({"main.js": "export let a = 1;"})

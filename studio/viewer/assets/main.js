@@ -1,6 +1,8 @@
 // @ts-check
-// What Streamlit calls: again on every change of data or theme, with the same parent element.
+// What Streamlit calls: again on every change of data or theme, with the same parent element. And
+// what the page itself calls before there is a Streamlit.
 
+import { claim, draw } from "./first.js";
 import { Viewer } from "./viewer.js";
 
 /** @type {WeakMap<object, Viewer>} */
@@ -18,6 +20,11 @@ function loadStyles() {
   return sheet;
 }
 
+/** @param {import("./first.js").Opening} opening */
+export function drawFirst(opening) {
+  return draw(opening, loadStyles);
+}
+
 /**
  * @param {import("./types.js").Component} component
  * @returns {() => void} always the same for one parent: only the last one returned is run, at unmount
@@ -26,7 +33,7 @@ export default function passlens(component) {
   const parent = component.parentElement;
   let viewer = instances.get(parent);
   if (!viewer) {
-    const made = new Viewer(parent, loadStyles);
+    const made = claim(component) ?? new Viewer(parent, loadStyles);
     // Streamlit also runs the cleanup of a call that a later one has overtaken: then the parent
     // is still in the document, and so is its viewer.
     made.cleanup = () => {

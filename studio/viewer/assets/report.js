@@ -15,6 +15,8 @@ export class Report {
     this.loadMs = 0;
     this.toggleMs = 0;
     this.loaded = false;
+    /** @type {() => void} */ this.tellDrawn = () => {};
+    /** @type {Promise<void>} */ this.drawn = new Promise((tell) => (this.tellDrawn = tell));
     /** @type {string[]} */ this.errors = [];
     this.version = new URL(import.meta.url).pathname.split("/").slice(-2)[0] ?? "";
   }
@@ -45,12 +47,14 @@ export class Report {
     this.loaded = true;
     this.loadMs = ms;
     this.viewer.stage.draw();
+    this.tellDrawn();
   }
 
   /** @param {string} text */
   error(text) {
     this.errors.push(text);
     this.publish();
+    this.tellDrawn();
   }
 
   publish() {

@@ -52,9 +52,23 @@ export class Viewer {
     this.keys = new Keys(this);
     this.endLinks = answerForLinks(this);
     this.shell.root.style.visibility = "hidden";
-    const home = parent.querySelector?.("[data-passlens]") ?? parent;
+    this.loadStyles = loadStyles;
+    this.styled = this.#settle();
+  }
+
+  /** Into the parent, with styles. */
+  async #settle() {
+    const home = this.parent.querySelector?.("[data-passlens]") ?? this.parent;
     home.append(this.shell.root);
-    this.styled = loadStyles().then((sheet) => this.#styled(sheet));
+    this.#styled(await this.loadStyles());
+  }
+
+  /** Show the same elsewhere, with the keyboard where it was. @param {any} parent */
+  moveTo(parent) {
+    const focused = this.shell.root.getRootNode().activeElement;
+    this.parent = parent;
+    this.styled = this.#settle();
+    focused?.focus({ preventScroll: true });
   }
 
   /** @param {CSSStyleSheet | null} sheet */

@@ -1,0 +1,14 @@
+"""The pages, in the order of the bar."""
+
+from __future__ import annotations
+
+PLACES = ("model", "rewrite", "run", "memory", "cost", "history", "export")
+BEHIND_SHARE = "export"
+"""The page that has no link in the bar."""
+HOME = "rewrite"
+"""The page without a name in the address."""
+
+
+def title(place: str) -> str:
+    """What the bar calls a page."""
+    return place.capitalize()
