@@ -1,7 +1,7 @@
 # make run | test | check | slow | docs | bench
 #
 # Each target sets up what it needs by itself: a virtual environment in .venv, and for the tests a
-# Chromium and a PostgreSQL. Nothing but Python 3.11 or newer has to be there beforehand.
+# Chromium, axe-core and a PostgreSQL. Nothing but Python 3.11 or newer has to be there beforehand.
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
@@ -54,6 +54,7 @@ lint: $(TESTING)
 browser: $(TESTING)
 	@echo "browser: looking for Chromium"
 	@sh .ci/chromium install
+	@sh .ci/axe
 
 postgresql:
 	@echo "postgresql: looking for a server for the tests of recordings"

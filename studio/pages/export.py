@@ -112,7 +112,7 @@ def _preview(model: OpenedModel, run: OpenedRun, step: int, kind: Format) -> Non
         if kind == "dot":
             st.code(task.result.read_text(), language=None)
         else:
-            st.image(str(task.result), width="content")
+            st.image(str(task.result), width="content", alt=f"The graph at step {step}")
 
 
 def _link() -> None:

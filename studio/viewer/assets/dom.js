@@ -31,7 +31,7 @@ export function h(tag, props, ...children) {
  */
 export function button(label, text, act, extra = "") {
   // Who speaks to the machine says what stands on the button: the name holds it.
-  const unsaid = /\w/.test(text) && !label.toLowerCase().includes(text.toLowerCase());
+  const unsaid = /\w/.test(text) && !` ${label} `.toLowerCase().includes(` ${text} `.toLowerCase());
   const name = unsaid ? `${text}: ${label}` : label;
   const el = h("button", { type: "button", title: label, "aria-label": name, onclick: act }, text);
   if (extra) el.className = extra;

@@ -2,6 +2,7 @@
 // The passes: switch them, see how often they fired, and why they did not.
 
 import { button, fill, h } from "./dom.js";
+import { counted } from "./numbers.js";
 import { about, exactnessKey, exactnessSign, meaningOf } from "./passinfo.js";
 import { verdictLine } from "./verdict.js";
 import { vetoList } from "./vetoes.js";
@@ -164,7 +165,7 @@ export class Passes {
     const count =
       p.fired && first
         ? button(
-            `Go to its first rewrite, step ${first}`,
+            `${counted(p.fired, "rewrite")}: go to the first, step ${first}`,
             String(p.fired),
             () => this.viewer.nav.goto(first),
             "pl-count",

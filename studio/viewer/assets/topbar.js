@@ -4,6 +4,7 @@
 
 import { fill } from "./dom.js";
 import { ModelMenu } from "./modelmenu.js";
+import { mendRoles } from "./roles.js";
 import { SharePanel } from "./sharepanel.js";
 
 /**
@@ -20,6 +21,8 @@ import { SharePanel } from "./sharepanel.js";
 
 /** @type {WeakMap<object, {menu: ModelMenu, share: SharePanel}>} */
 const bars = new WeakMap();
+
+mendRoles(); // the bar is on every page, and loaded once
 
 /** What Streamlit calls, again on every change of data. @param {BarComponent} component */
 export default function topBar(component) {

@@ -1,0 +1,95 @@
+"""Every page under axe, light and dark, with a model and without one.
+
+`make browser` fetches axe-core as `tests/axe/package-lock.json` pins it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from studio.frame.places import HOME, PLACES
+
+pytestmark = pytest.mark.browser
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+AXE = Path(__file__).parents[1] / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+PATIENCE_MS = 60_000
+GRAVE = ("serious", "critical")
+ALSO = frozenset({"presentation-role-conflict"})
+"""Of little weight to axe; a person with a screen reader hears nonsense."""
+
+DRAWN = """() => {
+  const app = document.querySelector('[data-testid=stApp]');
+  const shown = document.querySelector('.stMain')?.innerText.trim() || window.__passlens?.ready;
+  return Boolean(shown) && app.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-stale=true]') && document.querySelector('.bar-share');
+}"""
+WEARS = """scheme =>
+  getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme
+    && document.getAnimations().every((a) =>
+      a.playState !== 'running' || a.effect.getTiming().iterations === Infinity)"""
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """One visitor for all pages, with axe in them."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not there; `make browser` fetches it")
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.add_init_script(path=AXE)
+    yield context.new_page()
+    context.close()
+
+
+def arrive(page: Page, app_url: str, place: str, *, model: str = "tour") -> None:
+    """Go to a place and wait until its script has drawn it."""
+    page.goto(f"{app_url}/{'' if place == HOME else place}?model={model}&step=5")
+    page.wait_for_function(DRAWN, timeout=PATIENCE_MS)
+
+
+def findings(page: Page) -> list[str]:
+    """What axe finds in the page as it stands, in both schemes."""
+    found: list[str] = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(WEARS, arg=scheme, timeout=PATIENCE_MS)
+        result: dict[str, Any] = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+        found += [
+            f"{scheme}: {violation['id']} at {node['target']}: {node['failureSummary']}"
+            for violation in result["violations"]
+            if violation["impact"] in GRAVE or violation["id"] in ALSO
+            for node in violation["nodes"]
+        ]
+    return found
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_page_has_no_grave_finding(page: Page, app_url: str, place: str) -> None:
+    arrive(page, app_url, place)
+    assert findings(page) == []
+
+
+@pytest.mark.parametrize("place", ["model", "rewrite", "run"])
+def test_a_page_without_its_model_has_no_grave_finding(
+    page: Page, app_url: str, place: str
+) -> None:
+    arrive(page, app_url, place, model="0123456789abcdef")
+    expect(page.get_by_text("This server has no model")).to_be_visible(timeout=PATIENCE_MS)
+    assert findings(page) == []
+
+
+def test_what_opens_over_a_page_has_no_grave_finding(page: Page, app_url: str) -> None:
+    arrive(page, app_url, "history")
+    page.get_by_role("button", name="Tour: open another model").click()
+    expect(page.get_by_role("menu")).to_be_visible()
+    assert findings(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Share").click()
+    expect(page.get_by_role("dialog", name="Share")).to_be_visible()
+    assert findings(page) == []
