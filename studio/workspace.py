@@ -114,14 +114,19 @@ class Workspace:
         off = self.off | {pass_id} if not enabled and inside else self.off - {pass_id}
         return self._rewound(on=on, off=off)
 
-    def with_veto(self, veto: Veto) -> Workspace:
-        """One match vetoed."""
-        return self._rewound(vetoed=self.without_veto(veto.match).vetoed | {veto})
+    def with_veto(self, veto: Veto, *, step: int | None) -> Workspace:
+        """One match vetoed at a step, which is still looked at."""
+        others = frozenset(v for v in self.vetoed if v.match != veto.match)
+        return self._revised(others | {veto}, step)
 
-    def without_veto(self, match: str) -> Workspace:
-        """One match allowed again."""
-        kept = frozenset(veto for veto in self.vetoed if veto.match != match)
-        return self._rewound(vetoed=kept)
+    def without_veto(self, match: str, *, step: int | None) -> Workspace:
+        """One match allowed again, while a step is looked at."""
+        return self._revised(frozenset(v for v in self.vetoed if v.match != match), step)
+
+    def _revised(self, vetoed: frozenset[Veto], step: int | None) -> Workspace:
+        """Other vetoes; the viewer knows by itself where it stands, so nothing is imposed on it."""
+        rewound = self._rewound(vetoed=vetoed)
+        return replace(rewound, view=replace(self.view, step=step), seq=self.seq)
 
     def _rewound(self, **changes: Any) -> Workspace:
         """Another pipeline has other steps: show its last one."""

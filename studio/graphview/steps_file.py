@@ -80,6 +80,17 @@ class _Steps:
                 }
                 for d in self.trace.declined
             ],
+            "vetoed": [
+                {
+                    "match": v.match,
+                    "veto": v.veto,
+                    "pass": self.index[v.pass_id],
+                    "rule": v.rule,
+                    "root": v.root,
+                    "matched": list(v.matched),
+                }
+                for v in self.trace.vetoed
+            ],
             "totals": {name: [first[name], last[name]] for name in first},
             "stopped": self.trace.stopped,
             "seconds": self.trace.seconds,

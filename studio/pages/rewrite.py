@@ -68,11 +68,15 @@ def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:
 
 def _vetoed(workspace: Workspace, event: Any) -> Workspace:
     match event:
-        case {"match": str(match), "rule": str(rule), "root": str(root)}:
-            return workspace.with_veto(Veto(match, rule, root))
+        case {"match": str(match), "rule": str(rule), "root": str(root), "step": int(step)}:
+            return workspace.with_veto(Veto(match, rule, root), step=step)
         case _:
             return workspace
 
 
 def _allowed(workspace: Workspace, event: Any) -> Workspace:
-    return workspace.without_veto(str(event))
+    match event:
+        case {"match": str(match), "step": int(step)}:
+            return workspace.without_veto(match, step=step)
+        case _:
+            return workspace

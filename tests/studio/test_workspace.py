@@ -81,7 +81,18 @@ def test_another_model_starts_without_vetoes_and_raises_the_sequence_number() ->
 
 def test_a_veto_is_taken_back_by_its_match() -> None:
     veto = Veto("0123456789ab", "Identity", "n3")
-    vetoed = Workspace().with_veto(veto).with_veto(replace(veto, rule="other words"))
+    vetoed = Workspace().with_veto(veto, step=4)
+    vetoed = vetoed.with_veto(replace(veto, rule="other words"), step=4)
     assert [v.match for v in vetoed.vetoed] == ["0123456789ab"]
     assert vetoed.pipeline().vetoed == {"0123456789ab"}
-    assert vetoed.without_veto("0123456789ab").vetoed == frozenset()
+    assert vetoed.without_veto("0123456789ab", step=4).vetoed == frozenset()
+
+
+def test_a_veto_leaves_the_step_and_what_the_viewer_shows_alone() -> None:
+    veto = Veto("0123456789ab", "Identity", "n3")
+    for workspace in (
+        FULL.with_veto(veto, step=9),
+        FULL.with_veto(veto, step=3).without_veto(veto.match, step=9),
+    ):
+        assert (workspace.view, workspace.seq) == (replace(FULL.view, step=9), FULL.seq)
+        assert to_query(workspace)["step"] == "9"

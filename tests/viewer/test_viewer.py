@@ -84,17 +84,19 @@ def test_veto_says_which_rewrite_it_was_in_words(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=3")
     page.get_by_role("button", name="Do not make this rewrite").click()
     veto = {"match": f"{3:012x}", "rule": "ConvBatchNorm", "root": "n4"}
-    assert ["trigger", "veto", {**veto, "pass": "fuse-conv-batch-norm"}] in sent(page)
+    asked = {**veto, "pass": "fuse-conv-batch-norm", "step": 3}
+    assert ["trigger", "veto", asked] in sent(page)
     page.evaluate(
         "([veto]) => update({ pipeline: { preset: 'default', presets: [], enabled: [],"
         " vetoed: [veto, { match: 'ffff', rule: '', root: '' }] } })",
         [veto],
     )
+    page.get_by_role("button", name="Vetoed 2").click()
     rows = page.locator(".pl-vetoed li").all_inner_texts()
     assert "ConvBatchNorm at BatchNormalization block.0" in rows[0]
     assert "Rewrite ffff" in rows[1]
     page.locator(".pl-vetoed").get_by_role("button", name="Let this rewrite").first.click()
-    assert ["trigger", "unveto", veto["match"]] in sent(page)
+    assert ["trigger", "unveto", {"match": veto["match"], "step": 3}] in sent(page)
 
 
 def test_a_selected_node_is_lit_in_both_panes_with_its_details(opened: Opened) -> None:

@@ -7,6 +7,7 @@ import { drawMini } from "./mini.js";
 import { amount, counted, FLOP, noun, signed } from "./numbers.js";
 import { exactnessSign } from "./passinfo.js";
 import { verdictLine } from "./verdict.js";
+import { vetoCard } from "./vetocard.js";
 import { weightsPicture } from "./weights.js";
 
 export class Card {
@@ -22,6 +23,10 @@ export class Card {
     const step = this.viewer.nav.touched ? s.current : null;
     if (!s.trace) {
       fill(this.el, ...waiting(data?.busy ?? null));
+      return;
+    }
+    if (this.viewer.veto.done) {
+      fill(this.el, ...vetoCard(this.viewer, this.viewer.veto.done));
       return;
     }
     if (!s.steps.length) {
@@ -82,7 +87,7 @@ export class Card {
       h(
         "div.pl-actions",
         null,
-        button("Do not make this rewrite", "Veto", () => this.#veto(step, pass)),
+        button("Do not make this rewrite", "Veto", () => this.viewer.veto.ask(step)),
         button("Show the place in the graph (g)", "Show", () => this.#show(step)),
         button("Copy the match id", "Copy id", (e) => copy(step.match, e)),
         button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.viewer), e)),
@@ -179,14 +184,6 @@ export class Card {
   #show(step) {
     this.viewer.nav.reveal(step.added[0] ?? step.root);
     this.viewer.stage.follow(this.viewer.motion ? 200 : 0);
-  }
-
-  /**
-   * @param {import("./types.js").StepRecord} step
-   * @param {import("./types.js").PassRecord | undefined} pass
-   */
-  #veto({ match, rule, root }, pass) {
-    this.viewer.trigger("veto", { match, pass: pass?.id ?? "", rule, root });
   }
 }
 

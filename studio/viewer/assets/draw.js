@@ -11,7 +11,7 @@ import { LOD, markColour, meets } from "./detail.js";
 /** @typedef {import("./place.js").Box} Box */
 /** @typedef {import("./theme.js").Theme} Theme */
 
-/** @typedef {"added" | "removed" | "changed" | "matched"} Mark */
+/** @typedef {"added" | "removed" | "changed" | "matched" | "vetoed" | "declined"} Mark */
 /**
  * @typedef {{mark: Mark | null, now: boolean, faded: boolean, plus: number, minus: number}} BoxMark
  */

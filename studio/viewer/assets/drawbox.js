@@ -12,6 +12,19 @@ import { markColour, TEXT_LOD } from "./detail.js";
 /** @typedef {{x: number, y: number, w: number, h: number, alpha: number}} Place */
 
 export const RADIUS = 6;
+/** @type {Map<import("./draw.js").Mark, string>} in the corner; never by colour alone */
+const SIGNS = new Map([
+  ["added", "+"],
+  ["changed", "~"],
+  ["removed", "−"],
+  ["vetoed", "×"],
+  ["declined", "!"],
+]);
+/** @type {Map<import("./draw.js").Mark, number[]>} */
+const DASHES = new Map([
+  ["removed", [5, 3]],
+  ["declined", [2, 3]],
+]);
 
 /** @param {Scene} s @param {Box} b @param {Place} p @param {BoxMark} [given] */
 export function drawBox(s, b, p, given) {
@@ -154,19 +167,12 @@ export function ring(s, p, mark) {
   const colour = markColour(theme, mark.mark);
   c.strokeStyle = colour;
   c.lineWidth = mark.now ? 2.25 : 1.25;
-  if (mark.mark === "removed") c.setLineDash([5, 3]);
+  c.setLineDash(DASHES.get(mark.mark ?? "matched") ?? []);
   c.beginPath();
   c.roundRect(p.x - 1.5, p.y - 1.5, p.w + 3, p.h + 3, RADIUS + 1.5);
   c.stroke();
   c.setLineDash([]);
-  const sign =
-    mark.mark === "added"
-      ? "+"
-      : mark.mark === "changed"
-        ? "~"
-        : mark.mark === "removed"
-          ? "−"
-          : "";
+  const sign = SIGNS.get(mark.mark ?? "matched");
   if (!sign || (!mark.now && s.view.k < 0.6)) return;
   disc(s, p.x + p.w, p.y, colour, sign, mark.now ? 7.5 : 6);
 }

@@ -38,6 +38,7 @@ export class Navigator {
     if (!s) return;
     const target = Math.max(0, Math.min(s.steps.length, Math.round(step)));
     if (target === s.step) return;
+    viewer.veto.clear();
     this.touched = true;
     const forward = target === s.step + 1;
     const near = Math.abs(target - s.step) === 1;

@@ -19,6 +19,7 @@ export class Passes {
     /** @type {Set<string>} passes whose reasons are open */ this.reasons = new Set();
     /** @type {Map<string, boolean>} asked for, not yet answered */ this.pending = new Map();
     /** @type {Map<string, HTMLElement>} */ this.rows = new Map();
+    this.vetoesOpen = false;
     this.pipelineText = "";
   }
 
@@ -58,9 +59,15 @@ export class Passes {
     fill(
       this.el,
       this.#head(),
+      vetoList(this.viewer, (id) => this.#nodeName(id), {
+        open: this.vetoesOpen,
+        toggle: () => {
+          this.vetoesOpen = !this.vetoesOpen;
+          this.render();
+        },
+      }),
       exactnessKey(this.list),
       ...[...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
-      vetoList(this.viewer, (id) => this.#nodeName(id)),
     );
     if (!families.size)
       this.el.append(h("p.pl-empty", null, "The passes of the pipeline will be listed here."));

@@ -10,6 +10,7 @@ import { Cursor, History } from "./trace.js";
 
 /** @typedef {import("./place.js").Picture} Picture */
 /** @typedef {import("./draw.js").BoxMark} BoxMark */
+/** @typedef {import("./draw.js").Mark} Mark */
 /** @typedef {"before" | "after" | "overlay"} Which */
 
 export class Session {
@@ -34,6 +35,9 @@ export class Session {
     /** @type {Map<Which, {stamp: string, picture: Picture}>} */
     this.cache = new Map();
     this.folds = 0;
+    /** @type {{mark: Mark, nodes: Set<number>} | null} marked besides what the step did */
+    this.places = null;
+    this.marked = 0;
   }
 
   #newLayout() {
@@ -170,17 +174,29 @@ export class Session {
     };
   }
 
+  /**
+   * Mark nodes besides what the step did: a place that was vetoed, or places that were declined.
+   * @param {Mark | null} mark @param {string[]} ids
+   */
+  mark(mark, ids) {
+    const nodes = ids.map((id) => this.union.index.get(id)).filter((o) => o !== undefined);
+    this.places = mark && nodes.length ? { mark, nodes: new Set(nodes) } : null;
+    this.marked++;
+  }
+
   /** @param {Which} which @returns {Map<number, BoxMark>} */
   marks(which) {
     const touched = this.touched();
     const now = new Set();
     for (const set of Object.values(touched))
       for (const o of set) this.#around(this.union.slotOf[o], now);
+    const places = new Set();
+    for (const o of this.places?.nodes ?? []) this.#around(this.union.slotOf[o], places);
     /** @type {Map<number, BoxMark>} */
     const marks = new Map();
     for (const b of this.picture(which).boxes) {
       const mark =
-        b.kind === "node" ? this.#nodeMark(b.occ, which, touched) : this.#groupMark(b, now);
+        b.kind === "node" ? this.#nodeMark(b.occ, which, touched) : this.#groupMark(b, now, places);
       if (mark) marks.set(b.key, mark);
     }
     return marks;
@@ -196,16 +212,23 @@ export class Session {
       into.add(this.layout.slots + g.at);
   }
 
-  /** @param {import("./place.js").Box} b @param {Set<number>} now @returns {BoxMark | null} */
-  #groupMark(b, now) {
+  /**
+   * @param {import("./place.js").Box} b
+   * @param {Set<number>} now groups around what the step did
+   * @param {Set<number>} places groups around what is marked besides
+   * @returns {BoxMark | null}
+   */
+  #groupMark(b, now, places) {
     const g = b.key - this.layout.slots;
     const plus = this.plus[g],
       minus = this.minus[g];
     const here = now.has(b.key);
-    if (!plus && !minus && !here) return null;
+    const marked = places.has(b.key);
+    if (!plus && !minus && !here && !marked) return null;
+    const kind = here ? "matched" : marked ? (this.places?.mark ?? null) : null;
     return {
-      mark: here && b.kind === "closed" ? "matched" : null,
-      now: here && b.kind === "closed",
+      mark: b.kind === "closed" ? kind : null,
+      now: kind !== null && b.kind === "closed",
       faded: false,
       plus,
       minus,
@@ -228,6 +251,8 @@ export class Session {
       return { mark: b ? "matched" : "removed", now: true, ...plain };
     if (which === "after" && touched.matched.has(o) && b)
       return { mark: "matched", now: true, ...plain };
+    if (this.places?.nodes.has(o) && (which === "before" ? a : b))
+      return { mark: this.places.mark, now: true, ...plain };
     if (a && !b) return { mark: "removed", now: false, ...plain, faded: true };
     if (b && !a) return { mark: "added", now: false, ...plain };
     if (this.history.changedBetween(o, this.early.step, this.step))
@@ -238,9 +263,10 @@ export class Session {
   /** Where the current rewrite is: boxes in a pane, or null. @param {Which} which */
   changeBounds(which) {
     const { matched, added, changed } = this.touched();
+    const vetoed = this.places?.mark === "vetoed" ? this.places.nodes : null;
     const { byKey } = this.picture(which);
     let box = null;
-    for (const o of [...matched, ...added, ...changed]) {
+    for (const o of vetoed ?? [...matched, ...added, ...changed]) {
       const b = byKey.get(this.tree.boxOf(this.union.slotOf[o]));
       if (!b) continue;
       box = box

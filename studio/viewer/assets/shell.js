@@ -55,6 +55,7 @@ export class Shell {
       this.tools.el,
       this.legend.el,
       this.note,
+      viewer.veto.el,
     );
     this.left = h("aside.pl-left", { "aria-label": "Passes" }, this.passes.el);
     this.right = h(

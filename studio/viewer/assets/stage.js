@@ -300,7 +300,7 @@ export class Stage {
   #marks(which) {
     const s = /** @type {Session} */ (this.session);
     if (this.spotlight) return this.spotlight.marks(s);
-    const stamp = `${s.folds}|${s.step}|${s.before}|${which}`;
+    const stamp = `${s.folds}|${s.step}|${s.before}|${s.marked}|${which}`;
     const known = this.markCache.get(which);
     if (known?.stamp === stamp && known.session === s) return known.marks;
     const marks = s.marks(which);

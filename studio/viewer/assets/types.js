@@ -91,6 +91,12 @@
  */
 
 /**
+ * @typedef {{match: string, veto: string, pass: number, rule: string, root: string,
+ * matched: string[]}} VetoedRecord `veto` is the match that was vetoed: this one, or one whose place
+ * this one would touch
+ */
+
+/**
  * @typedef {object} StepsJson `passlens.steps/1`
  * @property {string} key
  * @property {string} graph
@@ -98,6 +104,7 @@
  * @property {NodeRecord[]} nodes
  * @property {StepRecord[]} steps
  * @property {DeclinedRecord[]} declined
+ * @property {VetoedRecord[]} [vetoed] held back by the pipeline's vetoes
  * @property {{nodes?: number[], flops?: number[], bytes?: number[]}} [totals]
  */
 

@@ -13,6 +13,7 @@ import { Report } from "./report.js";
 import { Session } from "./session.js";
 import { Shell } from "./shell.js";
 import { readTheme } from "./theme.js";
+import { Vetoing } from "./vetoing.js";
 
 /** @typedef {import("./types.js").Descriptor} Descriptor */
 
@@ -48,6 +49,7 @@ export class Viewer {
     this.report = new Report(this);
     this.nav = new Navigator(this);
     this.live = new Live(this);
+    this.veto = new Vetoing(this);
     this.shell = new Shell(this);
     this.keys = new Keys(this);
     this.endLinks = answerForLinks(this);
@@ -150,9 +152,7 @@ export class Viewer {
     const waiting = data.busy && !data.steps && this.session?.graph.key === data.graph?.key;
     if (!data.graph || want === this.loaded || waiting) {
       await this.styled;
-      this.#impose(data);
-      this.shell.renderAll();
-      this.#showSelected();
+      this.#keep(data);
       return;
     }
     const [graph, trace] = await Promise.all([
@@ -167,6 +167,10 @@ export class Viewer {
         `${this.data?.graph?.key ?? ""}|${this.data?.steps?.key ?? ""}` !== want)
     )
       return;
+    if (want === this.loaded) {
+      this.#keep(data); // asked for twice while it was on its way
+      return;
+    }
     const started = performance.now();
     const same = this.session?.graph === graph;
     const old = same ? this.session : null;
@@ -199,14 +203,23 @@ export class Viewer {
       id && session.union.index.has(id) ? id : null;
     this.selected = known(this.selected);
     this.#impose(data, true);
+    this.veto.arrived(session);
     if (!traced) this.selected ??= known(data.select?.[0]); // a link may name what a step makes
     this.stage.refresh(0);
     if (first) this.stage.home();
     if (!traced) this.nav.touched = typeof data.step === "number" && trace !== null;
     if (!traced && this.nav.touched && step > 0) this.nav.follow(0);
+    if (this.veto.done) this.nav.follow(0);
     this.shell.renderAll();
     this.#showSelected();
     this.report.ready(performance.now() - started);
+  }
+
+  /** The same graph and trace, told again. @param {Descriptor} data */
+  #keep(data) {
+    this.#impose(data);
+    this.shell.renderAll();
+    this.#showSelected();
   }
 
   /**

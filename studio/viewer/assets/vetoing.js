@@ -1,0 +1,109 @@
+// @ts-check
+// A veto from the click to what it cost: asked for in one trace, told of in the next.
+
+import { button, fill, h } from "./dom.js";
+import { counted } from "./numbers.js";
+import { differingSteps } from "./tracediff.js";
+
+/** @typedef {import("./session.js").Session} Session */
+/** @typedef {import("./types.js").StepRecord} StepRecord */
+
+/**
+ * @typedef {object} Vetoed a rewrite that was vetoed, and what became of the others
+ * @property {StepRecord} step as it was
+ * @property {import("./types.js").PassRecord | undefined} pass
+ * @property {StepRecord[]} gone later steps that are no more, as they were
+ * @property {StepRecord[]} fresh steps that were not there before
+ * @property {StepRecord[]} elsewhere those of them by which another pass rewrites the same place
+ */
+
+export class Vetoing {
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.el = h("div.pl-toast", { hidden: true, role: "status" });
+    /** @type {{step: StepRecord, session: Session} | null} not answered yet */ this.asked = null;
+    /** @type {Vetoed | null} what the card speaks of */ this.done = null;
+  }
+
+  /** @param {StepRecord} step */
+  ask(step) {
+    const session = /** @type {Session} */ (this.viewer.session);
+    const pass = session.trace?.passes[step.pass]?.id ?? "";
+    const { match, rule, root } = step;
+    this.asked = { step, session };
+    this.viewer.trigger("veto", { match, pass, rule, root, step: session.step });
+  }
+
+  undo() {
+    const match = this.done?.step.match;
+    this.clear();
+    if (match) this.allow(match);
+  }
+
+  /** @param {string} match */
+  allow(match) {
+    this.viewer.trigger("unveto", { match, step: this.viewer.session?.step ?? 0 });
+  }
+
+  /** Another trace is there: is it the answer? @param {Session} session */
+  arrived(session) {
+    const { asked } = this;
+    this.asked = this.done = null;
+    const held = session.trace?.vetoed?.some((v) => v.match === asked?.step.match);
+    if (asked && held && asked.session.graph === session.graph) {
+      this.done = outcome(asked.step, asked.session, session);
+      session.mark("vetoed", asked.step.matched);
+    }
+    this.#tell();
+  }
+
+  /** Speak of the steps again. */
+  clear() {
+    if (!this.done) return;
+    this.done = null;
+    this.viewer.session?.mark(null, []);
+    this.#tell();
+    this.viewer.stage.invalidate();
+  }
+
+  #tell() {
+    const { done } = this;
+    this.el.hidden = !done;
+    if (!done) return;
+    fill(
+      this.el,
+      h("span", null, `Vetoed. ${costOf(done)}`),
+      button("Let this rewrite happen again", "Undo", () => this.undo()),
+      button("Close this note", "×", () => this.#close(), "pl-x"),
+    );
+  }
+
+  #close() {
+    this.el.hidden = true;
+  }
+}
+
+/** @param {StepRecord} step @param {Session} before @param {Session} after @returns {Vetoed} */
+function outcome(step, before, after) {
+  const { gone, fresh } = differingSteps(before, after);
+  const place = new Set(step.matched);
+  return {
+    step,
+    pass: before.trace?.passes[step.pass],
+    gone: gone.filter((other) => other !== step),
+    fresh,
+    elsewhere: fresh.filter(
+      (other) => other.pass !== step.pass && other.matched.some((id) => place.has(id)),
+    ),
+  };
+}
+
+/** What a veto cost, in words. @param {Vetoed} vetoed */
+export function costOf({ gone, fresh }) {
+  if (!gone.length && !fresh.length) return "No other step changes.";
+  const lost = `${counted(gone.length, "later step")} ${gone.length === 1 ? "vanishes" : "vanish"}`;
+  const are = fresh.length === 1 ? "is" : "are";
+  if (!gone.length) return `${counted(fresh.length, "later step")} ${are} new.`;
+  return fresh.length ? `${lost}, ${fresh.length} ${are} new.` : `${lost}.`;
+}
