@@ -10,7 +10,6 @@ import { Cursor, History } from "./trace.js";
 
 /** @typedef {import("./place.js").Picture} Picture */
 /** @typedef {import("./draw.js").BoxMark} BoxMark */
-/** @typedef {import("./draw.js").Mark} Mark */
 /** @typedef {"before" | "after" | "overlay"} Which */
 
 export class Session {
@@ -35,7 +34,7 @@ export class Session {
     /** @type {Map<Which, {stamp: string, picture: Picture}>} */
     this.cache = new Map();
     this.folds = 0;
-    /** @type {{mark: Mark, nodes: Set<number>} | null} marked besides what the step did */
+    /** @type {{mark: import("./draw.js").Mark, nodes: Set<number>} | null} besides the step's */
     this.places = null;
     this.marked = 0;
   }
@@ -176,7 +175,7 @@ export class Session {
 
   /**
    * Mark nodes besides what the step did: a place that was vetoed, or places that were declined.
-   * @param {Mark | null} mark @param {string[]} ids
+   * @param {import("./draw.js").Mark | null} mark @param {string[]} ids
    */
   mark(mark, ids) {
     const nodes = ids.map((id) => this.union.index.get(id)).filter((o) => o !== undefined);

@@ -3,6 +3,7 @@
 
 import { fill } from "./dom.js";
 import { fetchJson } from "./fetching.js";
+import { fontReady } from "./fonts.js";
 import { Heat } from "./heat.js";
 import { Live } from "./live.js";
 import { Keys } from "./keys.js";
@@ -16,17 +17,6 @@ import { readTheme } from "./theme.js";
 import { Vetoing } from "./vetoing.js";
 
 /** @typedef {import("./types.js").Descriptor} Descriptor */
-
-const FONT_PATIENCE_MS = 400;
-
-/** Widths follow the text, so its font must be there; but not for long. @param {string} [family] */
-function fontReady(family) {
-  const late = new Promise((done) => window.setTimeout(done, FONT_PATIENCE_MS));
-  const fonts = ["400", "600"].map((weight) =>
-    document.fonts.load(`${weight} 12px ${family ?? "sans-serif"}`),
-  );
-  return Promise.race([Promise.allSettled(fonts), late]);
-}
 
 export class Viewer {
   /** @param {any} parent @param {() => Promise<CSSStyleSheet | null>} loadStyles */
