@@ -8,8 +8,8 @@ the mean of its fastest quarter of runs, as a micro model's. Neighbours make a s
 as fast for minutes, and every session lays its memory out anew, so there are several rounds, each
 with a calibration and a session of N runs of every network; of each time the mean of the faster
 half of the rounds counts, of micro models as of nodes. All nodes that ran are compared. The
-profiler writes whole microseconds and adds to each node what the calibration found; equal times
-share their average rank.
+profiler writes whole microseconds; what it takes itself is measured in turns with the runs and
+taken off, of micro models as of nodes. Equal times share their average rank.
 
 Each network runs twice: as exported, and with constants folded (what no input can change is
 computed once, as any runtime does before it runs). Numbers too small for full precision count as
@@ -186,7 +186,7 @@ class Case:
         nodes = predict_graph(self.model.ir.graph, Sizes(), device).nodes
         predicted = {node.name: node for node in nodes}
         known = tuple(
-            Compared(predicted[name], predicted[name].parts.total_us + device.clock_us, us)
+            Compared(predicted[name], predicted[name].parts.total_us, us)
             for name, us in times_us.items()
             if name in predicted
         )
@@ -225,7 +225,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             ]
     finally:
         pool.close()
-    table = report(rows, best, device, f"{arguments.rounds} rounds of {arguments.runs} runs")
+    table = report(rows, best, f"{arguments.rounds} rounds of {arguments.runs} runs")
     print(table)
     if arguments.write:
         RESULT.write_text(table)
@@ -258,7 +258,7 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (ends - (counts + 1) / 2)[group]
 
 
-def report(rows: Sequence[Row], best: Sequence[Row], device: DeviceProfile, how: str) -> str:
+def report(rows: Sequence[Row], best: Sequence[Row], how: str) -> str:
     """The tables in Markdown; `best` are those short of the goal, launches fitted on themselves."""
     head = [
         "| network | file | nodes | ≥ 10 µs | measured ms | predicted / measured | Spearman | "
@@ -279,7 +279,7 @@ def report(rows: Sequence[Row], best: Sequence[Row], device: DeviceProfile, how:
     parts += ["**Operators that are farthest off** (of those with 1 % of a network's time)", ""]
     parts += ["| operator | class | nodes | measured ms | predicted / measured |"]
     parts += ["|---|---|--:|--:|--:|", *_worst(rows), ""]
-    parts += [f"The profiler adds {device.clock_us:.2g} µs to each node; a prediction has it too."]
+    parts += ["What the profiler takes itself is in neither."]
     return "\n".join(parts) + "\n"
 
 

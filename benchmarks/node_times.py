@@ -17,17 +17,20 @@ _WARM_RUNS = 2
 def record(path: Path, runs: int) -> dict[str, float]:
     """In the worker: microseconds of each node, the mean of its fastest quarter of runs.
 
+    What the profiler takes is taken off.
+
     What the first session of a process says about small numbers holds for all.
     """
     node_times(model_of(Micro("Neg", ((1,),))), CALIBRATED, runs=1)
     with tempfile.TemporaryDirectory() as folder:
-        recorder = Recorder(path, CALIBRATED, Request(seeds=1), folder=Path(folder))
+        request = Request(seeds=1)
+        recorder = Recorder(path, CALIBRATED, request, folder=Path(folder), bare=True)
         for _ in range(runs + _WARM_RUNS):
             recorder.run()
-        timeline = recorder.finish().timeline
-    times: dict[str, list[int]] = {}
-    for run in timeline.runs[_WARM_RUNS:]:
-        spent: dict[str, int] = {}
+        profile = recorder.finish(usual=fastest_quarter)
+    times: dict[str, list[float]] = {}
+    for run in map(profile.bare, profile.timeline.runs[_WARM_RUNS:]):
+        spent: dict[str, float] = {}
         for event in run.events:
             spent[event.node] = spent.get(event.node, 0) + event.duration_us
         for name, us in spent.items():

@@ -33,12 +33,15 @@ class StepTimes:
         label: of the variant.
         first: in the first run.
         steady: medians of later runs; the same operators.
+        profiler_us: what the profiler took of each operator, and was taken off; None where nothing
+            was.
     """
 
     step: int
     label: str
     first: tuple[Kernel, ...]
     steady: tuple[Kernel, ...]
+    profiler_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,14 @@ class MeasuredTimes:
 
     Attributes:
         label: of the variant.
+        profiler_us: what the profiler took of each operator, and was taken off; None where nothing
+            was.
     """
 
     step: int
     label: str
     kernels: tuple[MeasuredKernel, ...]
+    profiler_us: float | None = None
 
 
 def times_json(steps: Iterable[StepTimes]) -> dict[str, Any]:
@@ -119,7 +125,7 @@ def measured_times(run: OpenedRun, step: int) -> MeasuredTimes | None:
                     MeasuredKernel(op_type, steady_us, tuple(nodes))
                     for _, steady_us, op_type, nodes in profile["kernels"]
                 )
-                return MeasuredTimes(step, profile["label"], kernels)
+                return MeasuredTimes(step, profile["label"], kernels, profile.get("profiler_us"))
     return None
 
 
@@ -128,6 +134,7 @@ def _profile(times: StepTimes) -> dict[str, Any]:
     return {
         "step": times.step,
         "label": times.label,
+        "profiler_us": times.profiler_us,
         "kernels": [
             [first.get(one.name, 0.0), one.time_us, one.op_type, list(one.nodes)]
             for one in times.steady

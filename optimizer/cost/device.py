@@ -11,7 +11,7 @@ from typing import Any
 from optimizer.cost.classes import OperatorClass
 from optimizer.errors import StudioError
 
-FORMAT = 6
+FORMAT = 7
 """Of the JSON; another one is not read."""
 
 
@@ -99,8 +99,6 @@ class DeviceProfile:
         far_operand_us: what each operand adds to a launch that was last read or written long ago.
         far_instructions_us: what a launch takes longer where none of the nodes right before had
             its operator.
-        clock_us: what the runtime's profiler adds to each operator that it times; no prediction
-            contains it, a comparison with a profile has to.
         operators: curves of single operators that differ from their class; operations a second,
             or bytes a second for classes that move data.
         packing: bytes a second at which the one right side of a matrix product is laid out anew
@@ -134,7 +132,6 @@ class DeviceProfile:
     cold_operator: float = 0.0
     far_operand_us: float = 0.0
     far_instructions_us: float = 0.0
-    clock_us: float = 0.0
     operators: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
     packing: Curve | None = None
     weight_transposes: Curve | None = None
@@ -202,7 +199,6 @@ def device_json(device: DeviceProfile) -> dict[str, Any]:
         "cold_operator": device.cold_operator,
         "far_operand_us": device.far_operand_us,
         "far_instructions_us": device.far_instructions_us,
-        "clock_us": device.clock_us,
         "operators": {name: curve.points for name, curve in device.operators.items()},
         "packing": _points(device.packing),
         "weight_transposes": _points(device.weight_transposes),
@@ -241,7 +237,6 @@ def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
             cold_operator=float(data["cold_operator"]),
             far_operand_us=float(data["far_operand_us"]),
             far_instructions_us=float(data["far_instructions_us"]),
-            clock_us=float(data["clock_us"]),
             operators={str(name): _curve(points) for name, points in data["operators"].items()},
             packing=_maybe_curve(data["packing"]),
             weight_transposes=_maybe_curve(data["weight_transposes"]),

@@ -21,7 +21,6 @@ from profiling.calibration.table import micros
 from profiling.calibration.timing import (
     faster_half,
     faster_halves,
-    time_clock,
     time_launches,
     time_micros,
     time_weights,
@@ -48,14 +47,13 @@ class Timings:
     """What was measured, in microseconds.
 
     Attributes:
-        clock_us: what the profiler adds to a node.
-        launches_us: each node of `launches.model()`, by name.
-        micros_us: each micro model's node; None where the runtime refuses it.
-        weights_us: a node that needs weights from far, by kind.
+        launches_us: each node of `launches.model()`, by name, without what the profiler takes.
+        micros_us: each micro model's node; None where the runtime refuses it. What the profiler
+            takes is in all of them and goes with the launch.
+        weights_us: a node that needs weights from far, by kind, just so.
         load: processes that wanted to run when it began.
     """
 
-    clock_us: float
     launches_us: Mapping[str, float]
     micros_us: tuple[float | None, ...]
     weights_us: Mapping[str, float]
@@ -67,7 +65,6 @@ class Timings:
         micros = zip(*(one.micros_us for one in rounds), strict=True)
         ran = ([us for us in times if us is not None] for times in micros)
         return cls(
-            faster_half([one.clock_us for one in rounds]),
             faster_halves([one.launches_us for one in rounds]),
             tuple(faster_half(times) if times else None for times in ran),
             faster_halves([one.weights_us for one in rounds]),
@@ -119,13 +116,12 @@ def measure(
     table, load = micros(footprints(cache_sizes())), this_machine().load
     with pool.measuring(cancelled=cancelled) as bench:
         worker = bench.worker(fresh=config.device != "cpu")
-        clock_us = worker.run(time_clock, config, limits=_LIMITS, cancelled=cancelled)
         launched = worker.run(time_launches, config, limits=_LIMITS, cancelled=cancelled)
         times = worker.run(
             time_micros, table, config, limits=_LIMITS, progress=progress, cancelled=cancelled
         )
         weights = worker.run(time_weights, config, limits=_LIMITS, cancelled=cancelled)
-    return Timings(clock_us, launched, tuple(times), weights, load)
+    return Timings(launched, tuple(times), weights, load)
 
 
 def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfile:
@@ -182,7 +178,7 @@ def _profile(
     memory = levels(found.bandwidths, caches)
     near_bytes = memory[0].size_bytes or 0
     launched = {
-        name: max(0.0, us - timings.clock_us)
+        name: us
         for name, us in timings.launches_us.items()
         if not name.startswith(launches.SWEEPER)
     }
@@ -206,7 +202,6 @@ def _profile(
         cold_operator=launch.cold_operator,
         far_operand_us=launch.far_operand_us,
         far_instructions_us=launch.far_instructions_us,
-        clock_us=timings.clock_us,
         operators=found.operators,
         packing=found.packing,
         weight_transposes=found.weight_transposes,

@@ -6,7 +6,6 @@ fastest quarter of its runs; the profiler writes whole microseconds, which that 
 
 from __future__ import annotations
 
-import gc
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -21,15 +20,14 @@ from profiling.calibration.micro import Micro, feeds_of, model_of
 from profiling.config import RunConfig
 from profiling.execution.session import open_session
 from profiling.kernels.node_times import read_times
-from profiling.timeline.events import parse_profile
+from profiling.timeline.bare import BareRuns
+from profiling.timeline.events import Run, parse_profile
 
 _WARM_RUNS = 3
 _RUNS, _MOST_RUNS = 20, 60
 _SECONDS = 0.02
 _WEIGHTS_RUNS = 12
 _LAUNCH_RUNS = 24
-_CHAIN = (50, 450)
-_CHAIN_RUNS = 40
 
 
 def time_micros(
@@ -48,8 +46,24 @@ def time_micros(
 
 
 def time_launches(config: RunConfig) -> dict[str, float]:
-    """Microseconds of every node of `launches.model()`."""
-    return dict(node_times(launches.model(), config, runs=_LAUNCH_RUNS))
+    """Microseconds of every node of `launches.model()`, without what the profiler takes."""
+    model = launches.model()
+    if config.device != "cpu":
+        return dict(node_times(model, config, runs=_LAUNCH_RUNS))
+    feeds = feeds_of(model)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = folder / "launches.onnx"
+        ir.save(model, path)
+        session = open_session(path, config, profile_prefix=str(folder / "profile"))
+        beside: Any = open_session(path, config)
+        bare = BareRuns(config, folder, lambda: beside.run(None, feeds))
+        for _ in range(_WARM_RUNS + _LAUNCH_RUNS):
+            session.run(None, feeds)
+            bare.run()
+        runs = parse_profile(_profile_of(session)).runs
+        cost = bare.cost(runs, usual=fastest_quarter)
+    return {name: cost.work_us(us) for name, us in _fastest(runs).items()}
 
 
 def time_weights(config: RunConfig) -> dict[str, float]:
@@ -60,28 +74,28 @@ def time_weights(config: RunConfig) -> dict[str, float]:
     return {kind: sorted(found)[len(found) // 2] for kind, found in kinds.items()}
 
 
-def time_clock(config: RunConfig) -> float:
-    """What the profiler adds to a node: equal tiny nodes by its clock, less what whole runs say."""
-    lengths = [_chain(length) for length in _CHAIN]
-    profiled = node_times(lengths[0], config, runs=_MOST_RUNS)
-    short, long = (_run_us(model, config) for model in lengths)
-    middle = sorted(profiled.values())[len(profiled) // 2]
-    return max(0.0, middle - (long - short) / (_CHAIN[1] - _CHAIN[0]))
-
-
 def node_times(model: ir.Model, config: RunConfig, *, runs: int = _RUNS) -> Mapping[str, float]:
-    """Microseconds by node: the fastest quarter of at least `runs` runs."""
+    """Microseconds by node, the profiler's own included: the fastest of at least `runs` runs."""
     feeds = feeds_of(model)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "micro.onnx"
         ir.save(model, path)
         session = open_session(path, config, profile_prefix=str(Path(folder) / "profile"))
         _repeat(session, feeds, runs)
-        text = Path(str(session.end_profiling())).read_text(encoding="utf-8")
+        text = _profile_of(session)
     if config.device != "cpu":
         return read_times(text).times_us
-    spent: dict[str, list[int]] = {}
-    for run in parse_profile(text).runs[_WARM_RUNS:]:
+    return _fastest(parse_profile(text).runs)
+
+
+def _profile_of(session: Any) -> str:
+    return Path(str(session.end_profiling())).read_text(encoding="utf-8")
+
+
+def _fastest(runs: Sequence[Run]) -> dict[str, float]:
+    """Microseconds by node: the fastest quarter of runs, but for the first few."""
+    spent: dict[str, list[float]] = {}
+    for run in runs[_WARM_RUNS:]:
         for event in run.events:
             spent.setdefault(event.node, []).append(event.duration_us)
     return {name: fastest_quarter(times) for name, times in spent.items()}
@@ -94,34 +108,6 @@ def _repeat(session: Any, feeds: Mapping[str, Any], runs: int) -> None:
         if number >= runs + _WARM_RUNS and time.perf_counter() - started > _SECONDS:
             return
         session.run(None, feeds)
-
-
-def _run_us(model: ir.Model, config: RunConfig) -> float:
-    """The fastest of many whole runs."""
-    feeds = feeds_of(model)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "chain.onnx"
-        ir.save(model, path)
-        session = open_session(path, config)
-    spent: list[int] = []
-    gc.disable()
-    try:
-        for _ in range(_CHAIN_RUNS):
-            started = time.perf_counter_ns()
-            session.run(None, feeds)
-            spent.append(time.perf_counter_ns() - started)
-    finally:
-        gc.enable()
-    return min(spent) / 1e3
-
-
-def _chain(length: int) -> ir.Model:
-    first = ir.val("x", ir.DataType.FLOAT, (1,))
-    nodes: list[ir.Node] = []
-    for number in range(length):
-        operand = nodes[-1].outputs[0] if nodes else first
-        nodes.append(ir.node("Neg", [operand], name=f"node{number}"))
-    return launches.finished([first], [], nodes, nodes[-1].outputs)
 
 
 def fastest_quarter(times: Sequence[float]) -> float:

@@ -30,6 +30,9 @@ from profiling.kernels.extract import NotExtractable, extract
 from profiling.kernels.node_times import NodeTimes, read_times, sizes_of
 from profiling.kernels.workload import TensorSize, Workload, describe, size_of
 from profiling.racing.race import Variant
+from profiling.timeline.bare import BareRuns
+from profiling.timeline.events import parse_profile
+from profiling.timeline.profiler_cost import ProfilerCost
 
 Source = Literal["runtime profile", "static cost"]
 
@@ -81,12 +84,14 @@ class HotOperators:
         source: `runtime profile`, or `static cost` where the model could not be run.
         total_us: of all operators in one steady run.
         remark: why there is no profile; empty if there is one.
+        profiler: what its profiler cost, taken off all times; None where nothing was.
     """
 
     source: Source
     total_us: float
     operators: tuple[HotOperator, ...]
     remark: str = ""
+    profiler: ProfilerCost | None = None
 
 
 def find_hot(
@@ -131,10 +136,10 @@ def hot_operators(
     try:
         report("profiling the file as it stands", 0.2)
         profiled = _profiled(named, config, request)
-        times, sizes = profiled.times_us, sizes_of(loaded, profiled)
+        times, sizes, cost = profiled.times_us, sizes_of(loaded, profiled), profiled.profiler
         source: Source = "runtime profile"
     except RunError as error:
-        remark, source = error.message, "static cost"
+        remark, source, cost = error.message, "static cost", None
         # For want of a real run, sizes are what shape inference finds.
         loaded = complete(opened, isolate=within_worker).ir
         blocks = blocks_of(loaded.graph)
@@ -146,7 +151,7 @@ def hot_operators(
         _with_model(operator, block, sizes, loaded) if block in heaviest else operator
         for operator, block in found
     )
-    return HotOperators(source, sum(times.values()), operators, remark)
+    return HotOperators(source, sum(times.values()), operators, remark, cost)
 
 
 def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
@@ -160,19 +165,25 @@ def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
 
 def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> NodeTimes:
     """What the runtime says about each node; the first run left out."""
-    reference = jobs.run_reference(path, request)
-    kept = {name: value for name, value in config.changed().items() if name not in _REWRITING}
-    session: Any = open_session(path, from_values(kept), profile_prefix="hot")
+    inputs = dict(jobs.run_reference(path, request).runs[0].inputs)
+    kept = from_values({n: v for n, v in config.changed().items() if n not in _REWRITING})
+    session: Any = open_session(path, kept, profile_prefix="hot")
+    bare: BareRuns | None = None
+    if config.device == "cpu":
+        beside: Any = open_session(path, kept)
+        bare = BareRuns(kept, Path.cwd(), lambda: beside.run(None, inputs))
     began = time.monotonic()
     for number in range(RUNS):
         if number >= _LEAST_RUNS and time.monotonic() - began > _PROFILE_S:
             break
         try:
-            session.run(None, dict(reference.runs[0].inputs))
+            session.run(None, inputs)
+            if bare is not None:
+                bare.run()
         except Exception as error:  # the runtime has a dozen classes for this
             raise refusal(error) from error
-    written = Path(str(session.end_profiling()))
-    found = read_times(written.read_text(encoding="utf-8", errors="replace"))
+    text = Path(str(session.end_profiling())).read_text(encoding="utf-8", errors="replace")
+    found = read_times(text, None if bare is None else bare.cost(parse_profile(text).runs))
     if config.device != "cpu" and not found.kernels:
         raise RunError(
             "This build of the runtime times launches only on a GPU, not kernels; "

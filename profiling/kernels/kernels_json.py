@@ -17,6 +17,7 @@ from profiling.kernels.tuning import TuningResults
 from profiling.kernels.whole import Confirmation
 from profiling.kernels.workload import TensorSize, Workload
 from profiling.racing.race_json import race_from_json, race_to_json
+from profiling.timeline.profile_json import profiler_from_json
 
 SCHEMA = "passlens.kernels/1"
 
@@ -32,6 +33,7 @@ def selection_to_json(selection: Selection) -> Json:
         "source": hot.source,
         "total_us": hot.total_us,
         "remark": hot.remark,
+        "profiler": None if hot.profiler is None else asdict(hot.profiler),
         "operators": [_operator_to_json(operator) for operator in hot.operators],
         "races": [
             {
@@ -58,7 +60,10 @@ def selection_from_json(data: Mapping[str, Any]) -> Selection:
         by_key = {operator.workload.key: operator for operator in operators}
         return Selection(
             from_values(data["options"]),
-            HotOperators(data["source"], data["total_us"], operators, data["remark"]),
+            HotOperators(
+                data["source"], data["total_us"], operators, data["remark"],
+                profiler_from_json(data.get("profiler")),
+            ),
             tuple(
                 WorkloadRace(
                     by_key[item["workload"]],
@@ -68,7 +73,7 @@ def selection_from_json(data: Mapping[str, Any]) -> Selection:
                 )
                 for item in data["races"]
             ),
-        )
+        )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise StudioError(f"These recorded kernels are damaged: {type(error).__name__}.") from error
 

@@ -17,6 +17,7 @@ import onnx_ir as ir
 from optimizer.errors import RunError
 from optimizer.model.operators.call import constant_of
 from profiling.kernels.workload import TensorSize
+from profiling.timeline.profiler_cost import ProfilerCost
 
 _SUFFIX = "_kernel_time"
 _TYPES = {
@@ -36,15 +37,21 @@ class NodeTimes:
         details: what the runtime noted beside a node's time.
         kernels: whether the profile times a GPU's kernels; else a GPU's nodes have the time of
             their launches.
+        profiler: what was taken off the times; None where nothing was.
     """
 
     times_us: Mapping[str, float]
     details: Mapping[str, Mapping[str, Any]]
     kernels: bool = False
+    profiler: ProfilerCost | None = None
 
 
-def read_times(text: str) -> NodeTimes:
+def read_times(text: str, profiler: ProfilerCost | None = None) -> NodeTimes:
     """Nodes of a profile, its first run left out.
+
+    Args:
+        text: as the runtime wrote it.
+        profiler: what it cost, to be taken off.
 
     Raises:
         RunError: it is no profile in a form that is known here.
@@ -62,10 +69,13 @@ def read_times(text: str) -> NodeTimes:
             details[node] = record["args"]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise RunError("The runtime's profile is in a form that is not known here.") from error
-    times_us = {
-        node: _middle_mean(times) * len(times) / steady_runs for node, times in spent.items()
-    }
-    return NodeTimes(times_us, details, any(record["cat"] == "Kernel" for record in records))
+    times_us: dict[str, float] = {}
+    for node, times in spent.items():
+        noted_us = _middle_mean(times)
+        call_us = noted_us if profiler is None else profiler.work_us(noted_us)
+        times_us[node] = call_us * len(times) / steady_runs
+    on_gpu = any(record["cat"] == "Kernel" for record in records)
+    return NodeTimes(times_us, details, on_gpu, profiler)
 
 
 def sizes_of(model: ir.Model, times: NodeTimes) -> dict[str, TensorSize]:

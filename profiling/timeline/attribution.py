@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from statistics import median
 
-from profiling.timeline.balance import balance
+from profiling.timeline.balance import own_times
 from profiling.timeline.origins import Origins, StepNode
 from profiling.timeline.profile import Phase, Profile
 
@@ -87,22 +86,22 @@ class Attribution:
 
 
 def kernels_of(profile: Profile, nodes: Mapping[str, StepNode], phase: Phase) -> list[Kernel]:
-    """The operators of one run with their own times; in the steady phase each one's median.
+    """The operators of one run with their own times.
 
     Args:
         profile: of a step.
         nodes: of that step, by their name in the file.
-        phase: which run or runs to look at.
+        phase: which run to look at.
     """
-    runs = profile.timeline.runs
-    chosen = runs[:1] if phase == "first" or len(runs) < 2 else runs[1:]
-    times: dict[str, list[float]] = {}
+    run = profile.run(phase)
+    if run is None:
+        return []
+    times: dict[str, float] = {}
     ops: dict[str, str] = {}
-    for number, run in enumerate(chosen):
-        for event, own_us in zip(run.events, balance(run).own_us, strict=True):
-            times.setdefault(event.node, [0.0] * len(chosen))[number] += own_us
-            ops[event.node] = event.op_type
-    return [_kernel(name, ops[name], median(each), profile, nodes) for name, each in times.items()]
+    for event, own_us in zip(run.events, own_times(run), strict=True):
+        times[event.node] = times.get(event.node, 0.0) + own_us
+        ops[event.node] = event.op_type
+    return [_kernel(name, ops[name], own_us, profile, nodes) for name, own_us in times.items()]
 
 
 def _kernel(

@@ -21,19 +21,19 @@ class Balance:
         around_us: before and after that: taking inputs and giving outputs.
     """
 
-    run_us: int
-    own_us: tuple[int, ...]
-    overlap_us: int
-    executor_us: int
-    around_us: int
+    run_us: float
+    own_us: tuple[float, ...]
+    overlap_us: float
+    executor_us: float
+    around_us: float
 
     @property
-    def gaps_us(self) -> int:
+    def gaps_us(self) -> float:
         """Time in which no operator ran."""
         return self.executor_us + self.around_us
 
     @property
-    def operators_us(self) -> int:
+    def operators_us(self) -> float:
         """Time in which at least one operator ran."""
         return sum(self.own_us) - self.overlap_us
 
@@ -51,9 +51,9 @@ def balance(run: Run) -> Balance:
     return Balance(run.duration_us, own, sum(own) - busy, inside, gaps_us - inside)
 
 
-def own_times(run: Run) -> tuple[int, ...]:
+def own_times(run: Run) -> tuple[float, ...]:
     """Of each event the microseconds in which it was the innermost one of its thread."""
-    own = [0] * len(run.events)
+    own = [0.0] * len(run.events)
     lanes: dict[int, list[int]] = {}
     for index, event in enumerate(run.events):
         lanes.setdefault(event.thread, []).append(index)
@@ -62,12 +62,12 @@ def own_times(run: Run) -> tuple[int, ...]:
     return tuple(own)
 
 
-def _share_out(run: Run, lane: Sequence[int], own: list[int]) -> None:
+def _share_out(run: Run, lane: Sequence[int], own: list[float]) -> None:
     """Give every moment of one thread to the operator that began last and still runs."""
     events, clock = run.events, run.start_us
     running: list[int] = []
 
-    def until(moment: int) -> None:
+    def until(moment: float) -> None:
         nonlocal clock
         moment = min(moment, run.end_us)
         if running:
@@ -86,9 +86,9 @@ def _share_out(run: Run, lane: Sequence[int], own: list[int]) -> None:
         running.pop()
 
 
-def _covered(events: Sequence[Event], low: int, high: int) -> int:
+def _covered(events: Sequence[Event], low: float, high: float) -> float:
     """Microseconds between two moments in which at least one operator ran."""
-    covered, clock = 0, low
+    covered, clock = 0.0, low
     for event in events:
         start, end = max(event.start_us, clock), min(event.end_us, high)
         if end > start:

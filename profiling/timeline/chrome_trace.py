@@ -1,6 +1,7 @@
 """Profiles as a Chrome trace: for chrome://tracing and Perfetto.
 
-A process a variant; in it a thread a lane, the phases of each run, and a counter of memory.
+A process a variant; in it a thread a lane, the phases of each run, and a counter of memory. What
+the profiler took itself is taken off where it is known.
 Format: the "Trace Event Format", JSON object form, times in microseconds.
 """
 
@@ -17,6 +18,9 @@ Json = dict[str, Any]
 
 _RUNS = 0
 """The thread of the runs themselves; lanes follow."""
+
+_DIGITS = 3
+"""Of microseconds: nanoseconds are enough."""
 
 
 def chrome_trace(profiles: Mapping[str, Profile]) -> Json:
@@ -36,7 +40,7 @@ def chrome_trace(profiles: Mapping[str, Profile]) -> Json:
 
 
 def _process(pid: int, profile: Profile) -> Iterator[Json]:
-    runs = profile.timeline.runs
+    runs = [profile.bare(run) for run in profile.timeline.runs]
     yield _name(pid, _RUNS, "thread_name", "runs")
     lanes = [lanes_of(run) for run in runs]
     for tid, lane in enumerate(max(lanes, key=len, default=()), start=1):
@@ -53,7 +57,7 @@ def _process(pid: int, profile: Profile) -> Iterator[Json]:
 
 
 def _lane(
-    pid: int, tid: int, lane: Lane, run: Run, profile: Profile, origin: int
+    pid: int, tid: int, lane: Lane, run: Run, profile: Profile, origin: float
 ) -> Iterator[Json]:
     for index in lane.events:
         event = run.events[index]
@@ -70,7 +74,7 @@ def _lane(
         yield span
 
 
-def _counters(pid: int, run: Run, origin: int) -> Iterator[Json]:
+def _counters(pid: int, run: Run, origin: float) -> Iterator[Json]:
     for event in run.events:
         if event.memory is not None:
             values = {
@@ -78,14 +82,15 @@ def _counters(pid: int, run: Run, origin: int) -> Iterator[Json]:
                 "in use": event.memory.in_use,
                 "held": event.memory.held,
             }
-            moment = event.end_us - origin
+            moment = round(event.end_us - origin, _DIGITS)
             for name, value in values.items():
                 yield {"ph": "C", "pid": pid, "tid": 0, "name": f"memory {name}", "ts": moment,
                        "args": {"bytes": value}}  # fmt: skip
 
 
-def _span(pid: int, tid: int, name: str, start_us: int, duration_us: int) -> Json:
-    return {"ph": "X", "pid": pid, "tid": tid, "name": name, "ts": start_us, "dur": duration_us}
+def _span(pid: int, tid: int, name: str, start_us: float, duration_us: float) -> Json:
+    times = {"ts": round(start_us, _DIGITS), "dur": round(duration_us, _DIGITS)}
+    return {"ph": "X", "pid": pid, "tid": tid, "name": name, **times}
 
 
 def _name(pid: int, tid: int | None, what: str, name: str) -> Json:

@@ -1,8 +1,8 @@
 """What happened during a run, operator by operator: the runtime's own profile, read into events.
 
 Times are the runtime's: microseconds since the profile began, measured around each kernel. Writing
-the profile itself costs some microseconds a node, so compare shares here and latencies in
-`profiling.racing.measure`.
+the profile itself costs some microseconds a node, within these times and between them;
+`profiling.timeline.profiler_cost` takes that off.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Event:
     node: str
     op_type: str
     provider: str
-    start_us: int
-    duration_us: int
+    start_us: float
+    duration_us: float
     thread: int
     order: int
     output_bytes: int
@@ -75,7 +75,7 @@ class Event:
     workers: tuple[tuple[int, int], ...] = ()
 
     @property
-    def end_us(self) -> int:
+    def end_us(self) -> float:
         """When the kernel was done."""
         return self.start_us + self.duration_us
 
@@ -90,14 +90,14 @@ class Run:
         executor_us: until it had worked off the last one; 0 where it does not tell.
     """
 
-    start_us: int
-    duration_us: int
+    start_us: float
+    duration_us: float
     events: tuple[Event, ...]
-    executor_start_us: int = 0
-    executor_us: int = 0
+    executor_start_us: float = 0
+    executor_us: float = 0
 
     @property
-    def end_us(self) -> int:
+    def end_us(self) -> float:
         """When the call was done."""
         return self.start_us + self.duration_us
 
@@ -129,7 +129,7 @@ class Share:
     """
 
     key: str
-    first_us: int
+    first_us: float
     steady_us: float | None
     calls: int
     part: float
@@ -139,8 +139,8 @@ class Share:
 class Gap:
     """Time of a run in which no kernel ran."""
 
-    start_us: int
-    duration_us: int
+    start_us: float
+    duration_us: float
     after: str
     before: str
 
@@ -202,7 +202,7 @@ def _shares(timeline: Timeline, key: Callable[[Event], str]) -> tuple[Share, ...
         return ()
     first, later = timeline.runs[0], timeline.runs[1:]
     calls: dict[str, int] = {}
-    first_us: dict[str, int] = {}
+    first_us: dict[str, float] = {}
     steady_us: dict[str, float] = {}
     for event in first.events:
         calls[key(event)] = calls.get(key(event), 0) + 1
@@ -274,5 +274,5 @@ def _start(span: Mapping[str, Any]) -> int:
     return int(span["ts"])
 
 
-def _event_start(event: Event) -> tuple[int, int]:
+def _event_start(event: Event) -> tuple[float, float]:
     return event.start_us, -event.duration_us  # an operator before those of its body

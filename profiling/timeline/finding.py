@@ -1,15 +1,17 @@
-"""What profiles found, in one line; and fewer runs that say the same."""
+"""What profiles found and what was taken off, in a line each; and fewer runs that say the same."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from profiling.timeline.balance import balance
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.profile import Phase, Profile
+from profiling.timeline.profiler_cost import ProfilerCost
+from profiling.timeline.stretches import typical
 
-FEW = 3
+FEW = 2
 """Runs that `few_runs` leaves."""
 
 
@@ -27,28 +29,51 @@ def finding(profiles: Mapping[str, Profile], phase: Phase) -> str:
 
 
 def few_runs(profile: Profile) -> Profile:
-    """The first run, the steady one in the middle and the next slower one.
-
-    The one in the middle stays the one in the middle.
-    """
+    """The first run, and all later ones as the one that stands for them."""
     runs, middle = profile.timeline.runs, profile.run_index("steady")
     if len(runs) <= FEW or middle is None:
         return profile
-    later = sorted(range(1, len(runs)), key=lambda index: runs[index].duration_us)
-    kept = sorted({0, middle, later[later.index(middle) + 1]})
     return replace(
         profile,
-        timeline=replace(profile.timeline, runs=tuple(runs[index] for index in kept)),
-        memory=_of(profile.memory, kept),
-        device=_of(profile.device, kept),
+        timeline=replace(profile.timeline, runs=(runs[0], typical(runs[1:]))),
+        memory=_of(profile.memory, (0, middle)),
+        device=_of(profile.device, (0, middle)),
     )
+
+
+def taken_off(profilers: Iterable[ProfilerCost | None]) -> str:
+    """A sentence on what the profiler itself cost, and whether that is in the times.
+
+    Args:
+        profilers: of the variants that ran.
+    """
+    known = [one for one in profilers if one is not None]
+    if not known:
+        return "The profiler's own microseconds a node are not taken off: nobody measured them."
+    node, between = (_range(each) for each in zip(*map(_each_us, known), strict=True))
+    slower = _range([100 * one.slower for one in known])
+    slowed = f", {slower} % of its next {_range([one.reach_us for one in known])} µs"
+    return (
+        f"Profiler: −{node} µs a node{slowed if any(one.slower for one in known) else ''}, "
+        f"−{between} µs between two, measured here in turns with these runs."
+    )
+
+
+def _each_us(one: ProfilerCost) -> tuple[float, float]:
+    return one.node_us, one.between_us
+
+
+def _range(numbers: Sequence[float]) -> str:
+    """The least and the most, once if they read alike."""
+    ends = dict.fromkeys(f"{number:.2g}" for number in (min(numbers), max(numbers)))
+    return " to ".join(ends)
 
 
 def _of(curves: Sequence[MemoryCurve], kept: Sequence[int]) -> tuple[MemoryCurve, ...]:
     return tuple(curves[index] for index in kept if index < len(curves))
 
 
-def _ms(time_us: int) -> str:
+def _ms(time_us: float) -> str:
     """Three significant digits without an exponent."""
     ms = time_us / 1000
     return f"{ms:,.0f}" if ms >= 100 else f"{ms:.3g}"

@@ -31,7 +31,7 @@ class MemoryCurve:
     """
 
     source: MemorySource
-    times_us: tuple[int, ...]
+    times_us: tuple[float, ...]
     live_bytes: tuple[int, ...]
     held_bytes: tuple[int, ...]
     used_bytes: tuple[int, ...] = ()

@@ -14,6 +14,7 @@ from optimizer.errors import StudioError
 from profiling.timeline.events import Event, Memory, Run, Timeline
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.profile import Profile
+from profiling.timeline.profiler_cost import ProfilerCost
 
 SCHEMA = "passlens.profile/2"
 SCHEMAS = ("passlens.profile/1", SCHEMA)
@@ -51,6 +52,7 @@ def profile_to_json(profile: Profile) -> Json:
         ],
         "device": _curves_to_json(profile.device),
         "device_missing": profile.device_missing,
+        "profiler": None if profile.profiler is None else asdict(profile.profiler),
         "words": list(words.numbers),
     }
 
@@ -71,9 +73,29 @@ def profile_from_json(data: Mapping[str, Any]) -> Profile:
             _kernels(data["kernels"], words),
             _curves(data.get("device", ())),
             data.get("device_missing", ""),
+            profiler_from_json(data.get("profiler")),
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise StudioError(f"This recorded profile is damaged: {type(error).__name__}.") from error
+
+
+def profiler_from_json(data: Mapping[str, Any] | None) -> ProfilerCost | None:
+    """What the profiler cost where it ran; older recordings do not say.
+
+    Raises:
+        ValueError: that cannot be; or another error of data in another form.
+    """
+    if data is None:
+        return None
+    cost = ProfilerCost(
+        float(data["node_us"]),
+        float(data["between_us"]),
+        float(data["slower"]),
+        tuple(map(float, data["bare_us"])),
+    )
+    if not (cost.node_us >= 0 and cost.between_us >= 0 and 0 <= cost.slower <= 1):
+        raise ValueError("the profiler's cost is negative, or more than all")
+    return cost
 
 
 class _Words:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import onnx_ir as ir
@@ -16,12 +17,14 @@ from optimizer.verify.runtime import as_file
 from optimizer.verify.values import needs_values, value_of
 from profiling.config import RunConfig
 from profiling.execution.session import open_session, refusal
+from profiling.timeline.bare import BareRuns
 from profiling.timeline.device_memory import DeviceMemory
 from profiling.timeline.events import Timeline, parse_profile
 from profiling.timeline.matching import Operator, match_operators
 from profiling.timeline.memory import memory
 from profiling.timeline.naming import name_uniquely
 from profiling.timeline.profile import Profile
+from profiling.timeline.profiler_cost import Usual
 
 
 class Recorder:
@@ -33,6 +36,8 @@ class Recorder:
         request: how to fill the inputs.
         folder: stays until `finish`.
         device: samples the memory of the GPU over each run, if there is one.
+        bare: whether to run without the profiler in turns, so that its cost is known; not on a
+            GPU, where a node's time is not that of its kernels.
         progress: told of, from 0 to 1.
 
     Raises:
@@ -47,6 +52,7 @@ class Recorder:
         *,
         folder: Path,
         device: DeviceMemory | None = None,
+        bare: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self._device = device
@@ -68,6 +74,10 @@ class Recorder:
         self._by_value = needs_values([item.type for item in items])
         if self._by_value:
             self._inputs = {name: value_of(array) for name, array in self._inputs.items()}
+        self._bare: BareRuns | None = None
+        if bare and config.device == "cpu":
+            session: Any = open_session(path, single)
+            self._bare = BareRuns(single, folder, lambda: self._call(session))
 
     def run(self) -> None:
         """One more run.
@@ -75,12 +85,17 @@ class Recorder:
         Raises:
             SessionError: the runtime refuses.
         """
-        call = self._session.run_with_ort_values if self._by_value else self._session.run
         try:
             with contextlib.nullcontext() if self._device is None else self._device.over_a_run():
-                call(None, self._inputs)
+                self._call(self._session)
+            if self._bare is not None:
+                self._bare.run()
         except Exception as error:  # the runtime has a dozen classes for this
             raise refusal(error) from error
+
+    def _call(self, session: Any) -> None:
+        call = session.run_with_ort_values if self._by_value else session.run
+        call(None, self._inputs)
 
     @property
     def input_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -94,18 +109,22 @@ class Recorder:
         names = {node.name or "" for node in walk_nodes(self._graph.graph)}
         return frozenset(names - main)
 
-    def finish(self) -> Profile:
-        """The profile of all runs; the session is over."""
+    def finish(self, *, usual: Usual = median) -> Profile:
+        """The profile of all runs; the session is over.
+
+        Args:
+            usual: what stands for several times where the profiler's cost is found.
+        """
         written = Path(str(self._session.end_profiling()))
         timeline = parse_profile(written.read_text(encoding="utf-8", errors="replace"))
         readers = consumers_of(self._graph)
         curves = tuple(memory(run, consumers=readers) for run in timeline.runs)
         kernels = _kernels(timeline, self._graph, self._copy)
-        if self._device is None:
-            return Profile(timeline, curves, kernels)
-        return Profile(
-            timeline, curves, kernels, tuple(self._device.curves), self._device.missing
-        )  # fmt: skip
+        cost = None if self._bare is None else self._bare.cost(timeline.runs, usual=usual)
+        device, missing = (), ""
+        if self._device is not None:
+            device, missing = tuple(self._device.curves), self._device.missing
+        return Profile(timeline, curves, kernels, device, missing, cost)
 
 
 def _rewrites(config: RunConfig) -> bool:

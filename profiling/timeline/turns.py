@@ -41,7 +41,7 @@ def open_recorder(
     request = jobs.Request(seeds=1)
     device = device_memory_for(config)
     _state.recorder = Recorder(
-        model, config, request, folder=folder, device=device, progress=progress
+        model, config, request, folder=folder, device=device, bare=True, progress=progress
     )
     _state.recorder.run()
 

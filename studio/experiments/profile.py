@@ -121,7 +121,11 @@ def _keep(
     for run in {run.key: run for run in runs}.values():
         times = [
             StepTimes(
-                one.step, one.label, tuple(one.kernels("first")), tuple(one.kernels("steady"))
+                one.step,
+                one.label,
+                tuple(one.kernels("first")),
+                tuple(one.kernels("steady")),
+                None if one.profile.profiler is None else one.profile.profiler.node_us,
             )
             for one, home in zip(found, runs, strict=True)
             if one.profile is not None and (home.key == run.key or one.step == 0)

@@ -200,14 +200,18 @@ def _measurement(one: Profiled) -> Measurement:
     )  # fmt: skip
     if one.profile is None or not one.profile.timeline.runs:
         return row
-    timeline = one.profile.timeline
-    first, *later = [run.duration_us / 1000 for run in timeline.runs]
+    profile = one.profile
+    first, *later = [run.duration_us for run in profile.timeline.runs]
+    verdict = "timed with the runtime's profiler on"
+    if profile.profiler is not None and profile.first is not None:
+        first, later = profile.first.duration_us, list(profile.profiler.bare_us)
+        verdict = "timed without the profiler, in turns with profiled runs"
     return replace(
         row,
-        p50_ms=median(later) if later else None,
-        min_ms=min(later, default=None),
-        first_ms=first,
-        create_ms=(timeline.load_us + timeline.create_us) / 1000,
-        runs=len(later),
-        verdict="timed with the runtime's profiler on",
+        p50_ms=median(later) / 1000 if later else None,
+        min_ms=min(later) / 1000 if later else None,
+        first_ms=first / 1000,
+        create_ms=(profile.timeline.load_us + profile.timeline.create_us) / 1000,
+        runs=len(profile.timeline.runs) - 1,
+        verdict=verdict,
     )

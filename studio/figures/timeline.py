@@ -117,7 +117,7 @@ def _span_ms(event: Event, run: Run) -> tuple[float, float]:
     return (event.start_us - run.start_us) / 1000, (event.end_us - run.start_us) / 1000
 
 
-def _spots(rows: list[_Row], longest: int, profiles: Mapping[str, Profile]) -> go.Scatter:
+def _spots(rows: list[_Row], longest: float, profiles: Mapping[str, Profile]) -> go.Scatter:
     """What the pointer finds: points along each box, with what it is."""
     x: list[float] = []
     y: list[int] = []
@@ -141,7 +141,7 @@ def _spots(rows: list[_Row], longest: int, profiles: Mapping[str, Profile]) -> g
 
 def _about(event: Event, nodes: tuple[str, ...]) -> str:
     lines = [
-        f"<b>{escape(event.op_type[:60])}</b> {event.duration_us:,} µs",
+        f"<b>{escape(event.op_type[:60])}</b> {three_digits(event.duration_us)} µs",
         escape(event.node[-90:]),
     ]
     if len(nodes) > 1:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from studio.prediction.report import PredictedGraph
 from studio.times import MeasuredTimes
 
+_LEAST_US = 0.1
+"""What is left of a shorter node when the profiler's time is taken off is noise."""
+
 _FEWEST = 3
 """Operators that a rank correlation needs."""
 
@@ -21,7 +24,7 @@ class Pair:
         node: id of the first node that it computes.
         name: of that node.
         predicted_us: of all nodes that it computes.
-        measured_us: in one steady run.
+        measured_us: in one steady run, without what the profiler takes.
     """
 
     node: str
@@ -39,11 +42,13 @@ class Beside:
         label: of the variant that was profiled.
         pairs: operators with a predicted and a measured time.
         left_out_us: measured time of operators whose nodes are not known.
+        too_short: operators of which the profiler's own time leaves nothing to compare.
     """
 
     label: str
     pairs: tuple[Pair, ...]
     left_out_us: float = 0.0
+    too_short: int = 0
 
     @property
     def predicted_us(self) -> float:
@@ -68,29 +73,29 @@ class Beside:
         )
 
 
-def beside(predicted: PredictedGraph, measured: MeasuredTimes, *, clock_us: float = 0.0) -> Beside:
+def beside(predicted: PredictedGraph, measured: MeasuredTimes) -> Beside:
     """Put what was measured of a step beside its prediction.
+
+    Both are what a node takes in a run without the profiler.
 
     Args:
         predicted: every node.
         measured: every operator that ran.
-        clock_us: what the profiler itself takes an operator; it is added to the predictions.
     """
     nodes = {node.node: node for node in predicted.nodes}
     pairs: list[Pair] = []
-    left_out = 0.0
+    left_out, too_short = 0.0, 0
     for kernel in measured.kernels:
         known = [nodes[identity] for identity in kernel.nodes if identity in nodes]
         total = sum(node.parts.total_us for node in known)
-        if known and total > 0 and kernel.steady_us > 0:
-            pairs.append(
-                Pair(
-                    known[0].node, known[0].name, kernel.op_type, total + clock_us, kernel.steady_us
-                )
-            )
+        if kernel.steady_us < _LEAST_US:
+            too_short += 1
+        elif known and total > 0:
+            first = known[0]
+            pairs.append(Pair(first.node, first.name, kernel.op_type, total, kernel.steady_us))
         else:
             left_out += kernel.steady_us
-    return Beside(measured.label, tuple(pairs), left_out)
+    return Beside(measured.label, tuple(pairs), left_out, too_short)
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:

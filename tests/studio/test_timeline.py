@@ -7,7 +7,7 @@ import gzip
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.requests import Request
@@ -22,16 +22,18 @@ from profiling.timeline.balance import balance
 from profiling.timeline.events import Event, Run, Timeline
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.origins import origins_of
-from profiling.timeline.profile import Profile
+from profiling.timeline.profile import Phase, Profile
 from profiling.workers import default_pool
 from studio import jobs, server
 from studio.experiments.entrant import LAST, Entrant
 from studio.experiments.profile import ProfileRequest, profile_key, run_profile
 from studio.experiments.profile_report import ProfileReport
 from studio.figures.memory import memory_panels
+from studio.figures.profiles import operator_times
 from studio.figures.timeline import gantt
 from studio.figures.timeline_rows import change_bars, row_became, row_title, tree_map
 from studio.gallery import gallery
+from studio.pages.run.timeline import how
 from studio.store import OpenedModel, OpenedRun, Store
 from studio.times import newest_times, times_file
 from tests.profiling.timeline.measured import measured
@@ -88,7 +90,9 @@ def test_at_least_95_percent_of_real_networks_is_attributed(
         for one in made.timeline.runs:
             added = balance(one)
             assert sum(added.own_us) + added.gaps_us == one.duration_us
-        assert sum(k.time_us for k in sides[-1]) == sum(balance(made.timeline.runs[1]).own_us)
+        assert made.steady is not None
+        added_us = sum(balance(made.steady).own_us)
+        assert sum(k.time_us for k in sides[-1]) == pytest.approx(added_us)
     found = attribute(*sides)
     assert found.before_share >= 0.95
     assert found.after_share >= 0.95
@@ -196,6 +200,33 @@ def test_figures_of_real_profiles_say_what_they_found(report: ProfileReport) -> 
     assert [tree.values[0] for tree in trees.data] == [
         sum(k.time_us for k in one.kernels("steady")) for one in report.variants
     ]
+
+
+@pytest.mark.parametrize("phase", ["steady", "first"])
+def test_all_figures_of_a_profile_have_one_total(report: ProfileReport, phase: Phase) -> None:
+    kernels = {one.label: one.kernels(phase) for one in report.variants}
+    totals_us = [sum(kernel.time_us for kernel in each) for each in kernels.values()]
+    runs = [run for profile in report.profiles.values() if (run := profile.run(phase)) is not None]
+    assert [balance(run).operators_us for run in runs] == pytest.approx(totals_us)
+    assert [sum(col) for col in zip(*operator_times(kernels).values(), strict=True)] == (
+        pytest.approx(totals_us)
+    )
+    changes = report.attribution("source", "default", phase)
+    rows = (*changes.rows, changes.unattributed)
+    assert sum(row.before_us for row in rows) == pytest.approx(totals_us[0])
+    ends = [
+        note.x for note in cast("Any", gantt(report.profiles, phase, dark=False)).layout.annotations
+    ]
+    parts = [balance(run) for run in runs]
+    assert ends == pytest.approx([(one.operators_us + one.gaps_us) / 1000 for one in parts])
+
+
+def test_what_the_profiler_took_is_told_under_the_timeline(report: ProfileReport) -> None:
+    assert "µs a node" in how(report)
+    assert "measured here in turns with these runs" in how(report)
+    bare = [replace(p, profiler=None) for p in report.profiles.values()]
+    untold = [replace(v, profile=p) for v, p in zip(report.variants, bare, strict=True)]
+    assert "are not taken off" in how(replace(report, variants=tuple(untold)))
 
 
 def test_memory_splits_repacked_weights_off_and_takes_other_sources() -> None:

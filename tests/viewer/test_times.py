@@ -32,7 +32,10 @@ HEAT = """async () => {
   return {
     near: [of("a", 1), of("a", 5), of("b", 6), of("c", 0), of("z", 0)],
     group: group.us, groupText: warmthText(group), text: warmthText(warm({ rec: { id: "c" } })),
-    none: warm({ rec: { id: "z" } }), most: heat.most, words: [2.34, 123.4, 5678].map(microseconds),
+    none: warm({ rec: { id: "z" } }), most: heat.most,
+    taken: [[null], [1.234], [1.2, null, 2]].map((each) => new Heat({ profiles: each.map(
+      (us) => ({ step: 0, label: "", kernels: [], profiler_us: us })) }).takenOff),
+    untold: heat.takenOff, words: [2.34, 123.4, 5678].map(microseconds),
   };
 }"""
 
@@ -100,3 +103,9 @@ def test_times_are_of_the_nearest_profile_and_count_once_in_a_group(opened: Open
     assert found["text"] == "1 µs, one FusedConv for 2 nodes, measured as last"
     assert (found["none"], found["most"]) == (None, 4)
     assert found["words"] == ["2.34 µs", "123 µs", "5.68 ms"]
+    assert found["taken"] == [
+        "profiler: not taken off",
+        "profiler: −1.2 µs a node, measured here",
+        "profiler: −1.2 to 2 µs a node, measured here",
+    ]
+    assert found["untold"] == "profiler: not taken off"

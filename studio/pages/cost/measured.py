@@ -23,7 +23,7 @@ from studio.prediction.devices import THIS
 from studio.prediction.report import PredictedGraph
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
-from studio.times import measured_times
+from studio.times import MeasuredTimes, measured_times
 
 Subject = tuple[OpenedModel, OpenedRun]
 
@@ -72,16 +72,16 @@ def _profiled(
 
 def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: str) -> bool:
     measured = measured_times(subject[1], after.step)
-    found = beside(after, measured, clock_us=device.clock_us) if measured is not None else None
-    if found is None or not found.pairs:
+    found = beside(after, measured) if measured is not None else None
+    if measured is None or found is None or not found.pairs:
         return False
     picked = picked_key(predicted_against_measured(found, dark=is_dark()), f"beside-{after.step}")
     what = made or f"The newest profile of this step on the Run page, {found.label}."
     st.caption(
         words(
             f"On the dotted line, prediction and measurement agree. {what} Predicted for"
-            f" {device.name}, threads: {device.threads}; the profiler's own"
-            f" {device.clock_us:.2g} µs an operator are added. {_left_out(found)}"
+            f" {device.name}, threads: {device.threads}; both without the time of the profiler"
+            f" itself{_profiler(measured)}. {_left_out(found)}"
         )
     )
     names = {f"after:{pair.node}": pair for pair in found.pairs}
@@ -92,10 +92,19 @@ def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: 
     return True
 
 
+def _profiler(measured: MeasuredTimes) -> str:
+    if measured.profiler_us is None:
+        return ", which this older profile does not tell: its times contain it"
+    return f" (−{measured.profiler_us:.2g} µs a node)"
+
+
 def _left_out(found: Beside) -> str:
-    if not found.left_out_us:
-        return "Every operator that ran is here."
-    return f"{found.left_out_us:.3g} µs ran in operators without a prediction."
+    told: list[str] = []
+    if found.left_out_us:
+        told.append(f"{found.left_out_us:.3g} µs ran in operators without a prediction.")
+    if found.too_short:
+        told.append(f"Too short to be measured, and not here: {found.too_short} operators.")
+    return " ".join(told) or "Every operator that ran is here."
 
 
 def _table(found: Beside) -> Table:

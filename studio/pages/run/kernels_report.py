@@ -12,6 +12,7 @@ from profiling.config import Value
 from profiling.kernels.hot import HotOperators
 from profiling.kernels.selection import Row, Selection, WorkloadRace
 from profiling.kernels.whole import OPTIONS, Confirmation
+from profiling.timeline.finding import taken_off
 from studio.experiments.kernels import KernelsReport, finding
 from studio.figures.kernels import candidate_dots, hot_bars
 from studio.figures.latency import latency_strips
@@ -113,14 +114,14 @@ def _how(report: KernelsReport) -> str:
     where = ", ".join(filter(None, (machine.cpu, machine.gpu, machine.runtime)))
     started = report.started_at.replace("T", " ").partition("+")[0]
     changed = ", ".join(f"{n}={_text(v)}" for n, v in report.selection.config.changed().items())
-    source = (
-        "operators of the file as it stands, from the runtime's profile"
-        if report.selection.hot.source == "runtime profile"
-        else "operators of the file, estimated from arithmetic and traffic"
-    )
+    hot, profiler = report.selection.hot, ""
+    source = "operators of the file, estimated from arithmetic and traffic"
+    if hot.source == "runtime profile":
+        source = "operators of the file as it stands, from the runtime's profile"
+        profiler = f" {taken_off([hot.profiler])}"
     return (
         f"{report.variant}: {source}. {where}, {counted(machine.cores, 'core')}, load"
-        f" {machine.load:.1f}; {started} UTC; {changed or 'default options'}."
+        f" {machine.load:.1f}; {started} UTC; {changed or 'default options'}.{profiler}"
     )
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from profiling.timeline.memory import MemoryCurve
-from profiling.timeline.profile import Phase, Profile
+from profiling.timeline.profile import Profile
 from studio.experiments.profile_report import ProfileReport
 from studio.figures.memory import memory_panels, most_drawn
 from studio.numbers import mebibytes, unit_of
@@ -40,7 +39,7 @@ def show_memory(report: ProfileReport) -> None:
         return
     phase = choose_phase("memory", "first")
     _say_what_is_missing(report)
-    found = {label: _curves(profile, phase) for label, profile in report.profiles.items()}
+    found = {label: profile.curves(phase) for label, profile in report.profiles.items()}
     curves = {label: each for label, each in found.items() if each}
     if not any(curve.times_us for each in curves.values() for curve in each):
         show_message("The profiler saw no memory.", key="no-memory")
@@ -63,14 +62,6 @@ def _say_what_is_missing(report: ProfileReport) -> None:
     for number, (reason, labels) in enumerate(missing.items()):
         text = f"No device memory of {', '.join(labels)}: {reason}"
         show_message(text, key=f"no-device-memory-{number}")
-
-
-def _curves(profile: Profile, phase: Phase) -> list[MemoryCurve]:
-    """The runtime's of that run, then the GPU's."""
-    index = profile.run_index(phase)
-    if index is None:
-        return []
-    return [*profile.memory[index : index + 1], *profile.device[index : index + 1]]
 
 
 def weights_bytes(profile: Profile) -> int:

@@ -13,6 +13,7 @@ import streamlit as st
 from profiling.timeline.attribution import Attribution
 from profiling.timeline.balance import balance
 from profiling.timeline.chrome_trace import chrome_trace
+from profiling.timeline.finding import taken_off
 from profiling.timeline.profile import Phase
 from studio.experiments.profile import ProfileRequest, profile_key, run_profile
 from studio.experiments.profile_report import ProfileReport
@@ -20,7 +21,7 @@ from studio.figures.profiles import Kernels, operator_bars, operator_times
 from studio.figures.template import color_of
 from studio.figures.timeline import gantt
 from studio.figures.timeline_rows import change_bars, row_became, row_name, row_title, tree_map
-from studio.numbers import counted
+from studio.numbers import counted, digits
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
 from studio.pages.run.beside import beside
@@ -30,6 +31,11 @@ from studio.services import keeper, pool, store
 Table = dict[str, list[Any]]
 MOST_ROWS = 500
 _PHASES = {"steady": "Steady run", "first": "First run"}
+_DRAWN = {
+    "steady": "Every operator and every gap as long as in the middle one of all steady runs; all "
+    "figures here are of this run.",
+    "first": "The first run; all figures here are of it.",
+}
 
 
 def render_section(setting: Setting) -> None:
@@ -63,7 +69,8 @@ def _explain(setting: Setting) -> None:
     names = ", ".join(escape(entrant.label) for entrant in setting.entrants)
     st.html(
         '<div class="empty"><h2>Where does the time go?</h2>'
-        f"<p>{names}: eleven runs each with the runtime's profiler on. Here will be every operator "
+        f"<p>{names}: eleven runs each with the runtime's profiler on, in turns with eleven "
+        "without, so that what it costs itself is known and taken off. Here will be every operator "
         "on a time axis with the gaps between, what a fused operator takes against its originals, "
         "and the memory over the run; the viewer gets the times as colours.</p></div>"
     )
@@ -87,15 +94,14 @@ def show_timeline(report: ProfileReport) -> None:
             on_click="ignore",
         )
     figure(gantt(profiles, phase, dark=is_dark()), "timeline")
-    which = "" if phase == "first" else "The steady run in the middle. "
-    st.caption(words(f"{which}Bare stretches: no operator ran. {how(report)}"))
+    st.caption(words(f"{_DRAWN[phase]} Bare stretches: no operator ran. {how(report)}"))
     twin("How each run adds up", _sums(report, phase))
     colors = {label: color_of(index) for index, label in enumerate(profiles)}
     if pair is not None:
         found = report.attribution(*pair, phase)
         shown = (colors[pair[0]], colors[pair[1]])
         figure(change_bars(found, report.source, labels=pair, colors=shown), "changes")
-        st.caption(_attributed(phase))
+        st.caption(_ATTRIBUTED)
         twin("All nodes as a table", _rows(found, report))
     kernels = {one.label: one.kernels(phase) for one in report.variants if one.profile is not None}
     figure(operator_bars(kernels, colors), "operators")
@@ -134,8 +140,9 @@ def how(report: ProfileReport) -> str:
     count = str(kept) if report.runs in (0, kept) else f"{report.runs} ({kept} kept)"
     return (
         f"{where}, {counted(machine.cores, 'core')}, load {machine.load:.1f}; {started} UTC;"
-        f" {count} runs of each, the variants in turns, with the runtime's profiler on, which costs"
-        " some microseconds an operator. Which variant is faster is a question for Race."
+        f" {count} runs of each, the variants in turns, with the runtime's profiler on."
+        f" {taken_off(profile.profiler for profile in report.profiles.values())}"
+        " Which variant is faster is a question for Race."
     )
 
 
@@ -178,26 +185,33 @@ def _pair(labels: list[str]) -> tuple[str, str] | None:
     return before, after
 
 
-def _attributed(phase: Phase) -> str:
-    which = "of the first run" if phase == "first" else "medians of the steady runs"
-    return (
-        f"Times of operators, {which}. Nodes of the source that some operator computes together, "
-        "before or after, are one row; the runtime's own fusions are traced back as well."
-    )
+_ATTRIBUTED = (
+    "Nodes of the source that some operator computes together, before or after, are one row; the "
+    "runtime's own fusions are traced back as well."
+)
 
 
 def _sums(report: ProfileReport, phase: Phase) -> Table:
     runs = [(label, profile.run(phase)) for label, profile in report.profiles.items()]
     sums = [(label, run, balance(run)) for label, run in runs if run is not None]
-    return {
+    table: Table = {
         "variant": [label for label, _, _ in sums],
-        "run, µs": [one.run_us for _, _, one in sums],
-        "sum of operators, µs": [sum(one.own_us) for _, _, one in sums],
-        "side by side, µs": [-one.overlap_us for _, _, one in sums],
-        "gaps between them, µs": [one.executor_us for _, _, one in sums],
-        "inputs and outputs, µs": [one.around_us for _, _, one in sums],
+        "run, µs": [digits(one.run_us) for _, _, one in sums],
+        "sum of operators, µs": [digits(sum(one.own_us)) for _, _, one in sums],
+        "side by side, µs": [digits(-one.overlap_us) for _, _, one in sums],
+        "gaps between them, µs": [digits(one.executor_us) for _, _, one in sums],
+        "inputs and outputs, µs": [digits(one.around_us) for _, _, one in sums],
         "operators": [len(run.events) for _, run, _ in sums],
     }
+    costs = [report.profiles[label].profiler for label, _, _ in sums]
+    if phase == "steady" and any(costs):
+        table["profiler, taken off each operator, µs"] = [
+            None if cost is None else digits(cost.node_us) for cost in costs
+        ]
+        table["median run without the profiler, µs"] = [
+            None if cost is None or cost.run_us is None else digits(cost.run_us) for cost in costs
+        ]
+    return table
 
 
 def _rows(found: Attribution, report: ProfileReport) -> Table:

@@ -17,7 +17,13 @@ import { threeDigits } from "./numbers.js";
  * @property {Profiled} of
  */
 
-/** @typedef {{step: number, label: string, kernels: Map<string, Kernel>}} Profiled */
+/**
+ * @typedef {object} Profiled
+ * @property {number} step
+ * @property {string} label
+ * @property {Map<string, Kernel>} kernels by the ids of the nodes that they compute
+ * @property {number | null} profiler µs that the profiler took of each, taken off; null: nothing was
+ */
 
 /**
  * @typedef {object} Warmth of one box
@@ -31,9 +37,9 @@ export class Heat {
   constructor(json) {
     /** @type {Phase} */ this.phase = "steady";
     /** @type {Profiled[]} */
-    this.profiles = json.profiles.map(({ step, label, kernels }) => {
+    this.profiles = json.profiles.map(({ step, label, kernels, profiler_us: profiler = null }) => {
       /** @type {Profiled} */
-      const of = { step, label, kernels: new Map() };
+      const of = { step, label, kernels: new Map(), profiler };
       for (const [first, steady, op, ids] of kernels) {
         const kernel = { first, steady, op, nodes: ids.length, of };
         for (const id of ids) if (!of.kernels.has(id)) of.kernels.set(id, kernel);
@@ -50,6 +56,14 @@ export class Heat {
     for (const p of this.profiles)
       for (const k of p.kernels.values()) most = Math.max(most, k[this.phase]);
     return most;
+  }
+
+  /** What was taken off for the profiler, in a few words. */
+  get takenOff() {
+    const known = this.profiles.flatMap((p) => (p.profiler === null ? [] : [p.profiler]));
+    if (!known.length) return "profiler: not taken off";
+    const ends = [Math.min(...known), Math.max(...known)].map((us) => Number(us.toPrecision(2)));
+    return `profiler: −${[...new Set(ends)].join(" to ")} µs a node, measured here`;
   }
 
   /** Whether anything in the source was measured: all that a viewer without a trace can show. */

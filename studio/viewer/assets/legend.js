@@ -39,6 +39,11 @@ export class Legend {
         this.#option("steady", "steady", "Medians of the later runs"),
         this.#option("first", "first run", "The first run"),
       ),
+      h(
+        "span.pl-taken",
+        { title: "The time that the runtime's profiler itself takes of each node" },
+        heat.takenOff,
+      ),
     );
   }
 

@@ -112,7 +112,8 @@
 
 /**
  * @typedef {object} TimesJson `passlens.times/1`
- * @property {{step: number, label: string, kernels: KernelJson[]}[]} profiles
+ * @property {{step: number, label: string, kernels: KernelJson[],
+ *   profiler_us?: number | null}[]} profiles profiler_us was taken off each; null: nothing was
  */
 
 /**

@@ -129,23 +129,23 @@ def test_an_operator_unlike_its_class_has_a_pace_of_its_own() -> None:
 def test_a_busy_machine_is_told(load: float, told: bool) -> None:
     table = micros(footprints(cache_sizes()))
     launched = {node.name or "": 2.0 for node in launches.model().graph}
-    timings = Timings(0.5, launched, (12.0,) * len(table), {}, load)
+    timings = Timings(launched, (12.0,) * len(table), {}, load)
     assert ("busy (load 64.0)" in profile_of(timings).source) == told
 
 
 def test_without_launches_there_is_no_profile() -> None:
     table = micros(footprints(cache_sizes()))
     with pytest.raises(CalibrationError, match="refused too many"):
-        profile_of(Timings(0.5, {}, (12.0,) * len(table), {}, 0.1))
+        profile_of(Timings({}, (12.0,) * len(table), {}, 0.1))
 
 
 def test_of_several_rounds_the_faster_half_counts() -> None:
     rounds = [
-        Timings(clock, {"a": us, "b": 1.0}, (us, None, None if us > 5 else us), {}, us)
-        for clock, us in ((0.5, 4.0), (0.7, 90.0), (0.3, 2.0), (0.9, 50.0))
+        Timings({"a": us, "b": 1.0}, (us, None, None if us > 5 else us), {}, us)
+        for us in (4.0, 90.0, 2.0, 50.0)
     ]
     found = Timings.over(rounds)
-    assert found == Timings(0.4, {"a": 3.0, "b": 1.0}, (3.0, None, 2.0), {}, 2.0)
+    assert found == Timings({"a": 3.0, "b": 1.0}, (3.0, None, 2.0), {}, 2.0)
     assert Timings.over(rounds[:1]) == rounds[0]
 
 

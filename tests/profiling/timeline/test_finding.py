@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from profiling.timeline.events import Event, Run, Timeline
-from profiling.timeline.finding import few_runs, finding
+from profiling.timeline.finding import few_runs, finding, taken_off
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.profile import Profile
+from profiling.timeline.profiler_cost import ProfilerCost
 
 
 def made(*durations: int) -> Profile:
@@ -20,14 +21,25 @@ def made(*durations: int) -> Profile:
 def test_few_runs_are_drawn_like_all(durations: tuple[int, ...]) -> None:
     whole = made(*durations)
     few = few_runs(whole)
-    assert len(few.timeline.runs) == min(3, len(durations))
+    assert len(few.timeline.runs) == 2
     for phase in ("first", "steady"):
         assert few.run(phase) == whole.run(phase)
-        here, there = few.run_index(phase), whole.run_index(phase)
-        assert here is not None
-        assert there is not None
-        assert few.memory[here] == whole.memory[there]
-        assert few.device[here] == whole.device[there]
+        assert few.curves(phase) == whole.curves(phase)
+
+
+@pytest.mark.parametrize(
+    ("profilers", "told"),
+    [
+        ([None, None], "not taken off"),
+        ([ProfilerCost(1.23, 4.0), None], "−1.2 µs a node, −4 µs between two, measured here"),
+        (
+            [ProfilerCost(1.0, 4.0, 0.25), ProfilerCost(2.0, 4.0)],
+            "−1 to 2 µs a node, 0 to 25 % of its next 8 to 16 µs, −4 µs between two",
+        ),
+    ],
+)
+def test_what_was_taken_off_is_told(profilers: list[ProfilerCost | None], told: str) -> None:
+    assert told in taken_off(profilers)
 
 
 def test_the_finding_is_of_the_first_and_the_last_variant() -> None:

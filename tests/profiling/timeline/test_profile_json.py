@@ -12,6 +12,7 @@ from profiling.timeline.events import Event, Memory, Run, Timeline
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.profile import Profile
 from profiling.timeline.profile_json import profile_from_json, profile_to_json
+from profiling.timeline.profiler_cost import ProfilerCost
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 from tests.profiling.timeline.measured import measured
@@ -19,7 +20,11 @@ from tests.profiling.timeline.measured import measured
 EVENT = Event(
     "a", "Conv", "CPUExecutionProvider", 3, 4, 7, 0, 10, 20, 30, None, 5, ((0, 1), (9, 0))
 )
+COST = {"node_us": 1.5, "between_us": 4.0, "slower": 0.25, "bare_us": [9.0, 8.5]}
 CHANGES: list[dict[str, object]] = [
+    {"profiler": {**COST, "node_us": -1.0}},
+    {"profiler": {**COST, "slower": 1.5}},
+    {"profiler": 3},
     {"schema": "passlens.race/1"},
     {"runs": [0]},
     {"kernels": 3},
@@ -32,6 +37,21 @@ def test_everything_in_a_profile_comes_back() -> None:
     curve = MemoryCurve("runtime", (6, 8), (1, 2), (3, 4), (5, 6), 7, 8)
     made = Profile(Timeline(1, 2, (RUN, Run(30, 1, ()))), (curve,), {"a": ("x", "y"), "b": ()})
     assert profile_from_json(json.loads(json.dumps(profile_to_json(made)))) == made
+
+
+def test_what_the_profiler_cost_stays_with_the_profile_and_is_taken_off_again() -> None:
+    made = Profile(Timeline(0, 0, (RUN, RUN)), (), profiler=ProfilerCost(1.5, 4.0, 0.25, (9.0,)))
+    again = profile_from_json(json.loads(json.dumps(profile_to_json(made))))
+    assert again == made
+    assert again.steady == made.steady != RUN
+
+
+def test_in_an_older_recording_nothing_is_taken_off() -> None:
+    data = profile_to_json(Profile(Timeline(0, 0, (RUN,)), ()))
+    del data["profiler"]
+    again = profile_from_json(json.loads(json.dumps(data)))
+    assert again.profiler is None
+    assert again.first == RUN
 
 
 def test_the_memory_of_a_device_comes_back() -> None:
