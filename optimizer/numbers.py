@@ -77,6 +77,11 @@ def amount_text(amount: float, name: str = "") -> str:
     return decimal_unit(abs(amount), name).text(amount)
 
 
+def times_text(ratio: float) -> str:
+    """A ratio, which is compared by its hundredths: `1.50×`, `12.3×`."""
+    return f"{ratio:.2f}×" if ratio < 9.995 else f"{three_digits(ratio)}×"
+
+
 def counted(number: int, noun: str, plural: str = "") -> str:
     """A count and its noun: `1 node`, `2,340 nodes`, `−1 node`."""
     agrees = noun if abs(number) == 1 else plural or f"{noun}s"

@@ -9,6 +9,7 @@ from optimizer.numbers import (
     bytes_text,
     counted,
     three_digits,
+    times_text,
     unit_of,
 )
 
@@ -21,6 +22,7 @@ __all__ = [
     "digits",
     "mebibytes",
     "three_digits",
+    "times_text",
     "unit_of",
 ]
 

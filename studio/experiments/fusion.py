@@ -14,6 +14,7 @@ from profiling.racing.race import Race, Variant
 from profiling.records import Recording
 from profiling.workers import WorkerPool
 from studio.experiments.race import Asked, Keep, Raced, RaceReport, Report, workload_of
+from studio.numbers import times_text
 from studio.prediction.fusion import Fusion
 from studio.prediction.fusion_jobs import AFTER, BEFORE, ChainRequest, Explained
 from studio.store import OpenedModel, OpenedRun
@@ -56,7 +57,7 @@ class FusionRaced:
         if not self.fusion.fired:
             return f"No pass fuses this chain; measured: {measured}"
         where = "" if self.here else f" for {self.device}"
-        return f"Predicted {self.fusion.speedup:.2f}×{where}, measured: {measured}"
+        return f"Predicted {times_text(self.fusion.speedup)}{where}, measured: {measured}"
 
     def recording(self) -> Recording:
         """For the database: a race that says what it raced."""
@@ -72,7 +73,7 @@ def _measured(race: Race, label: str) -> str:
     if found.verdict == "no_clear_difference":
         unclear = "unclear at 99 %" if found.undecided else "no clear difference"
         return f"{unclear} {interval}"
-    return f"{found.speedup:.2f}× {interval}"
+    return f"{times_text(found.speedup)} {interval}"
 
 
 def fusion_race_key(

@@ -20,6 +20,7 @@ from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
 from studio.experiments.entrant import Entrant, entrant_key, variants_of
 from studio.experiments.race import Asked, Keep, Raced, Report, graphs_of, measurements_of
+from studio.numbers import times_text
 from studio.store import OpenedModel, OpenedRun, Store
 
 SCHEMA = "passlens.sweep-report/1"
@@ -205,5 +206,5 @@ def _gains(found: Sweep, label: str) -> dict[int, Contrast]:
 
 def _times(gain: Contrast) -> str:
     return (
-        "no clear difference" if gain.verdict == "no_clear_difference" else f"{gain.speedup:.2f}×"
+        "no clear difference" if gain.verdict == "no_clear_difference" else times_text(gain.speedup)
     )

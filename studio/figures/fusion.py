@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from studio.figures.predicted_lanes import LaneRow, Piece, lanes
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR
 from studio.figures.timeline_rows import time_unit
-from studio.numbers import bytes_text, counted, three_digits
+from studio.numbers import bytes_text, counted, three_digits, times_text
 from studio.prediction.fusion import Fusion, Version
 
 _ROW_PX = 76
@@ -36,7 +36,7 @@ def fusion_title(found: Fusion) -> str:
     before, best = found.before, found.best
     gain = before.total_us / best.total_us if best.total_us else 1.0
     whose = "One kernel would be" if found.ideal is not None else "Predicted"
-    faster = f"{gain:.2f}× faster" if gain >= 1 else f"{1 / gain:.2f}× slower"
+    faster = f"{times_text(gain)} faster" if gain >= 1 else f"{times_text(1 / gain)} slower"
     launches = f"{len(before.kernels)} launches → {len(best.kernels)}"
     moved = (
         f"{len(before.activations)} trips to memory → {len(best.activations)}"
@@ -59,7 +59,7 @@ def _row(version: Version, found: Fusion) -> LaneRow:
     unit, size = time_unit([version.total_us])
     text = f"<b>{three_digits(version.total_us / size)} {unit}</b>"
     if not first and version.total_us:
-        text += f" · {found.before.total_us / version.total_us:.2f}×"
+        text += f" · {times_text(found.before.total_us / version.total_us)}"
     color = BEFORE_COLOR if first else AFTER_COLOR
     label = "one kernel" if version is found.ideal else version.name
     return LaneRow(f"<b>{escape(label)}</b><br>{launches}", pieces, text, color)

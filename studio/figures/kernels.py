@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from profiling.kernels.hot import HotOperators
 from profiling.kernels.selection import Row, WorkloadRace
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
-from studio.numbers import three_digits
+from studio.numbers import three_digits, times_text
 
 SHOWN = 10
 _SLOWER_COLOR = "#c9512b"
@@ -101,7 +101,7 @@ def candidates_title(raced: WorkloadRace) -> str:
     if best.contrast is None:
         return "It stays as it is: nothing is surely faster"
     label = best.candidate.label
-    return f"{label[:1].upper()}{label[1:]}: {best.contrast.speedup:.2f}× as fast"
+    return f"{label[:1].upper()}{label[1:]}: {times_text(best.contrast.speedup)} as fast"
 
 
 def _dot(figure: go.Figure, row: Row, position: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optimizer.memory.plan import Plan
-from studio.numbers import bytes_text, three_digits, unit_of
+from studio.numbers import bytes_text, three_digits, times_text, unit_of
 
 
 def peaks_text(before: int | None, after: int) -> str:
@@ -41,4 +41,4 @@ def gap_percent(plan: Plan) -> str:
 def times_bound(plan: Plan) -> str:
     """The peak in multiples of the bound: "1.17×"."""
     factor = plan.peak_bytes / plan.bound_bytes if plan.bound_bytes else 1.0
-    return f"{factor:.3g}×" if factor != 1 else "1×"
+    return times_text(factor)

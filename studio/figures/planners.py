@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from optimizer.memory.plan import Plan
 from studio.figures.plan_words import proof_text, times_bound
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
-from studio.numbers import three_digits, unit_of
+from studio.numbers import three_digits, times_text, unit_of
 
 BOUND = "#10857f"
 _ROW_PX = 34
@@ -92,6 +92,6 @@ def planners_finding(plans: Sequence[Plan], titles: Mapping[str, str]) -> str:
     found = f"found by {smallest} of {len(plans)}" if smallest > 1 else f"found by {who} alone"
     if worst.peak_bytes == best.peak_bytes:
         return f"Every planner: {text}"
-    times = three_digits(worst.peak_bytes / max(1, best.peak_bytes))
+    times = times_text(worst.peak_bytes / max(1, best.peak_bytes))
     name = titles.get(worst.planner, worst.planner).lower()
-    return f"{text}, {found}; {name} takes {times}× as much"
+    return f"{text}, {found}; {name} takes {times} as much"

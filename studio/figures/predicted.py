@@ -14,7 +14,7 @@ from studio.figures.template import TEMPLATE, log_axis, titled
 from studio.figures.timeline_palette import TITLES, categories, category_color
 from studio.figures.timeline_rows import time_unit
 from studio.graphview.categories import category
-from studio.numbers import three_digits
+from studio.numbers import three_digits, times_text
 from studio.prediction.alike import Alike, shares
 from studio.prediction.beside import Beside
 from studio.prediction.report import PredictedGraph
@@ -126,4 +126,4 @@ def _title(found: Beside) -> str:
     )
     rank = found.spearman
     order = "too few operators to rank" if math.isnan(rank) else f"Spearman {rank:.2f}"
-    return f"{totals} ({found.ratio:.2f}×); {order}"
+    return f"{totals} ({times_text(found.ratio)}); {order}"

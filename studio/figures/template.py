@@ -25,7 +25,7 @@ TEMPLATE = go.layout.Template(
         "yaxis": {"zeroline": False, "gridwidth": 0.5, "automargin": True},
         "bargap": 0.35,
         "showlegend": False,
-        "separators": ".\u2009",
+        "separators": ".,",
     }
 )
 

@@ -15,7 +15,7 @@ from profiling.worth.levels import Change
 from profiling.worth.waterfall import Bar, Metric, Waterfall
 from studio.figures.template import BEFORE_COLOR
 from studio.figures.worth_rows import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
-from studio.numbers import three_digits, unit_of
+from studio.numbers import three_digits, times_text, unit_of
 
 _MOST_LABEL = 38
 _LEAST_SHARE = 0.1
@@ -186,7 +186,7 @@ def _measured_row(bar: MeasuredBar, label: str, family: str, *, level: float) ->
         for end in (change.low, change.high)
     )
     sign = "−" if bar.saved_ms >= 0 else "+"
-    amount = f"{sign}{three_digits(abs(bar.saved_ms))} ms · {change.speedup:.2f}×"
+    amount = f"{sign}{three_digits(abs(bar.saved_ms))} ms · {times_text(change.speedup)}"
     if not change.clear:
         amount = "no clear difference"
     hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{change_text(change)}"
@@ -197,8 +197,10 @@ def _measured_row(bar: MeasuredBar, label: str, family: str, *, level: float) ->
 def change_text(change: Change) -> str:
     """The speed-up with its interval: "1.12×, 95 % interval 1.08–1.16"."""
     if max(-change.low, change.high) > _MOST_LOG:
-        return f"{change.speedup:.3g}×, too few rounds for an interval"
-    return f"{change.speedup:.3g}×, 95 % interval {exp(change.low):.3g}–{exp(change.high):.3g}"
+        return f"{times_text(change.speedup)}, too few rounds for an interval"
+    return (
+        f"{times_text(change.speedup)}, 95 % interval {exp(change.low):.2f}–{exp(change.high):.2f}"
+    )
 
 
 def steps_text(steps: Sequence[int]) -> str:

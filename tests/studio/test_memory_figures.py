@@ -161,7 +161,7 @@ def test_the_finding_of_the_planners_names_who_is_best_and_what_the_worst_costs(
     ]
     finding = planners_finding(plans, {"naive": "Naive", "x": "Local search"})
     assert finding == (
-        "12 KiB, at the lower bound, proven, found by Local search alone; naive takes 4× as much"
+        "12 KiB, at the lower bound, proven, found by Local search alone; naive takes 4.00× as much"
     )
 
 

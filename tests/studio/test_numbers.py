@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from optimizer.numbers import amount_text, bytes_text, counted, three_digits
+from optimizer.numbers import amount_text, bytes_text, counted, three_digits, times_text
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES: dict[str, list[tuple[float, str]]] = json.loads(
@@ -20,16 +20,18 @@ PYTHON: dict[str, Callable[[float], str]] = {
     "three_digits": three_digits,
     "bytes": bytes_text,
     "flop": lambda value: amount_text(value, "FLOP"),
+    "times": times_text,
     "nodes": lambda value: counted(int(value), "node"),
     "passes": lambda value: counted(int(value), "pass", "passes"),
 }
 JAVASCRIPT = """
 import { readFileSync } from "node:fs";
-import { amount, bytesText, counted, threeDigits } from MODULE;
+import { amount, bytesText, counted, threeDigits, timesText } from MODULE;
 const say = {
   three_digits: threeDigits,
   bytes: bytesText,
   flop: (v) => amount(v, "FLOP"),
+  times: timesText,
   nodes: (v) => counted(v, "node"),
   passes: (v) => counted(v, "pass", "passes"),
 };

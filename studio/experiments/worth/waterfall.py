@@ -19,6 +19,7 @@ from profiling.worth.measured import Budget, Measured, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
 from studio.experiments.worth.rows import changed_options, rows
 from studio.experiments.worth.trace import PassName, TraceCosts, trace_costs
+from studio.numbers import times_text
 from studio.store import OpenedModel, OpenedRun, Store
 
 LARGE_BYTES = 200_000_000
@@ -75,11 +76,11 @@ class WaterfallReport:
         best = max(bars, key=lambda bar: bar.change.log * (1 if total.log > 0 else -1))
         factor = total.speedup if total.log > 0 else 1 / total.speedup
         if not best.change.clear:
-            return f"{factor:.2f}× {direction}, spread over steps that do not differ clearly"
+            return f"{times_text(factor)} {direction}, spread over steps that do not differ clearly"
         share = 100 * best.change.log / total.log
         verb = "bought" if total.log > 0 else "cost"
-        whole = "×" if total.log > 0 else "× slower"
-        return f"{self.title_of(best)} {verb} {share:.0f} % of {factor:.2f}{whole}"
+        whole = times_text(factor) + ("" if total.log > 0 else " slower")
+        return f"{self.title_of(best)} {verb} {share:.0f} % of {whole}"
 
     def title_of(self, bar: MeasuredBar) -> str:
         """A bar's passes as people know them."""

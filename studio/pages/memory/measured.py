@@ -9,7 +9,7 @@ import streamlit as st
 
 from profiling.arena import ArenaMeasurement
 from studio.figures.lanes import Curve, Line
-from studio.numbers import bytes_text, digits
+from studio.numbers import bytes_text, digits, times_text
 from studio.pages.figure import show_twin
 from studio.pages.launch import launch
 from studio.pages.memory.setting import Setting
@@ -98,7 +98,9 @@ def _show(found: ArenaMeasurement, drawn: ArenaMap) -> None:
     parts = [f"first run, live {bytes_text(found.live_peak_bytes)}"]
     if found.block_bytes:
         times = found.block_bytes / plan.peak_bytes if plan.peak_bytes else 0
-        parts.append(f"later runs, one block of {bytes_text(found.block_bytes)} ({times:.3g}×)")
+        parts.append(
+            f"later runs, one block of {bytes_text(found.block_bytes)} ({times_text(times)})"
+        )
     parts.append(f"held from the system {bytes_text(found.held_bytes)}")
     st.markdown(words(f"Planned {bytes_text(plan.peak_bytes)}; {'; '.join(parts)}."))
     st.caption(

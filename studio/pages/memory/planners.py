@@ -13,7 +13,7 @@ from optimizer.memory.registry import planners
 from studio.figures.lanes import Panel, Scale, lanes
 from studio.figures.plan_words import times_bound
 from studio.figures.planners import cut_at, planner_bars, planners_finding
-from studio.numbers import bytes_text, digits
+from studio.numbers import bytes_text, digits, times_text
 from studio.pages.figure import show_figure, show_twin
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.waiting import settled
@@ -79,7 +79,7 @@ def _lost(found: Planned) -> str:
         return f"Best: {bytes_text(best.peak_bytes)}"
     reuse = naive.peak_bytes / best.peak_bytes
     lost = lazy.peak_bytes / best.peak_bytes - 1
-    text = f"Without reuse {reuse:.3g}× as much"
+    text = f"Without reuse {times_text(reuse)} as much"
     if lost < _GAP:
         return f"{text}; lazy best fit loses nothing to fragmentation"
     return f"{text}; lazy best fit loses {100 * lost:.3g} % to fragmentation"

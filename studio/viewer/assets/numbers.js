@@ -68,7 +68,6 @@ export const noun = (n, one, many = `${one}s`) => (Math.abs(n) === 1 ? one : man
 /** A count and its noun: "1 node". @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many) => `${n < 0 ? "−" : ""}${whole(n)} ${noun(n, one, many)}`;
 
-/** How many times as much: 1.234 -> "1.23×". @param {number} times */
-export function timesText(times) {
-  return `${times >= 100 ? Math.round(times) : times.toPrecision(3)}×`;
-}
+/** A ratio, which is compared by its hundredths: 1.5 -> "1.50×". @param {number} ratio */
+export const timesText = (ratio) =>
+  `${ratio < 9.995 ? ratio.toFixed(2) : threeDigits(ratio)}×`;
