@@ -30,6 +30,7 @@ MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
     "cnn16": lambda: cnn(16),
     "transformer2": lambda: transformer(2),
     "transformer12": lambda: transformer(12),
+    "transformer40": lambda: transformer(40),
     "transformer160": lambda: transformer(160),
     "folding": folding,
     "hostile": hostile,

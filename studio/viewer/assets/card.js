@@ -134,7 +134,7 @@ export class Card {
         "div.pl-actions",
         null,
         button("First rewrite", "First rewrite →", () => this.viewer.nav.goto(1), "pl-first"),
-        button("Play all rewrites (space)", "Play", () => this.viewer.nav.togglePlay()),
+        button("Play all rewrites (space)", "Play", () => this.viewer.nav.play.toggle()),
       ),
       h(
         "p.pl-dim.pl-hint",

@@ -4,11 +4,13 @@
 import { button, fill, h } from "./dom.js";
 import { microseconds } from "./heat.js";
 import { lifeSection } from "./life.js";
+import { StepSection } from "./stepsection.js";
 
 export class Details {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
+    this.steps = new StepSection(viewer, "Steps that touch it");
     this.el = h("section.pl-details", { "aria-label": "Selected node" });
   }
 
@@ -17,19 +19,21 @@ export class Details {
     const o = s && selected !== null ? s.union.index.get(selected) : undefined;
     this.el.hidden = false;
     if (!s || o === undefined) {
+      const asks = this.viewer.data?.mode === "model" && !this.viewer.selection;
       fill(
         this.el,
-        this.viewer.data?.mode === "model"
+        asks
           ? h(
               "p.pl-empty",
               null,
-              "Click a node to see its attributes, tensors and neighbours. Press / to find one, ? for all keys.",
+              "Click a node to see its attributes, tensors and neighbours, the title of a group to see what is in it. Press / to find one, ? for all keys.",
             )
           : null,
       );
-      this.el.hidden = this.viewer.data?.mode !== "model";
+      this.el.hidden = !asks;
       return;
     }
+    this.steps.render();
     const rec = s.history.record(o, s.late.alive[o] ? s.step : Math.max(0, s.history.died[o] - 1));
     const swatch = h("i.pl-swatch");
     swatch.style.background = this.viewer.theme?.category(rec.cat).solid ?? "";
@@ -46,6 +50,7 @@ export class Details {
       h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
       lifeSection(this.viewer, s, o, (other) => this.#chip(s, other)),
+      this.steps.el,
       this.#times(rec.id),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),

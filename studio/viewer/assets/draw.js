@@ -29,7 +29,9 @@ import { LOD, markColour, meets } from "./detail.js";
  * @property {Set<number>} selected box keys
  * @property {Set<number> | null} lit pairs of the selected boxes, null = nothing selected
  * @property {Set<number>} near boxes at the other ends of those
+ * @property {Set<number>} inside boxes in the selected group
  * @property {number} hover box key or -1
+ * @property {boolean} folds whether the pointer is on the fold mark of that box
  * @property {(b: Box) => {x: number, y: number, w: number, h: number, alpha: number}} at place in the animation
  * @property {number} progress 0..1 of the animation
  * @property {Box[]} ghosts boxes that have just gone

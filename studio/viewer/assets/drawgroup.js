@@ -4,7 +4,7 @@
 import { focusRing, halo, RADIUS, ring } from "./drawbox.js";
 import { markColour, TEXT_LOD } from "./detail.js";
 import { microseconds } from "./heat.js";
-import { shortGroup, TITLE_H } from "./metrics.js";
+import { FOLD_W, shortGroup, TITLE_H } from "./metrics.js";
 import { counted } from "./numbers.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */
@@ -36,8 +36,7 @@ export function drawClosed(s, b, p) {
   if (s.view.k >= TEXT_LOD) {
     c.textAlign = "left";
     c.textBaseline = "middle";
-    c.fillStyle = theme.muted;
-    chevron(c, p.x + 13, p.y + 14, false);
+    foldMark(s, b, { x: p.x + 13, y: p.y + 14, open: false });
     c.font = metrics.fonts.group;
     c.fillStyle = theme.text;
     const badge = badgeWidth(s, mark);
@@ -59,6 +58,23 @@ export function drawClosed(s, b, p) {
 /** @param {Scene} s @param {Box} b */
 const countText = (s, b) =>
   counted(s.counts[/** @type {import("./group.js").Group} */ (b.group).at], "node");
+
+/**
+ * What one clicks to open or close it; the rest of the title selects it.
+ * @param {Scene} s @param {Box} b @param {{x: number, y: number, open: boolean}} at
+ */
+function foldMark(s, b, { x, y, open }) {
+  const { c, theme } = s;
+  const under = s.hover === b.key && s.folds;
+  if (s.hover === b.key) {
+    c.beginPath();
+    c.roundRect(x - FOLD_W / 2 + 3, y - 9, FOLD_W - 6, 18, 4);
+    c.fillStyle = under ? theme.primary : theme.border;
+    c.fill();
+  }
+  c.fillStyle = under ? theme.bg : theme.muted;
+  chevron(c, x, y, open);
+}
 
 /** @param {CanvasRenderingContext2D} c @param {number} x @param {number} y @param {boolean} open */
 function chevron(c, x, y, open) {
@@ -120,8 +136,9 @@ export function drawOpen(s, b, p) {
   c.roundRect(p.x, p.y, p.w, p.h, 8);
   c.fillStyle = theme.nest[depth(b) % 2];
   c.fill();
-  c.strokeStyle = s.hover === b.key || s.selected.has(b.key) ? theme.primary : theme.border;
-  c.lineWidth = 1;
+  const selected = s.selected.has(b.key);
+  c.strokeStyle = s.hover === b.key || selected ? theme.primary : theme.border;
+  c.lineWidth = selected ? 2.5 : 1;
   c.stroke();
   c.globalAlpha = 1;
 }
@@ -143,9 +160,9 @@ export function drawTitle(s, b, p) {
   c.beginPath();
   c.roundRect(p.x + 5, y - 9, 20 + used + (counted ? wide + 10 : 2), 18, 4);
   c.fill();
-  c.globalAlpha = p.alpha * (s.lit ? 0.6 : 1);
-  c.fillStyle = theme.muted;
-  chevron(c, p.x + 13, y, true);
+  const aside = s.lit && !s.selected.has(b.key) && !s.inside.has(b.key);
+  c.globalAlpha = p.alpha * (aside ? 0.6 : 1);
+  foldMark(s, b, { x: p.x + 13, y, open: true });
   c.font = metrics.fonts.group;
   c.textAlign = "left";
   c.textBaseline = "middle";

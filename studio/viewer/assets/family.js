@@ -47,6 +47,19 @@ export class Family {
   }
 
   /**
+   * A node and whose work it does, up to which step; it and what does its work, from which step.
+   * @param {string} id
+   * @returns {{sources: [string, number][], heirs: [string, number][]}}
+   */
+  line(id) {
+    const sources = [...reach(id, this.sources)];
+    return {
+      sources: sources.map(([x, when]) => [x, -when]),
+      heirs: [...reach(id, this.heirs)],
+    };
+  }
+
+  /**
    * What became of a node by the end of the trace.
    * @param {string} id
    * @returns {{kind: Kind, into: string[]}}
@@ -120,7 +133,14 @@ export class Family {
  * @param {number} [after] only links with a higher number count
  * @returns {string[]}
  */
-function reached(start, links, after = -Infinity) {
+const reached = (start, links, after) => [...reach(start, links, after).keys()];
+
+/**
+ * The same with the earliest link that leads there.
+ * @param {string} start @param {Links} links @param {number} [after]
+ * @returns {Map<string, number>}
+ */
+function reach(start, links, after = -Infinity) {
   const earliest = new Map([[start, after]]);
   const pending = [start];
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
@@ -131,7 +151,7 @@ function reached(start, links, after = -Infinity) {
         pending.push(following);
       }
   }
-  return [...earliest.keys()];
+  return earliest;
 }
 
 /** @template T @param {Map<string, T[]>} map @param {string} key @param {T} value */

@@ -5,13 +5,15 @@
 const PRESSED = "button, summary, input[type=checkbox]";
 const CHOSEN = "select, input[type=checkbox]";
 
-/** Give the focus back after every control of the viewer. @param {HTMLElement} root */
+/** Give the focus to the graph that is pressed, and back after every control of the viewer. @param {HTMLElement} root */
 export function giveFocusBack(root) {
   let mouse = false;
   const listen = (/** @type {string} */ name, /** @type {(e: Event) => void} */ act) =>
     root.addEventListener(name, act, { capture: name !== "click" && name !== "change" });
-  listen("pointerdown", () => {
+  listen("pointerdown", (e) => {
     mouse = true;
+    const on = /** @type {HTMLElement} */ (e.composedPath()[0]);
+    if (on.matches?.("canvas")) root.focus({ preventScroll: true });
   });
   listen("keydown", () => {
     mouse = false;

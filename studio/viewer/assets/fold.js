@@ -139,8 +139,13 @@ export class FoldTree {
 
   /** Closed groups to open so that a slot shows, outermost first. @param {number} s */
   closedAbove(s) {
+    return this.closedFrom(this.groupOf[s]);
+  }
+
+  /** The same for a group, and what is around it. @param {Group} group */
+  closedFrom(group) {
     const list = [];
-    for (let g = /** @type {Group | null} */ (this.groupOf[s]); g; g = g.parent)
+    for (let g = /** @type {Group | null} */ (group); g; g = g.parent)
       if (!this.open[g.at]) list.push(g);
     return list.reverse();
   }

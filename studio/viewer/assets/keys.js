@@ -94,6 +94,7 @@ export class Keys {
       ["-", () => this.#zoom(0.8)],
       ["0", () => nav.foldAll("first")],
       ["o", () => this.#fold()],
+      ["u", () => this.viewer.selectAround()],
       ["e", () => nav.foldAll("more")],
       ["E", () => nav.foldAll("none")],
       ["d", () => shell.toggleRight()],
@@ -107,7 +108,9 @@ export class Keys {
       ["ArrowRight", () => nav.stepBy(1)],
       ["[", () => nav.passBy(-1)],
       ["]", () => nav.passBy(1)],
-      [" ", () => nav.togglePlay()],
+      [",", () => nav.touchBy(-1)],
+      [".", () => nav.touchBy(1)],
+      [" ", () => nav.play.toggle()],
       ["Home", () => nav.goto(0)],
       ["End", () => nav.goto(Infinity)],
       ["1", () => shell.setPanes(1)],
@@ -169,13 +172,10 @@ export class Keys {
   }
 
   #fold() {
-    const { session: s, selected, nav } = this.viewer;
-    if (!s || selected === null) return;
-    const o = s.union.index.get(selected);
-    if (o === undefined) return;
-    const slot = s.union.slotOf[o];
-    const closed = s.tree.closedAbove(slot);
-    nav.toggle(closed[0] ?? s.tree.groupOf[slot]);
+    const { session: s, selection, nav } = this.viewer;
+    const o = selection?.node;
+    const group = o === undefined ? selection?.group : s?.tree.groupOf[s.union.slotOf[o]];
+    if (s && group) nav.toggle(s.tree.closedFrom(group)[0] ?? group);
   }
 
   /**

@@ -45,6 +45,9 @@ export class Live {
     const { session: s, selected } = this.viewer;
     if (!s || selected === null) return;
     const o = s.union.index.get(selected);
+    const { group, steps = [] } = this.viewer.selection ?? {};
+    if (group)
+      this.say(`Group ${group.name}. ${s.counts("after")[group.at]} nodes, ${steps.length} steps.`);
     if (o === undefined) return;
     const rec = s.history.record(o, s.step);
     const out = rec.out?.[0];

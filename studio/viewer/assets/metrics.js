@@ -10,6 +10,7 @@ export const NODE_MAX_W = 180;
 export const NODE_MIN_W = 64;
 export const GROUP_H = 42; // closed group
 export const TITLE_H = 26; // title bar of an open group
+export const FOLD_W = 24; // fold mark of a group, at its left
 export const PAD = 14; // inside an open group
 export const TAG_H = 15;
 export const TAG_ROW = 24; // room for stubs above a box

@@ -1,32 +1,32 @@
 // @ts-check
 // Moving through the trace and through the tree of groups.
 
+import { Playing } from "./playing.js";
 import { MOTION_MS } from "./stage.js";
 
 const SMALL_GROUP = 70; // slots; a larger group is not opened on its own, it carries a badge
 const SETTLE_MS = 220;
-export const SPEEDS = [0.5, 1, 2, 4, 8, 16];
 
 export class Navigator {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
     this.following = true;
-    this.speed = 1;
+    this.play = new Playing(this);
     /** false until someone steps: the card then speaks of the whole trace */
     this.touched = false;
-    this.timer = 0;
     this.settling = 0;
     /** @type {Set<string>} groups opened to show a change, closed again when it has passed */
     this.lent = new Set();
   }
 
   get playing() {
-    return this.timer !== 0;
+    return this.play.on;
   }
 
   reset() {
-    this.stop();
+    this.play.all();
+    this.play.stop();
     this.lent.clear();
     window.clearTimeout(this.settling);
   }
@@ -43,7 +43,7 @@ export class Navigator {
     const forward = target === s.step + 1;
     const near = Math.abs(target - s.step) === 1;
     const ms =
-      viewer.motion && near && !how.dragging && !(this.playing && this.speed > 2) ? MOTION_MS : 0;
+      viewer.motion && near && !how.dragging && !(this.playing && this.play.speed > 2) ? MOTION_MS : 0;
     const old = viewer.stage.panes[1].picture;
     s.goto(target);
     const origins = forward && ms && old ? this.#origins(old) : undefined;
@@ -92,7 +92,7 @@ export class Navigator {
     const { viewer } = this;
     const s = viewer.session;
     viewer.live.step();
-    if (!s || !this.following || (this.playing && this.speed > 2)) return;
+    if (!s || !this.following || (this.playing && this.play.speed > 2)) return;
     /** @type {Set<import("./group.js").Group>} */
     const need = new Set();
     const keep = new Set();
@@ -152,42 +152,24 @@ export class Navigator {
     }
   }
 
-  togglePlay() {
+  /** To the next step that touches what is selected, or to the previous one. @param {1 | -1} way */
+  touchBy(way) {
+    const { selection, session: s, live } = this.viewer;
+    const steps = selection?.steps ?? [];
+    const at = s?.step ?? 0;
+    const to = way > 0 ? steps.find((n) => n > at) : steps.filter((n) => n < at).pop();
+    if (to !== undefined) this.arrive(to);
+    else live.say(selection ? "No more steps touch it." : "Select a node or a group first.");
+  }
+
+  /** To a step from the one before it, so that one sees what it does. @param {number} step */
+  arrive(step) {
     const s = this.viewer.session;
-    if (!s || !s.steps.length) return;
-    if (this.playing) {
-      this.stop();
-      return;
+    if (s && Math.abs(step - s.step) > 1) {
+      s.goto(step - 1);
+      this.viewer.stage.refresh(0);
     }
-    if (s.step >= s.steps.length) this.goto(0);
-    this.#schedule();
-  }
-
-  #schedule() {
-    this.timer = window.setInterval(() => {
-      const s = this.viewer.session;
-      if (!s || s.step >= s.steps.length) {
-        this.stop();
-        return;
-      }
-      this.goto(s.step + 1);
-    }, 900 / this.speed);
-    this.viewer.shell.renderPlay();
-  }
-
-  /** @param {number} speed */
-  setSpeed(speed) {
-    this.speed = speed;
-    if (this.playing) {
-      window.clearInterval(this.timer);
-      this.#schedule();
-    }
-  }
-
-  stop() {
-    window.clearInterval(this.timer);
-    this.timer = 0;
-    this.viewer.shell?.renderPlay();
+    this.goto(step);
   }
 
   /** @param {import("./group.js").Group} group @param {boolean} [want] */
@@ -205,30 +187,38 @@ export class Navigator {
     viewer.report.toggleMs = performance.now() - started;
   }
 
-  /** Open what hides a node and bring it to the middle. @param {string} id */
+  /** Open what hides a node or a group and bring it to the middle. @param {string} id */
   reveal(id) {
     const { viewer } = this;
     const s = viewer.session;
     const o = s?.union.index.get(id);
+    const group = s?.tree.byId.get(id);
+    const ms = viewer.motion ? MOTION_MS : 0;
+    if (s && o === undefined && group?.parent) {
+      this.#openAll(s.tree.closedFrom(group.parent));
+      const there = s.counts("after")[group.at] > 0;
+      viewer.stage.centre(s.layout.slots + group.at, ms, there ? "after" : "before");
+    }
     if (!s || o === undefined) return;
     const target =
       s.late.alive[o] || s.early.alive[o] ? o : (s.history.heirs(o, s.late.alive)[0] ?? o);
     const slot = s.union.slotOf[target];
-    const closed = s.tree.closedAbove(slot);
-    if (closed.length) {
-      for (const g of closed) {
-        s.tree.set(g, true);
-        this.lent.delete(g.id);
-      }
-      s.relayout();
-      viewer.stage.refresh(0, { anchor: s.layout.slots + closed[0].at });
-      viewer.shell.twinChanged();
+    this.#openAll(s.tree.closedAbove(slot));
+    viewer.stage.centre(slot, ms, s.late.alive[target] ? "after" : "before");
+  }
+
+  /** @param {import("./group.js").Group[]} closed outermost first */
+  #openAll(closed) {
+    const { viewer } = this;
+    const s = viewer.session;
+    if (!s || !closed.length) return;
+    for (const g of closed) {
+      s.tree.set(g, true);
+      this.lent.delete(g.id);
     }
-    viewer.stage.centre(
-      slot,
-      viewer.motion ? MOTION_MS : 0,
-      s.late.alive[target] ? "after" : "before",
-    );
+    s.relayout();
+    viewer.stage.refresh(0, { anchor: s.layout.slots + closed[0].at });
+    viewer.shell.twinChanged();
   }
 
   /**

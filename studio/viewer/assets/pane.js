@@ -2,8 +2,9 @@
 // One canvas with its pointer: hit test, hover, pan, zoom, and the animation between two pictures.
 
 import { ease } from "./camera.js";
+import { TEXT_LOD } from "./detail.js";
 import { drawPane } from "./draw.js";
-import { TITLE_H } from "./metrics.js";
+import { FOLD_W, TITLE_H } from "./metrics.js";
 import { boxBetween, wiresBetween } from "./motion.js";
 
 /** @typedef {import("./place.js").Box} Box */
@@ -18,7 +19,7 @@ const NOTCH = 0.3; // at most, per event
  * @property {(pane: Pane, dx: number, dy: number) => void} onPan
  * @property {(pane: Pane, factor: number, px: number, py: number) => void} onZoom
  * @property {(pane: Pane, box: Box | null, event: MouseEvent) => void} onClick
- * @property {(pane: Pane, box: Box | null, event: MouseEvent) => void} onDouble
+ * @property {(pane: Pane, box: Box | null) => void} onFold a group should open or close
  * @property {(pane: Pane, box: Box | null, event: MouseEvent | null) => void} onHover
  * @property {(pane: Pane) => import("./camera.js").View} viewOf
  */
@@ -38,6 +39,7 @@ export class Pane {
     this.started = 0;
     this.ms = 0;
     /** @type {number} */ this.hover = -1;
+    /** the pointer is on the fold mark of that box */ this.folds = false;
     this.#listen();
   }
 
@@ -96,7 +98,7 @@ export class Pane {
 
   /**
    * @param {Omit<import("./draw.js").Scene, "c" | "width" | "height" | "dpr" | "view" | "picture" |
-   * "wires" | "at" | "progress" | "ghosts" | "hover">} look
+   * "wires" | "at" | "progress" | "ghosts" | "hover" | "folds">} look
    * @param {number} now
    * @returns {boolean} still moving
    */
@@ -127,6 +129,7 @@ export class Pane {
       progress: e,
       ghosts: this.ghosts,
       hover: this.hover,
+      folds: this.folds,
     });
     return t < 1;
   }
@@ -145,10 +148,20 @@ export class Pane {
     return null;
   }
 
+  /** Is a point on the fold mark of a group? @param {Box | null} box @param {number} px */
+  onFoldMark(box, px) {
+    const v = this.host.viewOf(this);
+    const x = v.x + (px - this.width / 2) / v.k;
+    return box !== null && box.kind !== "node" && v.k >= TEXT_LOD && x < box.x + FOLD_W;
+  }
+
   #listen() {
     const { canvas, host } = this;
     /** @type {{x: number, y: number, moved: boolean} | null} */
     let drag = null;
+    let moved = false;
+    /** @type {Box | null} what the first click of several was on: it may have gone elsewhere since */
+    let first = null;
     const place = (/** @type {MouseEvent} */ e) => {
       const r = canvas.getBoundingClientRect();
       return [e.clientX - r.left, e.clientY - r.top];
@@ -169,8 +182,10 @@ export class Pane {
       if (!drag) {
         const box = under(e);
         canvas.style.cursor = box ? "pointer" : "grab";
-        if ((box?.key ?? -1) !== this.hover) {
+        const folds = this.onFoldMark(box, place(e)[0]);
+        if ((box?.key ?? -1) !== this.hover || folds !== this.folds) {
           this.hover = box?.key ?? -1;
+          this.folds = folds;
           host.onHover(this, box, e);
         }
         return;
@@ -183,9 +198,16 @@ export class Pane {
       host.onHover(this, null, null);
       host.onPan(this, dx, dy);
     });
-    canvas.addEventListener("pointerup", (e) => {
-      if (drag && !drag.moved) host.onClick(this, under(e), e);
+    canvas.addEventListener("pointerup", () => {
+      moved = drag?.moved ?? false;
       drag = null;
+    });
+    canvas.addEventListener("click", (e) => {
+      if (moved) return;
+      const box = under(e);
+      if (this.onFoldMark(box, place(e)[0])) host.onFold(this, box);
+      else if (e.detail === 2) host.onFold(this, first);
+      else if (e.detail < 2) host.onClick(this, (first = box), e);
     });
     canvas.addEventListener("pointercancel", () => {
       drag = null;
@@ -196,7 +218,6 @@ export class Pane {
         host.onHover(this, null, null);
       }
     });
-    canvas.addEventListener("dblclick", (e) => host.onDouble(this, under(e), e));
     canvas.addEventListener(
       "wheel",
       (e) => {

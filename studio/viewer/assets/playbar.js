@@ -89,8 +89,24 @@ export class PlayBar {
   /** Go to a place, with no motion. @param {number} _k */
   jump(_k) {}
 
+  /** The places that the strip shows. @returns {{from: number, to: number}} */
+  get shown() {
+    return { from: 0, to: this.count };
+  }
+
   /** The wheel was turned. @param {number} _by places, also 0 */
   turn(_by) {}
+
+  /**
+   * The wheel was turned; it may mean something else than another place.
+   * @param {WheelEvent} _e @param {number} _at share of the strip @returns {boolean} whether it did
+   */
+  zoom(_e, _at) {
+    return false;
+  }
+
+  /** The strip was clicked twice. */
+  zoomOut() {}
 
   /** Stop playing. */
   halt() {}
@@ -131,9 +147,16 @@ export class PlayBar {
 
   /** @param {MouseEvent} e @returns {number} */
   #placeAt(e) {
+    const { from, to } = this.shown;
+    const t = this.#share(e);
+    if (t <= 0.002 && from === 0) return 0;
+    return Math.min(this.count, Math.max(0, Math.ceil(from + t * (to - from))));
+  }
+
+  /** How far along the strip. @param {MouseEvent} e */
+  #share(e) {
     const r = this.canvas.getBoundingClientRect();
-    const t = (e.clientX - r.left) / r.width;
-    return t <= 0.002 ? 0 : Math.min(this.count, Math.max(0, Math.ceil(t * this.count)));
+    return (e.clientX - r.left) / r.width;
   }
 
   #listen() {
@@ -168,11 +191,16 @@ export class PlayBar {
       this.tip.hide();
       this.redraw();
     });
+    canvas.addEventListener("dblclick", () => this.zoomOut());
     let rest = 0;
     canvas.addEventListener(
       "wheel",
       (/** @type {WheelEvent} */ e) => {
         e.preventDefault();
+        if (this.zoom(e, this.#share(e))) {
+          this.tip.hide();
+          return;
+        }
         rest += (Math.abs(e.deltaX) > Math.abs(e.deltaY) ? e.deltaX : e.deltaY) / WHEEL;
         const by = Math.trunc(rest);
         rest -= by;

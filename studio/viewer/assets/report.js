@@ -71,6 +71,7 @@ export class Report {
       errors: [...this.errors],
       loadMs: this.loadMs,
       toggleMs: this.toggleMs,
+      strip: shell.scrubber.report(),
       film: shell.film.report(),
     };
     /** @type {any} */ (window).__passlensWhere = (

@@ -6,6 +6,7 @@ import { HeightMap } from "./camera.js";
 import { findHubs, Layout } from "./layout.js";
 import { buildUnion } from "./model.js";
 import { placePane } from "./place.js";
+import { Touches } from "./touches.js";
 import { Cursor, History } from "./trace.js";
 
 /** @typedef {import("./place.js").Picture} Picture */
@@ -24,6 +25,7 @@ export class Session {
     this.metrics = metrics;
     this.union = buildUnion(graph, trace);
     this.history = new History(this.union);
+    this.touches = new Touches(trace?.steps ?? []);
     this.hubs = findHubs(this.union).hubs;
     this.tree = new FoldTree(this.union);
     this.early = new Cursor(this.union);
@@ -66,6 +68,11 @@ export class Session {
     this.layout = this.#newLayout();
     this.folds++;
     this.counted = null;
+  }
+
+  /** @param {string | null | undefined} id @returns {boolean} whether it names a node or a group */
+  knows(id) {
+    return !!id && (this.union.index.has(id) || this.tree.byId.has(id));
   }
 
   /** @param {string} id @returns {number} box that shows a node now, or -1 */

@@ -6,6 +6,7 @@ import { Details } from "./details.js";
 import { button, fill, h } from "./dom.js";
 import { FilmPanel } from "./filmpanel.js";
 import { giveFocusBack } from "./focus.js";
+import { GroupCard } from "./groupcard.js";
 import { Help } from "./help.js";
 import { Legend } from "./legend.js";
 import { Passes } from "./passes.js";
@@ -39,6 +40,7 @@ export class Shell {
     this.passes = new Passes(viewer);
     this.card = new Card(viewer);
     this.details = new Details(viewer);
+    this.groupCard = new GroupCard(viewer);
     this.scrubber = new Scrubber(viewer, this.tip);
     this.film = new FilmPanel(viewer, this.tip);
     this.search = new Search(viewer);
@@ -63,6 +65,7 @@ export class Shell {
       { "aria-label": "Details" },
       this.card.el,
       this.details.el,
+      this.groupCard.el,
       viewer.live.details,
     );
     this.body = h("div.pl-body", null, this.left, this.middle, this.film.el, this.right);
@@ -87,10 +90,6 @@ export class Shell {
       }
     });
     this.watch.observe(this.root);
-    this.root.addEventListener("pointerdown", (/** @type {Event} */ e) => {
-      const on = /** @type {HTMLElement} */ (e.composedPath()[0]);
-      if (on.matches?.("canvas")) this.root.focus({ preventScroll: true });
-    });
     giveFocusBack(this.root);
   }
 
@@ -99,7 +98,7 @@ export class Shell {
     const { viewer } = this;
     return {
       pick: (box) => {
-        const id = box?.rec?.id ?? null;
+        const id = box?.rec?.id ?? box?.group?.id ?? null;
         if (this.mode === "film") this.film.pick(id);
         else viewer.select(id);
       },
@@ -115,7 +114,7 @@ export class Shell {
       setBefore: (before) => viewer.nav.setBefore(before),
       moved: () => this.tip.hide(),
       drawn: () => viewer.report.publish(),
-      selectedBoxes: () => viewer.selectedBoxes(),
+      selection: () => viewer.selection,
     };
   }
 
@@ -174,6 +173,14 @@ export class Shell {
   layoutRight() {
     this.card.el.classList.toggle("pl-short", this.viewer.selected !== null);
     this.applyPanels();
+  }
+  /** Bring the card of what was selected just now into sight, whatever stands above it. */
+  showSelection() {
+    const { selection } = this.viewer;
+    if (!selection) return;
+    const { el } = selection.group ? this.groupCard : this.details;
+    const [is, frame] = [el.getBoundingClientRect(), this.right.getBoundingClientRect()];
+    if (is.bottom > frame.bottom || is.top < frame.top) this.right.scrollTop += is.top - frame.top;
   }
 
   /** @param {1 | 2 | 3} n */
@@ -252,7 +259,7 @@ export class Shell {
     this.passes.render();
     this.renderStep();
     this.stage.headers();
-    this.details.render();
+    this.renderSelection();
     this.layoutRight();
     this.stage.invalidate();
     this.film.relight();
@@ -263,12 +270,20 @@ export class Shell {
     this.scrubber.render();
     this.card.render();
     this.passes.mark();
-    if (this.viewer.selected !== null) this.details.render();
+    if (this.viewer.selected !== null) this.renderSelection();
     this.renderPlay();
+  }
+
+  /** The card of the selected node or group, and its steps in the scrubber. */
+  renderSelection() {
+    this.details.render();
+    this.groupCard.render();
+    this.scrubber.redraw();
   }
 
   renderPlay() {
     this.scrubber?.renderPlay();
+    if (this.viewer.nav.play.only) this.renderSelection();
     this.tools?.panes.forEach((t, i) =>
       t.setAttribute("aria-pressed", String(this.stage.mode === i + 1)),
     );
@@ -276,6 +291,7 @@ export class Shell {
   }
 
   twinChanged() {
+    this.groupCard.render();
     this.viewer.live.twin();
   }
 

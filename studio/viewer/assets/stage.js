@@ -25,7 +25,7 @@ export const MOTION_MS = 320;
  * @property {(before: "source" | "previous") => void} setBefore
  * @property {() => void} moved the user moved the camera
  * @property {() => void} drawn after every real drawing
- * @property {() => Set<number>} selectedBoxes
+ * @property {() => import("./selection.js").Selection | null} selection
  */
 
 export class Stage {
@@ -100,11 +100,14 @@ export class Stage {
 
   #paneHost() {
     const index = (/** @type {Pane} */ p) => (p === this.panes[0] ? 0 : 1);
+    const fold = (/** @type {Pane} */ pane, /** @type {Box | null} */ box) => {
+      this.camera.follow(index(pane));
+      if (box && box.kind !== "node") this.host.toggle(box, this.which(pane));
+    };
     const click = (/** @type {Pane} */ pane, /** @type {Box | null} */ box) => {
       this.camera.follow(index(pane));
       this.host.hover(null, null, this.which(pane));
-      if (box && box.kind !== "node") this.host.toggle(box, this.which(pane));
-      else this.host.pick(box, this.which(pane));
+      this.host.pick(box, this.which(pane));
     };
     return {
       onPan: (/** @type {Pane} */ p, /** @type {number} */ dx, /** @type {number} */ dy) => {
@@ -123,7 +126,7 @@ export class Stage {
         this.invalidate();
       },
       onClick: click,
-      onDouble: () => {},
+      onFold: fold,
       onHover: (
         /** @type {Pane} */ p,
         /** @type {Box | null} */ b,
@@ -264,10 +267,13 @@ export class Stage {
     if (!s || !theme) return;
     const now = performance.now();
     let moving = this.camera.tick(now);
-    const selected = this.host.selectedBoxes();
+    const selection = this.host.selection();
+    const selected = selection?.boxes() ?? new Set();
+    const inside = selection?.inside() ?? new Set();
     const { lit, near } = selected.size
-      ? s.neighbourhood(selected)
+      ? s.neighbourhood(new Set([...selected, ...inside]))
       : { lit: null, near: new Set() };
+    for (const key of inside) near.add(key);
     for (const pane of this.shown) {
       const which = this.which(pane);
       if (!pane.picture) pane.show(s.picture(which), 0);
@@ -280,6 +286,7 @@ export class Stage {
         near,
         overlay: which === "overlay",
         heat: this.heat?.of(s, which) ?? null,
+        inside,
         counts: s.counts(which),
         edgeLabel: (/** @type {number} */ e) => edgeLabel(s, e),
       };

@@ -68,7 +68,11 @@ export class Tooltip {
             `${counted(s.counts(which)[g], "node")}${change ? `, ${change} since ${s.before === "source" ? "source" : "the step before"}` : ""}`,
           ),
           warm ? h("div", null, warmthText(warm)) : "",
-          h("div.pl-dim", null, box.kind === "open" ? "Click to close" : "Click to open"),
+          h(
+            "div.pl-dim",
+            null,
+            `Click for what happened in it, double click to ${box.kind === "open" ? "close" : "open"} it`,
+          ),
         ],
         event,
         { around },

@@ -11,6 +11,7 @@ import { answerForLinks } from "./link.js";
 import { Metrics } from "./metrics.js";
 import { Navigator } from "./navigate.js";
 import { Report } from "./report.js";
+import { Selection } from "./selection.js";
 import { Session } from "./session.js";
 import { Shell } from "./shell.js";
 import { readTheme } from "./theme.js";
@@ -28,7 +29,8 @@ export class Viewer {
     /** @type {Session | null} */ this.session = null;
     this.loaded = "";
     this.seq = -1;
-    /** @type {string | null} id of the selected node */ this.selected = null;
+    /** @type {string | null} id of the selected node or group */ this.selected = null;
+    /** @type {Selection | null} */ this.chosen = null;
     /** The server selected it: it has yet to be brought into sight. */
     this.unseen = false;
     /** @type {Heat | null} node times, where there are any */ this.heat = null;
@@ -118,7 +120,7 @@ export class Viewer {
     shell.tools.time.hidden = !offered;
     shell.tools.time.setAttribute("aria-pressed", String(stage.heat !== null));
     shell.legend.render();
-    shell.details.render();
+    shell.renderSelection();
     stage.invalidate();
   }
 
@@ -189,12 +191,10 @@ export class Viewer {
     const first = !same || (!traced && this.stage.atHome);
     this.stage.setSession(session);
     this.stage.applySplit();
-    const known = (/** @type {string | null | undefined} */ id) =>
-      id && session.union.index.has(id) ? id : null;
-    this.selected = known(this.selected);
+    if (!session.knows(this.selected)) this.selected = null;
     this.#impose(data, true);
     this.veto.arrived(session);
-    if (!traced) this.selected ??= known(data.select?.[0]); // a link may name what a step makes
+    if (!traced) this.selected ??= named(session, data); // a link may name what a step makes
     this.stage.refresh(0);
     if (first) this.stage.home();
     if (!traced) this.nav.touched = typeof data.step === "number" && trace !== null;
@@ -227,7 +227,7 @@ export class Viewer {
       s.relayout();
     }
     if (data.select?.length) {
-      this.selected = s.union.index.has(data.select[0]) ? data.select[0] : null;
+      this.selected = named(s, data);
       this.unseen = !data.open; // a link that says what is folded is left as it is
     }
     const step = data.step ?? (fresh ? s.step : null);
@@ -248,30 +248,37 @@ export class Viewer {
     this.shell.problem(text);
   }
 
-  /** @returns {Set<number>} boxes that stand for the selected node, and for what became of it */
-  selectedBoxes() {
-    const s = this.session;
-    const keys = new Set();
-    if (!s || this.selected === null) return keys;
-    const o = s.union.index.get(this.selected);
-    if (o === undefined) return keys;
-    const { slotOf } = s.union;
-    keys.add(s.tree.boxOf(slotOf[o]));
-    for (const heir of s.history.heirs(o, s.late.alive)) keys.add(s.tree.boxOf(slotOf[heir]));
-    if (s.before === "source")
-      for (const a of s.history.ancestors(o)) keys.add(s.tree.boxOf(slotOf[a]));
-    return keys;
+  /** What is selected in the graph that is shown. @returns {Selection | null} */
+  get selection() {
+    const { session, selected, chosen } = this;
+    if (!session || selected === null) return null;
+    if (chosen?.session !== session || chosen.id !== selected)
+      this.chosen = new Selection(session, selected);
+    return this.chosen;
   }
 
-  /** @param {string | null} id @param {{reveal?: boolean}} [how] */
+  /** @param {string | null} id of a node or a group @param {{reveal?: boolean}} [how] */
   select(id, how = {}) {
+    if (id !== this.selected) this.nav.play.all();
     this.selected = id;
     this.report.touch();
     if (id !== null && how.reveal) this.nav.reveal(id);
-    this.shell.details.render();
+    this.shell.renderSelection();
     this.shell.layoutRight();
+    this.shell.showSelection();
     this.live.selection();
     this.stage.invalidate();
+  }
+
+  /** Select the group around what is selected, if there is one. */
+  selectAround() {
+    const { selection, session: s } = this;
+    if (!selection || !s) return;
+    const around =
+      selection.node === undefined
+        ? selection.group?.parent
+        : s.tree.groupOf[s.union.slotOf[selection.node]];
+    if (around && around !== s.tree.root) this.select(around.id, { reveal: true });
   }
 
   /** @param {string} name @param {any} value */
@@ -281,7 +288,7 @@ export class Viewer {
 
   dispose() {
     this.alive = false;
-    this.nav.stop();
+    this.nav.play.stop();
     this.report.dispose();
     this.keys.dispose();
     this.endLinks();
@@ -290,4 +297,13 @@ export class Viewer {
     fill(this.shell.root);
     this.shell.root.remove();
   }
+}
+
+/**
+ * The node or group that the server selects; the name of a group may hold what separates names.
+ * @param {Session} session @param {Descriptor} data
+ */
+function named(session, data) {
+  const ids = data.select ?? [];
+  return [ids.join(","), ids[0]].find((id) => session.knows(id)) ?? null;
 }

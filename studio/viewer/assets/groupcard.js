@@ -1,0 +1,139 @@
+// @ts-check
+// What a group is and what became of it: nodes before and after, the steps inside it, declined
+// inside it.
+
+import { button, fill, h } from "./dom.js";
+import { StepSection } from "./stepsection.js";
+
+const OPERATORS = 9; // rows; the rest is summed up
+const PLACES = 6; // of a reason
+
+export class GroupCard {
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.steps = new StepSection(viewer, "Steps inside it");
+    this.el = h("section.pl-details.pl-groupcard", { "aria-label": "Selected group" });
+  }
+
+  render() {
+    const { selection, session: s } = this.viewer;
+    const group = selection?.group ?? null;
+    this.el.hidden = !s || !group;
+    if (!s || !group || !selection) {
+      fill(this.el);
+      return;
+    }
+    this.steps.render();
+    const open = s.tree.open[group.at] === 1;
+    const fold = open ? "Close" : "Open";
+    fill(
+      this.el,
+      h(
+        "header",
+        null,
+        h("i.pl-swatch.pl-stack"),
+        h("h2", null, group.name),
+        button("Clear the selection (esc)", "×", () => this.viewer.select(null), "pl-x"),
+      ),
+      h("p.pl-path", null, `Group ${group.id}`),
+      this.#nodes(s, selection),
+      h(
+        "div.pl-actions",
+        null,
+        button(`${fold} this group (o, or double click)`, `${fold} group`, () =>
+          this.viewer.nav.toggle(group),
+        ),
+        button("Show the group in the graph", "Show", () => this.viewer.nav.reveal(group.id)),
+        group.parent?.parent
+          ? button("Select the group around it (u)", "Outer group", () => this.viewer.selectAround())
+          : null,
+      ),
+      this.steps.el,
+      this.#declined(s, selection),
+    );
+  }
+
+  /** At the step before, now, and in the end. @param {import("./session.js").Session} s @param {import("./selection.js").Selection} selection */
+  #nodes(s, selection) {
+    const steps = [...new Set([s.early.step, s.step, s.steps.length])].sort((a, b) => a - b);
+    const name = (/** @type {number} */ n) =>
+      !s.trace ? "nodes" : n ? `step ${n}` : "source";
+    const rows = [...selection.operators(steps)];
+    const sum = (/** @type {typeof rows} */ list) =>
+      steps.map((_, i) => list.reduce((total, [, counts]) => total + counts[i], 0));
+    const rest = rows.length > OPERATORS + 1 ? rows.splice(OPERATORS) : [];
+    return this.#table(
+      ["", ...steps.map(name)],
+      [
+        ["Nodes", ...sum([...rows, ...rest])],
+        ...rows.map(([op, counts]) => [op, ...counts]),
+        ...(rest.length ? [[`${rest.length} more kinds`, ...sum(rest)]] : []),
+      ],
+    );
+  }
+
+  /** @param {string[]} heads @param {(string | number)[][]} rows the first is the sum */
+  #table(heads, rows) {
+    const cells = (/** @type {(string | number)[]} */ row, /** @type {number} */ at) =>
+      h(
+        at ? "tr" : "tr.pl-sum",
+        null,
+        h("th", { scope: "row" }, String(row[0])),
+        ...row.slice(1).map((n) => h("td", null, n ? n.toLocaleString("en") : "–")),
+      );
+    return h(
+      "table.pl-counts",
+      null,
+      h("thead", null, h("tr", null, ...heads.map((t) => h("th", { scope: "col" }, t)))),
+      h("tbody", null, ...rows.map(cells)),
+    );
+  }
+
+  /** @param {import("./session.js").Session} s @param {import("./selection.js").Selection} selection */
+  #declined(s, selection) {
+    const within = new Set(selection.members);
+    /** @type {Map<string, import("./types.js").DeclinedRecord[]>} */
+    const by = new Map();
+    let all = 0;
+    for (const d of s.trace?.declined ?? []) {
+      if (!within.has(s.union.index.get(d.node) ?? -1)) continue;
+      all++;
+      const list = by.get(`${d.pass}|${d.reason}`);
+      if (list) list.push(d);
+      else by.set(`${d.pass}|${d.reason}`, [d]);
+    }
+    if (!all) return null;
+    return h(
+      "section.pl-steps",
+      null,
+      h("h3", null, "Declined inside it ", h("span.pl-num", null, String(all))),
+      ...[...by.values()].map((list) => this.#reason(s, list)),
+    );
+  }
+
+  /** @param {import("./session.js").Session} s @param {import("./types.js").DeclinedRecord[]} list */
+  #reason(s, list) {
+    const nodes = [...new Set(list.map((d) => d.node))];
+    const place = (/** @type {string} */ id) => {
+      const rec = s.union.recs[/** @type {number} */ (s.union.index.get(id))];
+      const show = () => this.viewer.select(id, { reveal: true });
+      return h("button.pl-chip", { type: "button", title: rec.name, onclick: show }, rec.op);
+    };
+    const rest = nodes.length - PLACES;
+    return h(
+      "div.pl-touch",
+      null,
+      h("i.pl-swatch"),
+      h("span", null, s.trace?.passes[list[0].pass]?.title ?? list[0].rule),
+      h("span.pl-num", null, String(list.length)),
+      h("p", null, list[0].reason),
+      h(
+        "div.pl-chips",
+        null,
+        ...nodes.slice(0, PLACES).map(place),
+        rest > 0 ? h("span.pl-dim", null, `and ${rest} more`) : null,
+      ),
+    );
+  }
+}
