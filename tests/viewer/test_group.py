@@ -42,8 +42,10 @@ def test_one_click_on_a_title_says_what_became_of_the_group(opened: Opened) -> N
     page.mouse.click(*title(page, BLOCK))
     expect(card(page).get_by_role("heading", name="block.0")).to_be_in_viewport()
     assert where(page, BLOCK)["kind"] == "open"
+    expect(card(page)).to_contain_text("7 nodes in the source, 4 after all 29 steps")
+    expect(card(page).get_by_role("button", name="Play only these")).to_be_in_viewport()
     shown = rows(page)
-    assert [line.split() for line in shown[:2]] == [["source", "step", "29"], ["Nodes", "7", "4"]]
+    assert [line.split() for line in shown[:2]] == [["source", "step", "29"], ["All", "7", "4"]]
     assert ["Relu", "2", "1"] in [line.split() for line in shown]
     assert ["BatchNormalization", "2", "–"] in [line.split() for line in shown]
     links = card(page).get_by_role("button", name="Go to step")
@@ -51,7 +53,7 @@ def test_one_click_on_a_title_says_what_became_of_the_group(opened: Opened) -> N
     assert "Conv output has a second consumer" in card(page).inner_text()
     links.first.click()
     page.wait_for_function(f"__passlens.step === {IN_BLOCK[0]}")
-    assert ["Nodes", "7", "6", "4"] in [line.split() for line in rows(page)]
+    assert ["All", "7", "6", "4"] in [line.split() for line in rows(page)]
 
 
 def test_only_the_steps_of_a_group_are_played(opened: Opened) -> None:

@@ -3,7 +3,11 @@
 // inside it.
 
 import { button, fill, h } from "./dom.js";
+import { counted, whole } from "./numbers.js";
 import { StepSection } from "./stepsection.js";
+
+/** @typedef {import("./session.js").Session} Session */
+/** @typedef {import("./selection.js").Selection} Selection */
 
 const OPERATORS = 9; // rows; the rest is summed up
 const PLACES = 6; // of a reason
@@ -13,7 +17,7 @@ export class GroupCard {
   constructor(viewer) {
     this.viewer = viewer;
     this.steps = new StepSection(viewer, "Steps inside it");
-    this.el = h("section.pl-details.pl-groupcard", { "aria-label": "Selected group" });
+    this.el = h("section.pl-groupcard", { "aria-label": "Selected group" });
   }
 
   render() {
@@ -37,7 +41,7 @@ export class GroupCard {
         button("Clear the selection (esc)", "×", () => this.viewer.select(null), "pl-x"),
       ),
       h("p.pl-path", null, `Group ${group.id}`),
-      this.#nodes(s, selection),
+      this.#became(s, selection),
       h(
         "div.pl-actions",
         null,
@@ -51,26 +55,35 @@ export class GroupCard {
       ),
       this.steps.el,
       this.#declined(s, selection),
+      this.#operators(s, selection),
     );
   }
 
-  /** At the step before, now, and in the end. @param {import("./session.js").Session} s @param {import("./selection.js").Selection} selection */
-  #nodes(s, selection) {
-    const steps = [...new Set([s.early.step, s.step, s.steps.length])].sort((a, b) => a - b);
-    const name = (/** @type {number} */ n) =>
-      !s.trace ? "nodes" : n ? `step ${n}` : "source";
-    const rows = [...selection.operators(steps)];
-    const sum = (/** @type {typeof rows} */ list) =>
-      steps.map((_, i) => list.reduce((total, [, counts]) => total + counts[i], 0));
-    const rest = rows.length > OPERATORS + 1 ? rows.splice(OPERATORS) : [];
-    return this.#table(
-      ["", ...steps.map(name)],
-      [
-        ["Nodes", ...sum([...rows, ...rest])],
-        ...rows.map(([op, counts]) => [op, ...counts]),
-        ...(rest.length ? [[`${rest.length} more kinds`, ...sum(rest)]] : []),
-      ],
+  /** In one line. @param {Session} s @param {Selection} selection */
+  #became(s, selection) {
+    const last = s.steps.length;
+    const [before, after] = total(selection.operators([0, last]), 2);
+    if (!s.trace) return h("p.pl-lead", null, h("b", null, counted(before, "node")));
+    return h(
+      "p.pl-lead",
+      null,
+      h("b", null, counted(before, "node")),
+      " in the source, ",
+      h("b", null, whole(after)),
+      last ? ` after all ${counted(last, "step")}` : " now",
     );
+  }
+
+  /** Before, now, and in the end. @param {Session} s @param {Selection} selection */
+  #operators(s, selection) {
+    const steps = [...new Set([s.early.step, s.step, s.steps.length])].sort((a, b) => a - b);
+    const heads = steps.map((n) => (!s.trace ? "nodes" : n ? `step ${n}` : "source"));
+    const rows = [...selection.operators(steps)];
+    const rest = rows.length > OPERATORS + 1 ? rows.splice(OPERATORS) : [];
+    const shown = rows.map(([op, counts]) => [op, ...counts]);
+    if (rest.length) shown.push([`${rest.length} more kinds`, ...total(rest, steps.length)]);
+    const all = ["All", ...total([...rows, ...rest], steps.length)];
+    return h("section", null, h("h3", null, "Operators"), this.#table(["", ...heads], [all, ...shown]));
   }
 
   /** @param {string[]} heads @param {(string | number)[][]} rows the first is the sum */
@@ -80,7 +93,7 @@ export class GroupCard {
         at ? "tr" : "tr.pl-sum",
         null,
         h("th", { scope: "row" }, String(row[0])),
-        ...row.slice(1).map((n) => h("td", null, n ? n.toLocaleString("en") : "–")),
+        ...row.slice(1).map((n) => h("td", null, n ? whole(Number(n)) : "–")),
       );
     return h(
       "table.pl-counts",
@@ -90,7 +103,7 @@ export class GroupCard {
     );
   }
 
-  /** @param {import("./session.js").Session} s @param {import("./selection.js").Selection} selection */
+  /** @param {Session} s @param {Selection} selection */
   #declined(s, selection) {
     const within = new Set(selection.members);
     /** @type {Map<string, import("./types.js").DeclinedRecord[]>} */
@@ -112,7 +125,7 @@ export class GroupCard {
     );
   }
 
-  /** @param {import("./session.js").Session} s @param {import("./types.js").DeclinedRecord[]} list */
+  /** @param {Session} s @param {import("./types.js").DeclinedRecord[]} list */
   #reason(s, list) {
     const nodes = [...new Set(list.map((d) => d.node))];
     const place = (/** @type {string} */ id) => {
@@ -136,4 +149,11 @@ export class GroupCard {
       ),
     );
   }
+}
+
+/** The sum of counts. @param {Iterable<[string, number[]]>} rows @param {number} columns */
+function total(rows, columns) {
+  const sums = new Array(columns).fill(0);
+  for (const [, counts] of rows) counts.forEach((n, i) => (sums[i] += n));
+  return sums;
 }

@@ -1,45 +1,45 @@
 // @ts-check
-// Find a node by operator, name or id; Enter goes round the hits and opens what hides them.
+// Find a group, a node or a step; Enter goes round the hits and opens what hides them.
 
 import { fill, h } from "./dom.js";
+import { explain, findAll, wordsOf } from "./findings.js";
+import { whole } from "./numbers.js";
 
-const SHOWN = 60;
+/** @typedef {import("./findings.js").Hit} Hit */
+
+const SHOWN = 30; // of a kind
+const BEFORE = 4; // of them before the current one
+const HEADINGS = { group: "Groups", node: "Nodes", step: "Steps" };
 
 export class Search {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
-    /** @type {number[]} */ this.hits = [];
+    /** @type {Hit[]} */ this.hits = [];
     this.at = -1;
     this.input = h("input", {
       type: "search",
-      placeholder: "Find by operator or name",
-      "aria-label": "Find a node",
+      placeholder: "Find a node, a group or a step",
+      "aria-label": "Find a node, a group or a step",
       spellcheck: "false",
       autocomplete: "off",
       oninput: () => this.run(),
     });
     this.count = h("span.pl-num");
+    this.none = h("div.pl-empty", { role: "status", hidden: true });
     this.list = h("ul", { "aria-label": "Hits" });
     this.el = h(
       "div.pl-search",
       { role: "search", hidden: true },
       h("div", null, this.input, this.count),
+      this.none,
       this.list,
     );
     this.input.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-      if (e.key === "Enter") {
-        e.preventDefault();
-        this.go(this.at + (e.shiftKey ? -1 : 1));
-      }
-      if (e.key === "ArrowDown") {
-        e.preventDefault();
-        this.go(this.at + 1);
-      }
-      if (e.key === "ArrowUp") {
-        e.preventDefault();
-        this.go(this.at - 1);
-      }
+      const way = e.key === "Enter" ? (e.shiftKey ? -1 : 1) : { ArrowDown: 1, ArrowUp: -1 }[e.key];
+      if (!way) return;
+      e.preventDefault();
+      this.go(this.at + way);
     });
   }
 
@@ -49,6 +49,7 @@ export class Search {
 
   open() {
     this.el.hidden = false;
+    this.viewer.shell.applyPanels();
     this.input.focus();
     this.input.select();
     this.run();
@@ -56,70 +57,72 @@ export class Search {
 
   close() {
     this.el.hidden = true;
+    this.viewer.shell.applyPanels();
     this.viewer.shell.root.focus({ preventScroll: true });
   }
 
   run() {
     const s = this.viewer.session;
-    const words = this.input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    this.hits = [];
+    const words = wordsOf(this.input.value);
+    this.hits = s ? findAll(s, words) : [];
     this.at = -1;
-    if (s && words.length) {
-      for (let o = 0; o < s.union.recs.length; o++) {
-        if (!s.late.alive[o] && !s.early.alive[o]) continue;
-        const rec = s.union.recs[o];
-        const text = `${rec.op} ${rec.name} ${rec.id} ${rec.brief ?? ""}`.toLowerCase();
-        if (words.every((/** @type {string} */ w) => text.includes(w))) this.hits.push(o);
-      }
-      const exact = words[0];
-      const score = (/** @type {number} */ o) =>
-        Number(s.union.recs[o].op.toLowerCase() !== exact) - Number(s.late.alive[o]) * 0.5;
-      this.hits.sort(
-        (a, b) =>
-          score(a) - score(b) ||
-          s.union.order[s.union.slotOf[a]] - s.union.order[s.union.slotOf[b]],
-      );
-    }
+    this.none.hidden = !s || !words.length || this.hits.length > 0;
+    if (s && !this.none.hidden)
+      fill(this.none, ...explain(s, words).map((line) => h("p", null, line)));
     this.render();
   }
 
   render() {
-    const s = this.viewer.session;
-    this.count.textContent = this.input.value.trim()
-      ? `${this.at >= 0 ? `${this.at + 1} of ` : ""}${this.hits.length}`
-      : "";
-    const first = Math.max(0, Math.min(this.at - 4, this.hits.length - SHOWN));
-    fill(
-      this.list,
-      ...this.hits.slice(first, first + SHOWN).map((o, i) => {
-        const rec = /** @type {import("./session.js").Session} */ (s).union.recs[o];
-        const gone = !s?.late.alive[o];
-        return h(
-          "li",
-          null,
-          h(
-            "button",
-            {
-              type: "button",
-              "aria-current": first + i === this.at ? "true" : null,
-              onclick: () => this.go(first + i),
-            },
-            h("b", null, rec.op),
-            h("span", null, rec.name),
-            gone ? h("i", null, "gone") : null,
-          ),
-        );
-      }),
-    );
+    const at = this.at >= 0 ? `${this.at + 1} of ` : "";
+    this.count.textContent = wordsOf(this.input.value).length ? `${at}${this.hits.length}` : "";
+    const kinds = [...new Set(this.hits.map((hit) => hit.kind))];
+    fill(this.list, ...kinds.flatMap((kind) => this.#section(kind)));
     this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {Hit["kind"]} kind */
+  #section(kind) {
+    const start = this.hits.findIndex((hit) => hit.kind === kind);
+    const all = this.hits.filter((hit) => hit.kind === kind);
+    const first = Math.max(0, Math.min(this.at - start - BEFORE, all.length - SHOWN));
+    const shown = all.slice(first, first + SHOWN);
+    const rest = all.length - first - shown.length;
+    return [
+      h("li.pl-kinds", null, HEADINGS[kind], " ", h("span.pl-num", null, whole(all.length))),
+      ...shown.map((hit, i) => this.#row(hit, start + first + i)),
+      rest ? h("li.pl-dim", null, `and ${whole(rest)} more`) : null,
+    ];
+  }
+
+  /** @param {Hit} hit @param {number} i */
+  #row(hit, i) {
+    return h(
+      "li",
+      null,
+      h(
+        "button",
+        {
+          type: "button",
+          title: hit.place,
+          "aria-current": i === this.at ? "true" : null,
+          onclick: () => this.go(i),
+        },
+        h("b", null, hit.head),
+        h("span", null, hit.place),
+        hit.note ? h(hit.kind === "node" ? "i" : "small", null, hit.note) : null,
+      ),
+    );
   }
 
   /** @param {number} i */
   go(i) {
-    const s = this.viewer.session;
-    if (!s || !this.hits.length) return;
+    if (!this.hits.length) return;
     this.at = (i + this.hits.length) % this.hits.length;
     this.render();
-    this.viewer.select(s.union.recs[this.hits[this.at]].id, { reveal: true });
+    const { kind, id, step } = this.hits[this.at];
+    if (kind === "step") this.viewer.select(null);
+    if (step >= 0) this.viewer.nav.goto(step);
+    if (kind === "step") this.viewer.shell.right.scrollTop = 0;
+    else this.viewer.select(id, { reveal: true });
   }
 }

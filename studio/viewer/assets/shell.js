@@ -13,6 +13,7 @@ import { Passes } from "./passes.js";
 import { Scrubber } from "./scrubber.js";
 import { Search } from "./search.js";
 import { Stage } from "./stage.js";
+import { dress } from "./theme.js";
 import { makeTools } from "./tools.js";
 import { Tooltip } from "./tooltip.js";
 
@@ -53,7 +54,6 @@ export class Shell {
       "section.pl-middle",
       { "aria-label": "Graph" },
       this.stage.el,
-      this.search.el,
       this.tools.el,
       this.legend.el,
       this.note,
@@ -63,6 +63,7 @@ export class Shell {
     this.right = h(
       "aside.pl-right",
       { "aria-label": "Details" },
+      this.search.el,
       this.card.el,
       this.details.el,
       this.groupCard.el,
@@ -147,11 +148,12 @@ export class Shell {
     const width = this.root.clientWidth || window.innerWidth;
     const wide = width >= NARROW;
     const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
-    const right =
-      this.rightWanted ??
-      (this.mode === "film"
-        ? this.viewer.selected !== null && width >= ROOMY
-        : this.viewer.selected !== null || (this.mode === "rewrite" && width >= TIGHT));
+    const chosen = this.viewer.selected !== null;
+    const asked =
+      this.mode === "film"
+        ? chosen && width >= ROOMY
+        : chosen || (this.mode === "rewrite" && width >= TIGHT);
+    const right = this.search.active || (this.rightWanted ?? asked);
     this.left.hidden = !left;
     this.root.classList.toggle("pl-leftless", !left);
     this.right.hidden = !right;
@@ -180,7 +182,8 @@ export class Shell {
     if (!selection) return;
     const { el } = selection.group ? this.groupCard : this.details;
     const [is, frame] = [el.getBoundingClientRect(), this.right.getBoundingClientRect()];
-    if (is.bottom > frame.bottom || is.top < frame.top) this.right.scrollTop += is.top - frame.top;
+    const top = frame.top + this.search.el.offsetHeight;
+    if (is.bottom > frame.bottom || is.top < top) this.right.scrollTop += is.top - top;
   }
 
   /** @param {1 | 2 | 3} n */
@@ -236,26 +239,7 @@ export class Shell {
 
   renderAll() {
     const { viewer } = this;
-    if (viewer.theme) {
-      const t = viewer.theme;
-      const vars = {
-        bg: t.bg,
-        panel: t.panel,
-        text: t.text,
-        muted: t.muted,
-        faint: t.faint,
-        border: t.border,
-        primary: t.primary,
-        add: t.add,
-        remove: t.remove,
-        change: t.change,
-        match: t.match,
-        font: t.font,
-      };
-      for (const [name, value] of Object.entries(vars))
-        this.root.style.setProperty(`--pl-${name}`, value);
-      this.root.classList.toggle("pl-dark", t.dark);
-    }
+    if (viewer.theme) dress(this.root, viewer.theme);
     this.passes.render();
     this.renderStep();
     this.stage.headers();

@@ -106,6 +106,29 @@ export function readTheme(host) {
   };
 }
 
+/** @type {(keyof Theme)[]} */
+const PROPERTIES = [
+  "bg",
+  "panel",
+  "text",
+  "muted",
+  "faint",
+  "border",
+  "primary",
+  "add",
+  "remove",
+  "change",
+  "match",
+  "font",
+];
+
+/** Give the style sheet the colours of a theme. @param {HTMLElement} root @param {Theme} theme */
+export function dress(root, theme) {
+  for (const name of PROPERTIES)
+    root.style.setProperty(`--pl-${name}`, String(theme[name]));
+  root.classList.toggle("pl-dark", theme.dark);
+}
+
 /** @param {string} text @param {Rgb} fallback @returns {Rgb} */
 function parse(text, fallback) {
   const hex = text.match(/^#([0-9a-f]{3,8})$/i);
