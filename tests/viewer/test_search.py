@@ -53,6 +53,7 @@ def test_a_node_of_another_step_says_so_and_leads_there(opened: Opened) -> None:
     assert "from step 73" in current(page)
     page.wait_for_function("__passlens.step === 73")
     expect(page.locator(".pl-details h2")).to_have_text("LayerNormalization")
+    page.keyboard.press("Escape")
     page.keyboard.press("End")
     find(page, "Erf")
     page.keyboard.press("Enter")

@@ -49,7 +49,7 @@ export class GroupCard {
           this.viewer.nav.toggle(group),
         ),
         button("Show the group in the graph", "Show", () => this.viewer.nav.reveal(group.id)),
-        group.parent?.parent
+        selection.around
           ? button("Select the group around it (u)", "Outer group", () => this.viewer.selectAround())
           : null,
       ),

@@ -28,6 +28,13 @@ export class Selection {
     return this.group ? below(this.group).flatMap((slot) => occupants[slot]) : [];
   }
 
+  /** @returns {string | null} id of the group around it */
+  get around() {
+    const { tree, union } = this.session;
+    const around = this.node === undefined ? this.group?.parent : tree.groupOf[union.slotOf[this.node]];
+    return around?.parent ? around.id : null;
+  }
+
   /** @returns {Set<number>} boxes that stand for it now, for what it was made from and became */
   boxes() {
     const { union, tree, history, late, before, layout } = this.session;
@@ -80,3 +87,10 @@ const below = (group) => [...group.slots, ...group.kids.flatMap(below)];
 
 /** @param {Group} group @returns {Group[]} */
 const groupsBelow = (group) => group.kids.flatMap((g) => [g, ...groupsBelow(g)]);
+
+/**
+ * What a link names; the name of a group may hold what separates names.
+ * @param {Session} session @param {string[]} ids
+ */
+export const named = (session, ids = []) =>
+  [ids.join(","), ids[0]].find((id) => session.knows(id)) ?? null;

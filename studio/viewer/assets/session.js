@@ -286,22 +286,4 @@ export class Session {
     }
     return box;
   }
-
-  /**
-   * Pairs of boxes that an edge of the given boxes joins, and the boxes at their other ends.
-   * @param {Set<number>} keys
-   */
-  neighbourhood(keys) {
-    const { wiring, slots } = this.layout;
-    const lit = new Set(),
-      near = new Set();
-    const hubKeys = new Set([...keys].filter((k) => k < slots));
-    for (let p = 0; p < wiring.count; p++) {
-      const from = keys.has(wiring.source[p]) || hubKeys.has(wiring.sourceSlot[p]);
-      if (!from && !keys.has(wiring.target[p])) continue;
-      lit.add(p);
-      near.add(from ? wiring.target[p] : wiring.source[p]);
-    }
-    return { lit, near };
-  }
 }

@@ -6,10 +6,11 @@ import { h, fill } from "./dom.js";
 import { TITLE_H } from "./metrics.js";
 import { Minimap } from "./minimap.js";
 import { Pane } from "./pane.js";
+import { paneHost } from "./panehost.js";
 import { paneHeader } from "./header.js";
 import { makeDraggable } from "./splitter.js";
 import { showAll, showBox, showChange, showTop } from "./sights.js";
-import { edgeLabel, nearest } from "./look.js";
+import { edgeLabel, nearest, neighbourhood } from "./look.js";
 
 /** @typedef {import("./session.js").Session} Session */
 /** @typedef {import("./session.js").Which} Which */
@@ -53,7 +54,7 @@ export class Stage {
       h("canvas", { role: "img", "aria-label": i ? "Graph after" : "Graph before", tabindex: -1 }),
     );
     /** @type {Pane[]} */
-    this.panes = this.canvases.map((canvas) => new Pane(canvas, this.#paneHost()));
+    this.panes = this.canvases.map((canvas) => new Pane(canvas, paneHost(this)));
     this.minimap = new Minimap((x, y) => {
       this.camera.follow(1);
       this.camera.flyTo({ x, y }, 0);
@@ -96,47 +97,6 @@ export class Stage {
   /** @returns {Pane[]} */
   get shown() {
     return this.mode === 1 && !this.single ? this.panes : [this.panes[1]];
-  }
-
-  #paneHost() {
-    const index = (/** @type {Pane} */ p) => (p === this.panes[0] ? 0 : 1);
-    const fold = (/** @type {Pane} */ pane, /** @type {Box | null} */ box) => {
-      this.camera.follow(index(pane));
-      if (box && box.kind !== "node") this.host.toggle(box, this.which(pane));
-    };
-    const click = (/** @type {Pane} */ pane, /** @type {Box | null} */ box) => {
-      this.camera.follow(index(pane));
-      this.host.hover(null, null, this.which(pane));
-      this.host.pick(box, this.which(pane));
-    };
-    return {
-      onPan: (/** @type {Pane} */ p, /** @type {number} */ dx, /** @type {number} */ dy) => {
-        this.camera.pan(index(p), dx, dy);
-        this.host.moved();
-        this.invalidate();
-      },
-      onZoom: (
-        /** @type {Pane} */ p,
-        /** @type {number} */ f,
-        /** @type {number} */ x,
-        /** @type {number} */ y,
-      ) => {
-        this.camera.zoom(index(p), f, x, y);
-        this.host.moved();
-        this.invalidate();
-      },
-      onClick: click,
-      onFold: fold,
-      onHover: (
-        /** @type {Pane} */ p,
-        /** @type {Box | null} */ b,
-        /** @type {MouseEvent | null} */ e,
-      ) => {
-        this.host.hover(b, e, this.which(p));
-        this.invalidate();
-      },
-      viewOf: (/** @type {Pane} */ p) => this.camera.view(index(p)),
-    };
   }
 
   /** @param {1 | 2 | 3} mode @param {boolean} single */
@@ -271,7 +231,7 @@ export class Stage {
     const selected = selection?.boxes() ?? new Set();
     const inside = selection?.inside() ?? new Set();
     const { lit, near } = selected.size
-      ? s.neighbourhood(new Set([...selected, ...inside]))
+      ? neighbourhood(s, new Set([...selected, ...inside]))
       : { lit: null, near: new Set() };
     for (const key of inside) near.add(key);
     for (const pane of this.shown) {

@@ -11,7 +11,7 @@ import { answerForLinks } from "./link.js";
 import { Metrics } from "./metrics.js";
 import { Navigator } from "./navigate.js";
 import { Report } from "./report.js";
-import { Selection } from "./selection.js";
+import { named, Selection } from "./selection.js";
 import { Session } from "./session.js";
 import { Shell } from "./shell.js";
 import { readTheme } from "./theme.js";
@@ -194,7 +194,7 @@ export class Viewer {
     if (!session.knows(this.selected)) this.selected = null;
     this.#impose(data, true);
     this.veto.arrived(session);
-    if (!traced) this.selected ??= named(session, data); // a link may name what a step makes
+    if (!traced) this.selected ??= named(session, data.select); // a link may name what a step makes
     this.stage.refresh(0);
     if (first) this.stage.home();
     if (!traced) this.nav.touched = typeof data.step === "number" && trace !== null;
@@ -227,7 +227,7 @@ export class Viewer {
       s.relayout();
     }
     if (data.select?.length) {
-      this.selected = named(s, data);
+      this.selected = named(s, data.select);
       this.unseen = !data.open; // a link that says what is folded is left as it is
     }
     const step = data.step ?? (fresh ? s.step : null);
@@ -272,13 +272,8 @@ export class Viewer {
 
   /** Select the group around what is selected, if there is one. */
   selectAround() {
-    const { selection, session: s } = this;
-    if (!selection || !s) return;
-    const around =
-      selection.node === undefined
-        ? selection.group?.parent
-        : s.tree.groupOf[s.union.slotOf[selection.node]];
-    if (around && around !== s.tree.root) this.select(around.id, { reveal: true });
+    const around = this.selection?.around;
+    if (around) this.select(around, { reveal: true });
   }
 
   /** @param {string} name @param {any} value */
@@ -297,13 +292,4 @@ export class Viewer {
     fill(this.shell.root);
     this.shell.root.remove();
   }
-}
-
-/**
- * The node or group that the server selects; the name of a group may hold what separates names.
- * @param {Session} session @param {Descriptor} data
- */
-function named(session, data) {
-  const ids = data.select ?? [];
-  return [ids.join(","), ids[0]].find((id) => session.knows(id)) ?? null;
 }
