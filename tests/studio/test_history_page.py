@@ -233,7 +233,7 @@ def test_a_comparison_says_how_far_apart_and_what_else_differs() -> None:
     one = replace(RACE, id=1)
     faster = replace(RACE.measurements[0], p50_ms=6.25)
     two = replace(RACE, id=2, machine=H100, model="bert", model_hash="x", measurements=(faster,))
-    assert finding([one, two]) == "source: 12.5 ms in #1, 6.25 ms in #2, 2× apart"
+    assert finding([one, two]) == "source: 12.5 ms in #1, 6.25 ms in #2, 2.00× apart"
     assert cautions([one, replace(one, id=3)]) == []
     assert "profiler" in cautions([one, replace(one, id=3, kind="profile")])[0]
     assert [caution.partition(":")[0] for caution in cautions([one, two])] == [
@@ -286,7 +286,7 @@ def test_select_compare_export_and_import_in_a_browser(  # its `page` is a brows
     for row in (0, 1):
         page.mouse.click(box["x"] + 16, box["y"] + 46 + 31 * row)
         page.get_by_role("button", name="Export").wait_for(timeout=PATIENCE_MS)
-    expect(page.get_by_text("1× apart")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("1.00× apart")).to_be_visible(timeout=PATIENCE_MS)
     page.get_by_role("button", name="Export").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Bundle (.passlens)").click()

@@ -9,7 +9,7 @@ import streamlit as st
 from profiling.records import Recording, hardware, origin
 from profiling.records.recording import started
 from studio.figures.history import median_dots, variants_of
-from studio.numbers import three_digits
+from studio.numbers import three_digits, times_text
 from studio.pages.parts import show_message, words
 
 MOST_COMPARED = 12
@@ -65,7 +65,7 @@ def finding(recordings: Sequence[Recording]) -> str:
             return (
                 f"{label}: {three_digits(slowest[1])} ms in #{slowest[0]}, "
                 f"{three_digits(fastest[1])} ms in #{fastest[0]}, "
-                f"{three_digits(slowest[1] / fastest[1])}× apart"
+                f"{times_text(slowest[1] / fastest[1])} apart"
             )
     return "No variant is in more than one of these recordings"
 
