@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from profiling.config import Group, Option, options
 from profiling.config.contradictions import sentences_about
 from profiling.config.option import SEPARATOR
+from profiling.config.question import QUESTIONS, SETTLED, STARTS
 
+_SETTLED = " and ".join(f"`{name}`" for name in sorted(SETTLED))
 _INTRODUCTION = f"""<!-- Written by `make docs` from the fields of `RunConfig`. -->
 
 # Run-time options
 
 Every option of a run: in the form of the *Run* page, and for `passlens bench` as
-`--set OPTION=VALUE` and `--vary OPTION=V1,V2`. An option that is not set has the default below.
-Threads, spinning and rewrites are off by default, so that the file itself is measured and one
-variant does not disturb another; everything else is as the runtime has it.
+`--set OPTION=VALUE` and `--vary OPTION=V1,V2`. An option that is not set has the default below, the
+runtime's own except that threads do not spin, so that one variant does not disturb another.
+{_SETTLED} have no default of their own: they are as the
+[question](measuring.md#two-questions) says, deployed first, then bare.
 
 An unknown option, an impossible value and a contradiction are refused before anything runs; the
 runtime would pass over most of them in silence. Items of a list are separated by `{SEPARATOR}`."""
@@ -44,17 +47,23 @@ def options_page() -> str:
 
 
 def _row(option: Option) -> str:
-    default = _text(option.default)
     cells = [
         f"`{option.name}`",
         option.title,
         _values(option),
-        f"`{default}`" if default else "empty",
+        _default(option),
         option.doc,
         " ".join(sentences_about(option)),
         "<br>".join(f"`{key}`" for key in option.keys),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _default(option: Option) -> str:
+    if option.name in SETTLED:
+        return ", ".join(f"`{STARTS[question][option.name]}` {question}" for question in QUESTIONS)
+    default = _text(option.default)
+    return f"`{default}`" if default else "empty"
 
 
 def _names(option: Option) -> str:

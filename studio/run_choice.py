@@ -1,7 +1,7 @@
 """What the Run page is set to, and how a link says it.
 
     section=timeline  race=source,last,runtime~intra_threads=2  seconds=20  set=device=cuda
-    sweep=batch:1,2,4
+    sweep=batch:1,2,4  as=deployed
 
 Each entrant is a graph and, after tildes, what it changes of the options that all share.
 """
@@ -15,6 +15,7 @@ from itertools import starmap
 
 from optimizer.registry import PRESETS
 from profiling.config.option import ConfigError, Value, check_value, setting_text
+from profiling.config.question import ALL_AS, As
 from profiling.config.settings import find_option
 
 SECTIONS = ("race", "timeline", "memory", "kernels", "capture")
@@ -65,8 +66,9 @@ class RunChoice:
         section: what is looked at.
         entrants: the baseline first.
         seconds: of steady running, for all of them.
-        options: run-time options of all that are not at their default.
+        options: run-time options of all that are set, whatever the question.
         sweep: what the race is repeated over; None for one size.
+        asked: which questions are raced.
     """
 
     section: str = SECTIONS[0]
@@ -74,6 +76,7 @@ class RunChoice:
     seconds: int = SECONDS
     options: Options = ()
     sweep: SweepChoice | None = None
+    asked: As = "both"
 
     def without_steps(self) -> RunChoice:
         """The same for a trace that has other steps."""
@@ -90,6 +93,7 @@ def to_link(choice: RunChoice) -> dict[str, str]:
         "seconds": str(choice.seconds) if choice.seconds != SECONDS else "",
         "set": ",".join(starmap(setting_text, choice.options)),
         "sweep": _sweep_text(choice.sweep) if choice.sweep is not None else "",
+        "as": choice.asked if choice.asked != "both" else "",
     }
 
 
@@ -104,7 +108,13 @@ def from_link(query: Mapping[str, str]) -> RunChoice:
         seconds=min(MOST_SECONDS, max(LEAST_SECONDS, int(seconds))) if bounded else SECONDS,
         options=_options(query.get("set", "").split(",")),
         sweep=_sweep(query.get("sweep", "")),
+        asked=_asked(query.get("as", "")),
     )
+
+
+def _asked(text: str) -> As:
+    known: dict[str, As] = {one: one for one in ALL_AS}
+    return known.get(text, "both")
 
 
 def sizes_of(text: str) -> tuple[int, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from profiling.config.contradiction import Changes, Contradiction
-from profiling.config.mending import contradiction_of, mended
+from profiling.config.mending import mended
 from profiling.config.option import Value
+from profiling.config.question import STARTS, As, Question, Refused, ask
 from profiling.config.settings import find_option
 from studio.run_choice import Options, RunChoice
 
@@ -18,17 +19,19 @@ class Problem:
 
     Attributes:
         contradiction: between options.
+        question: under which it cannot.
         entrant: place of the variant whose own options take part; None where those of all do it.
     """
 
     contradiction: Contradiction
+    question: Question
     entrant: int | None = None
 
 
 def common_problem(choice: RunChoice) -> Problem | None:
     """What is wrong with the options of all, if anything."""
-    found = contradiction_of(dict(choice.options))
-    return None if found is None else Problem(found)
+    found = _refusal(choice.asked, [dict(choice.options)])
+    return None if found is None else Problem(found.contradiction, found.question)
 
 
 def problem_of(choice: RunChoice) -> Problem | None:
@@ -37,11 +40,20 @@ def problem_of(choice: RunChoice) -> Problem | None:
     The options of all may contradict each other as long as every variant changes that for itself.
     """
     common = common_problem(choice)
-    for place, entrant in enumerate(choice.entrants):
-        found = contradiction_of(dict(choice.options) | dict(entrant.options))
-        if found is not None:
-            same = common is not None and found == common.contradiction
-            return common if same else Problem(found, place)
+    found = _refusal(
+        choice.asked, [dict(choice.options) | dict(e.options) for e in choice.entrants]
+    )
+    if found is None:
+        return None
+    same = common is not None and found.contradiction == common.contradiction
+    return common if same else Problem(found.contradiction, found.question, found.place)
+
+
+def _refusal(asked: As, variants: Sequence[Mapping[str, Value]]) -> Refused | None:
+    try:
+        ask(asked, variants)
+    except Refused as error:
+        return error
     return None
 
 
@@ -54,17 +66,22 @@ def with_mend(choice: RunChoice, problem: Problem, mend: Changes) -> RunChoice:
 
 
 def _with_one(choice: RunChoice, problem: Problem, mend: Changes) -> RunChoice:
-    common = dict(choice.options)
+    start, common = dict(STARTS[problem.question]), dict(choice.options)
     if problem.entrant is None:
-        return replace(choice, options=_differing(mended(common, mend), {}))
+        found = mended(start | common, mend)
+        return replace(choice, options=_differing(found, start, common))
     entrants = list(choice.entrants)
     entrant = entrants[problem.entrant]
-    found = mended(common | dict(entrant.options), mend)
-    entrants[problem.entrant] = replace(entrant, options=_differing(found, common))
+    own = dict(entrant.options)
+    found = mended(start | common | own, mend)
+    entrants[problem.entrant] = replace(entrant, options=_differing(found, start | common, own))
     return replace(choice, entrants=tuple(entrants))
 
 
-def _differing(values: Mapping[str, Value], common: Mapping[str, Value]) -> Options:
-    """Those that are not as all others have them."""
-    usual = {name: common.get(name, find_option(name).default) for name in values}
-    return tuple(sorted((name, v) for name, v in values.items() if v != usual[name]))
+def _differing(
+    values: Mapping[str, Value], others: Mapping[str, Value], own: Mapping[str, Value]
+) -> Options:
+    """Those that are not as they would be unset, and those that were set and stay as they were."""
+    unset = {name: others.get(name, find_option(name).default) for name in values}
+    kept = {name for name, value in values.items() if own.get(name) == value}
+    return tuple(sorted((n, v) for n, v in values.items() if v != unset[n] or n in kept))

@@ -34,7 +34,7 @@ class SessionFields:
         default="disabled",
         metadata=about(
             "Runtime optimizations",
-            "the runtime's own rewrites; disabled, so that the file itself is what is measured",
+            "the runtime's own rewrites; disabled, the file itself is what is measured",
             "SessionOptions.graph_optimization_level",
             choices=get_args(GraphOptimization),
         ),

@@ -30,22 +30,43 @@ def from_settings(settings: Iterable[str], *, base: RunConfig | None = None) -> 
     Raises:
         ConfigError: if a text is malformed, an option unknown or a value impossible.
     """
-    values = dict(_split(text) for text in settings)
-    return from_values(values, base=base)
+    return from_values(read_settings(settings), base=base)
+
+
+def read_settings(settings: Iterable[str]) -> dict[str, Value]:
+    """Option -> value from `OPTION=VALUE` texts; one by one, not whether they go together.
+
+    Raises:
+        ConfigError: if a text is malformed, an option unknown or a value impossible.
+    """
+    return read_values(dict(_split(text) for text in settings))
+
+
+def read_values(values: Mapping[str, object]) -> dict[str, Value]:
+    """Option -> value in the option's type, numbers and booleans also from text."""
+    return {name: read_value(find_option(name), value) for name, value in values.items()}
 
 
 def from_values(values: Mapping[str, object], *, base: RunConfig | None = None) -> RunConfig:
     """A config from option names and values, numbers and booleans also as text."""
-    parsed = {name: read_value(find_option(name), value) for name, value in values.items()}
-    changes: Any = parsed  # checked value by value above
+    changes: Any = read_values(values)  # checked value by value
     return dataclasses.replace(base or RunConfig(), **changes)
 
 
-def variations(base: RunConfig, varied: Iterable[str]) -> tuple[tuple[str, RunConfig], ...]:
+def variations(
+    base: Mapping[str, Value], varied: Iterable[str]
+) -> tuple[tuple[str, dict[str, Value]], ...]:
     """Every combination of `OPTION=V1,V2` texts, as `--vary` takes them, each with a label.
 
+    Args:
+        base: what is set for all.
+        varied: the texts.
+
+    Returns:
+        Labels, and what is set for each.
+
     Raises:
-        ConfigError: also if there are more than 64 combinations.
+        ConfigError: a value is impossible, or there are more than 64 combinations.
     """
     axes: list[tuple[str, list[str]]] = []
     for text in varied:
@@ -58,11 +79,11 @@ def variations(base: RunConfig, varied: Iterable[str]) -> tuple[tuple[str, RunCo
             f"These options make {len(combinations)} combinations "
             f"(limit {_MAX_VARIANTS}); vary fewer."
         )
-    found: list[tuple[str, RunConfig]] = []
+    found: list[tuple[str, dict[str, Value]]] = []
     for combination in combinations:
         values = {name: value for (name, _), value in zip(axes, combination, strict=True)}
         label = ", ".join(f"{name}={value}" for name, value in values.items())
-        found.append((label or "default", from_values(values, base=base)))
+        found.append((label or "default", {**base, **read_values(values)}))
     return tuple(found)
 
 

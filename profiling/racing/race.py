@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from optimizer.errors import quoted
 from optimizer.verify import Comparison, Feed
 from profiling.config import RunConfig
+from profiling.config.question import Question, question_of
 from profiling.machine import Machine
 from profiling.racing.samples import Contrast, Summary, contrast, summarize, warm_after
 
@@ -157,6 +158,16 @@ class Race:
         timed = (timing for timing in self.timings if timing.blocks_ms)
         return next(alive, next(timed, self.timings[0]))
 
+    @property
+    def question(self) -> Question | None:
+        """Whether its variants ran deployed or bare; None where some did this and some that."""
+        return question_of(self.configs)
+
+    @property
+    def configs(self) -> list[RunConfig]:
+        """How the variants ran."""
+        return [timing.config for timing in self.timings]
+
     def contrast(self, label: str, *, baseline: str | None = None) -> Contrast | None:
         """How much faster `label` is than the baseline; None where either has no times."""
         left = self.baseline if baseline is None else self._timing(baseline)
@@ -179,20 +190,28 @@ class Race:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader of the numbers should know; empty if conditions were good."""
-        found: list[str] = []
+        return tuple(filter(None, (self.instead, self.busy)))
+
+    @property
+    def instead(self) -> str:
+        """Why the first variant is not the baseline; empty if it is."""
         first, baseline = self.timings[0], self.baseline
-        if baseline is not first:
-            why = "was not measured to the end" if first.error else "computed something else"
-            found.append(
-                f"{quoted(first.label)} {why}, "
-                f"so the others are held against {quoted(baseline.label)}."
-            )
-        if self.machine.load > self.machine.cores / 2:
-            found.append(
-                f"The machine was busy (load {self.machine.load:.1f} on {self.machine.cores} "
-                "cores): latencies are higher and intervals wider than on a quiet one."
-            )
-        return tuple(found)
+        if baseline is first:
+            return ""
+        why = "was not measured to the end" if first.error else "computed something else"
+        return (
+            f"{quoted(first.label)} {why}, so the others are held against {quoted(baseline.label)}."
+        )
+
+    @property
+    def busy(self) -> str:
+        """That other work disturbed this one; empty if the machine was quiet."""
+        if self.machine.load <= self.machine.cores / 2:
+            return ""
+        return (
+            f"The machine was busy (load {self.machine.load:.1f} on {self.machine.cores} "
+            "cores): latencies are higher and intervals wider than on a quiet one."
+        )
 
     def verdict(self, label: str) -> str:
         """One sentence on `label` against the baseline."""
@@ -214,3 +233,10 @@ class Race:
 
     def _timing(self, label: str) -> Timing:
         return next(timing for timing in self.timings if timing.label == label)
+
+
+def remarks_of(races: Sequence[Race]) -> tuple[str, ...]:
+    """The remarks of several races one after the other; a busy machine is told of once."""
+    told = [race.instead for race in races]
+    busy = [race.busy for race in races if race.busy]
+    return tuple(dict.fromkeys(filter(None, [*told, *busy[:1]])))

@@ -23,6 +23,7 @@ def race_to_json(race: Race) -> Json:
     """Everything that was measured, as plain data; what follows from it is left out."""
     return {
         "schema": SCHEMA,
+        "as": race.question,
         "machine": _plain(asdict(race.machine)),
         "load_after": race.load_after,
         "started_at": race.started_at,

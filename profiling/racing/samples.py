@@ -10,8 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.numbers import counted
-
 Verdict = Literal["faster", "slower", "no_clear_difference"]
 
 CONFIDENCE = 0.95
@@ -82,16 +80,43 @@ class Contrast:
         apart = self.low > 1 + SMALLEST_EFFECT or self.high < 1 / (1 + SMALLEST_EFFECT)
         return apart and self.verdict == "no_clear_difference"
 
-    def __str__(self) -> str:
+    @property
+    def claim(self) -> str:
+        """What is sure, without numbers that are not: "1.31× faster" or "probably faster"."""
         if self.rounds < MIN_ROUNDS:
-            return f"no clear difference (only {counted(self.rounds, 'round')})"
+            return f"too few rounds to tell ({self.rounds} of {MIN_ROUNDS})"
+        if self.undecided:
+            return f"probably {self._direction}"
         if self.verdict == "no_clear_difference":
-            but = ", but not at 99 %" if self.undecided else ""
-            return f"no clear difference (95 % interval {self.low:.2f}–{self.high:.2f}{but})"
-        if self.verdict == "faster":
-            return f"{self.speedup:.2f}× faster, 95 % interval {self.low:.2f}–{self.high:.2f}"
-        inverse = (1 / self.speedup, 1 / self.high, 1 / self.low)
-        return "{:.2f}× slower, 95 % interval {:.2f}–{:.2f}".format(*inverse)
+            return "no clear difference"
+        factor = self.speedup if self.speedup > 1 else 1 / self.speedup
+        return f"{factor:.2f}× {self._direction}"
+
+    @property
+    def brief(self) -> str:
+        """Claim and interval, where a title says what these are: "1.31× faster (1.27–1.36)"."""
+        low, high = self._ends
+        return self.claim if self.rounds < MIN_ROUNDS else f"{self.claim} ({low:.2f}–{high:.2f})"
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Of the interval, in the direction of the claim."""
+        turned = self.verdict == "slower" or (self.undecided and self.speedup < 1)
+        return (1 / self.high, 1 / self.low) if turned else (self.low, self.high)
+
+    @property
+    def _direction(self) -> str:
+        return "faster" if self.speedup > 1 else "slower"
+
+    def __str__(self) -> str:
+        low, high = self._ends
+        if self.rounds < MIN_ROUNDS:
+            return self.claim
+        if self.undecided:
+            return f"{self.claim}, {low:.2f}× to {high:.2f}×; a longer race would make sure"
+        if self.verdict == "no_clear_difference":
+            return f"{self.claim} (95 % interval {low:.2f}–{high:.2f})"
+        return f"{self.claim}, 95 % interval {low:.2f}–{high:.2f}"
 
 
 def summarize(latencies_ms: Sequence[float]) -> Summary | None:

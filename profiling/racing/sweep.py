@@ -8,6 +8,7 @@ from typing import Any
 
 from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Progress
+from profiling.config.question import Question
 from profiling.racing.dimensions import check_dimension, inputs_of
 from profiling.racing.executor import Executor, LocalExecutor, RaceJob
 from profiling.racing.plan import Plan
@@ -57,6 +58,11 @@ class Sweep:
     dimension: str
     labels: tuple[str, ...]
     points: tuple[SweepPoint, ...]
+
+    @property
+    def question(self) -> Question | None:
+        """Whether its races ran deployed or bare; None where they are mixed, or none ran."""
+        return next((point.race.question for point in self.points if point.race), None)
 
 
 def bound(plan: Plan, dimension: str, size: int) -> Plan:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from optimizer.errors import StudioError, quoted
+from optimizer.isolation import Progress
 from optimizer.verify import jobs
 from profiling.config import options
-from profiling.config.settings import from_settings, variations
+from profiling.config.question import ALL_AS, ask
+from profiling.config.settings import read_settings, variations
 from profiling.fleet.choice import executor
 from profiling.racing.dimensions import check_dimension, inputs_of
-from profiling.racing.executor import RaceJob, race_of
 from profiling.racing.plan import Plan
+from profiling.racing.questions import in_turn, run_races
 from profiling.racing.race import Variant
 from profiling.racing.sweep import Sweep, SweepPoint, sweep
 from profiling.workers import default_pool
@@ -25,6 +27,9 @@ from studio.commands.bench_report import Threshold, conditions, failures, report
 from studio.commands.models import bindings, model_path
 from studio.commands.output import plain, print_json, say
 from studio.commands.progress_line import progress_line
+
+Asked = Sequence[Sequence[Variant]]
+"""The same variants for each question, deployed first."""
 
 
 def add_parser(commands: Any) -> None:
@@ -37,15 +42,20 @@ def add_parser(commands: Any) -> None:
     add("models", nargs="+", metavar="MODEL", help="the first is the baseline")
     add("--set", action="append", default=[], metavar="OPTION=VALUE", help="for all variants")
     add("--vary", action="append", default=[], metavar="OPTION=V1,V2", help="a variant for each")
+    add(
+        "--as", dest="asked", choices=ALL_AS, default="both",
+        help="deployed: all of the runtime's own rewrites, on all cores; bare: the file itself, "
+        "none of them, on one thread; both, one after the other, unless told otherwise",
+    )  # fmt: skip
     add("--runs", type=int, default=200, help="steady runs of each variant at least")
-    add("--seconds", type=float, default=20.0, help="for the steady state of all")
+    add("--seconds", type=float, default=20.0, help="for the steady state of all, both questions")
     add("--sweep", metavar="DIM=1,2,4", help="race at each of these sizes")
     add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
     add("--no-transfers", action="store_true", help="on a GPU, without copies from and to the host")
     add(
         "--fail-slower-than", metavar="10%", type=Threshold.parsed,
         help="exit 1 if a variant is surely slower than the baseline by more than this: "
-        "its whole 95 %% interval lies beyond",
+        "its whole 95 %% interval lies beyond; deployed, unless only --as bare is raced",
     )  # fmt: skip
     add("--json", action="store_true", help="machine-readable, to stdout")
     add("--record", action="store_true", help="keep it for the History page")
@@ -58,62 +68,88 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         StudioError: a model, an option or a dimension does not exist, or nothing runs at all.
     """
-    plan = _plan(arguments)
-    variants = list(_variants(arguments))
+    asked, left_out = _asked(arguments)
+    plan = _plan(arguments, questions=len(asked))
     dimension, sizes = _swept(arguments.sweep)
     if plan.request.bindings:
-        inputs = inputs_of(variants[0].model, default_pool())
+        inputs = inputs_of(asked[0][0].model, default_pool())
         for name in plan.request.bindings:
             check_dimension(name, inputs)
     with progress_line() as progress:
         if dimension:
-            found = sweep(
-                variants,
-                dimension=dimension,
-                sizes=sizes,
-                pool=default_pool(),
-                executor=executor(default_pool()),
-                plan=plan,
-                progress=progress,
-            )
+            found = _sweeps(asked, dimension, sizes, plan, progress)
         else:
-            job = RaceJob(tuple(variants), plan)
-            (outcome,) = executor(default_pool()).run([job], progress=progress)
-            race = race_of(outcome)
-            labels = tuple(variant.label for variant in variants)
-            found = Sweep("", labels, (SweepPoint(0, race),))
+            races = run_races(asked, plan, executor(default_pool()), progress=progress)
+            labels = tuple(variant.label for variant in asked[0])
+            found = tuple(Sweep("", labels, (SweepPoint(0, race),)) for race in races)
+    return _report(arguments, found, asked, left_out)
+
+
+def _sweeps(
+    asked: Asked, dimension: str, sizes: Sequence[int], plan: Plan, progress: Progress | None
+) -> tuple[Sweep, ...]:
+    def one(variants: Sequence[Variant], told: Progress, _: Callable[[Sweep], None]) -> Sweep:
+        return sweep(
+            variants,
+            dimension=dimension,
+            sizes=sizes,
+            pool=default_pool(),
+            executor=executor(default_pool()),
+            plan=plan,
+            progress=told,
+        )
+
+    return in_turn(asked, one, progress=progress)
+
+
+def _report(
+    arguments: argparse.Namespace, found: Sequence[Sweep], asked: Asked, left_out: str
+) -> int:
+    """Say what was found; the exit status."""
     problems = failures(found, arguments.fail_slower_than)
     if arguments.json:
         print_json(report_json(found, arguments.fail_slower_than, problems))
     else:
-        for line in conditions(found):
+        for line in filter(None, [left_out, *conditions(found)]):
             say(plain(line))
         print(report_text(found))
     for problem in problems:
         say(f"passlens: {plain(problem)}")
     if arguments.record:
-        _record(found, variants)
+        _record(found, asked[0])
     return CHECK_FAILED if problems else DONE
 
 
-def _plan(arguments: argparse.Namespace) -> Plan:
+def _plan(arguments: argparse.Namespace, *, questions: int) -> Plan:
     if arguments.runs < 1 or arguments.seconds <= 0:
         raise StudioError("--runs and --seconds must be above 0.")
     request = jobs.Request(seeds=1, bindings=bindings(arguments.bind))
     return Plan(
         runs=arguments.runs,
-        seconds=arguments.seconds,
+        seconds=arguments.seconds / questions,
         transfers=not arguments.no_transfers,
         request=request,
     )
 
 
-def _variants(arguments: argparse.Namespace) -> Iterator[Variant]:
-    combinations = variations(from_settings(arguments.set), arguments.vary)
+def _asked(arguments: argparse.Namespace) -> tuple[Asked, str]:
+    """The variants for each question, and why one is left out."""
+    combinations = variations(read_settings(arguments.set), arguments.vary)
     paths = [model_path(model) for model in arguments.models]
-    for path, name in zip(paths, distinct_names(paths), strict=True):
-        for settings, config in combinations:
-            yield Variant(f"{name} {settings}" if arguments.vary else name, path, config)
+    variants = [
+        (f"{name} {settings}" if arguments.vary else name, path, values)
+        for path, name in zip(paths, distinct_names(paths), strict=True)
+        for settings, values in combinations
+    ]
+    found = ask(arguments.asked, [values for *_, values in variants])
+    asked = [
+        [
+            Variant(label, path, config)
+            for (label, path, _), config in zip(variants, configs, strict=True)
+        ]
+        for configs in found.configs
+    ]
+    return asked, found.left_out
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:
@@ -149,7 +185,7 @@ def _swept(text: str | None) -> tuple[str, list[int]]:
     return name, [int(size) for size in sizes]
 
 
-def _record(found: Sweep, variants: Sequence[Variant]) -> None:
+def _record(found: Sequence[Sweep], variants: Sequence[Variant]) -> None:
     # The database is a lot of imports that a race does without.
     from studio import services
     from studio.experiments.race import Raced, RaceReport
@@ -158,11 +194,11 @@ def _record(found: Sweep, variants: Sequence[Variant]) -> None:
     digests = [_digest(Path(str(variant.model))) for variant in variants]
     graphs = tuple(Raced(0, workload=digest) for digest in digests)
     name = Path(str(variants[0].model)).name
-    race = found.points[0].race
+    races = tuple(one.points[0].race for one in found if one.points[0].race is not None)
     report = (
-        RaceReport(race, graphs, name, digests[0])
-        if race is not None and not found.dimension
-        else SweepReport(found, graphs, name, digests[0])
+        SweepReport(tuple(found), graphs, name, digests[0])
+        if found[0].dimension
+        else RaceReport(races, graphs, name, digests[0])
     )
     recording = report.recording()
     if recording is None:

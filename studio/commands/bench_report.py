@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from optimizer.errors import quoted
-from profiling.racing.race import Race, Timing
+from profiling.config import RunConfig
+from profiling.config.question import explained
+from profiling.racing.race import Race, Timing, remarks_of
 from profiling.racing.race_json import race_to_json
 from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, SweepPoint
 from studio.commands.output import plain, table
 from studio.numbers import counted
 
-SCHEMA = "passlens.bench/2"
+SCHEMA = "passlens.bench/3"
 
 _HEAD = ["variant", "p50 ms", "p95 ms", "cold ms", "runs", "verdict"]
 
@@ -49,16 +52,23 @@ class Threshold:
         return contrast.verdict == "slower" and 1 / contrast.high > self.factor
 
 
-def failures(found: Sweep, threshold: Threshold | None) -> list[str]:
-    """Why the exit status is 1: variants that failed, are wrong, or are too slow."""
+def failures(found: Sequence[Sweep], threshold: Threshold | None) -> list[str]:
+    """Why the exit status is 1: variants that failed, are wrong, or are too slow.
+
+    Args:
+        found: for each question, deployed first; too slow is what the first one says.
+        threshold: how slow is too slow.
+    """
     problems: list[str] = []
-    for point in found.points:
-        where = f"{found.dimension} {point.size}: " if found.dimension else ""
-        if point.race is None:
-            problems.append(f"{where}{point.error}")
-            continue
-        problems += [where + problem for problem in _failures(point.race, threshold)]
-    return problems
+    for one in found:
+        for point in one.points:
+            where = f"{one.dimension} {point.size}: " if one.dimension else ""
+            if point.race is None:
+                problems.append(f"{where}{point.error}")
+                continue
+            limit = threshold if one is found[0] else None
+            problems += [where + problem for problem in _failures(point.race, limit)]
+    return list(dict.fromkeys(problems))
 
 
 def _failures(race: Race, threshold: Threshold | None) -> list[str]:
@@ -69,28 +79,33 @@ def _failures(race: Race, threshold: Threshold | None) -> list[str]:
             continue
         contrast = _contrast(race, timing)
         if threshold is not None and contrast is not None and threshold.broken_by(contrast):
+            asked = f", {race.question}," if race.question else ""
             problems.append(
-                f"{quoted(timing.label)} is {contrast}, "
+                f"{quoted(timing.label)}{asked} is {contrast}, "
                 f"which is beyond the limit of {threshold.factor:.4g}."
             )
     return problems
 
 
-def report_json(found: Sweep, threshold: Threshold | None, problems: list[str]) -> dict[str, Any]:
+def report_json(
+    found: Sequence[Sweep], threshold: Threshold | None, problems: list[str]
+) -> dict[str, Any]:
     """Everything that was measured and what follows from it, as plain data."""
     return {
         "schema": SCHEMA,
         "passed": not problems,
         "failures": problems,
         "fail_slower_than": None if threshold is None else threshold.factor,
-        "dimension": found.dimension or None,
-        "races": [_point_json(point) for point in found.points],
+        "fail_slower_than_as": None if threshold is None else found[0].question,
+        "dimension": found[0].dimension or None,
+        "races": [_point_json(one, point) for one in found for point in one.points],
     }
 
 
-def _point_json(point: SweepPoint) -> dict[str, Any]:
+def _point_json(found: Sweep, point: SweepPoint) -> dict[str, Any]:
     race = point.race
     return {
+        "as": found.question,
         "size": point.size or None,
         "error": point.error,
         "race": None if race is None else race_to_json(race),
@@ -122,28 +137,43 @@ def _contrast(race: Race, timing: Timing) -> Contrast | None:
     return None if contrast is None or contrast.rounds == 0 else contrast
 
 
-def conditions(found: Sweep) -> list[str]:
+def conditions(found: Sequence[Sweep]) -> list[str]:
     """The machine, and what a reader of the numbers should know; a line each."""
-    races = [point.race for point in found.points if point.race is not None]
+    races = [point.race for one in found for point in one.points if point.race is not None]
     if not races:
         return []
     machine = races[0].machine
     where = f"{machine.gpu or machine.cpu}, {counted(machine.cores, 'core')}, {machine.runtime}"
-    remarks = dict.fromkeys(remark for race in races for remark in race.remarks)
-    return [f"{where}, load {machine.load:.1f}", *remarks]
+    asked = explained(_configs(one) for one in found)
+    return [f"{where}, load {machine.load:.1f}", *filter(None, [asked]), *remarks_of(races)]
 
 
-def report_text(found: Sweep) -> str:
-    """A table, a row for each variant and size."""
-    swept = bool(found.dimension)
-    head = [found.dimension, *_HEAD[:-1], "per second", _HEAD[-1]] if swept else _HEAD
-    rows = [[plain(cell) for cell in head]]
-    for point in found.points:
-        if point.race is None:
-            rows.append([str(point.size), "-", *["-"] * (len(head) - 3), plain(point.error)])
-            continue
-        rows += [_row(point, point.race, timing, swept=swept) for timing in point.race.timings]
-    numbers = frozenset(range(len(head) - 1)) - {1 if swept else 0}
+def _configs(found: Sweep) -> list[RunConfig]:
+    """How the variants ran, at the first size at which they did."""
+    races = [point.race for point in found.points if point.race is not None]
+    return races[0].configs if races else []
+
+
+def report_text(found: Sequence[Sweep]) -> str:
+    """A table, a row for each question, size and variant."""
+    swept, several = bool(found[0].dimension), len(found) > 1
+    rate = ["per second"] if swept else []
+    head = [*_HEAD[:-1], *rate, _HEAD[-1]]
+    before = [*(["as"] if several else []), *([plain(found[0].dimension)] if swept else [])]
+    rows = [[*before, *head]]
+    for one in found:
+        asked = [str(one.question)] if several else []
+        for point in one.points:
+            start = [*asked, *([str(point.size)] if swept else [])]
+            if point.race is None:
+                rows.append([*start, *["-"] * (len(head) - 1), plain(point.error)])
+                continue
+            rows += [
+                [*start, *_row(point, point.race, timing, swept=swept)]
+                for timing in point.race.timings
+            ]
+    texts = {before.index("as")} if several else set[int]()
+    numbers = frozenset(range(len(rows[0]) - 1)) - {len(before)} - texts
     return table(rows, right=numbers)
 
 
@@ -151,7 +181,6 @@ def _row(point: SweepPoint, race: Race, timing: Timing, *, swept: bool) -> list[
     summary, phases = timing.summary, timing.phases
     rate = point.throughput(timing.label)
     return [
-        *([str(point.size)] if swept else []),
         plain(timing.label),
         "-" if summary is None else f"{summary.p50_ms:.4g}",
         "-" if summary is None else f"{summary.p95_ms:.4g}",

@@ -47,7 +47,8 @@ class FusionRaced:
     @property
     def finding(self) -> str:
         """Predicted and measured, in one line."""
-        race, ran = self.report.race, [t.label for t in self.report.race.timings]
+        (race,) = self.report.races
+        ran = [timing.label for timing in race.timings]
         told = [
             f"{label} {text}"
             for label in (PASSES, RUNTIME)
@@ -71,8 +72,7 @@ def _measured(race: Race, label: str) -> str:
         return ""
     interval = f"({found.low:.2f} to {found.high:.2f})"
     if found.verdict == "no_clear_difference":
-        unclear = "unclear at 99 %" if found.undecided else "no clear difference"
-        return f"{unclear} {interval}"
+        return f"{found.claim} {interval}"
     return f"{times_text(found.speedup)} {interval}"
 
 
@@ -124,7 +124,7 @@ def run_fusion_race(
     )
     graphs = tuple(Raced(0, CHAIN, workload_of(variant.model)) for variant in variants)
     summary = subject[0].summary
-    report = RaceReport(race_of(outcome), graphs, summary["name"], summary["digest"])
+    report = RaceReport((race_of(outcome),), graphs, summary["name"], summary["digest"])
     found = FusionRaced(explanation.fusion, device, here, report)
     if keep is None:
         return found

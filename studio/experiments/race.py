@@ -1,4 +1,4 @@
-"""A race between variants: which one is faster, and how sure that is."""
+"""A race between variants, once for each question: which is faster, and how sure that is."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from typing import Any
 
 from optimizer.errors import StudioError
 from profiling.fleet.choice import executor
-from profiling.racing.executor import RaceJob, race_of
 from profiling.racing.plan import Plan
+from profiling.racing.questions import run_races
 from profiling.racing.race import Race, Timing, Variant
 from profiling.racing.race_json import race_from_json, race_to_json
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
 from studio.experiments.entrant import Entrant, entrant_key, variants_of
+from studio.experiments.race_finding import finding
 from studio.store import OpenedModel, OpenedRun, Store
 
-SCHEMA = "passlens.race-report/1"
+SCHEMA = "passlens.race-report/2"
+ONE_RACE = "passlens.race-report/1"
+"""Had one race, for one question."""
+
 Report = Callable[[str, float], None]
 Asked = Callable[[], bool]
 Keep = Callable[[Recording], int | None]
@@ -31,14 +35,19 @@ class RaceRequest:
     """What to race.
 
     Attributes:
-        entrants: the baseline first.
-        seconds: for the steady state of all.
+        asked: the variants for each question, deployed first; the baseline first in each.
+        seconds: for the steady state of all and all questions.
         runs: steady runs of each at least, if they fit into `seconds`.
     """
 
-    entrants: tuple[Entrant, ...]
+    asked: tuple[tuple[Entrant, ...], ...]
     seconds: float = 20.0
     runs: int = 200
+
+    @property
+    def seconds_each(self) -> float:
+        """For the steady state of all, of one question."""
+        return self.seconds / len(self.asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +70,14 @@ class RaceReport:
     """What came out.
 
     Attributes:
-        race: phases, latencies, verdict.
-        graphs: what each of its variants was, in the same order.
+        races: phases, latencies, verdict; one for each question, deployed first.
+        graphs: what each variant was, in the same order.
         model: display name.
         model_hash: SHA-256 of the source model.
         kept: id of its recording; None where it was not kept.
     """
 
-    race: Race
+    races: tuple[Race, ...]
     graphs: tuple[Raced, ...]
     model: str
     model_hash: str
@@ -78,19 +87,21 @@ class RaceReport:
         """What the records keep."""
         return Recording(
             kind="race",
-            title=finding(self.race),
+            title=finding(*self.races),
             model=self.model,
             model_hash=self.model_hash,
-            machine=self.race.machine,
-            started_at=self.race.started_at,
-            seconds=self.race.seconds,
-            measurements=measurements_of(self.race, self.graphs),
+            machine=self.races[0].machine,
+            started_at=self.races[0].started_at,
+            seconds=sum(race.seconds for race in self.races),
+            measurements=tuple(
+                row for race in self.races for row in measurements_of(race, self.graphs)
+            ),
             payload={
                 "schema": SCHEMA,
                 "model": self.model,
                 "model_hash": self.model_hash,
                 "graphs": [asdict(graph) for graph in self.graphs],
-                "race": race_to_json(self.race),
+                "races": [race_to_json(race) for race in self.races],
             },
         )
 
@@ -101,11 +112,12 @@ def race_from_payload(payload: Mapping[str, Any]) -> RaceReport:
     Raises:
         StudioError: the payload is not of this schema.
     """
-    if payload.get("schema") != SCHEMA:
+    if payload.get("schema") not in (SCHEMA, ONE_RACE):
         raise StudioError(f"This is no recorded race: its schema is not {SCHEMA}.")
     try:
+        races = payload["races"] if payload["schema"] == SCHEMA else [payload["race"]]
         return RaceReport(
-            race_from_json(payload["race"]),
+            tuple(map(race_from_json, races)),
             tuple(Raced(**graph) for graph in payload["graphs"]),
             payload["model"],
             payload["model_hash"],
@@ -123,9 +135,9 @@ def run_race(
     progress: Report,
     cancelled: Asked,
     keep: Keep | None = None,
-    partial: Callable[[Race], None] | None = None,
+    partial: Callable[[tuple[Race, ...]], None] | None = None,
 ) -> RaceReport:
-    """Write the entrants' files and race them.
+    """Write the entrants' files and race them for each question.
 
     Args:
         store: where the files are.
@@ -135,24 +147,24 @@ def run_race(
         progress: told what is done, and which share.
         cancelled: asked often.
         keep: gets the recording when the race is over.
-        partial: gets the race as far as it is known.
+        partial: gets the races as far as they are known.
 
     Raises:
         StudioError: a file cannot be written, or nothing runs.
     """
     model, _ = subject
     progress("writing the models", 0.0)
-    variants = variants_of(request.entrants, store, subject)
-    job = RaceJob(tuple(variants), Plan(runs=request.runs, seconds=request.seconds))
-    (outcome,) = executor(pool).run(
-        [job],
+    asked = [variants_of(entrants, store, subject) for entrants in request.asked]
+    races = run_races(
+        asked,
+        Plan(runs=request.runs, seconds=request.seconds_each),
+        executor(pool),
         progress=progress,
         cancelled=cancelled,
-        observe=None if partial is None else lambda _, race: partial(race),
+        partial=partial,
     )
-    race = race_of(outcome)
-    graphs = graphs_of(request.entrants, variants)
-    report = RaceReport(race, graphs, model.summary["name"], model.summary["digest"])
+    graphs = graphs_of(request.asked[0], asked[0])
+    report = RaceReport(races, graphs, model.summary["name"], model.summary["digest"])
     return report if keep is None else replace(report, kept=keep(report.recording()))
 
 
@@ -174,40 +186,8 @@ def workload_of(model: bytes | Path) -> str:
 
 def race_key(model: OpenedModel, run: OpenedRun, request: RaceRequest) -> tuple[object, ...]:
     """Equal races have equal keys: a reload finds its race again."""
-    entrants = tuple(map(entrant_key, request.entrants))
-    return ("race", model.key, run.key, entrants, request.runs, request.seconds)
-
-
-def finding(race: Race) -> str:
-    """The race in one line: "Default preset: 1.31× faster, 95 % interval 1.27–1.36"."""
-    baseline = race.baseline
-    others = [t for t in race.timings if t is not baseline]
-    timed = [t for t in others if t.believable and race.contrast(t.label) is not None]
-    if not timed or not baseline.blocks_ms:
-        broken = [t.label for t in race.timings if not t.believable] or [race.timings[0].label]
-        return f"No comparison: {' and '.join(broken)} gave no times to compare"
-    if len(others) == 1:
-        return f"{_start(timed[0].label)}: {race.verdict(timed[0].label)}"
-    return _best(race, timed)
-
-
-def _best(race: Race, timed: Sequence[Timing]) -> str:
-    found = [(race.contrast(timing.label), timing) for timing in timed]
-    faster = [(c.speedup, t) for c, t in found if c is not None and c.verdict == "faster"]
-    if faster:
-        _, best = max(faster, key=lambda pair: pair[0])
-        return f"Best of {len(timed) + 1}: {best.label}, {race.verdict(best.label)}"
-    if all(c is not None and c.verdict == "slower" for c, _ in found):
-        return f"Nothing beats {race.baseline.label}: {_count(timed)} slower"
-    return f"No clear gain over {race.baseline.label}: {_count(timed)} not clearly faster"
-
-
-def _count(timed: Sequence[Timing]) -> str:
-    return "one other is" if len(timed) == 1 else f"{len(timed)} others are"
-
-
-def _start(label: str) -> str:
-    return label[:1].upper() + label[1:]
+    asked = tuple(tuple(map(entrant_key, entrants)) for entrants in request.asked)
+    return ("race", model.key, run.key, asked, request.runs, request.seconds)
 
 
 def measurements_of(race: Race, graphs: Sequence[Raced]) -> tuple[Measurement, ...]:

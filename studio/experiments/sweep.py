@@ -1,10 +1,10 @@
-"""A sweep: the same race at several sizes of one dimension of the inputs."""
+"""A sweep: the same race at several sizes of one dimension of the inputs, for each question."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from optimizer.verify.feeds import Input
 from profiling.fleet.choice import executor
 from profiling.racing.dimensions import free_dimensions
 from profiling.racing.plan import Plan
-from profiling.racing.race import Race
+from profiling.racing.questions import in_turn
+from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, sweep, sweep_from_json, sweep_to_json
 from profiling.records import Measurement, Recording
@@ -23,7 +24,9 @@ from studio.experiments.race import Asked, Keep, Raced, Report, graphs_of, measu
 from studio.numbers import times_text
 from studio.store import OpenedModel, OpenedRun, Store
 
-SCHEMA = "passlens.sweep-report/1"
+SCHEMA = "passlens.sweep-report/2"
+ONE_SWEEP = "passlens.sweep-report/1"
+"""Had one sweep, for one question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,13 @@ class SweepRequest:
     """What to sweep.
 
     Attributes:
-        entrants: the baseline first.
+        asked: the variants for each question, deployed first; the baseline first in each.
         dimension: name of the free dimension.
         sizes: rising.
-        seconds: for the steady state of all at one size.
+        seconds: for the steady state of all at one size, for one question.
     """
 
-    entrants: tuple[Entrant, ...]
+    asked: tuple[tuple[Entrant, ...], ...]
     dimension: str
     sizes: tuple[int, ...]
     seconds: float
@@ -48,14 +51,14 @@ class SweepReport:
     """What came out.
 
     Attributes:
-        sweep: a race a size.
+        sweeps: a race a size; one for each question, deployed first.
         graphs: what each variant was.
         model: display name.
         model_hash: SHA-256 of the source model.
         kept: id of its recording; None where it was not kept.
     """
 
-    sweep: Sweep
+    sweeps: tuple[Sweep, ...]
     graphs: tuple[Raced, ...]
     model: str
     model_hash: str
@@ -63,32 +66,33 @@ class SweepReport:
 
     def recording(self) -> Recording | None:
         """What the records keep; None where nothing ran at any size."""
-        races = races_of(self.sweep)
+        races = [race for found in self.sweeps for race in races_of(found).values()]
         if not races:
             return None
-        first = next(iter(races.values()))
+        first = races[0]
         return Recording(
             kind="sweep",
-            title=sweep_finding(self.sweep),
+            title=sweep_finding(*self.sweeps),
             model=self.model,
             model_hash=self.model_hash,
             machine=first.machine,
             started_at=first.started_at,
-            seconds=sum(race.seconds for race in races.values()),
-            measurements=tuple(self._measurements(races)),
+            seconds=sum(race.seconds for race in races),
+            measurements=tuple(self._measurements()),
             payload={
                 "schema": SCHEMA,
                 "model": self.model,
                 "model_hash": self.model_hash,
                 "graphs": [asdict(graph) for graph in self.graphs],
-                "sweep": sweep_to_json(self.sweep),
+                "sweeps": [sweep_to_json(found) for found in self.sweeps],
             },
         )
 
-    def _measurements(self, races: Mapping[int, Race]) -> list[Measurement]:
+    def _measurements(self) -> list[Measurement]:
         return [
-            replace(row, label=f"{row.label}, {self.sweep.dimension} {size}")
-            for size, race in races.items()
+            replace(row, label=f"{row.label}, {found.dimension} {size}")
+            for found in self.sweeps
+            for size, race in races_of(found).items()
             for row in measurements_of(race, self.graphs)
         ]
 
@@ -99,11 +103,12 @@ def sweep_from_payload(payload: Mapping[str, Any]) -> SweepReport:
     Raises:
         StudioError: the payload is not of this schema.
     """
-    if payload.get("schema") != SCHEMA:
+    if payload.get("schema") not in (SCHEMA, ONE_SWEEP):
         raise StudioError(f"This is no recorded sweep: its schema is not {SCHEMA}.")
     try:
+        sweeps = payload["sweeps"] if payload["schema"] == SCHEMA else [payload["sweep"]]
         return SweepReport(
-            sweep_from_json(payload["sweep"]),
+            tuple(map(sweep_from_json, sweeps)),
             tuple(Raced(**graph) for graph in payload["graphs"]),
             payload["model"],
             payload["model_hash"],
@@ -121,28 +126,32 @@ def run_sweep(
     progress: Report,
     cancelled: Asked,
     keep: Keep | None = None,
-    partial: Callable[[Sweep], None] | None = None,
+    partial: Callable[[tuple[Sweep, ...]], None] | None = None,
 ) -> SweepReport:
-    """Write the entrants' files and race them at each size.
+    """Write the entrants' files and race them at each size, for each question.
 
     Raises:
         StudioError: a file cannot be written, or the dimension is not free.
     """
     model, _ = subject
     progress("writing the models", 0.0)
-    variants = variants_of(request.entrants, store, subject)
-    found = sweep(
-        variants,
-        dimension=request.dimension,
-        sizes=request.sizes,
-        pool=pool,
-        executor=executor(pool),
-        plan=Plan(seconds=request.seconds),
-        progress=progress,
-        cancelled=cancelled,
-        observe=partial,
-    )
-    graphs = graphs_of(request.entrants, variants)
+    asked = [variants_of(entrants, store, subject) for entrants in request.asked]
+
+    def one(variants: Sequence[Variant], told: Report, seen: Callable[[Sweep], None]) -> Sweep:
+        return sweep(
+            variants,
+            dimension=request.dimension,
+            sizes=request.sizes,
+            pool=pool,
+            executor=executor(pool),
+            plan=Plan(seconds=request.seconds),
+            progress=told,
+            cancelled=cancelled,
+            observe=seen,
+        )
+
+    found = in_turn(asked, one, progress=progress, partial=partial)
+    graphs = graphs_of(request.asked[0], asked[0])
     report = SweepReport(found, graphs, model.summary["name"], model.summary["digest"])
     recording = report.recording()
     if keep is None or recording is None:
@@ -152,9 +161,9 @@ def run_sweep(
 
 def sweep_key(model: OpenedModel, run: OpenedRun, request: SweepRequest) -> tuple[object, ...]:
     """Equal sweeps have equal keys: a reload finds its sweep again."""
-    entrants = tuple(map(entrant_key, request.entrants))
+    asked = tuple(tuple(map(entrant_key, entrants)) for entrants in request.asked)
     sizes = (request.dimension, request.sizes, request.seconds)
-    return ("sweep", model.key, run.key, entrants, *sizes)
+    return ("sweep", model.key, run.key, asked, *sizes)
 
 
 def dimensions_of(model: OpenedModel) -> tuple[str, ...]:
@@ -176,8 +185,15 @@ def races_of(found: Sweep) -> dict[int, Race]:
     return {point.size: point.race for point in found.points if point.race is not None}
 
 
-def sweep_finding(found: Sweep) -> str:
-    """The sweep in one line: what the variant that gains most gains at both ends."""
+def sweep_finding(*sweeps: Sweep) -> str:
+    """One line: what the variant that gains most gains at both ends, for each question."""
+    if len(sweeps) == 1:
+        return _finding(sweeps[0])
+    told = "; ".join(f"{found.question}: {_finding(found)}" for found in sweeps)
+    return told[:1].upper() + told[1:]
+
+
+def _finding(found: Sweep) -> str:
     gains = {label: _gains(found, label) for label in found.labels[1:]}
     known = {label: list(gain.items()) for label, gain in gains.items() if gain}
     if not known:
@@ -205,6 +221,5 @@ def _gains(found: Sweep, label: str) -> dict[int, Contrast]:
 
 
 def _times(gain: Contrast) -> str:
-    return (
-        "no clear difference" if gain.verdict == "no_clear_difference" else times_text(gain.speedup)
-    )
+    unclear = gain.verdict == "no_clear_difference"
+    return gain.claim if unclear else times_text(gain.speedup)

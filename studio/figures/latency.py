@@ -1,14 +1,16 @@
-"""Latencies of a race: every run as a dot under its box, and who is faster for sure."""
+"""Latencies of races: every run as a dot under its box."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 
+from profiling.config.question import Question, meaning_of
 from profiling.racing.race import Race, Timing
 from studio.figures.template import TEMPLATE, color_of, titled
 from studio.numbers import three_digits
@@ -18,39 +20,100 @@ _TAIL = 3.0
 """The axis ends this many times the distance from median to 90th percentile above the median."""
 
 _GOLDEN = 0.618033988749895
+_TITLE_PX = 44
+_HEAD_PX = 22
+_AXIS_PX = 52
 _STRIP_PX = 72
-_FOREST_PX = 34
 _UNKNOWN_MS = (0.0, 1.0)
-_WIDEST = 20.0
-"""Speedups beyond this many times are not drawn to their end."""
 
 
-def latency_strips(race: Race, *, title: str) -> go.Figure:
+def latency_strips(*races: Race, title: str, over: bool = False) -> go.Figure:
     """A box and a strip of dots a variant; the axis ends where only stray runs would follow.
 
-    The height and the rows depend on the variants alone and the axis ends at round numbers, so
-    that a figure of a race under way changes little.
+    Races of the same variants stand below each other, each on an axis of its own. The height and
+    the rows depend on the variants alone and an axis ends at round numbers, so that a figure of a
+    race under way changes little.
 
     Args:
-        race: under way or done.
+        races: under way or done, one for each question.
         title: says the finding.
+        over: nothing more will be measured.
     """
     figure = go.Figure()
-    low, high = axis_range(race.timings)
-    for row, timing in enumerate(race.timings):
-        _strip(figure, timing, row, high=high)
+    tall = [_height_px(race) for race in races]
+    top = whole = sum(tall)
+    for number, (race, panel_px) in enumerate(zip(races, tall, strict=True)):
+        panel = _Panel("" if number == 0 else str(number + 1), *axis_range(race.timings), over=over)
+        for row, timing in enumerate(race.timings):
+            _strip(figure, timing, row, panel)
+        head = 0 if race.question is None else _HEAD_PX
+        domain = ((top - panel_px + _AXIS_PX) / whole, (top - head) / whole)
+        figure.update_layout(_axes(race, panel, domain))
+        if race.question is not None:
+            _head(figure, race, race.question, panel)
+        top -= panel_px
     figure.update_layout(
         template=TEMPLATE,
         title=titled(escape(title)),
-        height=96 + _STRIP_PX * len(race.timings),
-        xaxis={"title": "latency of one run, ms", "range": [low, high], "hoverformat": ".3g"},
-        yaxis=_rows([timing.label for timing in race.timings]),
+        height=_TITLE_PX + whole,
+        margin={"t": _TITLE_PX, "b": 0},
         uirevision="latency",
     )
     return figure
 
 
-def _rows(labels: Sequence[str]) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """One race's part of the figure.
+
+    Attributes:
+        name: of its axes, as Plotly counts them.
+        low: where its axis begins, in milliseconds.
+        high: where it ends.
+        over: nothing more will be measured.
+    """
+
+    name: str
+    low: float
+    high: float
+    over: bool
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """Of a trace that belongs to it."""
+        return {"xaxis": f"x{self.name}", "yaxis": f"y{self.name}"}
+
+
+def _axes(race: Race, panel: _Panel, domain: tuple[float, ...]) -> dict[str, object]:
+    return {
+        f"xaxis{panel.name}": {
+            "title": {"text": "latency of one run, ms", "standoff": 4},
+            "range": [panel.low, panel.high],
+            "hoverformat": ".3g",
+            "anchor": f"y{panel.name}",
+        },
+        f"yaxis{panel.name}": {
+            **variant_rows([timing.label for timing in race.timings]),
+            "domain": list(domain),
+            "anchor": f"x{panel.name}",
+        },
+    }
+
+
+def _height_px(race: Race) -> int:
+    head = 0 if race.question is None else _HEAD_PX
+    return head + _STRIP_PX * len(race.timings) + _AXIS_PX
+
+
+def _head(figure: go.Figure, race: Race, question: Question, panel: _Panel) -> None:
+    """What the panel is about, above its rows."""
+    figure.add_annotation(
+        x=0, xref="paper", y=1, yref=f"y{panel.name} domain", yanchor="bottom", xanchor="left",
+        text=f"<b>{question.capitalize()}</b>: {meaning_of(race.configs)}", showarrow=False,
+    )  # fmt: skip
+
+
+def variant_rows(labels: Sequence[str]) -> dict[str, object]:
     """An axis with a variant a row, the first on top."""
     return {
         "tickvals": list(range(len(labels))),
@@ -61,16 +124,17 @@ def _rows(labels: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _strip(figure: go.Figure, timing: Timing, row: int, *, high: float) -> None:
+def _strip(figure: go.Figure, timing: Timing, row: int, panel: _Panel) -> None:
     color, latencies = color_of(row), timing.latencies_ms
     summary = timing.summary
     if summary is None:
-        text = "not measured" if timing.error else "waiting for its turn"
+        text = "not measured" if timing.error or panel.over else "waiting for its turn"
         figure.add_annotation(
-            x=0, xref="paper", y=row, text=text, showarrow=False, xanchor="left", opacity=0.7
-        )
+            x=0, xref="paper", y=row, yref=f"y{panel.name}", text=text, showarrow=False,
+            xanchor="left", opacity=0.7,
+        )  # fmt: skip
         return
-    _box(figure, latencies, row, color)
+    _box(figure, latencies, row, color, panel)
     shown = _shown(len(latencies))
     figure.add_trace(
         go.Scatter(
@@ -79,15 +143,18 @@ def _strip(figure: go.Figure, timing: Timing, row: int, *, high: float) -> None:
             mode="markers",
             marker={"color": color, "size": 4, "opacity": 0.45},
             hovertemplate=f"{escape(timing.label)}<br>%{{x:.3g}} ms<extra></extra>",
+            **panel.axes,
         )
     )
-    _label(figure, summary.p50_ms, row, f"median {three_digits(summary.p50_ms)} ms")
-    beyond = sum(latency > high for latency in latencies) / len(latencies)
+    _label(figure, summary.p50_ms, row, f"median {three_digits(summary.p50_ms)} ms", panel)
+    beyond = sum(latency > panel.high for latency in latencies) / len(latencies)
     if beyond:
-        _label(figure, 1.0, row, f"{100 * beyond:.2g} % beyond →", anchor="right", xref="paper")
+        _beyond(figure, row, f"{100 * beyond:.2g} % beyond →", panel)
 
 
-def _box(figure: go.Figure, latencies: Sequence[float], row: int, color: str) -> None:
+def _box(
+    figure: go.Figure, latencies: Sequence[float], row: int, color: str, panel: _Panel
+) -> None:
     """From the quartiles: the runs themselves need not travel to the browser."""
     ends = np.percentile(latencies, [5, 25, 50, 75, 95]).tolist()
     figure.add_trace(
@@ -104,6 +171,7 @@ def _box(figure: go.Figure, latencies: Sequence[float], row: int, color: str) ->
             fillcolor="rgba(0,0,0,0)",
             width=0.3,
             hoverinfo="skip",
+            **panel.axes,
         )
     )
 
@@ -114,12 +182,19 @@ def _shown(count: int) -> range:
     return range(0, count, stride)
 
 
-def _label(
-    figure: go.Figure, x: float, row: int, text: str, *, anchor: str = "center", xref: str = "x"
-) -> None:
+def _label(figure: go.Figure, x: float, row: int, text: str, panel: _Panel) -> None:
     figure.add_annotation(
-        x=x, y=row - 0.2, text=text, showarrow=False, xanchor=anchor, yanchor="bottom", xref=xref
-    )
+        x=x, xref=f"x{panel.name}", y=row - 0.2, yref=f"y{panel.name}", text=text,
+        showarrow=False, xanchor="center", yanchor="bottom",
+    )  # fmt: skip
+
+
+def _beyond(figure: go.Figure, row: int, text: str, panel: _Panel) -> None:
+    """What lies beyond the end of the axis."""
+    figure.add_annotation(
+        x=1.0, xref="paper", y=row - 0.2, yref=f"y{panel.name}", text=text,
+        showarrow=False, xanchor="right", yanchor="bottom",
+    )  # fmt: skip
 
 
 def axis_range(timings: Sequence[Timing]) -> tuple[float, float]:
@@ -145,81 +220,3 @@ def rounded_out(low: float, high: float) -> tuple[float, float]:
     power = 10.0 ** math.floor(math.log10((high - low) / 4))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * 8 >= high - low)
     return max(0.0, math.floor(low / step) * step), math.ceil(high / step) * step
-
-
-def speedup_forest(race: Race) -> go.Figure:
-    """Each variant's speedup against the baseline with its 95 % interval, around 1.
-
-    Args:
-        race: under way or done.
-    """
-    baseline = race.baseline
-    rows = [timing for timing in race.timings if timing is not baseline]
-    figure = go.Figure()
-    ends = [0.9, 1.1]
-    for row, timing in enumerate(rows):
-        color = color_of(race.timings.index(timing))
-        found = race.contrast(timing.label) if timing.believable else None
-        if found is not None and found.low > 0 and math.isfinite(found.high):
-            ends += [max(found.low, 1 / _WIDEST), min(found.high, _WIDEST)]
-            _interval(figure, row, (found.low, found.speedup, found.high), color, timing.label)
-        figure.add_annotation(
-            x=1.02,
-            xref="paper",
-            y=row,
-            text=_cut(race.verdict(timing.label) if found is not None else "no times"),
-            showarrow=False,
-            xanchor="left",
-        )
-    low, high = rounded_out(min(ends), max(ends))
-    low = max(low, min(ends) / 1.1)
-    figure.add_vline(1.0, line={"width": 1, "dash": "dot", "color": color_of(0)})
-    figure.update_layout(
-        template=TEMPLATE,
-        title=titled(escape(f"Speedup against {baseline.label}, with its 95 % interval")),
-        height=118 + _FOREST_PX * len(rows),
-        margin={"r": 330},
-        xaxis={
-            "type": "log",
-            "range": [math.log10(low), math.log10(high)],
-            "tickvals": _ticks(low, high),
-            "title": f"← slower    times as fast as {escape(baseline.label)}    faster →",
-        },
-        yaxis=_rows([timing.label for timing in rows]),
-        uirevision="forest",
-    )
-    return figure
-
-
-def _interval(
-    figure: go.Figure, row: int, found: tuple[float, float, float], color: str, label: str
-) -> None:
-    low, middle, high = found
-    figure.add_trace(
-        go.Scatter(
-            x=[low, high], y=[row, row], mode="lines", line={"color": color, "width": 3},
-            hoverinfo="skip",
-        )
-    )  # fmt: skip
-    figure.add_trace(
-        go.Scatter(
-            x=[middle],
-            y=[row],
-            mode="markers",
-            marker={"color": color, "size": 10, "symbol": "diamond"},
-            hovertemplate=f"{escape(label)}<br>{middle:.3f}×, {low:.3f} to {high:.3f}"
-            "<extra></extra>",
-        )
-    )
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """About six round numbers, 1 among them."""
-    power = 10.0 ** math.floor(math.log10((high - low) / 4))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * 7 >= high - low)
-    first = math.ceil((low - 1) / step)
-    return [round(1 + step * k, 6) for k in range(first, int((high - 1) / step) + 1)]
-
-
-def _cut(text: str, most: int = 60) -> str:
-    return escape(text if len(text) <= most else f"{text[: most - 1]}…")

@@ -28,13 +28,30 @@ def phase_values(timing: Timing) -> list[float]:
     return [phases.import_ms, phases.create_ms, phases.first_ms, warm_up_ms, steady_ms]
 
 
-def phase_bars(race: Race) -> go.Figure:
+def named(timing: Timing, race: Race, *, of: int) -> str:
+    """What a variant is called beside itself under another question.
+
+    Args:
+        timing: the variant's.
+        race: it was in.
+        of: how many races stand together.
+    """
+    return f"{timing.label}, {race.question}" if of > 1 else timing.label
+
+
+def phase_bars(*races: Race) -> go.Figure:
     """One stacked bar a variant, from the import of the runtime to a warm run.
 
     Args:
-        race: with at least one variant that has phases.
+        races: one for each question; at least one variant has phases.
     """
-    timed = [timing for timing in race.timings if timing.phases is not None]
+    rows = {
+        named(timing, race, of=len(races)): timing
+        for race in races
+        for timing in race.timings
+        if timing.phases is not None
+    }
+    timed = list(rows.values())
     values = [phase_values(timing) for timing in timed]
     longest = max(map(sum, values))
     scale, unit = next((u for u in _UNITS if longest >= 2 * u[0]), _UNITS[-1])
@@ -44,7 +61,7 @@ def phase_bars(race: Race) -> go.Figure:
         figure.add_trace(
             go.Bar(
                 x=[time / scale for time in times],
-                y=[f"{escape(timing.label)} " for timing in timed],
+                y=[f"{escape(label)} " for label in rows],
                 orientation="h",
                 name=phase,
                 marker={"color": color},
@@ -87,20 +104,24 @@ def _inside(time_ms: float, longest_ms: float) -> str:
     return three_digits(time_ms) if time_ms > 0.06 * longest_ms else ""
 
 
-def warm_up_lines(race: Race) -> go.Figure:
+def warm_up_lines(*races: Race) -> go.Figure:
     """The latency of each early run, and the run after which it had settled.
 
     Args:
-        race: with at least one variant that has phases.
+        races: one for each question, the second one dotted; at least one variant has phases.
     """
     figure = go.Figure()
-    timed = [timing for timing in race.timings if timing.phases is not None]
+    timed: list[Timing] = []
     colors: dict[str, str] = {}
-    for timing in timed:
-        color = color_of(race.timings.index(timing))
-        colors[escape(timing.label)] = color
-        if timing.phases is not None:
-            _early(figure, timing.phases, color, escape(timing.label))
+    for race in races:
+        dash = "solid" if race is races[0] else "dot"
+        for row, timing in enumerate(race.timings):
+            if timing.phases is None:
+                continue
+            timed.append(timing)
+            colors[escape(timing.label)] = color_of(row)
+            label = escape(named(timing, race, of=len(races)))
+            _early(figure, timing.phases, {"color": color_of(row), "dash": dash}, label)
     figure.update_layout(
         template=TEMPLATE,
         title=titled(_warm_title(timed), colors),
@@ -124,14 +145,14 @@ def early_runs(phases: Phases) -> list[float]:
     return first + list(phases.warm_up_ms)
 
 
-def _early(figure: go.Figure, phases: Phases, color: str, label: str) -> None:
+def _early(figure: go.Figure, phases: Phases, line: dict[str, str], label: str) -> None:
     runs = early_runs(phases)
     figure.add_trace(
         go.Scatter(
             x=list(range(1, len(runs) + 1)),
             y=runs,
             mode="lines+markers",
-            line={"color": color, "width": 1.25},
+            line={**line, "width": 1.25},
             marker={"size": 4},
             hovertemplate=f"{label}<br>run %{{x}}: %{{y:.3g}} ms<extra></extra>",
         )
@@ -143,7 +164,7 @@ def _early(figure: go.Figure, phases: Phases, color: str, label: str) -> None:
                 x=[settled + 1],
                 y=[runs[settled]],
                 mode="markers",
-                marker={"color": color, "size": 11, "symbol": "diamond"},
+                marker={"color": line["color"], "size": 11, "symbol": "diamond"},
                 hovertemplate=f"{label}<br>warm from run %{{x}} on<extra></extra>",
             )
         )

@@ -13,41 +13,47 @@ from profiling.racing.sweep import Sweep, SweepPoint
 from studio.figures.template import TEMPLATE, color_of, log_axis, titled
 from studio.numbers import three_digits
 
+_DASHES = ("solid", "dot")
 
-def latency_lines(found: Sweep, *, title: str, sizes: Sequence[int]) -> go.Figure:
+
+def latency_lines(*sweeps: Sweep, title: str, sizes: Sequence[int]) -> go.Figure:
     """Median latency over the size, quartiles as a band; both axes logarithmic.
 
     Args:
-        found: under way or done.
+        sweeps: under way or done, one for each question, the second one dotted.
         title: says the finding.
         sizes: all of the axis, also those that have not been raced yet.
     """
     figure = go.Figure()
     values: list[float] = []
-    for index, label in enumerate(found.labels):
-        known = [(p.size, *_quartiles(p, label)) for p in _timed(found, label)]
-        values += [time for _, low, _, high in known for time in (low, high)]
-        _band(figure, known, color_of(index))
-        _line(figure, [(size, middle) for size, _, middle, _ in known], label, index, unit="ms")
-    _layout(figure, found, title=title, sizes=sizes)
+    for found, dash in zip(sweeps, _DASHES, strict=False):
+        for index, label in enumerate(found.labels):
+            known = [(p.size, *_quartiles(p, label)) for p in _timed(found, label)]
+            values += [time for _, low, _, high in known for time in (low, high)]
+            _band(figure, known, color_of(index))
+            line = {"color": color_of(index), "dash": dash}
+            _line(figure, [(size, middle) for size, _, middle, _ in known], label, line, unit="ms")
+    _layout(figure, sweeps[0], title=title, sizes=sizes)
     figure.update_yaxes(title="median latency, ms", **log_axis(values))
     return figure
 
 
-def throughput_lines(found: Sweep, *, sizes: Sequence[int]) -> go.Figure:
+def throughput_lines(*sweeps: Sweep, sizes: Sequence[int]) -> go.Figure:
     """Items a second over the size.
 
     Args:
-        found: under way or done.
+        sweeps: under way or done, one for each question, the second one dotted.
         sizes: all of the axis, also those that have not been raced yet.
     """
     figure = go.Figure()
     best: list[tuple[float, int, str]] = []
-    for index, label in enumerate(found.labels):
-        known = [(p.size, p.throughput(label) or 0.0) for p in _timed(found, label)]
-        best += [(rate, size, label) for size, rate in known]
-        _line(figure, known, label, index, unit="a second")
-    _layout(figure, found, title=_throughput_title(best, found), sizes=sizes)
+    for found, dash in zip(sweeps, _DASHES, strict=False):
+        for index, label in enumerate(found.labels):
+            known = [(p.size, p.throughput(label) or 0.0) for p in _timed(found, label)]
+            best += [(rate, size, label) for size, rate in known]
+            line = {"color": color_of(index), "dash": dash}
+            _line(figure, known, label, line, unit="a second")
+    _layout(figure, sweeps[0], title=_throughput_title(best, sweeps[0]), sizes=sizes)
     figure.update_yaxes(title="items a second", **log_axis([rate for rate, *_ in best]))
     return figure
 
@@ -87,14 +93,19 @@ def _band(figure: go.Figure, known: list[tuple[int, float, float, float]], color
 
 
 def _line(
-    figure: go.Figure, known: list[tuple[int, float]], label: str, index: int, *, unit: str
+    figure: go.Figure,
+    known: list[tuple[int, float]],
+    label: str,
+    line: dict[str, str],
+    *,
+    unit: str,
 ) -> None:
     figure.add_trace(
         go.Scatter(
             x=[size for size, _ in known],
             y=[value for _, value in known],
             mode="lines+markers",
-            line={"color": color_of(index), "width": 2},
+            line={**line, "width": 2},
             marker={"size": 6},
             hovertemplate=f"{escape(label)}<br>%{{x}}: %{{y:.3g}} {unit}<extra></extra>",
         )

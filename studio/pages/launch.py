@@ -33,6 +33,7 @@ def launch(
     show: Callable[[Result], None],
     name: str = "Run",
     show_partial: Callable[[Any], None] | None = None,
+    show_left: Callable[[Any], None] | None = None,
     beside: Callable[[Result], None] | None = None,
     earlier: Draw | None = None,
     held: Draw | None = None,
@@ -45,8 +46,9 @@ def launch(
         explain: draws what will be here, until there is something to show.
         show: draws the result.
         name: of the button, and of the progress.
-        show_partial: draws what is known so far, of work that publishes it through `partial`;
-            also what was known when it was cancelled or failed.
+        show_partial: draws what is known so far, of work that publishes it through `partial`.
+        show_left: draws what was known when it was cancelled or failed; as `show_partial` unless
+            given.
         beside: draws what more can be done with a result, beside the button.
         earlier: draws a recording of such work, below `explain`, until it is begun.
         held: draws, beside the button, why it cannot be begun now; what there is stays.
@@ -57,8 +59,9 @@ def launch(
         tasks().start(key, work)
 
     def so_far(task: Task[Any]) -> None:
-        if show_partial is not None and task.partial is not None:
-            show_partial(task.partial)
+        draw = (show_left or show_partial) if task.done else show_partial
+        if draw is not None and task.partial is not None:
+            draw(task.partial)
         else:
             explain()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import plotly.graph_objects as go
 
 from optimizer.verify import Comparison
-from profiling.config import RunConfig
+from profiling.config.question import Question, config_for
 from profiling.machine import Machine
 from profiling.racing.race import Phases, Race, Timing
 from profiling.racing.sweep import Sweep, SweepPoint
@@ -19,11 +20,18 @@ EQUAL = (Comparison("y", ok=True, same_bits=True),)
 ROUNDS = 12
 
 
-def timing(label: str, latency_ms: float = 1.0, *, rounds: int = ROUNDS, error: str = "") -> Timing:
+def timing(
+    label: str,
+    latency_ms: float = 1.0,
+    *,
+    rounds: int = ROUNDS,
+    error: str = "",
+    question: Question = "bare",
+) -> Timing:
     """A variant that takes about `latency_ms`; its first run takes ten times as long."""
     return Timing(
         label,
-        RunConfig(),
+        config_for(question, {}),
         error=error,
         phases=Phases(30.0, 20.0, 10 * latency_ms, (5 * latency_ms,) * 4 + (latency_ms,) * 20),
         blocks_ms=blocks(latency_ms, rounds=rounds),
@@ -49,6 +57,12 @@ def race(timings: Sequence[Timing]) -> Race:
 def drawn(figure: go.Figure) -> dict[str, Any]:
     """What a figure sends to the browser."""
     return json.loads(cast("str", figure.to_json()))
+
+
+def deployed(found: Race) -> Race:
+    """The same race, had it been run deployed."""
+    config = config_for("deployed", {})
+    return replace(found, timings=tuple(replace(one, config=config) for one in found.timings))
 
 
 THREE = race([timing("source"), timing("default preset", 0.8), timing("runtime preset", 0.7)])

@@ -15,9 +15,11 @@ import pytest
 
 from profiling.racing.race_json import race_from_json, race_to_json
 from profiling.racing.samples import contrast
+from profiling.racing.sweep import Sweep, SweepPoint
 from studio.cli import main
 from studio.commands.bench import distinct_names
-from studio.commands.bench_report import Threshold
+from studio.commands.bench_report import Threshold, failures, report_json
+from tests.studio.races import deployed, race, timing
 
 MODEL = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[batch, 256] x) => (float[batch, 256] y) {
@@ -46,10 +48,10 @@ def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str
 def test_json_holds_the_race_and_what_follows_from_it(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, _ = bench(capsys, *models[:2], "--json")
+    status, out, _ = bench(capsys, *models[:2], "--as", "bare", "--json")
     assert status == 0
     report = json.loads(out)
-    assert report["schema"] == "passlens.bench/2"
+    assert report["schema"] == "passlens.bench/3"
     assert report["passed"]
     assert report["failures"] == []
     assert report["dimension"] is None
@@ -63,11 +65,46 @@ def test_json_holds_the_race_and_what_follows_from_it(
     assert sum(second["parts_ms"].values()) > second["cold_ms"] > 0
 
 
+def test_both_questions_are_raced_and_told_apart(
+    models: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = bench(capsys, *models[:2], "--json", "--fail-slower-than", "10000%")
+    assert status == 0, err
+    report = json.loads(out)
+    assert [one["as"] for one in report["races"]] == ["deployed", "bare"]
+    assert report["fail_slower_than_as"] == "deployed"
+    deployed, bare = (race_from_json(one["race"]) for one in report["races"])
+    assert (deployed.question, bare.question) == ("deployed", "bare")
+    assert {timing.config.intra_threads for timing in deployed.timings} == {0}
+
+
+def test_a_table_of_both_questions_names_each_and_says_what_they_mean(
+    models: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, err = bench(capsys, models[0])
+    assert [line.split()[0] for line in out.splitlines()] == ["as", "deployed", "bare"]
+    assert "Deployed: all of the runtime's own rewrites, on all cores; bare: " in err
+    _, out, err = bench(capsys, models[0], "--vary", "graph_optimization=disabled,all")
+    assert out.startswith("variant ")
+    assert "Raced as deployed only: graph_optimization is set." in err
+
+
+def test_the_gate_is_about_deployment_unless_only_the_file_is_raced() -> None:
+    slow = race([timing("a"), timing("b", 2.0)])
+    fast = deployed(race([timing("a"), timing("b", 0.5)]))
+    found = [Sweep("", ("a", "b"), (SweepPoint(0, one),)) for one in (fast, slow)]
+    limit = Threshold.parsed("10%")
+    assert failures(found, limit) == []
+    (problem,) = failures(found[1:], limit)
+    assert problem.startswith("'b', bare, is 2.00× slower")
+    assert report_json(found[1:], limit, [problem])["fail_slower_than_as"] == "bare"
+
+
 def test_the_race_knows_whether_transfers_were_timed(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for arguments, timed in (((), True), (("--no-transfers",), False)):
-        _, out, _ = bench(capsys, models[0], "--json", *arguments)
+        _, out, _ = bench(capsys, models[0], "--as", "bare", "--json", *arguments)
         (only,) = json.loads(out)["races"]
         assert race_from_json(only["race"]).transfers is timed
 
@@ -75,7 +112,7 @@ def test_the_race_knows_whether_transfers_were_timed(
 def test_a_variant_that_computes_something_else_fails(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, err = bench(capsys, models[0], models[2])
+    status, out, err = bench(capsys, models[0], models[2], "--as", "bare")
     assert status == 1
     assert "wrong result" in out
     assert "'wrong.onnx': wrong result" in err
@@ -84,7 +121,7 @@ def test_a_variant_that_computes_something_else_fails(
 def test_a_sweep_is_a_table_with_a_row_for_each_size(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, err = bench(capsys, models[0], "--sweep", "batch=1,8")
+    status, out, err = bench(capsys, models[0], "--sweep", "batch=1,8", "--as", "deployed")
     assert status == 0
     lines = out.splitlines()
     assert lines[0].split()[:2] == ["batch", "variant"]
@@ -99,7 +136,7 @@ def test_a_size_at_which_nothing_runs_fails_and_the_others_are_shown(
     path = tmp_path / "picky.onnx"
     body = "s = Constant <value_ints = [4, 256]> () y = Reshape (x, s)"
     onnx.save(onnx.parser.parse_model(MODEL % body), path)
-    status, out, _ = bench(capsys, str(path), "--sweep", "batch=3,4", "--json")
+    status, out, _ = bench(capsys, str(path), "--sweep", "batch=3,4", "--json", "--as", "bare")
     assert status == 1
     report = json.loads(out)
     assert not report["passed"]
@@ -110,7 +147,7 @@ def test_a_size_at_which_nothing_runs_fails_and_the_others_are_shown(
 def test_bound_dimensions_have_that_size(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, out, _ = bench(capsys, models[0], "--bind", "batch=7", "--json")
+    _, out, _ = bench(capsys, models[0], "--as", "bare", "--bind", "batch=7", "--json")
     race = race_from_json(json.loads(out)["races"][0]["race"])
     assert race.feeds[0].shape == (7, 256)
 
@@ -123,6 +160,7 @@ def test_bound_dimensions_have_that_size(
         (["--bind", "batch"], "--bind takes DIM=SIZE"),
         (["--bind", "lenght=3"], "no free dimension 'lenght'; this model has 'batch'"),
         (["--set", "no_such=1"], "no option 'no_such'"),
+        (["--as", "bare", "--set", "graph_optimization=all"], "deployed and not bare"),
         (["--runs", "0"], "above 0"),
     ],
 )
@@ -199,8 +237,9 @@ def test_record_keeps_the_race(
     kept = Records(url).load(number)
     assert kept.kind == "race"
     assert kept.model == "few.onnx"
-    assert race_to_json(race_from_payload(kept.payload).race) == json.loads(out)["races"][0]["race"]
-    assert [row.label for row in kept.measurements] == ["few.onnx", "many.onnx"]
+    kept_races = [race_to_json(race) for race in race_from_payload(kept.payload).races]
+    assert kept_races == [one["race"] for one in json.loads(out)["races"]]
+    assert [row.label for row in kept.measurements] == ["few.onnx", "many.onnx"] * 2
     assert all(len(row.workload) == 64 for row in kept.measurements)
 
 

@@ -175,11 +175,11 @@ def test_a_race_of_a_chain_says_predicted_and_measured_and_is_kept_as_a_race(
         progress=lambda text, fraction: None, cancelled=lambda: False, keep=keep,
     )  # fmt: skip
     assert found.report.kept == 7
-    assert all(timing.believable for timing in found.report.race.timings)
+    assert all(timing.believable for timing in found.report.races[0].timings)
     assert f"Predicted {explanation.fusion.speedup:.2f}×, measured: our passes" in found.finding
     (recording,) = kept
     assert recording.kind == "race"
     assert recording.title == f"example-gelu: {found.finding}"
     again = race_from_payload(json.loads(json.dumps(recording.payload, allow_nan=False)))
-    assert again.race == found.report.race
+    assert again.races == found.report.races
     assert [row.step for row in recording.measurements] == [None, None, None]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from profiling.config.contradiction import Contradictory
 from profiling.config.option import value_text
 from profiling.config.settings import find_option
 from studio.pages.run.problem import in_words, mend_text
-from studio.pages.run.sidebar import entrants_of
+from studio.pages.run.sidebar import chosen_of
 from studio.run_choice import LAST, SOURCE, EntrantChoice, RunChoice
 from studio.run_mending import Problem, problem_of, with_mend
 from studio.workspace import Workspace
@@ -17,8 +19,13 @@ PAIR = (EntrantChoice(SOURCE), EntrantChoice(LAST))
 SPINNING = ("spinning", True)
 TWO_THREADS = ("intra_threads", 2)
 
-COMMON = RunChoice(options=(SPINNING,))
-OWN = RunChoice(entrants=(PAIR[0], EntrantChoice(LAST, (SPINNING,))))
+COMMON = RunChoice(options=(SPINNING,), asked="bare")
+OWN = RunChoice(entrants=(PAIR[0], EntrantChoice(LAST, (SPINNING,))), asked="bare")
+NOT_BARE = RunChoice(options=(("graph_optimization", "all"),), asked="bare")
+NOT_DEPLOYED = RunChoice(
+    entrants=tuple(replace(one, options=(("graph_optimization", "disabled"),)) for one in PAIR),
+    asked="deployed",
+)
 BETWEEN = RunChoice(
     entrants=(PAIR[0], EntrantChoice(LAST, (("intra_threads", 1),))),
     options=(TWO_THREADS, SPINNING),
@@ -29,6 +36,7 @@ SEVERAL = RunChoice(
         EntrantChoice(LAST, (("tf32", False), ("cudnn", False))),
     ),
     options=(SPINNING, ("optimizers_off", "ConstantFolding")),
+    asked="bare",
 )
 
 
@@ -45,23 +53,48 @@ def test_a_problem_says_whose_options_are_meant(choice: RunChoice, place: int | 
 
 def test_common_options_that_every_variant_changes_for_itself_are_no_problem() -> None:
     varied = tuple(EntrantChoice(LAST, (("intra_threads", count),)) for count in (2, 4))
-    assert problem_of(RunChoice(entrants=varied, options=(SPINNING,))) is None
+    assert problem_of(RunChoice(entrants=varied, options=(SPINNING,), asked="bare")) is None
 
 
-@pytest.mark.parametrize("choice", [COMMON, OWN, BETWEEN, SEVERAL])
+def test_what_only_one_of_both_questions_cannot_run_is_no_problem() -> None:
+    for choice in (COMMON, OWN):
+        assert problem_of(replace(choice, asked="both")) is None
+
+
+def test_the_level_of_another_question_is_a_problem_with_a_mend() -> None:
+    for choice, place in ((NOT_BARE, None), (NOT_DEPLOYED, 0)):
+        found = problem(choice)
+        assert found.entrant == place
+        sound = with_mend(choice, found, found.contradiction.mends[0])
+        assert problem_of(sound) is None
+    assert with_mend(NOT_BARE, problem(NOT_BARE), problem(NOT_BARE).contradiction.mends[0]) == (
+        RunChoice(asked="bare")
+    )
+    assert "is bare and not deployed" in in_words(problem(NOT_DEPLOYED).contradiction)
+
+
+def test_an_option_set_to_what_it_would_be_stays_set_by_a_mend() -> None:
+    choice = RunChoice(options=(("intra_threads", 1), SPINNING), asked="bare")
+    assert with_mend(choice, problem(choice), {"spinning": False}).options == (
+        ("intra_threads", 1),
+    )
+
+
+@pytest.mark.parametrize("choice", [COMMON, OWN, BETWEEN, SEVERAL, NOT_BARE, NOT_DEPLOYED])
 def test_every_mend_leaves_a_choice_that_can_be_run(choice: RunChoice) -> None:
     with pytest.raises(Contradictory):
-        entrants_of(Workspace(choice=choice), last=9)
+        chosen_of(Workspace(choice=choice), last=9)
     found = problem(choice)
     for mend in found.contradiction.mends:
         sound = with_mend(choice, found, mend)
         assert problem_of(sound) is None
-        assert len(entrants_of(Workspace(choice=sound), last=9)) == len(choice.entrants)
+        (entrants,) = chosen_of(Workspace(choice=sound), last=9).asked[:1]
+        assert len(entrants) == len(choice.entrants)
 
 
 def test_a_mend_changes_only_whose_options_were_wrong() -> None:
     off = {"spinning": False}
-    assert with_mend(COMMON, problem(COMMON), off) == RunChoice()
+    assert with_mend(COMMON, problem(COMMON), off) == RunChoice(asked="bare")
     sound = with_mend(BETWEEN, problem(BETWEEN), off)
     assert sound.options == BETWEEN.options
     assert dict(sound.entrants[1].options) == {"intra_threads": 1, "spinning": False}

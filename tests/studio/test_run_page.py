@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from profiling.config import options
+from profiling.config import RunConfig, options
 from profiling.config.option import ConfigError, check_value
+from profiling.config.question import ALL_AS
 from studio.experiments.entrant import LAST as LAST_STEP
-from studio.pages.run.sidebar import entrants_of
+from studio.experiments.entrant import Entrant
+from studio.pages.run.sidebar import chosen_of
 from studio.pages.run.sidebar_options import other_value
 from studio.pages.run.sidebar_sets import gpu_sets, sets_of
 from studio.run_choice import (
@@ -26,6 +29,11 @@ from studio.run_choice import (
 from studio.workspace import Workspace
 
 
+def entrants_of(workspace: Workspace, *, last: int) -> tuple[Entrant, ...]:
+    """The variants as those of one question."""
+    return chosen_of(workspace, last=last).asked[-1]
+
+
 def chosen(*entrants: EntrantChoice, **workspace: Any) -> Workspace:
     return Workspace(choice=RunChoice(entrants=entrants), **workspace)
 
@@ -35,7 +43,8 @@ def chosen(*entrants: EntrantChoice, **workspace: Any) -> Workspace:
     [
         RunChoice(),
         RunChoice(section="timeline", seconds=30, options=(("intra_threads", 2),)),
-        RunChoice(sweep=SweepChoice("batch", (1, 16))),
+        RunChoice(sweep=SweepChoice("batch", (1, 16)), asked="bare"),
+        RunChoice(options=(("graph_optimization", "disabled"),)),
         RunChoice(
             entrants=(
                 EntrantChoice(SOURCE),
@@ -64,6 +73,7 @@ def test_a_default_choice_adds_nothing_to_the_link() -> None:
         {"set": "no_such_option=1,intra_threads=many,device=tpu,spinning=maybe,,="},
         {"sweep": "batch"},
         {"sweep": ":1,2"},
+        {"as": "deployedbare"},
     ],
 )
 def test_nonsense_in_a_link_is_passed_over(query: dict[str, str]) -> None:
@@ -142,8 +152,30 @@ def test_a_variant_changes_the_common_options_for_itself_alone() -> None:
 
 def test_options_of_one_variant_that_contradict_the_common_ones_are_refused() -> None:
     varied = EntrantChoice(LAST, (("spinning", True),))
-    with pytest.raises(ConfigError, match="spin"):
-        entrants_of(chosen(EntrantChoice(LAST), varied), last=5)
+    choice = RunChoice(
+        entrants=(EntrantChoice(LAST), varied), options=(("intra_threads", 1),), asked="deployed"
+    )
+    for asked in ALL_AS:
+        with pytest.raises(ConfigError, match="spin"):
+            entrants_of(Workspace(choice=replace(choice, asked=asked)), last=5)
+
+
+def test_both_questions_are_asked_of_the_same_variants() -> None:
+    deployed, bare = chosen_of(chosen(*DEFAULT), last=5).asked
+    assert [entrant.label for entrant in deployed] == [entrant.label for entrant in bare]
+    assert {entrant.config for entrant in bare} == {RunConfig()}
+    assert {entrant.config for entrant in deployed} == {
+        RunConfig(graph_optimization="all", intra_threads=0)
+    }
+
+
+def test_a_question_that_the_options_cannot_answer_is_left_out_with_the_reason() -> None:
+    found = chosen_of(
+        chosen(EntrantChoice(LAST), EntrantChoice(LAST, (("spinning", True),))), last=5
+    )
+    assert [entrant.config.spinning for entrant in found.asked[0]] == [False, True]
+    assert len(found.asked) == 1
+    assert found.left_out.startswith("Not raced as bare: With one thread there is nobody to spin")
 
 
 @pytest.mark.parametrize("name", [option.name for option in options()])

@@ -25,10 +25,14 @@ def press(page: Page, name: str) -> None:
 
 def test_a_race_says_its_finding_and_survives_a_reload(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?model=tour&race=source%2C20&seconds=2")
+    wait_for(page, re.compile("^Deployed: .*up to 1 s of steady running"))
     press(page, "Race")
+    wait_for(page, re.compile("^Race: deployed, "))
+    wait_for(page, re.compile("^Race: bare, "))
     wait_for(page, "Run again")
-    finding = re.compile("^Step 20: .*(faster|slower|no clear difference)")
+    finding = re.compile("^Step 20, deployed: .+; bare: .+")
     wait_for(page, finding)
+    wait_for(page, re.compile("^Bare: the file itself"))
     wait_for(page, "Speedup against source")
     wait_for(page, "Why one tool says 0.0025 s")
     page.reload()
@@ -54,19 +58,33 @@ def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
     press(second, "Cancel")
     for page in (first, second):
         wait_for(page, "Cancelled: what follows is incomplete.")
-        wait_for(page, re.compile("^So far, after [0-9]+ rounds: "))
+        wait_for(page, re.compile("^Stopped after [0-9]+ rounds"))
     for context in contexts:
         context.close()
 
 
+def test_a_race_cancelled_before_its_first_round_waits_for_nothing(
+    page: Page, app_url: str
+) -> None:
+    page.goto(f"{app_url}/run?model=mobilenetv2&race=source%2C3%2Clast&seconds=20&as=bare")
+    press(page, "Race")
+    wait_for(page, "Getting ready")
+    press(page, "Cancel")
+    wait_for(page, "Cancelled: what follows is incomplete.")
+    wait_for(page, "It was stopped before the first round, so there is nothing to compare.")
+    for promise in ("Getting ready", "waiting for its turn", "no times yet"):
+        expect(page.get_by_text(promise)).to_have_count(0, timeout=PATIENCE_MS)
+    expect(page.get_by_role("button", name="Run again")).to_be_visible(timeout=PATIENCE_MS)
+
+
 def test_a_killed_worker_leaves_the_others_their_results(page: Page, studio: RunningStudio) -> None:
-    page.goto(f"{studio.url}/run?model=tour&race=source%2C30%2Clast&seconds=12")
+    page.goto(f"{studio.url}/run?model=tour&race=source%2C30%2Clast&seconds=12&as=bare")
     press(page, "Race")
     wait_for(page, "So far, after")
     os.kill(studio.race_workers()[0], signal.SIGKILL)
     wait_for(page, "Run again")
     wait_for(page, re.compile("died of SIGKILL|was gone|was ended from outside"))
-    wait_for(page, re.compile("^Best of 2: .*×|^No clear gain|^Nothing beats"))
+    wait_for(page, re.compile("^(Best of 2|Default preset|Step 30): "))
     page.get_by_role("navigation").get_by_role("link", name="Rewrite", exact=True).click()
     page.wait_for_function("window.__passlens && window.__passlens.step > 50", timeout=PATIENCE_MS)
 
@@ -80,7 +98,7 @@ def test_a_sweep_draws_latency_and_throughput(page: Page, app_url: str) -> None:
     page.wait_for_url(re.compile("sweep=batch%3A1%2C3"), timeout=PATIENCE_MS)
     press(page, "Sweep")
     wait_for(page, "Run again")
-    wait_for(page, re.compile("^Step 22 against source: .* at batch 1"))
+    wait_for(page, re.compile("^Deployed: Step 22 against source: .* at batch 1"))
     wait_for(page, re.compile("^Most throughput: "))
 
 

@@ -7,17 +7,19 @@ from dataclasses import replace
 import pytest
 
 from optimizer.verify import Comparison
+from profiling.racing.race import Timing
 from profiling.racing.sweep import Sweep, SweepPoint
-from studio.experiments.race import finding
+from studio.experiments.race_finding import finding
 from studio.experiments.sweep import sweep_finding
-from studio.figures.latency import axis_range, latency_strips, speedup_forest
+from studio.figures.latency import axis_range, latency_strips
 from studio.figures.phases import early_runs, phase_bars, phase_values, warm_up_lines
+from studio.figures.speedup import speedup_forest
 from studio.figures.sweep import latency_lines, throughput_lines
 from studio.figures.template import log_axis
 from studio.pages.run.cold_note import cold_note
 from studio.pages.run.race_report import how, percentiles, phase_table
 from studio.pages.run.sweep import sweep_table
-from tests.studio.races import SWEPT, THREE, blocks, drawn, race, timing
+from tests.studio.races import SWEPT, THREE, blocks, deployed, drawn, race, timing
 
 HOSTILE = "<a href='//x'>*b*</a>"
 
@@ -29,6 +31,93 @@ def test_the_finding_of_two_is_the_verdict_on_the_second() -> None:
 
 def test_the_finding_of_several_is_the_fastest() -> None:
     assert finding(THREE).startswith("Best of 3: runtime preset, 1.43× faster")
+
+
+def scattered(label: str, factors: list[float]) -> Timing:
+    """A variant that takes another share of a millisecond in each round."""
+    one = timing(label)
+    rounds = zip(one.blocks_ms, factors, strict=True)
+    return replace(one, blocks_ms=tuple(tuple(f * ms for ms in block) for block, f in rounds))
+
+
+UNSURE = [0.55, 0.6, 0.62, 0.63, 0.64, 0.65, 0.65, 0.95, 0.98, 1.05, 1.12, 1.25]
+"""A lower median than 0.8 all the time, and not surely faster than 1."""
+
+
+def test_a_lower_median_that_is_not_sure_is_named_before_a_sure_gain() -> None:
+    found = race(
+        [timing("source"), timing("default preset", 0.8), scattered("runtime preset", UNSURE)]
+    )
+    contrast = found.contrast("runtime preset")
+    assert contrast is not None
+    assert contrast.undecided
+    assert finding(found) == (
+        "Lowest median: runtime preset, probably faster; "
+        f"sure: default preset, {found.verdict('default preset')}"
+    )
+    assert finding(deployed(found), found).endswith("bare: default preset, 1.25× faster")
+
+
+def test_a_lead_that_is_not_sure_says_over_whom() -> None:
+    close = race([timing("source"), timing("a", 0.801), timing("b", 0.8)])
+    assert finding(close).startswith("Best of 3: b, 1.25× faster")
+    assert finding(close).endswith("; not clearly ahead of a")
+
+
+def test_rounds_overrule_a_median_that_other_work_disturbed() -> None:
+    lucky, steady = timing("lucky", 0.8), timing("steady", 0.7)
+    slow = tuple((*block[:4], *(2 * ms for ms in block[4:])) for block in steady.blocks_ms)
+    found = race([timing("source"), lucky, replace(steady, blocks_ms=slow)])
+    medians = [one.summary.p50_ms for one in found.timings if one.summary]
+    assert medians[1] < medians[2]
+    assert finding(found).startswith("Best of 3: steady, 1.4")
+
+
+def test_the_headline_is_about_deployment_and_then_about_the_file() -> None:
+    bare = race([timing("source"), timing("default preset", 0.5)])
+    same = deployed(race([timing("source", 0.4), timing("default preset", 0.4)]))
+    assert finding(same, bare) == (
+        "Default preset, deployed: no clear difference; bare: 2.00× faster"
+    )
+    assert finding(deployed(THREE), THREE) == (
+        "Deployed: runtime preset, 1.43× faster; bare: runtime preset, 1.43× faster"
+    )
+
+
+def test_a_headline_without_a_gain_says_so_for_each_question() -> None:
+    slower = race([timing("source"), timing("a", 2.0), timing("b", 3.0)])
+    wrong = race([replace(one, error="It died.") for one in slower.timings])
+    assert finding(deployed(slower), wrong) == (
+        "Deployed: nothing beats source; bare: no comparison"
+    )
+
+
+def test_both_questions_stand_in_one_figure_each_under_its_name() -> None:
+    both = (deployed(THREE), THREE)
+    figure = drawn(latency_strips(*both, title=""))
+    heads = [note["text"] for note in figure["layout"]["annotations"]]
+    assert sum(text.startswith(("<b>Deployed</b>: ", "<b>Bare</b>: ")) for text in heads) == 2
+    axes = {trace["xaxis"] for trace in figure["data"]}
+    assert axes == {"x", "x2"}
+    above, below = (figure["layout"][axis]["domain"] for axis in ("yaxis", "yaxis2"))
+    assert above[0] > below[1]
+    notes = [note["text"] for note in drawn(speedup_forest(*both))["layout"]["annotations"]]
+    assert [text.partition(":")[0] for text in notes] == ["deployed", "deployed", "bare", "bare"]
+
+
+def test_the_forest_says_every_verdict_in_full() -> None:
+    found = race([timing("source"), scattered("unsure", UNSURE), timing("same")])
+    notes = [note["text"] for note in drawn(speedup_forest(found))["layout"]["annotations"]]
+    contrasts = [found.contrast(label) for label in ("unsure", "same")]
+    assert notes == [one.brief for one in contrasts if one is not None]
+    assert all("…" not in note for note in notes)
+
+
+def test_a_variant_of_a_race_cut_short_waits_for_nothing() -> None:
+    waiting = replace(timing("default preset"), blocks_ms=(), phases=None)
+    for over, text in ((False, "waiting for its turn"), (True, "not measured")):
+        figure = drawn(latency_strips(race([timing("source"), waiting]), title="", over=over))
+        assert text in [note["text"] for note in figure["layout"]["annotations"]]
 
 
 def test_no_gain_is_said_as_such() -> None:
@@ -159,7 +248,7 @@ def test_growing_data_moves_no_axis_until_it_leaves_it() -> None:
 
 def test_the_table_has_a_row_for_every_variant_also_a_broken_one() -> None:
     broken = replace(timing("step 3", error="It died."), blocks_ms=(), peak_bytes=0, outputs=())
-    table = percentiles(race([timing("source"), broken]))
+    table = percentiles([race([timing("source"), broken])])
     assert table["verdict"] == ["the baseline", "not measured: It died."]
     assert table["p50, ms"][1] is None
     assert table["outputs"] == ["equal", "not compared"]
@@ -170,7 +259,7 @@ def test_the_phase_table_says_how_much_of_the_wall_time_it_explains() -> None:
     assert one.phases is not None
     total = sum(one.parts_ms.values())
     known = replace(one, phases=replace(one.phases, wall_ms=total / 0.99))
-    assert phase_table(race([known]))["accounted for"] == ["99.0 %"]
+    assert phase_table([race([known])])["accounted for"] == ["99.0 %"]
 
 
 def test_the_caption_names_machine_date_and_runs() -> None:
@@ -198,6 +287,6 @@ def test_there_is_no_note_without_warm_runs() -> None:
 
 
 def test_the_sweep_table_has_a_row_a_size_and_variant() -> None:
-    table = sweep_table(SWEPT)
+    table = sweep_table([SWEPT])
     assert table["batch"] == [1, 1, 4, 4]
     assert table["variant"] == ["source", "default preset"] * 2

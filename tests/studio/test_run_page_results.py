@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 
 from optimizer.errors import Cancelled, StudioError
+from profiling.config.question import question_of_options
 from profiling.racing.race import Race
-from studio.experiments.race import Raced, RaceReport, finding, race_from_payload
+from studio.experiments.race import Raced, RaceReport, race_from_payload
+from studio.experiments.race_finding import finding
 from studio.experiments.sweep import SweepReport, sweep_from_payload
 from studio.tasks import Task
-from tests.studio.races import SWEPT, THREE
+from tests.studio.races import SWEPT, THREE, deployed
 
 
 def report() -> RaceReport:
     graphs = (Raced(0, "", "ab"), Raced(52, "", "cd"), Raced(-1, "runtime", "ef"))
-    return RaceReport(THREE, graphs, "resnet50", "12" * 32)
+    return RaceReport((THREE,), graphs, "resnet50", "12" * 32)
 
 
 def test_a_recorded_race_is_the_same_race() -> None:
@@ -27,6 +29,27 @@ def test_a_recorded_race_is_the_same_race() -> None:
     again = race_from_payload(json.loads(json.dumps(recording.payload)))
     assert again == report()
     assert recording.title == finding(THREE)
+
+
+def test_a_recording_of_both_questions_keeps_both_and_each_row_says_which() -> None:
+    both = replace(report(), races=(deployed(THREE), THREE))
+    recording = both.recording()
+    written = json.loads(json.dumps(recording.payload))
+    assert race_from_payload(written) == both
+    assert [race["as"] for race in written["races"]] == ["deployed", "bare"]
+    assert recording.title == finding(*both.races)
+    assert recording.seconds == 2 * THREE.seconds
+    asked = [question_of_options(row.options) for row in recording.measurements]
+    assert asked == ["deployed"] * 3 + ["bare"] * 3
+
+
+def test_a_recording_from_before_the_questions_opens_and_is_bare() -> None:
+    old = dict(report().recording().payload)
+    (race,) = old.pop("races")
+    del race["as"]
+    again = race_from_payload({**old, "schema": "passlens.race-report/1", "race": race})
+    assert again == report()
+    assert again.races[0].question == "bare"
 
 
 def test_a_recording_has_a_flat_row_for_every_variant() -> None:
@@ -39,7 +62,7 @@ def test_a_recording_has_a_flat_row_for_every_variant() -> None:
 
 
 def test_a_recorded_sweep_is_the_same_sweep() -> None:
-    swept = SweepReport(SWEPT, (Raced(0), Raced(5)), "tour", "34" * 32)
+    swept = SweepReport((SWEPT,), (Raced(0), Raced(5)), "tour", "34" * 32)
     recording = swept.recording()
     assert recording is not None
     assert sweep_from_payload(json.loads(json.dumps(recording.payload))) == swept
@@ -49,9 +72,20 @@ def test_a_recorded_sweep_is_the_same_sweep() -> None:
     ]
 
 
+def test_a_recorded_sweep_from_before_the_questions_opens() -> None:
+    swept = SweepReport((SWEPT,), (Raced(0), Raced(5)), "tour", "34" * 32)
+    recording = swept.recording()
+    assert recording is not None
+    old = dict(recording.payload)
+    (sweep,) = old.pop("sweeps")
+    again = sweep_from_payload({**old, "schema": "passlens.sweep-report/1", "sweep": sweep})
+    assert again == swept
+    assert again.sweeps[0].question == "bare"
+
+
 def test_a_sweep_in_which_nothing_ran_is_not_kept() -> None:
     empty = replace(SWEPT, points=SWEPT.points[1:2])
-    assert SweepReport(empty, (Raced(0), Raced(5)), "tour", "").recording() is None
+    assert SweepReport((empty,), (Raced(0), Raced(5)), "tour", "").recording() is None
 
 
 @pytest.mark.parametrize("payload", [{}, {"schema": "passlens.race-report/1"}])

@@ -9,13 +9,14 @@ import streamlit as st
 from optimizer.cost.device import DeviceProfile
 from studio.cost_choice import CostChoice
 from studio.experiments.fusion import FusionRaced, fusion_race_key, run_fusion_race
-from studio.figures.latency import latency_strips, speedup_forest
+from studio.figures.latency import latency_strips
+from studio.figures.speedup import speedup_forest
 from studio.pages.cost.pieces import figure
 from studio.pages.figure import show_table
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
 from studio.pages.run.beside import beside
-from studio.pages.run.race_report import how, percentiles, show_race_so_far
+from studio.pages.run.race_report import how, percentiles, show_race_cut_short, show_race_so_far
 from studio.prediction.fusion_jobs import ChainRequest, Explained
 from studio.services import keeper, pool
 from studio.store import OpenedModel, OpenedRun
@@ -41,7 +42,8 @@ def render_fusion_race(
         show=_show,
         beside=lambda found: beside(found.report.kept),
         name="Race the chain",
-        show_partial=show_race_so_far,
+        show_partial=lambda race: show_race_so_far((race,)),
+        show_left=lambda race: show_race_cut_short((race,)),
     )  # fmt: skip
 
 
@@ -57,7 +59,7 @@ def _explain() -> None:
 def _show(found: FusionRaced) -> None:
     if keeper().problem:
         show_message(keeper().problem, key="not-kept")
-    race = found.report.race
+    (race,) = found.report.races
     for number, timing in enumerate(race.timings):
         if not timing.believable:
             show_message(f"{timing.label}: {race.verdict(timing.label)}", key=f"chain-{number}")
@@ -67,7 +69,7 @@ def _show(found: FusionRaced) -> None:
     st.caption(words(_how(found)))
     if len(race.timings) > 1:
         figure(speedup_forest(race), "fusion-speedup")
-    show_table(percentiles(race))
+    show_table(percentiles([race]))
 
 
 def _how(found: FusionRaced) -> str:
@@ -75,5 +77,5 @@ def _how(found: FusionRaced) -> str:
         "The same inputs again and again: on a CPU everything may lie in its caches, so that what"
         " fusing keeps out of memory was cheap to begin with, and the gain is smaller than in the"
         f" whole model or on a GPU. A run includes the session's own overhead. "
-        f"{how(found.report.race)}"
+        f"{how(found.report.races[0])}"
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from profiling.config.question import explained
 from studio.pages.parts import model_and_run, show_message
 from studio.pages.run import capture, kernels, memory, race, timeline
 from studio.pages.run.setting import Setting
@@ -45,14 +46,24 @@ def render() -> None:
 
 def _page(model: OpenedModel, run: OpenedRun) -> None:
     with st.sidebar:
-        entrants, problem = choose(model, run)
+        chosen, problem = choose(model, run)
     status = model.summary["statuses"]["runnable"]
     choose_section(TITLES, current().choice.section, key="section", take=_take)
     if not status["ok"]:
         show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
     else:
         choice = current().choice
-        _DRAW[choice.section](Setting(model, run, entrants, float(choice.seconds), problem))
+        setting = Setting(model, run, chosen, float(choice.seconds), problem)
+        if choice.section != "race":
+            _say_question(setting)
+        _DRAW[choice.section](setting)
+
+
+def _say_question(setting: Setting) -> None:
+    """Which of the two questions a section is about that asks only one."""
+    text = explained([[entrant.config for entrant in setting.entrants]])
+    if text:
+        st.caption(text)
 
 
 def _take(section: str) -> None:

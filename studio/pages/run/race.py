@@ -8,12 +8,13 @@ from html import escape
 
 import streamlit as st
 
+from profiling.config.question import meaning_of, question_of
 from studio.experiments.race import RaceReport, RaceRequest, race_key, run_race
 from studio.experiments.sweep import dimensions_of
 from studio.pages.launch import launch
 from studio.pages.parts import show_message
 from studio.pages.run.beside import beside
-from studio.pages.run.race_report import show_race, show_race_so_far
+from studio.pages.run.race_report import show_race, show_race_cut_short, show_race_so_far
 from studio.pages.run.setting import Setting
 from studio.pages.run.sweep import render_sweep
 from studio.run_choice import SweepChoice
@@ -35,6 +36,8 @@ def render_section(setting: Setting) -> None:
         _choose_mode(dimensions)
     if setting.run.result["steps"] == 0 and len({e.step for e in setting.entrants}) == 1:
         _no_rewrites(setting)
+    if setting.chosen.left_out:
+        show_message(setting.chosen.left_out, key="left-out")
     if dimensions and current().choice.sweep is not None:
         render_sweep(setting, dimensions)
     else:
@@ -42,16 +45,17 @@ def render_section(setting: Setting) -> None:
 
 
 def _race(setting: Setting) -> None:
-    request = RaceRequest(setting.entrants, setting.seconds)
+    request = RaceRequest(setting.chosen.asked, setting.seconds)
     subject = (setting.model, setting.run)
     launch(
         race_key(*subject, request),
         partial(run_race, store(), pool(), subject, request, keep=keeper().keep),
-        explain=lambda: _explain(setting),
+        explain=lambda: _explain(setting, request),
         show=_show,
         beside=lambda report: beside(report.kept),
         name="Race",
         show_partial=show_race_so_far,
+        show_left=show_race_cut_short,
         held=setting.held,
     )
 
@@ -62,17 +66,29 @@ def _show(report: RaceReport) -> None:
     show_race(report)
 
 
-def _explain(setting: Setting) -> None:
-    """What will be here."""
+def _explain(setting: Setting, request: RaceRequest) -> None:
+    """What will be here, what runs for it, and for how long."""
     names = " · ".join(escape(entrant.label) for entrant in setting.entrants)
-    duration = setting.seconds * 1.3 + _SET_UP_S * len(setting.entrants)
+    duration = setting.seconds * 1.3 + _SET_UP_S * sum(map(len, request.asked))
     st.html(
-        f'<div class="empty"><h2>Which one is faster?</h2><p>{names}</p>'
+        f'<div class="empty"><h2>Which one is faster?</h2><p>{names}</p>{_questions(request)}'
         "<p>Each variant runs in a process of its own, in turns with the others; outputs are "
         f"compared first. It ends when all is sure, after about {duration:.0f} s at most.</p>"
         "<p>Here will be: every run as a dot; who is faster, with a 95 % interval; percentiles and "
         "memory; what importing, creating the session and the first run cost.</p></div>"
     )
+
+
+def _questions(request: RaceRequest) -> str:
+    """A line for each question, with its share of the time."""
+    asked = [[entrant.config for entrant in entrants] for entrants in request.asked]
+    lines = [
+        f"<li><b>{question.capitalize()}</b>: {meaning_of(configs)}; "
+        f"up to {request.seconds_each:.3g} s of steady running</li>"
+        for configs in asked
+        if (question := question_of(configs)) is not None
+    ]
+    return f"<ul>{''.join(lines)}</ul>" if lines else ""
 
 
 def _no_rewrites(setting: Setting) -> None:

@@ -13,20 +13,38 @@ from studio.store import OpenedModel, OpenedRun
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """Variants, and what is asked of them.
+
+    Attributes:
+        asked: the variants for each question, deployed first; in each the baseline first.
+        left_out: why a question is not asked although it was wanted; else empty.
+    """
+
+    asked: tuple[tuple[Entrant, ...], ...]
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """What was chosen in the sidebar.
 
     Attributes:
-        entrants: variants to run, the baseline first; at least one.
+        chosen: the variants.
         seconds: of steady running for all of them together.
         problem: why what is chosen now cannot be run; the variants are those of before.
     """
 
     model: OpenedModel
     run: OpenedRun
-    entrants: tuple[Entrant, ...]
+    chosen: Chosen
     seconds: float
     problem: Problem | None = None
+
+    @property
+    def entrants(self) -> tuple[Entrant, ...]:
+        """Variants of a section that asks one question: bare where that is asked."""
+        return self.chosen.asked[-1]
 
     @property
     def held(self) -> Callable[[], None] | None:

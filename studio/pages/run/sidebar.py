@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
-from typing import Any, cast
 
 import streamlit as st
 
 from optimizer.registry import PRESETS
 from profiling.config import RunConfig
 from profiling.config.option import setting_text
+from profiling.config.question import QUESTIONS, As, ask, config_for, explained
 from studio.experiments.entrant import LAST as LAST_STEP
 from studio.experiments.entrant import Entrant
 from studio.pages.parts import words
 from studio.pages.run.problem import mend_text
+from studio.pages.run.setting import Chosen
 from studio.pages.run.sidebar_options import common_options, vary
 from studio.pages.run.sidebar_sets import sets_of
 from studio.run_choice import (
@@ -36,7 +38,7 @@ _STEP = "step"
 _LAST_SOUND = "run-last-sound"
 
 
-def choose(model: OpenedModel, run: OpenedRun) -> tuple[tuple[Entrant, ...], Problem | None]:
+def choose(model: OpenedModel, run: OpenedRun) -> tuple[Chosen, Problem | None]:
     """The variants that are chosen; they are in the link.
 
     Where their options contradict each other: the problem, and the variants as they were before.
@@ -46,27 +48,28 @@ def choose(model: OpenedModel, run: OpenedRun) -> tuple[tuple[Entrant, ...], Pro
     for index, choice in enumerate(current().choice.entrants):
         _row(index, choice, last=last)
     _more(last)
+    _asked()
     _seconds()
     common_options()
     place = (model.key, run.key)
     problem = problem_of(current().choice)
     if problem is not None:
-        before, entrants = st.session_state.get(_LAST_SOUND, (None, ()))
-        return (entrants if before == place else _mended(problem, last=last)), problem
-    entrants = entrants_of(current(), last=last)
-    st.session_state[_LAST_SOUND] = (place, entrants)
-    return entrants, None
+        before, chosen = st.session_state.get(_LAST_SOUND, (None, None))
+        return (chosen if before == place else _mended(problem, last=last)), problem
+    chosen = chosen_of(current(), last=last)
+    st.session_state[_LAST_SOUND] = (place, chosen)
+    return chosen, None
 
 
-def _mended(problem: Problem, *, last: int) -> tuple[Entrant, ...]:
+def _mended(problem: Problem, *, last: int) -> Chosen:
     """What would be chosen with the likeliest mend; a link may arrive with a contradiction."""
     workspace = current()
     mend = problem.contradiction.mends[0]
     sound = replace(workspace, choice=with_mend(workspace.choice, problem, mend))
-    return entrants_of(sound, last=last)
+    return chosen_of(sound, last=last)
 
 
-def entrants_of(workspace: Workspace, *, last: int) -> tuple[Entrant, ...]:
+def chosen_of(workspace: Workspace, *, last: int) -> Chosen:
     """What is chosen, with labels of their own.
 
     Args:
@@ -74,20 +77,33 @@ def entrants_of(workspace: Workspace, *, last: int) -> tuple[Entrant, ...]:
         last: step of the open trace.
 
     Raises:
-        ConfigError: options contradict each other.
+        Refused: options contradict each other, or the question.
     """
-    common = dict(workspace.choice.options)
-    found: list[Entrant] = []
+    choice = workspace.choice
+    common = dict(choice.options)
+    found = ask(choice.asked, [{**common, **dict(one.options)} for one in choice.entrants])
+    labels = _labels(workspace, last=last)
+    return Chosen(
+        tuple(
+            tuple(
+                _entrant(one, label, config, workspace, last=last)
+                for one, label, config in zip(choice.entrants, labels, configs, strict=True)
+            )
+            for configs in found.configs
+        ),
+        found.left_out,
+    )
+
+
+def _labels(workspace: Workspace, *, last: int) -> list[str]:
+    """What the variants are called; the second of equal ones gets a number."""
+    found: list[str] = []
     seen: Counter[str] = Counter()
     for choice in workspace.choice.entrants:
-        values = {**common, **dict(choice.options)}
         label = label_of(choice, workspace, last=last)
         seen[label] += 1
-        if seen[label] > 1:
-            label = f"{label} ({seen[label]})"
-        config = RunConfig(**cast("Any", values))
-        found.append(_entrant(choice, label, config, workspace, last=last))
-    return tuple(found)
+        found.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
+    return found
 
 
 def label_of(choice: EntrantChoice, workspace: Workspace, *, last: int) -> str:
@@ -243,6 +259,22 @@ def _more(last: int) -> None:
         with st.popover("Compare…", icon=":material/stacks:", help="Variants worth racing"):
             for name, choice in sets_of(current(), has_rewrites=last > 0).items():
                 st.button(name, on_click=_keep, args=(choice,), type="tertiary", key=f"set-{name}")
+
+
+_ASKED: Mapping[As, str] = {"both": "Both", "deployed": "Deployed", "bare": "Bare"}
+
+
+def _asked() -> None:
+    st.session_state["asked"] = current().choice.asked
+    st.segmented_control(
+        "Race as",
+        list(_ASKED),
+        format_func=_ASKED.__getitem__,
+        key="asked",
+        on_change=lambda: _keep(replace(current().choice, asked=st.session_state["asked"])),
+        required=True,
+        help=explained([config_for(question, {})] for question in QUESTIONS),
+    )
 
 
 def _seconds() -> None:

@@ -10,7 +10,8 @@ import streamlit as st
 
 from optimizer.errors import quoted
 from profiling.config import options
-from profiling.config.option import ConfigError, Group, Option, Value, check_value
+from profiling.config.option import ConfigError, Group, Option, Value, check_value, value_text
+from profiling.config.question import QUESTIONS, SETTLED, STARTS
 from profiling.config.settings import find_option
 from studio.pages.parts import words
 from studio.run_choice import EntrantChoice, Options
@@ -84,7 +85,8 @@ def _fields(group: Group, inside: Sequence[Option], changed: Mapping[str, Value]
         st.caption(words(f"Off here: {reason}"))
     for option in inside:
         if not reason or option.name in changed:
-            value = changed.get(option.name, option.default)
+            unset = None if option.name in SETTLED else option.default
+            value = changed.get(option.name, unset)
             field(option, value, key=f"option-{option.name}", put=_put_common)
 
 
@@ -101,12 +103,15 @@ def vary(index: int, choice: EntrantChoice, put: Callable[[EntrantChoice], None]
     common = dict(current().choice.options)
     changed = dict(choice.options)
 
-    def change(name: str, value: Value) -> None:
-        put(replace(choice, options=_sorted({**changed, name: value})))
-
     def leave(name: str) -> None:
         kept = {other: value for other, value in changed.items() if other != name}
         put(replace(choice, options=_sorted(kept)))
+
+    def change(name: str, value: Value | None) -> None:
+        if value is None:
+            leave(name)
+        else:
+            put(replace(choice, options=_sorted({**changed, name: value})))
 
     for name, value in choice.options:
         with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
@@ -127,7 +132,7 @@ def _one_more(
     index: int,
     free: list[Option],
     common: Mapping[str, Value],
-    change: Callable[[str, Value], None],
+    change: Callable[[str, Value | None], None],
 ) -> None:
     key = f"vary-{index}"
     by_name = {option.name: option for option in free if not why_not(option.group)}
@@ -161,8 +166,13 @@ def other_value(option: Option, value: Value) -> Value:
     return value
 
 
-def field(option: Option, value: Value, *, key: str, put: Callable[[str, Value], None]) -> None:
-    """A widget for an option; `put` is told its name and new value."""
+def field(
+    option: Option, value: Value | None, *, key: str, put: Callable[[str, Value | None], None]
+) -> None:
+    """A widget for an option; `put` is told its name and new value.
+
+    An option that the question settles has no value until it is set.
+    """
     label = option.title
 
     def changed() -> None:
@@ -171,15 +181,25 @@ def field(option: Option, value: Value, *, key: str, put: Callable[[str, Value],
 
     common: dict[str, Any] = {"help": _help(option), "key": key, "on_change": changed}
     st.session_state[key] = value
+    settled = option.name in SETTLED
+    if settled:
+        common |= {"placeholder": _as_asked(option)}
     if option.type is bool:
         st.checkbox(label, **common)
     elif option.choices:
         offered = choices(option)
-        st.selectbox(label, offered if value in offered else [*offered, str(value)], **common)
+        offered += [] if value is None or value in offered else [str(value)]
+        st.selectbox(label, offered, None if settled else 0, **common)
     elif option.type is int:
-        st.number_input(label, option.low, option.high, **common)
+        st.number_input(label, option.low, option.high, None if settled else "min", **common)
     else:
         st.text_input(label, **common)
+
+
+def _as_asked(option: Option) -> str:
+    """What an option is as long as it is not set: "all deployed, disabled bare"."""
+    starts = ((question, STARTS[question][option.name]) for question in QUESTIONS)
+    return ", ".join(f"{value_text(option, value)} {question}" for question, value in starts)
 
 
 def _help(option: Option) -> str:
@@ -198,18 +218,17 @@ def choices(option: Option) -> list[str]:
     return [choice for choice in option.choices if not (device and choice in lacking)]
 
 
-def _put_common(name: str, value: Value) -> None:
+def _put_common(name: str, value: Value | None) -> None:
     """The common options with one changed; a text that cannot be is not taken."""
     option = find_option(name)
+    choice = current().choice
+    kept = {other: old for other, old in choice.options if other != name}
     try:
-        check_value(option, value)
+        if value is not None and (value != option.default or name in SETTLED):
+            kept[name] = check_value(option, value)
     except ConfigError as error:
         st.toast(words(error.message))
         return
-    choice = current().choice
-    kept = {other: old for other, old in choice.options if other != name}
-    if value != option.default:
-        kept[name] = value
     remember(replace(current(), choice=replace(choice, options=_sorted(kept))))
 
 

@@ -9,6 +9,7 @@ from html import escape
 
 import streamlit as st
 
+from profiling.config.question import explained
 from profiling.racing.sweep import Sweep
 from studio.experiments.sweep import (
     SweepReport,
@@ -39,8 +40,9 @@ def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
         dimensions: names of the sizes that the model leaves open.
     """
     chosen = _choose(dimensions)
-    each_s = max(1.0, setting.seconds / len(chosen.sizes))
-    request = SweepRequest(setting.entrants, chosen.dimension, chosen.sizes, each_s)
+    asked = setting.chosen.asked
+    each_s = max(1.0, setting.seconds / (len(chosen.sizes) * len(asked)))
+    request = SweepRequest(asked, chosen.dimension, chosen.sizes, each_s)
     subject = (setting.model, setting.run)
     launch(
         sweep_key(*subject, request),
@@ -49,7 +51,8 @@ def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
         show=show_sweep,
         beside=lambda report: beside(report.kept),
         name="Sweep",
-        show_partial=lambda found: _show_so_far(found, request.sizes),
+        show_partial=lambda sweeps: _show_so_far(sweeps, request.sizes),
+        show_left=lambda sweeps: _show_so_far(sweeps, request.sizes, over=True),
         held=setting.held,
     )
 
@@ -75,61 +78,77 @@ def _choose(dimensions: tuple[str, ...]) -> SweepChoice:
 
 def _explain(request: SweepRequest) -> None:
     sizes = ", ".join(map(str, request.sizes))
+    asked = explained([entrant.config for entrant in entrants] for entrants in request.asked)
     st.html(
-        f'<div class="empty"><h2>How does it grow?</h2><p>{len(request.entrants)} variants at '
+        f'<div class="empty"><h2>How does it grow?</h2><p>{len(request.asked[0])} variants at '
         f"{escape(request.dimension)} {sizes}, {request.seconds:.3g} s of steady running at each "
-        "size, every time in fresh processes.</p><p>Here will be latency and throughput over the "
-        "size, a line a variant.</p></div>"
+        f"size and question, every time in fresh processes.</p><p>{asked}</p>"
+        "<p>Here will be latency and throughput over the size, a line a variant.</p></div>"
     )
 
 
 def show_sweep(report: SweepReport) -> None:
     """Everything, the finding first."""
-    sizes = sorted(point.size for point in report.sweep.points)
-    _show(report.sweep, sizes, title=sweep_finding(report.sweep))
+    sizes = sorted(point.size for point in report.sweeps[0].points)
+    _show(report.sweeps, sizes, title=sweep_finding(*report.sweeps))
 
 
-def _show_so_far(found: Sweep, sizes: Sequence[int]) -> None:
-    """A sweep under way, or what is left of one that was cancelled."""
-    _show(found, sizes, title=f"Size {len(found.points)} of {len(sizes)}: {sweep_finding(found)}")
+def _show_so_far(sweeps: Sequence[Sweep], sizes: Sequence[int], *, over: bool = False) -> None:
+    """Sweeps under way, or `over`: what is left of them."""
+    question = sweeps[-1].question if len(sweeps) > 1 else None
+    where = f" {question}" if question else ""
+    text = f"ize {len(sweeps[-1].points)} of {len(sizes)}{where}: {sweep_finding(*sweeps)}"
+    _show(sweeps, sizes, title=f"Stopped at s{text}" if over else f"S{text}")
 
 
-def _show(found: Sweep, sizes: Sequence[int], *, title: str) -> None:
-    for point in found.points:
-        if point.error:
-            show_message(f"{found.dimension} {point.size}: {point.error}", key=f"size-{point.size}")
-    _broken(found)
-    show_figure(latency_lines(found, title=title, sizes=sizes), "sweep-latency")
-    races = races_of(found)
+def _show(sweeps: Sequence[Sweep], sizes: Sequence[int], *, title: str) -> None:
+    _problems(sweeps)
+    show_figure(latency_lines(*sweeps, title=title, sizes=sizes), "sweep-latency")
+    races = [race for found in sweeps for race in races_of(found).values()]
     if races:
-        st.caption(words(f"Medians; bands: quartiles. {how(next(iter(races.values())))}"))
-    show_figure(throughput_lines(found, sizes=sizes), "sweep-throughput")
-    st.caption("The size divided by the median latency.")
-    show_twin("Sizes as a table", sweep_table(found))
+        st.caption(words(f"Medians; bands: quartiles.{_dotted(sweeps)} {how(races[0])}"))
+    show_figure(throughput_lines(*sweeps, sizes=sizes), "sweep-throughput")
+    st.caption(f"The size divided by the median latency.{_dotted(sweeps)}")
+    show_twin("Sizes as a table", sweep_table(sweeps))
 
 
-def _broken(found: Sweep) -> None:
-    """One sentence a variant, at the first size where it gave no times."""
-    told: set[str] = set()
-    for size, race in sorted(races_of(found).items()):
-        for timing in race.timings:
-            if not timing.believable and timing.label not in told:
-                told.add(timing.label)
-                text = f"{timing.label}, {found.dimension} {size}: {race.verdict(timing.label)}"
-                show_message(text[:1].upper() + text[1:], key=f"broken-{len(told)}")
+def _dotted(sweeps: Sequence[Sweep]) -> str:
+    """Which question is drawn how, where there are two."""
+    if len(sweeps) < 2:
+        return ""
+    return f" Lines: {sweeps[0].question}; dotted: {sweeps[1].question}."
 
 
-def sweep_table(found: Sweep) -> Table:
-    """A row for each size and variant."""
+def _problems(sweeps: Sequence[Sweep]) -> None:
+    """Sizes at which nothing ran, and a sentence a variant where it first gave no times."""
+    told: dict[str, str] = {}
+    for found in sweeps:
+        for point in found.points:
+            if point.error:
+                told.setdefault(str(point.size), f"{found.dimension} {point.size}: {point.error}")
+        for size, race in sorted(races_of(found).items()):
+            for timing in race.timings:
+                if not timing.believable:
+                    text = f"{timing.label}, {found.dimension} {size}: {race.verdict(timing.label)}"
+                    told.setdefault(timing.label, text[:1].upper() + text[1:])
+    for number, text in enumerate(told.values()):
+        show_message(text, key=f"sweep-problem-{number}")
+
+
+def sweep_table(sweeps: Sequence[Sweep]) -> Table:
+    """A row for each size and variant, and for each question."""
     rows = [
         (size, timing, race)
+        for found in sweeps
         for size, race in sorted(races_of(found).items())
         for timing in race.timings
     ]
     summaries = [timing.summary for _, timing, _ in rows]
+    asked: Table = {"as": [race.question for *_, race in rows]} if len(sweeps) > 1 else {}
     return {
-        found.dimension: [size for size, _, _ in rows],
+        sweeps[0].dimension: [size for size, _, _ in rows],
         "variant": [timing.label for _, timing, _ in rows],
+        **asked,
         "p50, ms": [digits(s.p50_ms) if s else None for s in summaries],
         "p95, ms": [digits(s.p95_ms) if s else None for s in summaries],
         "items a second": [

@@ -79,7 +79,20 @@ def test_what_slows_both_down_in_a_round_cancels_out() -> None:
 def test_few_rounds_prove_nothing() -> None:
     found = contrast([[20.0]] * 3, [[10.0]] * 3)
     assert found.verdict == "no_clear_difference"
-    assert "only 3 rounds" in str(found)
+    assert str(found) == found.brief == "too few rounds to tell (3 of 6)"
+
+
+def test_what_95_percent_tells_apart_and_99_do_not_is_called_probable() -> None:
+    logs = [0.05, 0.1, 0.9, 1.0, 0.06, 0.08, -0.02, 0.12]
+    found = contrast([[10.0 * np.exp(log)] for log in logs], [[10.0]] * len(logs))
+    assert found.undecided
+    assert found.verdict == "no_clear_difference"
+    assert found.claim == "probably faster"
+    text = f"probably faster, {found.low:.2f}× to {found.high:.2f}×; a longer race would make sure"
+    assert str(found) == text
+    turned = contrast([[10.0]] * len(logs), [[10.0 * np.exp(log)] for log in logs])
+    assert str(turned) == text.replace("faster", "slower")
+    assert turned.brief == f"probably slower ({found.low:.2f}–{found.high:.2f})"
 
 
 def test_the_same_latencies_give_the_same_interval() -> None:
