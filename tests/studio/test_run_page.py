@@ -12,6 +12,7 @@ from profiling.config.option import ConfigError, check_value
 from profiling.config.question import ALL_AS
 from studio.experiments.entrant import LAST as LAST_STEP
 from studio.experiments.entrant import Entrant
+from studio.pages.run.problem import with_labels
 from studio.pages.run.sidebar import chosen_of
 from studio.pages.run.sidebar_options import other_value
 from studio.pages.run.sidebar_sets import gpu_sets, sets_of
@@ -176,6 +177,7 @@ def test_a_question_that_the_options_cannot_answer_is_left_out_with_the_reason()
     assert [entrant.config.spinning for entrant in found.asked[0]] == [False, True]
     assert len(found.asked) == 1
     assert found.left_out.startswith("Not raced as bare: With one thread there is nobody to spin")
+    assert with_labels(found.left_out).endswith("set 'Intra-op threads: one per physical core'.")
 
 
 @pytest.mark.parametrize("name", [option.name for option in options()])

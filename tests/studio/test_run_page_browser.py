@@ -132,7 +132,7 @@ def test_a_set_of_variants_is_one_click(page: Page, app_url: str) -> None:
 def test_contradictory_options_leave_the_results_and_are_mended_beside_the_button(
     page: Page, app_url: str
 ) -> None:
-    page.goto(f"{app_url}/run?model=tour&race=source%2C20&seconds=2")
+    page.goto(f"{app_url}/run?model=tour&race=source%2C20&seconds=2&as=bare")
     button = page.get_by_role("button", name=re.compile("^(Race|Run again)$")).first
     expect(button).to_be_enabled(timeout=PATIENCE_MS)
     if button.inner_text() == "Race":

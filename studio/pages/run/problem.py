@@ -32,6 +32,11 @@ def show_problem(problem: Problem) -> None:
 
 def in_words(contradiction: Contradiction) -> str:
     """What is wrong, every option by its label."""
+    return with_labels(contradiction.why)
+
+
+def with_labels(text: str) -> str:
+    """The same with every option, and every setting, by its label."""
 
     def labelled(found: re.Match[str]) -> str:
         option = find_option(found[1])
@@ -39,7 +44,7 @@ def in_words(contradiction: Contradiction) -> str:
             return f"'{option.label}'"
         return f"'{option.label}: {value_text(option, read_value(option, found[2]))}'"
 
-    return _NAMES.sub(labelled, contradiction.why)
+    return _NAMES.sub(labelled, text)
 
 
 def mend_text(mend: Changes) -> str:

@@ -14,6 +14,7 @@ from studio.experiments.sweep import dimensions_of
 from studio.pages.launch import launch
 from studio.pages.parts import show_message
 from studio.pages.run.beside import beside
+from studio.pages.run.problem import with_labels
 from studio.pages.run.race_report import show_race, show_race_cut_short, show_race_so_far
 from studio.pages.run.setting import Setting
 from studio.pages.run.sweep import render_sweep
@@ -37,7 +38,7 @@ def render_section(setting: Setting) -> None:
     if setting.run.result["steps"] == 0 and len({e.step for e in setting.entrants}) == 1:
         _no_rewrites(setting)
     if setting.chosen.left_out:
-        show_message(setting.chosen.left_out, key="left-out")
+        show_message(with_labels(setting.chosen.left_out), key="left-out")
     if dimensions and current().choice.sweep is not None:
         render_sweep(setting, dimensions)
     else:
