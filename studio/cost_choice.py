@@ -2,7 +2,7 @@
 
 cost=roofline  device=h200  at_step=12  top=20
 cost=fusion  chain=example-conv  dims=channels:64,size:56
-count=predicted  bar=rule  measure=45  ablate=race  tuned=12.5
+count=predicted  bar=rule  measure=45  measure_as=deployed  ablate=race  tuned=12.5
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
+
+from profiling.config.question import QUESTIONS, Question
 
 Section = Literal["waterfall", "roofline", "fusion", "ablation", "break-even"]
 Count = Literal["bytes", "nodes", "flops", "predicted", "latency"]
@@ -39,6 +41,7 @@ class CostChoice:
         count: what bars are made of.
         by: which steps make one bar.
         seconds: of steady running in a measurement.
+        asked: the question that is measured; empty for the section's own.
         race: whether an ablation is raced as well.
         tune_s: seconds that tuning took, for the break-even.
         device: id of what times are predicted for; empty for this CPU if it was calibrated, else
@@ -53,6 +56,7 @@ class CostChoice:
     count: Count = "bytes"
     by: By = "pass"
     seconds: int = SECONDS
+    asked: Question | Literal[""] = ""
     race: bool = False
     tune_s: float = 0.0
     device: str = ""
@@ -60,6 +64,11 @@ class CostChoice:
     top: int = TOP
     chain: str = ""
     dims: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def question(self) -> Question:
+        """What is measured: a break-even is about deployment, the others explain rewrites."""
+        return self.asked or ("deployed" if self.section == "break-even" else "bare")
 
     def for_another_trace(self) -> CostChoice:
         """The same without what belongs to one trace."""
@@ -74,6 +83,7 @@ def to_link(choice: CostChoice) -> dict[str, str]:
         "count": (choice.count, default.count),
         "bar": (choice.by, default.by),
         "measure": (str(choice.seconds), str(default.seconds)),
+        "measure_as": (choice.asked, default.asked),
         "ablate": ("race" if choice.race else "", ""),
         "tuned": (f"{choice.tune_s:g}", f"{default.tune_s:g}"),
         "device": (choice.device, default.device),
@@ -95,6 +105,7 @@ def from_link(query: Mapping[str, str]) -> CostChoice:
         count=count if count in COUNTS else COUNTS[0],
         by=by if by in BYS else BYS[0],
         seconds=SECONDS if seconds is None else min(MOST_SECONDS, max(LEAST_SECONDS, seconds)),
+        asked=_question(query.get("measure_as", "")),
         race=query.get("ablate", "") == "race",
         tune_s=_seconds(query.get("tuned", "")),
         device=_identity(query.get("device", "")),
@@ -103,6 +114,11 @@ def from_link(query: Mapping[str, str]) -> CostChoice:
         chain=_identity(query.get("chain", "")),
         dims=_dims(query.get("dims", "")),
     )
+
+
+def _question(text: str) -> Question | Literal[""]:
+    known: dict[str, Question] = {one: one for one in QUESTIONS}
+    return known.get(text, "")
 
 
 def _identity(text: str) -> str:

@@ -8,10 +8,14 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from profiling.config.question import question_of_options
 from profiling.records.recording import Recording
 from profiling.records.recording_json import recording_to_json
 
 SCHEMA = "passlens.recordings/1"
+_ASKED = ("race", "sweep", "worth")
+"""Kinds that ask what is gained deployed, or bare."""
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What spreadsheets take for the beginning of a formula."""
 
@@ -34,6 +38,7 @@ def measurement_rows(recordings: Iterable[Recording]) -> list[dict[str, Any]]:
             "variant": measured.label,
             "workload": measured.workload,
             "step": measured.step,
+            "as": question_of_options(measured.options) if recording.kind in _ASKED else None,
             "options": " ".join(f"{k}={v}" for k, v in sorted(measured.options.items())),
             "p50_ms": measured.p50_ms,
             "p95_ms": measured.p95_ms,

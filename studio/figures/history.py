@@ -8,6 +8,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from profiling.config.question import STARTS, Question, question_of_options
 from profiling.records import Measurement, Recording
 from studio.figures.template import TEMPLATE, color_of, titled
 from studio.numbers import three_digits
@@ -16,6 +17,7 @@ Timed = dict[str, list[tuple[int, float]]]
 _DOT_PX = 20
 _GAP_PX = 14
 _MOST_LABEL = 44
+_DEPLOYED: Question = "deployed"
 _WIDE = 30.0
 """Slowest over fastest from which on the axis is logarithmic."""
 
@@ -25,16 +27,17 @@ def variants_of(recordings: Sequence[Recording]) -> Timed:
 
     Variants are equal if their labels and options are; options are named where labels do not tell.
     """
+    everything = [measured for recording in recordings for measured in recording.measurements]
+    texts = dict(zip(map(id, everything), options_texts(everything), strict=True))
     named: dict[str, set[str]] = {}
-    for recording in recordings:
-        for measured in recording.measurements:
-            named.setdefault(measured.label, set()).add(options_text(measured))
+    for measured in everything:
+        named.setdefault(measured.label, set()).add(texts[id(measured)])
     rows: Timed = {}
     for place, recording in enumerate(recordings):
         for measured in recording.measurements:
             if measured.p50_ms is None:
                 continue
-            options = options_text(measured) if len(named[measured.label]) > 1 else ""
+            options = texts[id(measured)] if len(named[measured.label]) > 1 else ""
             label = f"{measured.label} · {options}" if options else measured.label
             rows.setdefault(label, []).append((place, measured.p50_ms))
     return rows
@@ -116,9 +119,21 @@ def _axis(values: Sequence[float]) -> tuple[float, dict[str, object]]:
     return 0.0, {"title": "median latency, ms", "range": [0, high * 1.18 or 1]}
 
 
-def options_text(measured: Measurement) -> str:
-    """Options that are not at their default, on one line."""
-    return " ".join(f"{name}={value}" for name, value in sorted(measured.options.items()))
+def options_texts(measured: Sequence[Measurement]) -> list[str]:
+    """Options that are not at their default, a line each; where one is deployed, all say which."""
+    found = [_options_text(one) for one in measured]
+    if not any(text.startswith(_DEPLOYED) for text in found):
+        return found
+    bare = [question_of_options(one.options) == "bare" for one in measured]
+    return [f"bare {text}".strip() if b else text for b, text in zip(bare, found, strict=True)]
+
+
+def _options_text(measured: Measurement) -> str:
+    options, start = dict(measured.options), STARTS[_DEPLOYED]
+    deployed = all(options.get(name) == value for name, value in start.items())
+    kept = {name: value for name, value in options.items() if not deployed or name not in start}
+    texts = [f"{name}={value}" for name, value in sorted(kept.items())]
+    return " ".join([_DEPLOYED, *texts] if deployed else texts)
 
 
 def _short(label: str) -> str:

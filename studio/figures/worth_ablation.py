@@ -7,6 +7,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from profiling.config import RunConfig
+from profiling.config.question import with_question
 from profiling.racing.samples import Contrast
 from profiling.worth.ablation import PassWorth
 from profiling.worth.waterfall import Metric
@@ -129,12 +131,15 @@ def interactions(worth: Sequence[PassWorth], titles: Mapping[str, str]) -> go.Fi
     return figure
 
 
-def latency_without(found: Mapping[str, Contrast], titles: Mapping[str, str]) -> go.Figure:
+def latency_without(
+    found: Mapping[str, Contrast], titles: Mapping[str, str], config: RunConfig
+) -> go.Figure:
     """How much slower the model is without a pass; hollow where that is not clear.
 
     Args:
         found: all passes against all but one, by the one that is left out; at least one.
         titles: of the passes, by id.
+        config: how all ran.
     """
     order = sorted(found, key=lambda name: -found[name].speedup)
     percents = [100 * (found[name].speedup - 1) for name in order]
@@ -165,7 +170,7 @@ def latency_without(found: Mapping[str, Contrast], titles: Mapping[str, str]) ->
     title = best if any(clear) else "Whichever pass is left out: no clear difference"
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(title),
+        title=titled(with_question(config, title)),
         height=120 + _ROW_PX * len(order),
         xaxis={"title": "latency without the pass against all passes, %", "zeroline": True},
         yaxis=_passes_axis([titles[name] for name in order]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from math import isfinite
 
 import plotly.graph_objects as go
@@ -18,11 +19,12 @@ _PLAIN = "rgba(0,0,0,0)"
 _BAND = "rgba(91,104,238,0.16)"
 
 
-def break_even_line(found: BreakEven) -> go.Figure:
+def break_even_line(found: BreakEven, *, title: str) -> go.Figure:
     """A line from what optimizing cost to what it has saved; where it meets 0, it has paid.
 
     Args:
         found: with its race's numbers; the band is the 95 % interval of the saving.
+        title: says the finding.
     """
     until = _until(found)
     counts = [0.0, until]
@@ -45,7 +47,7 @@ def break_even_line(found: BreakEven) -> go.Figure:
         _crossing(figure, found)
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(str(found)),
+        title=titled(escape(title)),
         height=380,
         xaxis={"title": "inferences", "range": [-0.02 * until, until], "showgrid": True},
         yaxis={"title": "s saved, less what was spent once"},

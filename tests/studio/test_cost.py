@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
+from profiling.config.question import config_for
 from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.waterfall import METRICS, By, waterfall
@@ -95,6 +96,7 @@ def test_a_measured_waterfall_is_kept_and_comes_back_as_it_was(
     )  # fmt: skip
     (recording,) = kept
     assert (recording.kind, recording.title) == ("worth", report.finding)
+    assert report.finding.startswith("Bare · ")
     assert recording.measurements[0].label == "source"
     assert recording.measurements[0].p50_ms
     assert partial
@@ -160,12 +162,14 @@ def test_a_break_even_takes_the_optimizers_own_seconds_and_tuning_into_account(
     store: Store, pool: WorkerPool, tour: Subject
 ) -> None:
     kept: list[Recording] = []
-    request = BreakEvenRequest(RunConfig(), seconds=2)
+    request = BreakEvenRequest(config_for("deployed", {}), seconds=2)
     report = run_break_even(
         store, pool, tour, request, tune_s=5, keep=kept.append, progress=silent, cancelled=never
     )
     result = report.result
     assert result is not None
+    assert report.finding == f"Deployed · {result}"
+    assert report.race.question == "deployed"
     assert result.after.optimize_s == tour[1].result["seconds"]
     assert result.after.tune_s == 5
     assert result.before.optimize_s == result.before.tune_s == 0

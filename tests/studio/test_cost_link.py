@@ -12,6 +12,7 @@ FULL = CostChoice(
     count="predicted",
     by="rule",
     seconds=45,
+    asked="deployed",
     race=True,
     tune_s=12.5,
     device="h200",
@@ -39,11 +40,18 @@ def test_a_default_choice_adds_nothing_to_the_link() -> None:
         {"at_step": "-3", "top": "many"},
         {"device": "../../etc", "chain": "Ä"},
         {"dims": "channels,x:y,:3,size:0,size:99999999"},
-        {"tuned": "1e9", "measure": "soon"},
+        {"tuned": "1e9", "measure": "soon", "measure_as": "both"},
     ],
 )
 def test_nonsense_in_a_link_is_passed_over(query: dict[str, str]) -> None:
     assert from_link(query) == CostChoice()
+
+
+def test_a_break_even_is_about_deployment_and_a_waterfall_about_the_file_unless_chosen() -> None:
+    assert CostChoice(section="break-even").question == "deployed"
+    assert CostChoice(section="waterfall").question == "bare"
+    assert CostChoice(section="ablation", asked="deployed").question == "deployed"
+    assert CostChoice(section="break-even", asked="bare").question == "bare"
 
 
 def test_numbers_beyond_their_limits_are_held_to_them() -> None:

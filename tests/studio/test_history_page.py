@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
+from profiling.config.question import STARTS
 from profiling.records import Measurement, Records
 from profiling.records.bundle import bundle_bytes, write_bundle
 from studio import services
@@ -227,6 +228,18 @@ def test_variants_are_equal_if_labels_and_options_are() -> None:
     two = replace(RACE, measurements=(Measurement("a", options={"x": 2}, p50_ms=2.0),))
     assert variants_of([one, one]) == {"a": [(0, 1.0), (1, 1.0)]}
     assert variants_of([one, two]) == {"a · x=1": [(0, 1.0)], "a · x=2": [(1, 2.0)]}
+
+
+def test_a_variant_raced_for_both_questions_says_which_and_finds_itself_in_an_older_race() -> None:
+    start = dict(STARTS["deployed"])
+    rows = (Measurement("a", options=start, p50_ms=1.0), Measurement("a", p50_ms=2.0))
+    both = replace(RACE, measurements=rows)
+    older = replace(RACE, measurements=(Measurement("a", p50_ms=2.5),))
+    assert variants_of([both, older]) == {
+        "a · deployed": [(0, 1.0)],
+        "a · bare": [(0, 2.0), (1, 2.5)],
+    }
+    assert measurements_table(rows)["options"] == ["deployed", "bare"]
 
 
 def test_a_comparison_says_how_far_apart_and_what_else_differs() -> None:

@@ -177,7 +177,7 @@ def test_a_question_that_the_options_cannot_answer_is_left_out_with_the_reason()
     assert [entrant.config.spinning for entrant in found.asked[0]] == [False, True]
     assert len(found.asked) == 1
     assert found.left_out.startswith("Not raced as bare: With one thread there is nobody to spin")
-    assert with_labels(found.left_out).endswith("set 'Intra-op threads: one per physical core'.")
+    assert with_labels(found.left_out).endswith("or 'Idle threads spin: off'.")
 
 
 @pytest.mark.parametrize("name", [option.name for option in options()])

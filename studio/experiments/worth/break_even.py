@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from profiling.config import RunConfig
+from profiling.config.question import with_question
 from profiling.config.settings import from_values
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Race, Variant
@@ -61,12 +62,12 @@ class BreakEvenReport:
 
     @property
     def finding(self) -> str:
-        """The result in one line."""
+        """The result in one line: "Deployed · Optimizing pays after 300 inferences"."""
         result = self.result
         if result is None:
             broken = next((t for t in self.race.timings if not t.believable), self.race.timings[-1])
             return f"No break-even: {broken.label} has no times that count"
-        return str(result)
+        return with_question(self.request.config, str(result))
 
     def with_tuning(self, tune_s: float) -> BreakEvenReport:
         """The same race, with another time for tuning."""

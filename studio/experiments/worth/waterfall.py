@@ -9,6 +9,7 @@ from math import exp, inf
 from typing import Any
 
 from profiling.config import RunConfig
+from profiling.config.question import with_question
 from profiling.config.settings import from_values
 from profiling.racing.race_json import race_from_json, race_to_json
 from profiling.records.recording import Recording
@@ -67,7 +68,11 @@ class WaterfallReport:
 
     @property
     def finding(self) -> str:
-        """The waterfall in one line: "Fuse BatchNorm into Conv bought 61 % of 1.31×"."""
+        """One line: "Bare · Fuse BatchNorm into Conv bought 61 % of 1.31×"."""
+        return with_question(self.request.config, self._found)
+
+    @property
+    def _found(self) -> str:
         total = self.measured.total
         if not total.clear:
             return f"All steps together: no clear difference ({_interval(total)})"

@@ -22,7 +22,7 @@ from studio.experiments.worth.ablation import (
 from studio.experiments.worth.trace import TraceCosts
 from studio.figures.worth_ablation import ablation_dots, interactions, latency_without
 from studio.numbers import counted, digits
-from studio.pages.cost.pieces import Table, figure, how, twin
+from studio.pages.cost.pieces import Table, figure, how, run_as, twin
 from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message
 from studio.services import keeper, pool, store
@@ -106,8 +106,8 @@ def _latency(report: AblationReport, titles: dict[str, str]) -> None:
     pairs = ((name, report.slower_without(name)) for name in report.raced[1:])
     found = {name: contrast for name, contrast in pairs if contrast is not None}
     if found:
-        figure(latency_without(found, titles), "latency-without")
-    options = ", ".join(f"{k}={v}" for k, v in report.request.config.changed().items())
+        figure(latency_without(found, titles, report.request.config), "latency-without")
+    options = run_as(report.request.config)
     st.caption(how(report.race, races=1, seconds=report.request.seconds, options=options))
     table: Table = {
         "left out": [titles[name] for name in found],

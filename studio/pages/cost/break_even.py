@@ -17,7 +17,7 @@ from studio.experiments.worth.break_even import (
 )
 from studio.figures.worth_break_even import break_even_line
 from studio.numbers import digits
-from studio.pages.cost.pieces import Table, figure, how, twin
+from studio.pages.cost.pieces import Table, figure, how, run_as, twin
 from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message
 from studio.services import keeper, pool, store
@@ -67,8 +67,8 @@ def show_break_even(report: BreakEvenReport) -> None:
     if result is None:
         show_message(f"{report.finding}.", key="no-break-even")
         return
-    figure(break_even_line(result), "break-even")
-    options = ", ".join(f"{k}={v}" for k, v in report.request.config.changed().items())
+    figure(break_even_line(result, title=report.finding), "break-even")
+    options = run_as(report.request.config)
     st.caption(
         how(report.race, races=1, seconds=report.request.seconds, options=options)
         + f" Each inference: {result.contrast}; the band is that interval. Spent once: optimizing,"

@@ -9,6 +9,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from profiling.config import RunConfig
+from profiling.config.option import setting_text
+from profiling.config.question import SETTLED, meaning_of, question_of
 from profiling.racing.race import Race
 from studio.figures.worth import steps_text
 from studio.numbers import counted
@@ -98,6 +101,13 @@ def ways_in(label: str, steps: Sequence[int], *, key: str) -> None:
                 go_to("rewrite")
 
 
+def run_as(config: RunConfig) -> str:
+    """Which question was asked, and what was set beside it."""
+    question = question_of([config])
+    others = [setting_text(*item) for item in config.changed().items() if item[0] not in SETTLED]
+    return ", ".join([f"{question}: {meaning_of([config])}", *others])
+
+
 def how(race: Race, *, races: int, seconds: float, options: str) -> str:
     """How it was measured, for a caption."""
     machine = ", ".join(filter(None, (race.machine.cpu, race.machine.gpu, race.machine.runtime)))
@@ -106,5 +116,5 @@ def how(race: Race, *, races: int, seconds: float, options: str) -> str:
     return words(
         f"{machine}, {counted(race.machine.cores, 'core')}; {started} UTC; {several} of"
         f" {seconds:.0f} s steady running together, each model in a process of its own;"
-        f" {options or 'default options'}; load {race.machine.load:.1f} before."
+        f" {options}; load {race.machine.load:.1f} before."
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from profiling.config import RunConfig
-from profiling.config.settings import from_values
+from profiling.config.question import QUESTIONS, config_for, explained
 from studio.cost_choice import LAST, LEAST_SECONDS, MOST_SECONDS, MOST_TOP, CostChoice
 from studio.pages.cost.choice import put, take
 from studio.pages.run.sidebar_options import common_options
@@ -26,6 +27,8 @@ _COUNTS = {
 _ON_PAPER = ("bytes", "nodes", "flops")
 _BY = {"pass": "Pass", "rule": "Rule", "step": "Step"}
 _CUTS = {"pass": "Pass", "step": "Cut"}
+_AS: Mapping[str, str] = {question: question.capitalize() for question in QUESTIONS}
+_AS_MEANS = explained([config_for(question, {})] for question in QUESTIONS)
 _VARIANTS = {"source": "Source", "last": "Last step", "step": "Step"}
 
 
@@ -117,20 +120,32 @@ def _measuring(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
             on_change=partial(put, "tune_s", "cost-tune_s"),
             help="Time that finding kernels or options took: it has to pay, too.",
         )
+    question = choice.question
+    segments("asked", _AS, question, label="Measure as", told=_AS_MEANS)
     common_options()
-    chosen = current().choice
+    chosen = replace(current().choice, asked=question)
     problem = common_problem(chosen)
     if problem is None:
-        st.session_state[_LAST_SOUND] = chosen.options
-    options = st.session_state.get(_LAST_SOUND)
-    if options is None:  # a link arrived with a contradiction
+        st.session_state[_LAST_SOUND] = (question, chosen.options)
+    before, options = st.session_state.get(_LAST_SOUND, (None, ()))
+    if before != question:  # a link arrived with a contradiction, or another question brought it
         assert problem is not None
         options = with_mend(chosen, problem, problem.contradiction.mends[0]).options
-    return from_values(dict(options)), problem
+    return config_for(question, dict(options)), problem
 
 
-def segments(name: str, names: Mapping[str, str], value: str, *, label: str = "") -> None:
-    """A choice between few; it is this session's from now on."""
+def segments(
+    name: str, names: Mapping[str, str], value: str, *, label: str = "", told: str | None = None
+) -> None:
+    """A choice between few; it is this session's from now on.
+
+    Args:
+        name: of the setting.
+        names: of its values.
+        value: now.
+        label: above it; none unless given.
+        told: in its tip.
+    """
     _mirror(name, value)
     st.segmented_control(
         label or name.capitalize(),
@@ -140,6 +155,7 @@ def segments(name: str, names: Mapping[str, str], value: str, *, label: str = ""
         on_change=partial(put, name, f"cost-{name}"),
         label_visibility="visible" if label else "collapsed",
         required=True,
+        help=told,
     )
 
 

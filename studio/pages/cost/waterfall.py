@@ -27,7 +27,7 @@ from studio.figures.worth import (
 )
 from studio.numbers import FLOP_MEANS, counted, digits
 from studio.pages.cost.computed import computed
-from studio.pages.cost.pieces import Table, figure, how, twin, ways_in
+from studio.pages.cost.pieces import Table, figure, how, run_as, twin, ways_in
 from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message, words
 from studio.prediction.jobs import predicted_steps, steps_key
@@ -204,7 +204,7 @@ def _measured_label(bar: MeasuredBar, report: WaterfallReport, by: MeasuredBy) -
 
 def _how(report: WaterfallReport) -> str:
     heats = report.measured.heats
-    options = ", ".join(f"{k}={v}" for k, v in report.request.config.changed().items())
+    options = run_as(report.request.config)
     text = how(heats[0].race, races=len(heats), seconds=report.request.seconds, options=options)
     points = counted(len(report.measured.levels.points), "cut point")
     ended = report.measured.ended

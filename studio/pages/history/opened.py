@@ -11,7 +11,7 @@ import streamlit as st
 
 from optimizer.errors import StudioError
 from profiling.records import Measurement, Recording, origin
-from studio.figures.history import median_dots, options_text, variants_of
+from studio.figures.history import median_dots, options_texts, variants_of
 from studio.numbers import mebibytes, three_digits
 from studio.pages.history.openers import OPENERS
 from studio.pages.parts import show_error, show_message, words
@@ -39,7 +39,7 @@ def measurements_table(measurements: Sequence[Measurement]) -> Table:
     table: Table = {
         "variant": [one.label for one in measurements],
         "step": [one.step for one in measurements],
-        "options": [options_text(one) for one in measurements],
+        "options": options_texts(measurements),
         "p50, ms": [one.p50_ms for one in measurements],
         "p95, ms": [one.p95_ms for one in measurements],
         "min, ms": [one.min_ms for one in measurements],

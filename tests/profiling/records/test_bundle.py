@@ -242,6 +242,7 @@ def test_csv_has_a_line_a_measurement_and_no_formula() -> None:
     assert (rows[0]["title"], rows[0]["model"]) == ("'=HYPERLINK(1)", "'@SUM(A1)")
     assert float(rows[0]["p50_ms"]) == 12.5
     assert rows[1]["options"] == "device=cpu intra_threads=4 tf32=False"
+    assert rows[1]["as"] == "bare"
     assert rows[2]["p50_ms"] == ""
     assert rows[2]["error"] == "The worker died of SIGKILL."
 
