@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
+from optimizer.pipeline import Pipeline
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.services import store, tasks
@@ -44,7 +45,15 @@ def try_again(workspace: Workspace) -> None:
 
 def run_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun]:
     """Running the workspace's pipeline over an opened model."""
-    pipeline = workspace.pipeline()
+    return _run_task(workspace.pipeline(), model)
+
+
+def versus_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun] | None:
+    """Running the pipeline it is compared with; None where there is none."""
+    return _run_task(workspace.versus.pipeline(), model) if workspace.versus is not None else None
+
+
+def _run_task(pipeline: Pipeline, model: OpenedModel) -> Task[OpenedRun]:
     return tasks().start(
         ("run", model.key, run_key(pipeline)), partial(store().run, model, pipeline)
     )

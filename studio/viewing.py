@@ -14,7 +14,7 @@ from studio.planning.request import ArenaRequest
 from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
 from studio.times import newest_times
-from studio.workspace import View, Workspace
+from studio.workspace import Versus, View, Workspace
 
 Descriptor = dict[str, Any]
 
@@ -39,19 +39,23 @@ def workbench(
     opening: Task[OpenedModel],
     running: Task[OpenedRun] | None,
     verifying: Task[dict[str, str]] | None = None,
+    *,
+    versus: Task[OpenedRun] | None = None,
 ) -> Descriptor:
     """The viewer with everything: passes, both panes, scrubber, card."""
     model = opening.result
     run = running.result if running is not None else None
     enabled = workspace.pipeline().ids
-    error = opening.error or (running.error if running is not None else None)
+    optimizing = [task for task in (running, versus) if task is not None]
+    error = next((task.error for task in (opening, *optimizing) if task.error is not None), None)
+    busy = [_busy(opening, "Opening"), *(_busy(task, "Optimizing") for task in optimizing)]
     return {
         "seq": workspace.seq,
         "mode": "rewrite",
         "graph": _graph(model) if model is not None else None,
         "steps": _steps(model, run) if model is not None and run is not None else None,
         "times": newest_times(model, run) if model is not None and run is not None else None,
-        "busy": _busy(opening, "Opening") or (_busy(running, "Optimizing") if running else None),
+        "busy": next(filter(None, busy), None),
         "message": {"kind": "error", "text": error.message} if error is not None else None,
         "step": workspace.view.step,
         "before": workspace.view.before,
@@ -60,10 +64,12 @@ def workbench(
         "pipeline": {
             "preset": workspace.preset,
             "presets": list(preset_names()),
+            "name": workspace.own_versus().name(),
             "enabled": list(enabled),
             "vetoed": [asdict(veto) for veto in sorted(workspace.vetoed, key=lambda v: v.root)],
         },
         "passes": catalogue(enabled),
+        "versus": _versus(workspace, model, versus),
         "verified": _verified(verifying),
     }
 
@@ -82,6 +88,20 @@ def film_descriptor(
         "event": workspace.memory.event,
         "select": [],
         "open": _open(workspace.view),
+    }
+
+
+def _versus(
+    workspace: Workspace, model: OpenedModel | None, task: Task[OpenedRun] | None
+) -> Descriptor | None:
+    """The pipeline beside it; without steps as long as they are being made."""
+    if workspace.versus is None:
+        return None
+    run = task.result if task is not None else None
+    return {
+        "id": workspace.versus.to_link(),
+        "name": workspace.versus.name(),
+        "steps": _steps(model, run) if model is not None and run is not None else None,
     }
 
 
@@ -126,6 +146,9 @@ def changed_pipeline(workspace: Workspace, event: Mapping[str, Any]) -> Workspac
             return workspace
         case {"preset": str(preset)} if preset in preset_names():
             return workspace.with_preset(preset)
+        case {"versus": str(text)}:
+            own = workspace.own_versus()
+            return replace(workspace, versus=own if text == "now" else Versus.from_link(text))
         case {"reset": True}:
             return replace(workspace.with_preset("default"), vetoed=frozenset())
         case _:

@@ -53,6 +53,46 @@ class Veto:
 
 
 @dataclass(frozen=True, slots=True)
+class Versus:
+    """Another pipeline whose result is shown beside the workspace's own.
+
+    Attributes:
+        preset: the pipeline's preset.
+        on: passes switched on beyond the preset.
+        off: passes of the preset switched off.
+    """
+
+    preset: str
+    on: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
+
+    def pipeline(self) -> Pipeline:
+        """The other pipeline."""
+        return Pipeline.of(self.preset, enable=self.on, disable=self.off)
+
+    def name(self) -> str:
+        """The preset, and what is switched by hand: "default, −2 passes"."""
+        changes = [(len(self.on), "+"), (len(self.off), "\N{MINUS SIGN}")]
+        texts = [f"{sign}{n} {'pass' if n == 1 else 'passes'}" for n, sign in changes if n]
+        return ", ".join([self.preset, *texts])
+
+    def to_link(self) -> str:
+        """For the permalink: `runtime`, or `default,-fold-constants`."""
+        on, off = sorted(self.on), sorted(self.off)
+        return ",".join([self.preset, *(f"~{p}" for p in on), *(f"-{p}" for p in off)])
+
+    @classmethod
+    def from_link(cls, text: str) -> Versus | None:
+        """What a link says; None where it names no preset."""
+        preset, *changes = text.split(",")
+        if preset not in (*PRESETS, "none"):
+            return None
+        on = frozenset(c[1:] for c in changes if c[:1] == "~" and find(c[1:]) is not None)
+        off = frozenset(c[1:] for c in changes if c[:1] == "-" and find(c[1:]) is not None)
+        return cls(preset, on, off)
+
+
+@dataclass(frozen=True, slots=True)
 class Workspace:
     """One session's state.
 
@@ -62,6 +102,7 @@ class Workspace:
         on: passes switched on beyond the preset.
         off: passes of the preset switched off.
         vetoed: matches that must not be applied.
+        versus: the pipeline whose result is shown beside this one's.
         view: what the viewer shows.
         choice: what the Run page is set to.
         memory: what the Memory page is set to.
@@ -75,6 +116,7 @@ class Workspace:
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
     vetoed: frozenset[Veto] = frozenset()
+    versus: Versus | None = None
     view: View = field(default_factory=View)
     choice: RunChoice = field(default_factory=RunChoice)
     memory: MemoryChoice = field(default_factory=MemoryChoice)
@@ -87,12 +129,17 @@ class Workspace:
         matches = [veto.match for veto in self.vetoed]
         return Pipeline.of(self.preset, enable=self.on, disable=self.off, vetoed=matches)
 
+    def own_versus(self) -> Versus:
+        """The passes as they are now, to be compared with."""
+        return Versus(self.preset, self.on, self.off)
+
     def with_model(self, model: str) -> Workspace:
         """Another model, from its first step; vetoes belonged to the old one."""
         return replace(
             self,
             model=model,
             vetoed=frozenset(),
+            versus=None,
             view=View(),
             choice=self.choice.without_steps(),
             memory=self.memory.for_another_model(),
@@ -163,6 +210,7 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "on": ",".join(sorted(workspace.on)),
         "off": ",".join(sorted(workspace.off)),
         "veto": ",".join(sorted(f"{v.match}.{v.rule}.{v.root}" for v in workspace.vetoed)),
+        "versus": workspace.versus.to_link() if workspace.versus is not None else "",
         "step": str(view.step) if view.step is not None else "",
         "before": view.before if view.before != "source" else "",
         "select": ",".join(view.select[:MAX_LISTED]),
@@ -185,6 +233,7 @@ def from_query(query: Mapping[str, str]) -> Workspace:
         on=_known_passes(query.get("on", "")),
         off=_known_passes(query.get("off", "")),
         vetoed=frozenset(map(_veto, _listed(query.get("veto", "")))),
+        versus=Versus.from_link(query.get("versus", "")),
         view=View(
             step=_number(query.get("step", "")),
             before="previous" if query.get("before") == "previous" else "source",

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from studio.opening import model_task, run_task, try_again, verify_task
+from studio.opening import model_task, run_task, try_again, verify_task, versus_task
 from studio.pages.parts import LOOK_AGAIN_S, PATIENCE_S, show_failure
 from studio.store import OpenedModel
 from studio.tasks import Task
@@ -32,20 +32,21 @@ def render() -> None:
 
 def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
     """The viewer from the first moment: its own files load while the model is being opened."""
-    running = verifying = None
+    running = verifying = versus = None
     if opening.result is not None:
         running = run_task(workspace, opening.result)
         running.wait(PATIENCE_S)
         if running.result is not None:
             verifying = verify_task(opening.result, running.result)
-    pending = [t for t in (opening, running, verifying) if t is not None and not t.done]
+        versus = versus_task(workspace, opening.result)
+    pending = [t for t in (opening, running, versus, verifying) if t is not None and not t.done]
 
     @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
     def look() -> None:
         if any(task.done for task in pending) or current() != workspace:
             st.rerun()
         passlens_viewer(
-            workbench(workspace, opening, running, verifying),
+            workbench(workspace, opening, running, verifying, versus=versus),
             key=KEY,
             on_view=lambda: _take("view", changed_view),
             on_pipeline=lambda: _take("pipeline", changed_pipeline),

@@ -30,9 +30,18 @@ class Message(TypedDict):
     text: str
 
 
+class Versus(TypedDict):
+    """The pipeline whose result is shown beside; `steps` are None while they are being made."""
+
+    id: str
+    name: str
+    steps: Source | None
+
+
 class PipelineState(TypedDict):
     """Which passes are on. A veto is a record with `match`, and where known `rule`, `root`."""
 
+    name: str
     preset: str
     presets: list[str]
     enabled: list[str]
@@ -56,6 +65,7 @@ class ViewerData(TypedDict):
     select: NotRequired[list[str]]
     open: NotRequired[list[str] | None]
     pipeline: NotRequired[PipelineState]
+    versus: NotRequired[Versus | None]
     passes: NotRequired[list[dict[str, Any]]]
     limits: NotRequired[Mapping[str, Any]]
 

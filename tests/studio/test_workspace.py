@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from studio.viewing import changed_pipeline, changed_view
-from studio.workspace import Veto, View, Workspace, from_query, to_query
+from studio.workspace import Versus, Veto, View, Workspace, from_query, to_query
 
 FULL = Workspace(
     model="gpt2",
@@ -13,6 +13,7 @@ FULL = Workspace(
     on=frozenset(),
     off=frozenset({"eliminate-identity"}),
     vetoed=frozenset({Veto("0123456789ab", "ConvBatchNorm", "n5~1")}),
+    versus=Versus("default", frozenset({"fuse-gelu-runtime"}), frozenset({"fold-constants"})),
     view=View(step=7, before="previous", select=("n1", "n2~1"), open=("/a", "/a/b")),
     record=12,
 )
@@ -37,11 +38,13 @@ def test_defaults_make_a_short_link() -> None:
         {"preset": "<script>"},
         {"on": "no-such-pass,"},
         {"before": "later"},
+        {"versus": "everything,-fold-constants"},
     ],
 )
 def test_nonsense_in_a_link_is_passed_over(query: dict[str, str]) -> None:
     workspace = from_query(query)
     assert workspace.view.step is None
+    assert workspace.versus is None
     assert (workspace.preset, workspace.on, workspace.view.before) == (
         "default",
         frozenset(),
@@ -96,3 +99,15 @@ def test_a_veto_leaves_the_step_and_what_the_viewer_shows_alone() -> None:
     ):
         assert (workspace.view, workspace.seq) == (replace(FULL.view, step=9), FULL.seq)
         assert to_query(workspace)["step"] == "9"
+
+
+def test_a_pipeline_is_compared_with_a_preset_or_with_itself_as_it_is_now() -> None:
+    with_runtime = changed_pipeline(Workspace(), {"versus": "runtime"})
+    assert with_runtime.versus == Versus("runtime")
+    assert changed_pipeline(with_runtime, {"versus": ""}).versus is None
+    switched = Workspace().with_pass("fold-constants", enabled=False)
+    pinned = changed_pipeline(switched, {"versus": "now"}).with_preset("runtime")
+    assert pinned.versus is not None
+    assert pinned.versus.pipeline() == switched.pipeline()
+    assert pinned.versus.name() == "default, −1 pass"
+    assert pinned.with_model("bert").versus is None

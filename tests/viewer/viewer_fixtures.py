@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer_maker import PASS_INDEX, Json, Maker
 
 
-def cnn(blocks: int = 8) -> tuple[Json, Json]:
+def cnn(blocks: int = 8, *, relu_fused: bool = True) -> tuple[Json, Json]:
     """A residual network; Conv + BatchNormalization, then Conv + Relu, are fused step by step."""
     m = Maker(f"cnn{blocks}")
     x = m.input("pixel_values", "1×3×224×224")
@@ -43,7 +43,7 @@ def cnn(blocks: int = 8) -> tuple[Json, Json]:
             rows=["W 64×64×3×3", "B 64"],
         )
     for chain in convs:
-        if len(chain) == 3:
+        if len(chain) == 3 and relu_fused:
             m.rewrite(
                 "fuse-conv-relu",
                 "ConvRelu",

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,15 @@ from typing import Any
 from viewer_films import film
 from viewer_fixtures import cnn, folding, hostile, transformer, wide
 from viewer_maker import pass_records
+
+from optimizer.model.loader import load_path
+from optimizer.model.symbolic import SymbolicValues
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.replay import Cursor
+from studio.gallery import gallery
+from studio.graphview.graph_file import graph_json, groups_of
+from studio.graphview.steps_file import steps_json
 
 HERE = Path(__file__).parent
 ASSETS = HERE.parents[1] / "studio" / "viewer" / "assets"
@@ -24,9 +34,23 @@ TYPES = {
 }
 
 Json = dict[str, Any]
+
+
+def optimized(network: str, preset: str) -> tuple[Json, Json]:
+    """A sample network and what a preset makes of it, as the studio writes them down."""
+    model = load_path(gallery.open_path(network))
+    SymbolicValues(model.ir).propagate(model.ir.graph)
+    cursor = Cursor.at_end(optimize(model, Pipeline.of(preset)))
+    cursor.seek(0)
+    groups = groups_of(model.ir.graph)
+    graph = graph_json(model.ir.graph, key=network, name=network, groups=groups)
+    return graph, steps_json(cursor, key=f"{network}-{preset}", graph_key=network, groups=groups)
+
+
 MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
     "cnn4": lambda: cnn(4),
     "cnn8": lambda: cnn(8),
+    "cnn8-plain": lambda: cnn(8, relu_fused=False),
     "cnn16": lambda: cnn(16),
     "transformer2": lambda: transformer(2),
     "transformer12": lambda: transformer(12),
@@ -34,6 +58,7 @@ MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
     "transformer160": lambda: transformer(160),
     "folding": folding,
     "hostile": hostile,
+    **{f"tour-{preset}": partial(optimized, "tour", preset) for preset in ("default", "runtime")},
     "wide": wide,
 }
 _made: dict[str, tuple[Json, Json]] = {}

@@ -1,6 +1,8 @@
 // @ts-check
 // The step card: which rewrite this is, what it did, and why it is safe.
 
+import { Comparison } from "./comparison.js";
+import { comparisonCard } from "./comparisoncard.js";
 import { button, fill, h } from "./dom.js";
 import { copyText, permalink } from "./link.js";
 import { drawMini } from "./mini.js";
@@ -29,6 +31,10 @@ export class Card {
       fill(this.el, ...vetoCard(this.viewer, this.viewer.veto.done));
       return;
     }
+    if (s instanceof Comparison && !step) {
+      fill(this.el, ...comparisonCard(this.viewer, s));
+      return;
+    }
     if (!s.steps.length) {
       fill(
         this.el,
@@ -45,6 +51,7 @@ export class Card {
       fill(this.el, ...this.#overview());
       return;
     }
+    const side = s instanceof Comparison ? s.sides[s.sideOf(step)] : null;
     const pass = s.trace.passes[step.pass];
     const swatch = h("i.pl-swatch");
     swatch.style.background = this.viewer.theme?.family(pass?.family ?? "") ?? "";
@@ -59,9 +66,10 @@ export class Card {
       h(
         "p.pl-dim",
         null,
-        `Step ${step.n} of ${s.steps.length}`,
+        side ? `Only with ${side.name} · its step ${step.own}` : `Step ${step.n} of ${s.steps.length}`,
         step.round > 1 ? ` · round ${step.round}` : "",
       ),
+      side ? button("List all rewrites that differ", "All that differs", () => this.#all(), "pl-link") : null,
       h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
       ruleLine(step, pass),
       step.weights ? weightsPicture(step.weights) : this.#mini(),
@@ -87,7 +95,9 @@ export class Card {
       h(
         "div.pl-actions",
         null,
-        button("Do not make this rewrite", "Veto", () => this.viewer.veto.ask(step)),
+        side && side !== /** @type {Comparison} */ (s).sides[0]
+          ? null // the other pipeline takes no vetoes
+          : button("Do not make this rewrite", "Veto", () => this.viewer.veto.ask(step)),
         button("Show the place in the graph (g)", "Show", () => this.#show(step)),
         button("Copy the match id", "Copy id", (e) => copy(step.match, e)),
         button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.viewer), e)),
@@ -166,6 +176,11 @@ export class Card {
       ),
       verdictLine(this.viewer.data?.verified),
     ];
+  }
+
+  #all() {
+    this.viewer.nav.goto(0);
+    this.viewer.shell.root.focus({ preventScroll: true }); // this button goes away
   }
 
   #mini() {

@@ -22,5 +22,9 @@ export function markColour(t, mark) {
       ? t.remove
       : mark === "changed"
         ? t.change
-        : t.match;
+        : mark === "first"
+          ? t.first
+          : mark === "second"
+            ? t.second
+            : t.match;
 }

@@ -34,7 +34,7 @@ export class Details {
       return;
     }
     this.steps.render();
-    const rec = s.history.record(o, s.late.alive[o] ? s.step : Math.max(0, s.history.died[o] - 1));
+    const rec = s.history.record(o, s.present(o));
     const swatch = h("i.pl-swatch");
     swatch.style.background = this.viewer.theme?.category(rec.cat).solid ?? "";
     fill(

@@ -11,9 +11,13 @@ import { LOD, markColour, meets } from "./detail.js";
 /** @typedef {import("./place.js").Box} Box */
 /** @typedef {import("./theme.js").Theme} Theme */
 
-/** @typedef {"added" | "removed" | "changed" | "matched" | "vetoed" | "declined"} Mark */
 /**
- * @typedef {{mark: Mark | null, now: boolean, faded: boolean, plus: number, minus: number}} BoxMark
+ * @typedef {"added" | "removed" | "changed" | "matched" | "vetoed" | "declined" | "first" | "second"}
+ *   Mark the last two: there with one of two pipelines alone
+ */
+/**
+ * @typedef {{mark: Mark | null, now: boolean, faded: boolean, plus: number, minus: number,
+ *   sides?: boolean}} BoxMark sides: what came and went is what B and A alone have
  */
 
 /**

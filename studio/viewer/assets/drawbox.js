@@ -19,6 +19,8 @@ const SIGNS = new Map([
   ["removed", "−"],
   ["vetoed", "×"],
   ["declined", "!"],
+  ["first", "A"],
+  ["second", "B"],
 ]);
 /** @type {Map<import("./draw.js").Mark, number[]>} */
 const DASHES = new Map([

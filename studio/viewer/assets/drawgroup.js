@@ -12,6 +12,14 @@ import { counted } from "./numbers.js";
 /** @typedef {import("./place.js").Box} Box */
 /** @typedef {import("./drawbox.js").Place} Place */
 
+/** @type {Record<string, (theme: import("./theme.js").Theme) => string>} by the badge's sign */
+const BADGES = {
+  "+": (theme) => theme.add,
+  "−": (theme) => theme.remove,
+  A: (theme) => theme.first,
+  B: (theme) => theme.second,
+};
+
 /**
  * A closed group: a small stack with its name, how many nodes, and what changed inside.
  * @param {Scene} s
@@ -91,11 +99,12 @@ function chevron(c, x, y, open) {
   c.fill();
 }
 
-/** @param {BoxMark | undefined} mark */
+/** What changed inside: how many came and went, or are there on one side alone. @param {BoxMark | undefined} mark */
 function badgeText(mark) {
+  const [more, less] = mark?.sides ? ["B ", "A "] : ["+", "−"];
   const parts = [];
-  if (mark?.plus) parts.push(`+${mark.plus}`);
-  if (mark?.minus) parts.push(`−${mark.minus}`);
+  if (mark?.plus) parts.push(`${more}${mark.plus}`);
+  if (mark?.minus) parts.push(`${less}${mark.minus}`);
   return parts;
 }
 
@@ -115,7 +124,7 @@ function drawBadge(s, mark, right, y) {
   c.textBaseline = "middle";
   let x = right;
   for (const text of badgeText(mark).reverse()) {
-    c.fillStyle = text[0] === "+" ? theme.add : theme.remove;
+    c.fillStyle = BADGES[text[0]](theme);
     c.fillText(text, x, y);
     x -= metrics.width(text, metrics.fonts.tag) + 5;
   }

@@ -2,6 +2,7 @@
 // What a group is and what became of it: nodes before and after, the steps inside it, declined
 // inside it.
 
+import { Comparison } from "./comparison.js";
 import { button, fill, h } from "./dom.js";
 import { counted, whole } from "./numbers.js";
 import { StepSection } from "./stepsection.js";
@@ -61,8 +62,9 @@ export class GroupCard {
 
   /** In one line. @param {Session} s @param {Selection} selection */
   #became(s, selection) {
+    if (s instanceof Comparison) return this.#sides(s, selection);
     const last = s.steps.length;
-    const [before, after] = total(selection.operators([0, last]), 2);
+    const [before, after] = total(selection.operators([s.stateAt(0), s.stateAt(last)]), 2);
     if (!s.trace) return h("p.pl-lead", null, h("b", null, counted(before, "node")));
     return h(
       "p.pl-lead",
@@ -74,10 +76,18 @@ export class GroupCard {
     );
   }
 
+  /** Of two pipelines, in one line. @param {Comparison} s @param {Selection} selection */
+  #sides(s, selection) {
+    const [before, ...after] = total(selection.operators(s.states()), 3);
+    const parts = s.sides.map(({ name }, i) => `${whole(after[i])} with ${name}`);
+    const text = ` in the source, ${parts.join(", ")}`;
+    return h("p.pl-lead", null, h("b", null, counted(before, "node")), text);
+  }
+
   /** Before, now, and in the end. @param {Session} s @param {Selection} selection */
   #operators(s, selection) {
-    const steps = [...new Set([s.early.step, s.step, s.steps.length])].sort((a, b) => a - b);
-    const heads = steps.map((n) => (!s.trace ? "nodes" : n ? `step ${n}` : "source"));
+    const steps = s.states();
+    const heads = steps.map(({ name }) => (s.trace ? name : "nodes"));
     const rows = [...selection.operators(steps)];
     const rest = rows.length > OPERATORS + 1 ? rows.splice(OPERATORS) : [];
     const shown = rows.map(([op, counts]) => [op, ...counts]);

@@ -1,7 +1,8 @@
 // @ts-check
 // The line above each pane: what it shows, and where one is.
 
-import { h } from "./dom.js";
+import { Comparison } from "./comparison.js";
+import { button, h } from "./dom.js";
 import { counted } from "./numbers.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
@@ -15,6 +16,7 @@ import { counted } from "./numbers.js";
  */
 export function paneHeader(s, which, stage) {
   if (stage.single) return [h("b", null, s.graph.name), count(s.late.total)];
+  if (s instanceof Comparison) return sideHeader(s, which, stage);
   if (which === "before") {
     const label = s.before === "source" ? "source" : `step ${Math.max(0, s.step - 1)}`;
     return [
@@ -38,6 +40,24 @@ export function paneHeader(s, which, stage) {
   }
   const waiting = s.trace ? "" : stage.busy ? "optimizing" : "no rewrites yet";
   return [h("b", null, "AFTER"), h("span.pl-dim", null, step), count(s.late.total), h("span.pl-dim", null, waiting)];
+}
+
+/**
+ * Of two pipelines: which one, and how it ends.
+ * @param {Comparison} s @param {import("./session.js").Which} which @param {Stage} stage
+ */
+function sideHeader(s, which, stage) {
+  const name = (/** @type {0 | 1} */ side) =>
+    h(`span.pl-side.pl-${side ? "second" : "first"}`, null, side ? "B" : "A");
+  const parts = (/** @type {0 | 1} */ side, /** @type {number} */ total) => [
+    name(side),
+    h("b", null, s.sides[side].name),
+    count(total),
+  ];
+  if (which === "before") return parts(0, s.early.total);
+  const end = button("End the comparison", "×", () => stage.host.endComparison(), "pl-x");
+  const both = which === "overlay" ? [...parts(0, s.early.total), h("span.pl-dim", null, "·")] : [];
+  return [...both, ...parts(1, s.late.total), end];
 }
 
 /** @param {number} n */

@@ -15,28 +15,43 @@ const SHOWN = 24; // nodes listed before "and … more"
  */
 export function lifeSection(viewer, s, o, chip) {
   if (!s.trace || s.union.kind[o]) return null;
-  const { family } = s.history;
   const { id } = s.union.recs[o];
-  const goTo = (/** @type {number} */ n) =>
-    button(`Go to step ${n}`, `step ${n}`, () => viewer.nav.goto(n), "pl-link");
   const chips = (/** @type {string[]} */ ids) => nodeChips(s, ids, chip);
-  const rows = [...origin(s, id, goTo, chips), ...takenOver(s, id, goTo, chips)];
-  for (const n of s.history.changes(o)) rows.push(h("p", null, "Changed in place, ", goTo(n)));
-  rows.push(...end(s, id, goTo, chips));
-  return h("section.pl-life", null, h("h3", null, "In this trace"), ...rows);
+  const told = s.lives.filter((life) => o < s.union.sources || life.family.born.has(id));
+  const parts = told.flatMap((life) => {
+    const goTo = (/** @type {number} */ n) => stepLink(viewer, life.target(n), n);
+    const where = { ...life, passes: s.trace?.passes ?? [], index: s.union.index };
+    const rows = [...origin(where, id, goTo, chips), ...takenOver(where, id, goTo, chips)];
+    for (const n of life.changes(o)) rows.push(h("p", null, "Changed in place, ", goTo(n)));
+    rows.push(...end(where, id, goTo, chips));
+    return [h("h3", null, life.title), ...rows];
+  });
+  return h("section.pl-life", null, ...parts);
 }
 
+/**
+ * @param {import("./viewer.js").Viewer} viewer @param {number | null} target @param {number} n
+ * @returns {HTMLElement}
+ */
+function stepLink(viewer, target, n) {
+  if (target === null) return h("span", null, `step ${n}`);
+  return button(`Go to step ${n}`, `step ${n}`, () => viewer.nav.goto(target), "pl-link");
+}
+
+/**
+ * @typedef {import("./session.js").Life & {passes: import("./types.js").PassRecord[],
+ *   index: Map<string, number>}} Told
+ */
 /** @typedef {(n: number) => HTMLElement} GoTo */
 /** @typedef {(ids: string[]) => (HTMLElement | string)[]} Chips */
 
-/** @param {Session} s @param {string} id @param {GoTo} goTo @param {Chips} chips */
-function origin(s, id, goTo, chips) {
-  const { family } = s.history;
+/** @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips */
+function origin({ family, steps, passes }, id, goTo, chips) {
   const made = family.born.get(id);
   if (!made) return [];
-  const step = s.steps[made - 1];
+  const step = steps[made - 1];
   const from = step.from?.[id] ?? [];
-  const by = s.trace?.passes[step.pass]?.title ?? step.rule;
+  const by = passes[step.pass]?.title ?? step.rule;
   const rows = [
     h(
       "p",
@@ -55,10 +70,9 @@ function origin(s, id, goTo, chips) {
 
 /**
  * What merged into it, or was removed before it, since it is there.
- * @param {Session} s @param {string} id @param {GoTo} goTo @param {Chips} chips
+ * @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips
  */
-function takenOver(s, id, goTo, chips) {
-  const { family } = s.history;
+function takenOver({ family }, id, goTo, chips) {
   const made = family.born.get(id) ?? 0;
   const rows = [];
   for (const [n, ids] of byStep(family.sources.get(id) ?? []))
@@ -71,9 +85,8 @@ function takenOver(s, id, goTo, chips) {
   return rows;
 }
 
-/** @param {Session} s @param {string} id @param {GoTo} goTo @param {Chips} chips */
-function end(s, id, goTo, chips) {
-  const { family } = s.history;
+/** @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips */
+function end({ family, index }, id, goTo, chips) {
   const gone = family.left.get(id);
   const fate = family.fate(id);
   if (!gone) {
@@ -81,7 +94,7 @@ function end(s, id, goTo, chips) {
     const also = fate.into.length ? " Also part of " : "";
     return [h("p", null, kept, also, ...chips(fate.into))];
   }
-  const others = gone.nodes.filter((x) => x !== id && s.union.index.has(x)).length;
+  const others = gone.nodes.filter((x) => x !== id && index.has(x)).length;
   const words = {
     merged: others
       ? `Merged with ${others} ${others === 1 ? "other" : "others"} into `

@@ -9,7 +9,7 @@
  */
 export function viewNow({ session: s, selected, nav }) {
   return {
-    step: s?.step ?? 0,
+    step: s?.linkedStep() ?? 0,
     before: s?.before ?? "source",
     select: selected === null ? [] : [selected],
     open: s?.tree.openChanges()?.filter((id) => !nav.lent.has(id.slice(1))) ?? null,

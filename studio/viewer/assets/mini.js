@@ -4,6 +4,7 @@
 
 import { drawBox } from "./drawbox.js";
 import { rankItems, placeItems } from "./layered.js";
+import { Cursor } from "./trace.js";
 
 /** @typedef {import("./session.js").Session} Session */
 
@@ -26,8 +27,8 @@ export function drawMini(canvas, s, theme) {
   const gone = new Set(step.removed);
   const stays = step.matched.filter((id) => !gone.has(id));
   const changed = new Set(Object.keys(step.changed ?? {}));
-  const old = arrange(s, find(step.matched), s.step - 1);
-  const fresh = arrange(s, find([...new Set([...stays, ...step.added, ...changed])]), s.step);
+  const old = arrange(s, find(step.matched), s.place - 1);
+  const fresh = arrange(s, find([...new Set([...stays, ...step.added, ...changed])]), s.place);
   const width = canvas.clientWidth || 280;
   const half = (width - 40) / 2;
   // Side by side where it stays readable, else one above the other.
@@ -98,12 +99,12 @@ export function drawMini(canvas, s, theme) {
 /** @param {Session} s @param {number[]} occupants @param {number} step */
 function arrange(s, occupants, step) {
   const at = new Map(occupants.map((o, i) => [o, i]));
-  const delta = s.union.deltas[s.step - 1];
-  const flipped = new Set(step < s.step ? [...delta.on, ...delta.off] : []);
+  const cursor = new Cursor(s.union);
+  cursor.goto(step);
   /** @type {[number, number][]} */
   const inner = [];
   for (let e = 0; e < s.union.from.length; e++) {
-    if (!!s.late.edgeAlive[e] === flipped.has(e)) continue;
+    if (!cursor.edgeAlive[e]) continue;
     const a = at.get(s.union.from[e]),
       b = at.get(s.union.to[e]);
     if (a !== undefined && b !== undefined && a !== b) inner.push([a, b]);

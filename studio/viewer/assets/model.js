@@ -113,7 +113,10 @@ function lifetimes(deltas, total, sources, edges, sourceEdges) {
   const edgeBorn = new Float64Array(edges).fill(Infinity).fill(0, 0, sourceEdges);
   const edgeDied = new Float64Array(edges).fill(Infinity);
   deltas.forEach((d, i) => {
-    for (const o of d.added) born[o] = Math.min(born[o], i + 1);
+    for (const o of d.added) {
+      born[o] = Math.min(born[o], i + 1);
+      died[o] = Infinity; // a node may come back
+    }
     for (const o of d.removed) died[o] = i + 1;
     for (const e of d.on) {
       edgeBorn[e] = Math.min(edgeBorn[e], i + 1);

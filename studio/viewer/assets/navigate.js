@@ -201,7 +201,7 @@ export class Navigator {
     }
     if (!s || o === undefined) return;
     const target =
-      s.late.alive[o] || s.early.alive[o] ? o : (s.history.heirs(o, s.late.alive)[0] ?? o);
+      s.late.alive[o] || s.early.alive[o] ? o : (s.kin(o)[0] ?? o);
     const slot = s.union.slotOf[target];
     this.#openAll(s.tree.closedAbove(slot));
     viewer.stage.centre(slot, ms, s.late.alive[target] ? "after" : "before");

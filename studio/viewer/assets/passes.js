@@ -98,6 +98,31 @@ export class Passes {
       h("h2", null, "Pipeline"),
       select,
       button("Back to the preset", "↺", () => this.#send({ reset: true }), "pl-icon"),
+      this.#versus(),
+    );
+  }
+
+  /** Another pipeline beside this one. */
+  #versus() {
+    const { pipeline, versus } = this.viewer.data ?? {};
+    const options = [["", "nothing"], ...(pipeline?.presets ?? []).map((p) => [p, p])];
+    if (versus && !options.some(([value]) => value === versus.id))
+      options.push([versus.id, versus.name]);
+    options.push(["now", "the passes as they are now"]);
+    const chosen = versus?.id ?? "";
+    return h(
+      "label.pl-versus",
+      { title: "See what another pipeline makes of the same network, beside this one" },
+      "Compare with",
+      h(
+        "select",
+        {
+          "aria-label": "Compare with pipeline",
+          "data-focus": "versus",
+          onchange: (/** @type {any} */ e) => this.#send({ versus: e.target.value }),
+        },
+        ...options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+      ),
     );
   }
 
@@ -177,7 +202,7 @@ export class Passes {
             () => this.viewer.nav.goto(first),
             "pl-count",
           )
-        : h("span.pl-count", null, known && on ? "0" : "");
+        : h("span.pl-count", null, known && (on || p.fired) ? String(p.fired ?? 0) : "");
     const row = h(
       `li.pl-pass${on ? "" : ".pl-off"}${p.fired ? "" : ".pl-idle"}`,
       null,

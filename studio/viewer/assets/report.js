@@ -2,6 +2,7 @@
 // What the outside hears: the view or the film's event, once the user has rested a second; and a
 // truthful status for tests.
 
+import { wanted } from "./fetching.js";
 import { viewNow } from "./link.js";
 import { NODE } from "./model.js";
 
@@ -61,7 +62,7 @@ export class Report {
     const { session: s, stage, shell, loaded, data } = this.viewer;
     const { picture, width } = stage.panes[1];
     const drawn = picture !== null && width > 0;
-    const current = `${data?.graph?.key ?? ""}|${data?.steps?.key ?? ""}` === loaded;
+    const current = data !== null && wanted(data) === loaded;
     /** @type {any} */ (window).__passlens = {
       ready: this.loaded && current && drawn && shell.film.ready,
       version: this.version,

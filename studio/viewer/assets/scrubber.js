@@ -3,6 +3,7 @@
 // keys. Where there are more rewrites than room, a bar stands for several and the wheel zooms.
 
 import { makeBars, scaleOf, stepsPerBar } from "./bars.js";
+import { Comparison } from "./comparison.js";
 import { fill, h } from "./dom.js";
 import { noun, signed } from "./numbers.js";
 import { PlayBar } from "./playbar.js";
@@ -142,7 +143,8 @@ export class Scrubber extends PlayBar {
     const saved = s ? this.#sum(s.step) : 0;
     const unit = METRICS.find((m) => m[0] === this.height)?.[2] ?? "";
     const nodes = this.height === "nodes" ? ` ${noun(saved, "node")}` : "";
-    this.below.textContent = n ? `${signed(saved, unit)}${nodes}` : "no rewrites";
+    const total = n ? `${signed(saved, unit)}${nodes}` : "no rewrites";
+    this.below.textContent = s instanceof Comparison ? "rewrites that differ" : total;
     const text = s?.current ? `step ${s.step} of ${n}, ${s.current.rule}` : "source graph";
     this.showPlace(s?.step ?? 0, text);
     this.redraw();
@@ -174,7 +176,8 @@ export class Scrubber extends PlayBar {
   words(k) {
     const { session: s } = this.viewer;
     const step = s?.steps[k - 1];
-    if (!s || !step) return [h("b", null, "Source graph")];
+    if (!s || !step)
+      return [h("b", null, s instanceof Comparison ? "All that differs" : "Source graph")];
     const bar = this.bars.bars[Math.floor((k - 1) / this.each)];
     if (bar && bar.to - bar.from > 1) return this.#several(bar);
     const root = s.union.index.get(step.root);

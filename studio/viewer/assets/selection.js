@@ -19,7 +19,7 @@ export class Selection {
     /** @type {number[]} steps that touch it; of a node, also what it was made from and became */
     this.steps = this.group
       ? session.touches.ofAll(this.members.map((o) => union.recs[o].id))
-      : session.touches.ofLine(id, session.history.family);
+      : session.stepsOf(id);
   }
 
   /** @returns {number[]} all nodes that a group ever holds */
@@ -37,7 +37,7 @@ export class Selection {
 
   /** @returns {Set<number>} boxes that stand for it now, for what it was made from and became */
   boxes() {
-    const { union, tree, history, late, before, layout } = this.session;
+    const { union, tree, layout } = this.session;
     const keys = new Set();
     const { node: o, group } = this;
     if (group) {
@@ -46,9 +46,7 @@ export class Selection {
     }
     if (o === undefined) return keys;
     keys.add(tree.boxOf(union.slotOf[o]));
-    for (const heir of history.heirs(o, late.alive)) keys.add(tree.boxOf(union.slotOf[heir]));
-    if (before === "source")
-      for (const a of history.ancestors(o)) keys.add(tree.boxOf(union.slotOf[a]));
+    for (const other of this.session.kin(o)) keys.add(tree.boxOf(union.slotOf[other]));
     return keys;
   }
 
@@ -63,16 +61,17 @@ export class Selection {
   }
 
   /**
-   * Nodes by operator at some steps, the most first.
-   * @param {number[]} steps @returns {Map<string, number[]>} as many counts as steps
+   * Nodes by operator in some states of the graph, the most first.
+   * @param {import("./session.js").State[]} states
+   * @returns {Map<string, number[]>} as many counts as states
    */
-  operators(steps) {
+  operators(states) {
     const { union } = this.session;
     /** @type {Map<string, number[]>} */
     const rows = new Map();
     for (const o of this.members) {
       if (union.kind[o] !== NODE) continue;
-      const alive = steps.map((n) => Number(union.born[o] <= n && n < union.died[o]));
+      const alive = states.map(({ has }) => Number(has(o)));
       if (!alive.includes(1)) continue;
       const { op } = union.recs[o];
       const known = rows.get(op);

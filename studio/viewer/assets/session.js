@@ -13,6 +13,17 @@ import { Cursor, History } from "./trace.js";
 /** @typedef {import("./draw.js").BoxMark} BoxMark */
 /** @typedef {"before" | "after" | "overlay"} Which */
 
+/** @typedef {{name: string, has: (o: number) => boolean}} State which nodes are there */
+
+/**
+ * @typedef {object} Life
+ * @property {string} title
+ * @property {import("./family.js").Family} family
+ * @property {import("./types.js").StepRecord[]} steps of its trace
+ * @property {(n: number) => number | null} target where to go for a step of that trace
+ * @property {(o: number) => number[]} changes steps that changed a node in place
+ */
+
 export class Session {
   /**
    * @param {import("./types.js").GraphJson} graph
@@ -56,6 +67,61 @@ export class Session {
     return this.step > 0 ? this.steps[this.step - 1] : null;
   }
 
+  /** The current rewrite's number in the union's trace. */
+  get place() {
+    return this.step;
+  }
+
+  /**
+   * What nodes went through, told by each trace that is shown.
+   * @returns {Life[]}
+   */
+  get lives() {
+    const { history, steps } = this;
+    return [
+      {
+        title: "In this trace",
+        family: history.family,
+        steps,
+        target: (n) => n,
+        changes: (o) => history.changes(o),
+      },
+    ];
+  }
+
+  /** Steps that touch a node, what it was made from, or what does its work. @param {string} id */
+  stepsOf(id) {
+    return this.touches.ofLine(id, this.history.family);
+  }
+
+  /** @param {number} n a step @returns {State} */
+  stateAt(n) {
+    const { born, died } = this.union;
+    return { name: n ? `step ${n}` : "source", has: (o) => born[o] <= n && n < died[o] };
+  }
+
+  /** The states of the graph worth counting: before, now, in the end. @returns {State[]} */
+  states() {
+    const steps = [...new Set([this.early.step, this.step, this.steps.length])];
+    return steps.sort((a, b) => a - b).map((n) => this.stateAt(n));
+  }
+
+  /** The step that a link to this view names. */
+  linkedStep() {
+    return this.step;
+  }
+
+  /** The step at which a node is shown. @param {number} o */
+  present(o) {
+    return this.late.alive[o] ? this.step : Math.max(0, this.history.died[o] - 1);
+  }
+
+  /** What stands for a node in the panes, itself too. @param {number} o @returns {number[]} */
+  kin(o) {
+    const heirs = this.history.heirs(o, this.late.alive);
+    return this.before === "source" ? [...heirs, ...this.history.ancestors(o)] : heirs;
+  }
+
   /** @param {number} step @param {"source" | "previous"} [before] */
   goto(step, before = this.before) {
     this.before = before;
@@ -83,7 +149,7 @@ export class Session {
 
   /** @param {Which} which @returns {Picture} */
   picture(which) {
-    const stamp = `${this.folds}|${which === "after" ? "" : this.early.step}|${which === "before" ? "" : this.step}`;
+    const stamp = `${this.folds}|${which === "after" ? "" : this.early.step}|${which === "before" ? "" : this.late.step}`;
     const known = this.cache.get(which);
     if (known?.stamp === stamp) return known.picture;
     const picture = placePane(this.layout, this.#state(which));
@@ -129,6 +195,13 @@ export class Session {
   /** @returns {Int32Array} nodes gone since "before", by group */
   get minus() {
     return this.#tally().minus;
+  }
+
+  /** What changed in a group, in words. @param {number} g */
+  changeText(g) {
+    const parts = [this.plus[g] ? `+${this.plus[g]}` : "", this.minus[g] ? `−${this.minus[g]}` : ""];
+    const change = parts.filter(Boolean).join(" ");
+    return change && `${change} since ${this.before === "source" ? "source" : "the step before"}`;
   }
 
   /** One scan over all occupants, then up the tree. */
@@ -202,7 +275,7 @@ export class Session {
     const marks = new Map();
     for (const b of this.picture(which).boxes) {
       const mark =
-        b.kind === "node" ? this.#nodeMark(b.occ, which, touched) : this.#groupMark(b, now, places);
+        b.kind === "node" ? this.nodeMark(b.occ, which, touched) : this.groupMark(b, now, places);
       if (mark) marks.set(b.key, mark);
     }
     return marks;
@@ -224,7 +297,7 @@ export class Session {
    * @param {Set<number>} places groups around what is marked besides
    * @returns {BoxMark | null}
    */
-  #groupMark(b, now, places) {
+  groupMark(b, now, places) {
     const g = b.key - this.layout.slots;
     const plus = this.plus[g],
       minus = this.minus[g];
@@ -247,7 +320,7 @@ export class Session {
    * @param {{matched: Set<number>, added: Set<number>, changed: Set<number>}} touched
    * @returns {BoxMark | null}
    */
-  #nodeMark(o, which, touched) {
+  nodeMark(o, which, touched) {
     const a = this.early.alive[o],
       b = this.late.alive[o];
     const plain = { faded: false, plus: 0, minus: 0 };

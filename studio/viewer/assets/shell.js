@@ -113,6 +113,7 @@ export class Shell {
         this.tip.node(s, box, event, which, { warm, around });
       },
       setBefore: (before) => viewer.nav.setBefore(before),
+      endComparison: () => viewer.trigger("pipeline", { versus: "" }),
       moved: () => this.tip.hide(),
       drawn: () => viewer.report.publish(),
       selection: () => viewer.selection,

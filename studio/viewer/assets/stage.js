@@ -24,6 +24,7 @@ export const MOTION_MS = 320;
  * @property {(box: Box, which: Which) => void} toggle
  * @property {(box: Box | null, event: MouseEvent | null, which: Which) => void} hover
  * @property {(before: "source" | "previous") => void} setBefore
+ * @property {() => void} endComparison
  * @property {() => void} moved the user moved the camera
  * @property {() => void} drawn after every real drawing
  * @property {() => import("./selection.js").Selection | null} selection

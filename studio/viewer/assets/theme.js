@@ -52,6 +52,7 @@ const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c",
  * @property {string} remove
  * @property {string} change
  * @property {string} match
+ * @property {string} first of two pipelines @property {string} second
  * @property {(cat: string) => {solid: string, tint: string, edge: string}} category
  * @property {(t: number) => {tint: string, edge: string}} heat fill and border of a time, 0 to 1
  * @property {(family: string) => string} family
@@ -97,6 +98,8 @@ export function readTheme(host) {
     remove: dark ? "#f0766b" : "#c5443b",
     change: dark ? "#e0b04a" : "#a87400",
     match: dark ? "#f2c14e" : "#e0a100",
+    first: dark ? "#f0a35e" : "#b3530a",
+    second: dark ? "#b99af5" : "#6b3fc4",
     category: (cat) => cats.get(cat) ?? unknown,
     heat: (t) => ({
       tint: css(mix(bg, HOT, 0.04 + (dark ? 0.66 : 0.8) * t)),
@@ -115,6 +118,8 @@ const PROPERTIES = [
   "faint",
   "border",
   "primary",
+  "first",
+  "second",
   "add",
   "remove",
   "change",

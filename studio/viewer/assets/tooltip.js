@@ -56,16 +56,13 @@ export class Tooltip {
     }
     if (box.group) {
       const g = box.group.at;
-      const change = [s.plus[g] ? `+${s.plus[g]}` : "", s.minus[g] ? `−${s.minus[g]}` : ""]
-        .filter(Boolean)
-        .join(" ");
       this.show(
         [
           h("b", null, box.group.name),
           h(
             "div",
             null,
-            `${counted(s.counts(which)[g], "node")}${change ? `, ${change} since ${s.before === "source" ? "source" : "the step before"}` : ""}`,
+            [counted(s.counts(which)[g], "node"), s.changeText(g)].filter(Boolean).join(", "),
           ),
           warm ? h("div", null, warmthText(warm)) : "",
           h(

@@ -75,6 +75,7 @@
  * @property {number} [us]
  * @property {number[]} [depends]
  * @property {WeightsRecord} [weights] where only weights go
+ * @property {number} [own] its number in its own trace, where `n` is another
  */
 
 /**
@@ -133,6 +134,8 @@
  * whether the outputs are those of the source
  */
 
+/** @typedef {{id: string, name: string, steps: {key: string, url: string} | null}} Versus */
+
 /**
  * @typedef {object} Descriptor what Streamlit sends
  * @property {number} seq
@@ -148,7 +151,8 @@
  * @property {"source" | "previous"} [before]
  * @property {string[]} [select]
  * @property {string[] | null} [open]
- * @property {{preset: string, presets: string[], enabled: string[],
+ * @property {Versus | null} [versus] the pipeline whose result is shown beside
+ * @property {{preset: string, name?: string, presets: string[], enabled: string[],
  *   vetoed: {match: string, rule: string, root: string}[]}} [pipeline]
  * @property {PassRecord[]} [passes]
  * @property {Verified | null} [verified]

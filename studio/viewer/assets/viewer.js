@@ -1,8 +1,9 @@
 // @ts-check
 // The workbench: loads what the descriptor names, holds the state, and tells its parts to draw.
 
+import { Comparison } from "./comparison.js";
 import { fill } from "./dom.js";
-import { fetchJson } from "./fetching.js";
+import { fetchJson, wanted } from "./fetching.js";
 import { fontReady } from "./fonts.js";
 import { Heat } from "./heat.js";
 import { Live } from "./live.js";
@@ -18,6 +19,15 @@ import { readTheme } from "./theme.js";
 import { Vetoing } from "./vetoing.js";
 
 /** @typedef {import("./types.js").Descriptor} Descriptor */
+
+/**
+ * @param {string} own @param {import("./types.js").StepsJson} trace
+ * @param {string} theirs @param {import("./types.js").StepsJson} other
+ */
+const both = (own, trace, theirs, other) => [
+  { name: own, trace },
+  { name: theirs, trace: other },
+];
 
 export class Viewer {
   /** @param {any} parent @param {() => Promise<CSSStyleSheet | null>} loadStyles */
@@ -115,7 +125,8 @@ export class Viewer {
 
   #renderHeat() {
     const { heat, stage, shell } = this;
-    const offered = heat !== null && (this.data?.mode === "rewrite" || heat.hasSource);
+    const single = !(this.session instanceof Comparison); // times belong to one trace
+    const offered = heat !== null && single && (this.data?.mode === "rewrite" || heat.hasSource);
     stage.heat = offered && this.warm ? heat : null;
     shell.tools.time.hidden = !offered;
     shell.tools.time.setAttribute("aria-pressed", String(stage.heat !== null));
@@ -139,7 +150,7 @@ export class Viewer {
 
   /** @param {Descriptor} data */
   async load(data) {
-    const want = `${data.graph?.key ?? ""}|${data.steps?.key ?? ""}`;
+    const want = wanted(data);
     // While a new trace is computed the old one stays: nothing jumps.
     const waiting = data.busy && !data.steps && this.session?.graph.key === data.graph?.key;
     if (!data.graph || want === this.loaded || waiting) {
@@ -147,18 +158,15 @@ export class Viewer {
       this.#keep(data);
       return;
     }
-    const [graph, trace] = await Promise.all([
+    const { versus } = data;
+    const [graph, trace, other] = await Promise.all([
       fetchJson(data.graph.url),
       data.steps ? fetchJson(data.steps.url) : null,
+      versus?.steps ? fetchJson(versus.steps.url) : null,
       this.styled,
       fontReady(this.theme?.font),
     ]);
-    if (
-      !this.alive ||
-      (this.data !== data &&
-        `${this.data?.graph?.key ?? ""}|${this.data?.steps?.key ?? ""}` !== want)
-    )
-      return;
+    if (!this.alive || (this.data && this.data !== data && wanted(this.data) !== want)) return;
     if (want === this.loaded) {
       this.#keep(data); // asked for twice while it was on its way
       return;
@@ -167,14 +175,16 @@ export class Viewer {
     const same = this.session?.graph === graph;
     const old = same ? this.session : null;
     const open = old?.tree.openIds() ?? null;
-    const traced = old?.trace ? old : null; // a first trace is met like a first visit
     this.loaded = want;
     this.shell.restyleMeasure(this.theme);
-    const session = new Session(
-      graph,
-      trace,
-      new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif"),
-    );
+    const metrics = new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif");
+    const own = data.pipeline?.name ?? data.pipeline?.preset ?? "";
+    const session =
+      trace && other && versus
+        ? new Comparison(graph, both(own, trace, versus.name, other), metrics)
+        : new Session(graph, trace, metrics);
+    const alike = old !== null && old instanceof Comparison === session instanceof Comparison;
+    const traced = alike && old.trace ? old : null; // a first trace is met like a first visit
     this.session = session;
     this.nav.reset();
     if (open) {
@@ -183,12 +193,14 @@ export class Viewer {
     }
     const last = session.steps.length;
     const step = !traced
-      ? (data.step ?? last)
+      ? session instanceof Comparison
+        ? 0
+        : (data.step ?? last)
       : traced.step === traced.steps.length
         ? last
         : Math.min(traced.step, last);
     session.goto(step, traced?.before ?? data.before ?? session.before);
-    const first = !same || (!traced && this.stage.atHome);
+    const first = !same || !alike || (!traced && this.stage.atHome);
     this.stage.setSession(session);
     this.stage.applySplit();
     if (!session.knows(this.selected)) this.selected = null;
@@ -197,10 +209,13 @@ export class Viewer {
     if (!traced) this.selected ??= named(session, data.select); // a link may name what a step makes
     this.stage.refresh(0);
     if (first) this.stage.home();
-    if (!traced) this.nav.touched = typeof data.step === "number" && trace !== null;
+    if (!traced)
+      this.nav.touched =
+        typeof data.step === "number" && trace !== null && !(session instanceof Comparison);
     if (!traced && this.nav.touched && step > 0) this.nav.follow(0);
     if (this.veto.done) this.nav.follow(0);
     this.shell.renderAll();
+    this.#renderHeat();
     this.#showSelected();
     this.report.ready(performance.now() - started);
   }
@@ -231,7 +246,8 @@ export class Viewer {
       this.unseen = !data.open; // a link that says what is folded is left as it is
     }
     const step = data.step ?? (fresh ? s.step : null);
-    if (step !== null && step !== undefined) s.goto(step, data.before ?? s.before);
+    if (step !== null && step !== undefined && !(s instanceof Comparison))
+      s.goto(step, data.before ?? s.before);
     this.stage.refresh(0);
   }
 

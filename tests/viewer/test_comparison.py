@@ -1,0 +1,152 @@
+"""Two pipelines over one network, side by side: what both made, what only one made, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+Opened = Callable[..., Page]
+
+COMPARE = """async ([graphName, first, second]) => {
+  const at = (file) => import(`/viewer/test/${file}.js`);
+  const [{ Session }, { Comparison }, { Metrics }] =
+    await Promise.all([at("session"), at("comparison"), at("metrics")]);
+  const get = async (kind, name) => (await fetch(`/${kind}/${name}.json`)).json();
+  const graph = await get("graph", graphName);
+  const traces = [await get("steps", first), await get("steps", second)];
+  const metrics = new Metrics({ text: (t) => t.length * 6.5 }, "sans-serif");
+  const pipelines = traces.map((trace, i) => ({ name: "AB"[i], trace }));
+  const both = new Comparison(graph, pipelines, metrics);
+  const drawn = (s, cursor) => {
+    const { union } = s, name = (o) => {
+      const { id, ...rest } = s.history.record(o, cursor.step);
+      return JSON.stringify([rest.op, rest.name, rest.brief, rest.rows, rest.in]);
+    };
+    const nodes = [], edges = [];
+    for (let o = 0; o < union.recs.length; o++) if (cursor.alive[o]) nodes.push(name(o));
+    for (let e = 0; e < union.from.length; e++)
+      if (cursor.edgeAlive[e])
+        edges.push([name(union.from[e]), name(union.to[e]), union.toPort[e]].join());
+    return JSON.stringify([nodes.sort(), edges.sort()]);
+  };
+  const alone = traces.map((trace) => {
+    const s = new Session(graph, trace, metrics);
+    s.goto(s.steps.length);
+    return drawn(s, s.late);
+  });
+  const middles = new Map();
+  let sideways = 0;
+  for (let k = 0; k <= both.steps.length; k++) {
+    both.goto(k);
+    for (const which of ["before", "after", "overlay"])
+      for (const b of both.picture(which).boxes) {
+        const mid = b.x + b.w / 2;
+        sideways = Math.max(sideways, Math.abs((middles.get(b.key) ?? mid) - mid));
+        middles.set(b.key, mid);
+      }
+  }
+  return {
+    same: [drawn(both, both.early) === alone[0], drawn(both, both.late) === alone[1]],
+    both: both.both, only: both.sides.map((side) => side.only.length), sideways,
+    steps: traces.map((trace) => trace.steps.length),
+    marks: [...new Set(["before", "after"].flatMap((w) =>
+      [...both.marks(w).values()].map((m) => m.mark)))].sort(),
+  };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("cnn8", "cnn8-plain"),
+        ("cnn8-plain", "cnn8"),
+        ("cnn8", "cnn8"),
+        ("tour-default", "tour-runtime"),
+        ("tour-runtime", "tour-default"),
+    ],
+)
+def test_each_pane_shows_what_its_pipeline_makes_alone(
+    opened: Opened, first: str, second: str
+) -> None:
+    page = opened("fixture=cnn4")
+    found = page.evaluate(COMPARE, [first, first, second])
+    assert found["same"] == [True, True]
+    assert found["sideways"] == 0
+    for index in (0, 1):
+        assert found["both"] + found["only"][index] == found["steps"][index]
+    assert found["both"] > 0
+    assert (first == second) == (found["only"] == [0, 0])
+    assert (first == second) == (not found["marks"])
+
+
+def compare(opened: Opened) -> Page:
+    """A network with and without its Relus fused."""
+    page = opened("fixture=cnn8")
+    other = "{ key: 'plain', url: '/steps/cnn8-plain.json' }"
+    page.evaluate("update({ versus: { id: 'none', name: 'none', steps: null } })")
+    assert page.locator(".pl-only").count() == 0
+    page.evaluate(f"update({{ versus: {{ id: 'none', name: 'none', steps: {other} }} }})")
+    page.locator(".pl-only").first.wait_for()
+    return page
+
+
+def test_rewrites_of_one_pipeline_alone_are_counted_listed_and_shown(opened: Opened) -> None:
+    page = compare(opened)
+    heads = page.locator(".pl-head").all_inner_texts()
+    assert "default" in heads[0]
+    assert "none" in heads[1]
+    lists = page.locator(".pl-only")
+    assert "Only with default: 9 rewrites" in lists.first.inner_text()
+    assert "Only with none: 0 rewrites" in lists.last.inner_text()
+    assert "20 rewrites in both" in page.locator(".pl-card").inner_text()
+    lists.first.locator("li button").nth(3).click()
+    page.wait_for_function("__passlens.step === 4")
+    card = page.locator(".pl-card")
+    assert "Only with default" in card.inner_text()
+    assert "ConvRelu" in card.inner_text()
+    seen = page.locator(".pl-pane > canvas").first.bounding_box()
+    assert seen is not None
+    made = page.evaluate("""async () => {
+      const { steps } = await (await fetch("/steps/cnn8.json")).json();
+      return steps.filter((step) => step.rule === "ConvRelu")[3].added[0];
+    }""")
+    box = page.evaluate("(id) => __passlensWhere(id, 0)", made)
+    assert seen["y"] < box["y"] < seen["y"] + seen["height"]
+    assert seen["x"] < box["x"] < seen["x"] + seen["width"]
+    card.get_by_role("button", name="All that differs").click()
+    assert lists.count() == 2
+
+
+def test_a_selected_node_tells_its_life_with_both_pipelines(opened: Opened) -> None:
+    page = compare(opened)
+    page.keyboard.press("Alt+ArrowDown")
+    page.keyboard.press("Alt+ArrowDown")
+    life = page.locator(".pl-life")
+    assert life.locator("h3").all_inner_texts() == ["With default", "With none"]
+    with_default, with_none = life.inner_text().split("With none")
+    assert "Merged with 1 other into FusedConv" in " ".join(with_default.split())
+    assert "Stays to the end." in with_none
+
+
+def test_the_comparison_is_chosen_and_ended_in_the_viewer(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+
+    def sent() -> list[Any]:
+        return [value for _, _, value in page.evaluate("__sent")]
+
+    page.get_by_label("Compare with pipeline").select_option("runtime")
+    assert sent()[-1] == {"versus": "runtime"}
+    page.evaluate(
+        "update({ versus: { id: 'runtime', name: 'runtime',"
+        " steps: { key: 'plain', url: '/steps/cnn8-plain.json' } } })"
+    )
+    page.get_by_role("button", name="End the comparison").click()
+    assert sent()[-1] == {"versus": ""}
+    page.evaluate("update({ versus: null })")
+    page.wait_for_function("__passlens.ready && __passlens.step === 0")
+    assert "BEFORE" in page.locator(".pl-head").first.inner_text()
