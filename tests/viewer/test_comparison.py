@@ -133,6 +133,15 @@ def test_a_selected_node_tells_its_life_with_both_pipelines(opened: Opened) -> N
     assert "Stays to the end." in with_none
 
 
+def test_a_group_counts_its_nodes_with_both_pipelines(opened: Opened) -> None:
+    page = compare(opened)
+    box = page.evaluate("__passlensWhere('/layer1/block.0', 1)")
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 8)
+    card = page.locator(".pl-groupcard")
+    assert "7 nodes in the source, 4 with default, 5 with none" in card.inner_text()
+    assert "1 of 9" in card.inner_text()
+
+
 def test_the_comparison_is_chosen_and_ended_in_the_viewer(opened: Opened) -> None:
     page = opened("fixture=cnn8")
 
