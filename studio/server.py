@@ -18,6 +18,7 @@ from studio.first_picture import first_picture_routes
 from studio.opening import model_task, run_task
 from studio.planning.film import film_file
 from studio.services import store
+from studio.shipped import shipped
 from studio.times import times_file
 from studio.viewer import asset_routes
 from studio.workspace import Workspace
@@ -82,8 +83,9 @@ async def lifespan(_: object) -> AsyncGenerator[None]:
 
 
 def _prepare() -> None:
-    """Start the workers, and open the model that the first visitor is about to ask for."""
+    """Start the workers, read what comes along, open the model that is about to be asked for."""
     default_pool().warm()
+    shipped()
     first = os.environ.get(FIRST_MODEL)
     if first:
         workspace = Workspace(model=first)

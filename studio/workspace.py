@@ -20,6 +20,7 @@ from studio.cost_choice import CostChoice
 from studio.gallery import gallery
 from studio.memory_choice import MemoryChoice
 from studio.run_choice import RunChoice
+from studio.shipped import place_of
 
 Before = Literal["source", "previous"]
 _KEY = "workspace"
@@ -108,6 +109,7 @@ class Workspace:
         memory: what the Memory page is set to.
         cost: what the Cost page is set to.
         record: id of the recording that is open on the History page.
+        recorded: one that comes with Passlens, or a bundle of them, open there instead.
         seq: raised whenever we, not the visitor, decide what the viewer shows.
     """
 
@@ -122,6 +124,7 @@ class Workspace:
     memory: MemoryChoice = field(default_factory=MemoryChoice)
     cost: CostChoice = field(default_factory=CostChoice)
     record: int | None = None
+    recorded: str = ""
     seq: int = 1
 
     def pipeline(self) -> Pipeline:
@@ -146,6 +149,10 @@ class Workspace:
             cost=self.cost.for_another_trace(),
             seq=self.seq + 1,
         )
+
+    def showing(self, *, record: int | None = None, recorded: str = "") -> Workspace:
+        """Another recording on the History page, one's own or one that comes along, or none."""
+        return replace(self, record=record, recorded=recorded)
 
     def with_preset(self, preset: str) -> Workspace:
         """A preset, with no pass switched by hand."""
@@ -219,6 +226,7 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         **memory_choice.to_link(workspace.memory),
         **cost_choice.to_link(workspace.cost),
         "record": str(workspace.record) if workspace.record is not None else "",
+        "recorded": workspace.recorded,
     }
     return {name: text for name, text in query.items() if text}
 
@@ -244,6 +252,7 @@ def from_query(query: Mapping[str, str]) -> Workspace:
         memory=memory_choice.from_link(query),
         cost=cost_choice.from_link(query),
         record=_number(query.get("record", "")),
+        recorded=recorded if place_of(recorded := query.get("recorded", "")) else "",
     )
 
 

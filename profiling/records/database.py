@@ -157,6 +157,7 @@ def _conditions(wanted: Filter) -> Iterator[ColumnElement[bool]]:
         yield recordings.c.kind.in_(wanted.kinds)
     equal = {
         recordings.c.model: wanted.model,
+        recordings.c.model_hash: wanted.model_hash,
         targets.c.hardware: wanted.machine,
         recordings.c.bundle: wanted.bundle,
     }

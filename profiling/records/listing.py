@@ -21,6 +21,7 @@ class Filter:
         since: not begun before.
         until: begun before.
         bundle: name of the file it was read from.
+        model_hash: of the source model.
     """
 
     kinds: tuple[Kind, ...] = ()
@@ -30,6 +31,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     bundle: str = ""
+    model_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)

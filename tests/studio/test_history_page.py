@@ -16,9 +16,8 @@ from streamlit.testing.v1 import AppTest
 from profiling.config.question import STARTS
 from profiling.records import Measurement, Records
 from profiling.records.bundle import bundle_bytes, write_bundle
-from studio import services
+from studio import services, shipped
 from studio.figures.history import median_dots, variants_of
-from studio.pages.history import bundles
 from studio.pages.history.compare import cautions, comparison_table, finding
 from studio.pages.history.opened import measurements_table
 from studio.pages.history.openers import OPENERS
@@ -65,6 +64,11 @@ def texts(app: AppTest) -> str:
     return "\n".join(str(element.value) for element in found)
 
 
+def plain(app: AppTest) -> str:
+    """The same without Markdown's escapes."""
+    return texts(app).replace("\\", "")
+
+
 def listed(app: AppTest) -> list[str]:
     return column(app, "finding") if app.dataframe else []
 
@@ -75,7 +79,7 @@ def column(app: AppTest, name: str) -> list[Any]:
 
 
 def button(app: AppTest, label: str) -> Any:
-    return next(one for one in app.button if one.label == label)
+    return next(one for one in app.button if one.label.replace("\\", "") == label)
 
 
 def test_an_empty_history_says_what_will_be_here(records: Records) -> None:
@@ -192,24 +196,62 @@ def test_a_shared_server_lets_nobody_delete_or_import(
     assert "Import" not in [str(one.value) for one in app.subheader]
 
 
-def test_recorded_runs_open_like_live_ones(
+def test_what_comes_along_is_looked_at_without_being_added_to_ones_own(
     records: Records, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(bundles, "COMMITTED", tmp_path)
-    write_bundle([sample(1, machine=H100), sample(2, machine=H100)], tmp_path / "two.passlens")
-    write_bundle([sample(3, machine=H100, kind="benchmark")], tmp_path / "one.passlens")
-    (tmp_path / "wrong.passlens").write_text("no zip")
+    along(monkeypatch, tmp_path)
     app = page()
-    button(app, "two").click().run()
+    assert "No recordings yet" in texts(app)
+    assert "Comes with Passlens" in texts(app)
+    assert listed(app) == ["Race 3"]  # the first bundle, in place of an empty page
+    button(app, "ResNet-50: race").click().run()
+    assert listed(app) == ["Race 1", "Race 2"]
+    assert "Recorded on NVIDIA H100 80GB HBM3, Xeon 8481C, 16 cores, 2026-11-01" in plain(app)
+    assert records.count() == 0
+    button(app, "Copy to my recordings").click().run()
     app.run()
     assert listed(app) == ["Race 2", "Race 1"]
     assert "2 of 2 recordings are new" in texts(app)
-    button(app, "wrong").click().run()
-    app.run()
-    assert "'wrong.passlens' cannot be opened" in texts(app)
-    button(app, "one").click().run()
-    app.run()
-    assert "from one.passlens" in texts(app).replace("\\", "")
+    assert records.count() == 2
+
+
+def test_a_link_opens_one_that_comes_along(
+    records: Records, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    along(monkeypatch, tmp_path)
+    app = page(recorded="two:2")
+    assert "Race 2" in texts(app)
+    assert not [one for one in app.button if one.label.startswith("Delete")]
+    button(app, "Others of this bundle").click().run()
+    assert listed(app) == ["Race 1", "Race 2"]
+    button(app, "All recordings").click().run()
+    assert "No recordings yet" in texts(app)
+    assert records.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("wrong", "'wrong.passlens' cannot be opened"),
+        ("none-such", "No recording 'none-such' comes with this version"),
+        ("two:9", "No recording 'two' comes with this version"),
+        ("../two", "No recordings yet"),
+    ],
+)
+def test_a_link_to_nothing_that_comes_along_is_one_sentence(
+    records: Records, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str, said: str
+) -> None:
+    along(monkeypatch, tmp_path)
+    assert said in texts(page(recorded=place))
+
+
+def along(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Three bundles in place of those that come with Passlens; one is none."""
+    monkeypatch.setattr(shipped, "PACKED", folder)
+    monkeypatch.setattr(shipped, "COMMITTED", folder / "none")
+    write_bundle([sample(1, machine=H100), sample(2, machine=H100)], folder / "two.passlens")
+    write_bundle([sample(3, machine=H100, kind="benchmark")], folder / "one.passlens")
+    (folder / "wrong.passlens").write_text("no zip")
 
 
 def test_a_database_that_is_away_is_one_sentence(
@@ -246,7 +288,13 @@ def test_a_comparison_says_how_far_apart_and_what_else_differs() -> None:
     one = replace(RACE, id=1)
     faster = replace(RACE.measurements[0], p50_ms=6.25)
     two = replace(RACE, id=2, machine=H100, model="bert", model_hash="x", measurements=(faster,))
-    assert finding([one, two]) == "source: 12.5 ms in #1, 6.25 ms in #2, 2.00× apart"
+    apart = "source: 12.5 ms in #1, 6.25 ms in #2, 2.00× apart"
+    assert finding([one, two]) == f"{apart}, not like with like"
+    assert finding([one, replace(one, id=2, measurements=(faster,))]) == apart
+    other_file = replace(faster, workload="f" * 64)
+    assert cautions([one, replace(one, id=2, measurements=(other_file,))]) == [
+        "Not the same graph in all of them: 'source'."
+    ]
     assert cautions([one, replace(one, id=3)]) == []
     assert "profiler" in cautions([one, replace(one, id=3, kind="profile")])[0]
     assert [caution.partition(":")[0] for caution in cautions([one, two])] == [

@@ -16,6 +16,7 @@ from studio.cost_choice import CostChoice
 from studio.experiments.worth.ablation import (
     AblationReport,
     AblationRequest,
+    ablation_from_payload,
     ablation_key,
     run_ablation,
 )
@@ -25,6 +26,7 @@ from studio.numbers import counted, digits
 from studio.pages.cost.pieces import Table, figure, how, run_as, twin
 from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message
+from studio.pages.recorded import show_earlier
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
 from studio.workspace import current
@@ -56,6 +58,9 @@ def render_ablation(
         show_partial=lambda report: show_ablation(report, metric=metric, turn=turn),
         name="Leave out one by one",
         held=held,
+        earlier=lambda: show_earlier(
+            "worth", model, ablation_from_payload, show_ablation, section="ablation"
+        ),
     )
 
 

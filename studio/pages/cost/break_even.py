@@ -12,6 +12,7 @@ from studio.cost_choice import CostChoice
 from studio.experiments.worth.break_even import (
     BreakEvenReport,
     BreakEvenRequest,
+    break_even_from_payload,
     break_even_key,
     run_break_even,
 )
@@ -20,6 +21,7 @@ from studio.numbers import digits
 from studio.pages.cost.pieces import Table, figure, how, run_as, twin
 from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message
+from studio.pages.recorded import show_earlier
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
 
@@ -45,6 +47,9 @@ def render_break_even(
         show=lambda report: show_break_even(report.with_tuning(tune_s)),
         name="Race source and optimized",
         held=held,
+        earlier=lambda: show_earlier(
+            "worth", model, break_even_from_payload, show_break_even, section="break-even"
+        ),
     )  # fmt: skip
 
 

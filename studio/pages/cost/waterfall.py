@@ -17,6 +17,7 @@ from studio.experiments.worth.waterfall import (
     WaterfallReport,
     WaterfallRequest,
     run_waterfall,
+    waterfall_from_payload,
     waterfall_key,
 )
 from studio.figures.worth import (
@@ -30,6 +31,7 @@ from studio.pages.cost.computed import computed
 from studio.pages.cost.pieces import Table, figure, how, run_as, twin, ways_in
 from studio.pages.launch import Draw, launch
 from studio.pages.parts import show_message, words
+from studio.pages.recorded import show_earlier
 from studio.prediction.jobs import predicted_steps, steps_key
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
@@ -146,6 +148,9 @@ def measured(
         show_partial=lambda report: show_waterfall(report, by=by, inside=False),
         name="Measure",
         held=held,
+        earlier=lambda: show_earlier(
+            "worth", model, waterfall_from_payload, show_waterfall, section="waterfall"
+        ),
     )  # fmt: skip
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
 from profiling.records import Filter, Recording
-from profiling.records.bundle import MOST_FILE_BYTES, SUFFIX, open_bundle, read_bundle
+from profiling.records.bundle import MOST_FILE_BYTES, SUFFIX, read_bundle
 from studio.keeping import is_shared
 from studio.pages.history.filters import filter_by_bundle
+from studio.pages.history.source import open_place
 from studio.pages.parts import PATIENCE_S, follow, show_error, words
 from studio.services import records, tasks
+from studio.shipped import Shipped, shipped
 from studio.tasks import Task
-from studio.workspace import current, remember
 
-COMMITTED = Path(__file__).parents[3] / "benchmarks" / "results"
 _PENDING = "history-import"
 _ROUND = "history-upload-round"
 _SAID = "history-imported"
@@ -40,20 +39,19 @@ class Imported:
     new: int
 
 
-def recorded_runs() -> list[Path]:
-    """Bundles that come with Passlens."""
-    return sorted(COMMITTED.glob(f"*{SUFFIX}"))
-
-
 def offer_bundles() -> None:
     """Recorded runs to open, and a place to drop a bundle."""
-    offered = recorded_runs()
+    offered = shipped()
     if offered:
         st.subheader("Recorded runs", anchor=False)
-        for path in offered:
-            key = f"history-recorded-{path.stem}"
-            if st.button(path.stem, key=key, width="stretch", help="Measured elsewhere"):
-                _begin(("recorded", path.name), partial(open_bundle, path))
+        for bundle in offered:
+            st.button(
+                words(bundle.title),
+                key=f"history-recorded-{bundle.name}",
+                width="stretch",
+                on_click=partial(open_place, recorded=bundle.name),
+            )
+            st.caption(words(bundle.origin))
     if not is_shared():
         st.subheader("Import", anchor=False)
         with st.container(key="bundle-upload"):
@@ -70,6 +68,23 @@ def offer_bundles() -> None:
             _begin(("upload", file.file_id), read)
             st.rerun()
     _follow()
+
+
+def offer_import(bundle: Shipped) -> None:
+    """A copy of a bundle among one's own recordings, to compare with them."""
+    st.button(
+        "Copy to my recordings",
+        key="history-copy",
+        help="To compare with your own, under a label that says where they come from",
+        on_click=partial(_copy, bundle),
+    )
+
+
+def _copy(bundle: Shipped) -> None:
+    label = f"{bundle.name}{SUFFIX}"
+    copies = tuple(replace(one, id=0, bundle=label) for one in bundle.recordings)
+    _begin(("shipped", bundle.name), lambda: copies)
+    open_place()
 
 
 def _begin(key: tuple[str, str], read: Callable[[], tuple[Recording, ...]]) -> None:
@@ -115,7 +130,7 @@ def _follow() -> None:
 
 def _show(imported: Imported) -> None:
     if len(imported.identities) == 1:
-        remember(replace(current(), record=imported.identities[0]))
+        open_place(record=imported.identities[0])
     else:
         total = len(imported.identities)
         st.session_state[_SAID] = (

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from optimizer.errors import quoted
 from profiling.records import Recording, hardware, origin
 from profiling.records.recording import started
 from studio.figures.history import median_dots, variants_of
@@ -13,6 +14,7 @@ from studio.numbers import three_digits, times_text
 from studio.pages.parts import show_message, words
 
 MOST_COMPARED = 12
+_MOST_NAMED = 3
 
 
 def show_comparison(recordings: Sequence[Recording]) -> None:
@@ -43,7 +45,8 @@ def cautions(recordings: Sequence[Recording]) -> list[str]:
     machines = _distinct(hardware(one.machine) for one in recordings)
     runtimes = _distinct(one.machine.runtime for one in recordings)
     models = _distinct(one.model_hash for one in recordings)
-    profiled = {one.kind == "profile" for one in recordings}
+    kinds = _distinct(one.kind for one in recordings)
+    changed = _other_graphs(recordings) if len(models) == 1 else []
     if len(machines) > 1:
         found.append(f"Different machines: {'; '.join(machines)}. This compares them as well.")
     if len(runtimes) > 1:
@@ -51,13 +54,27 @@ def cautions(recordings: Sequence[Recording]) -> list[str]:
     if len(models) > 1:
         named = ", ".join(_distinct(one.model for one in recordings))
         found.append(f"Different models: {named}. Equal names of variants mean little.")
-    if len(profiled) > 1:
-        found.append("Profiles among others: the runtime's profiler makes their runs slower.")
+    if changed:
+        listed = ", ".join(map(quoted, changed[:_MOST_NAMED]))
+        found.append(f"Not the same graph in all of them: {listed}.")
+    if len(kinds) > 1:
+        slower = " The runtime's profiler makes runs slower." if "profile" in kinds else ""
+        found.append(f"Different experiments: {', '.join(kinds)}.{slower}")
     return found
 
 
+def _other_graphs(recordings: Sequence[Recording]) -> list[str]:
+    """Variants of one name whose model files differ."""
+    files: dict[str, set[str]] = {}
+    for measured in (one for recording in recordings for one in recording.measurements):
+        if measured.workload:
+            files.setdefault(measured.label, set()).add(measured.workload)
+    return [label for label, hashes in files.items() if len(hashes) > 1]
+
+
 def finding(recordings: Sequence[Recording]) -> str:
-    """One line: by how much a variant that is in several of them differs."""
+    """One line: by how much a variant that is in several of them differs, and if that is fair."""
+    unlike = ", not like with like" if cautions(recordings) else ""
     for label, rows in variants_of(recordings).items():
         timed = [(recordings[place].id, ms) for place, ms in rows]
         if len({identity for identity, _ in timed}) > 1:
@@ -65,7 +82,7 @@ def finding(recordings: Sequence[Recording]) -> str:
             return (
                 f"{label}: {three_digits(slowest[1])} ms in #{slowest[0]}, "
                 f"{three_digits(fastest[1])} ms in #{fastest[0]}, "
-                f"{times_text(slowest[1] / fastest[1])} apart"
+                f"{times_text(slowest[1] / fastest[1])} apart{unlike}"
             )
     return "No variant is in more than one of these recordings"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from optimizer.errors import StudioError
@@ -40,4 +38,4 @@ def _delete(identities: tuple[int, ...]) -> None:
         st.session_state[_REFUSED] = error
         return
     if current().record in identities:
-        remember(replace(current(), record=None))
+        remember(current().showing())

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from optimizer.errors import StudioError
 from profiling.records import Measurement, Recording, origin
 from studio.figures.history import median_dots, options_texts, variants_of
 from studio.numbers import mebibytes, three_digits
 from studio.pages.history.openers import OPENERS
-from studio.pages.parts import show_error, show_message, words
+from studio.pages.parts import words
+from studio.pages.recorded import draw_recorded
 
-_LOG = logging.getLogger(__name__)
 Table = dict[str, list[Any]]
 
 
@@ -68,20 +66,7 @@ def _drawn(recording: Recording) -> bool:
     opener = OPENERS.get(recording.kind)
     if opener is None:
         return False
-    try:
-        opener(recording.payload)
-    except StudioError as error:
-        show_error(error, key="not-drawn")
-    except Exception:
-        _LOG.warning("recording %d cannot be drawn", recording.id, exc_info=True)
-        made = f"(made by {recording.passlens})" if recording.passlens else ""
-        show_message(
-            f"This version of Passlens cannot draw the recording {made}; its measurements follow.",
-            key="not-drawn",
-        )
-    else:
-        return True
-    return False
+    return draw_recorded(recording, opener, instead="its measurements follow")
 
 
 def _figure(recording: Recording) -> None:

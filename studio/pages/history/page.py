@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from optimizer.errors import StudioError
 from profiling.records import Filter
 from studio.keeping import is_shared
-from studio.pages.history.bundles import offer_bundles, recorded_runs
+from studio.pages.history.along import show_along, show_list
+from studio.pages.history.bundles import offer_bundles
 from studio.pages.history.deletion import offer_deletion, show_refusal
 from studio.pages.history.exports import offer_exports
 from studio.pages.history.filters import choose_filter, page_number
 from studio.pages.history.notice import show_keeping_problem
 from studio.pages.history.opened import show_opened
+from studio.pages.history.source import open_place, own
 from studio.pages.history.table import PER_PAGE, show_table
 from studio.pages.parts import go_to, show_error
 from studio.services import records
-from studio.workspace import current, remember
+from studio.shipped import place_of, shipped
+from studio.workspace import current
 
 
 def render() -> None:
     """The page."""
     show_refusal()
     try:
-        identity = current().record
-        if identity is not None:
+        place, identity = place_of(current().recorded), current().record
+        if place is not None:
+            with st.sidebar:
+                offer_bundles()
+            show_along(*place)
+        elif identity is not None:
             _opened(identity)
         else:
             _list()
@@ -36,17 +41,13 @@ def render() -> None:
 
 def _opened(identity: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("All recordings", icon=":material/arrow_back:", on_click=_close)
+        st.button("All recordings", icon=":material/arrow_back:", on_click=open_place)
         rest = st.container(horizontal=True, vertical_alignment="center")
     recording = records().load(identity)
     with rest:
         offer_exports(lambda: [recording], 1)
         offer_deletion((identity,))
     show_opened(recording)
-
-
-def _close() -> None:
-    remember(replace(current(), record=None))
 
 
 def _list() -> None:
@@ -65,7 +66,8 @@ def _list() -> None:
         return
     number = page_number(found, PER_PAGE)
     entries = records().find(wanted, limit=PER_PAGE, offset=number * PER_PAGE)
-    show_table(entries, found=found, first=number * PER_PAGE + 1, narrowed=wanted != Filter())
+    first, narrowed = number * PER_PAGE + 1, wanted != Filter()
+    show_table(entries, own(), found=found, first=first, narrowed=narrowed)
 
 
 def _nothing_yet() -> None:
@@ -75,11 +77,12 @@ def _nothing_yet() -> None:
         if is_shared()
         else "They stay on this machine until you delete them."
     )
-    offered = " Or open a run recorded elsewhere, on the left." if recorded_runs() else ""
     st.html(
         '<div class="empty"><h2>No recordings yet</h2>'
         "<p>Every race, sweep, profile and benchmark is kept here with its machine and date: "
-        f"to open again, to compare with later ones, to export.</p><p>{kept}{offered}</p></div>"
+        f"to open again, to compare with later ones, to export.</p><p>{kept}</p></div>"
     )
     if st.button("Race a model", type="primary", key="history-first"):
         go_to("run")
+    for bundle in shipped()[:1]:
+        show_list(bundle)

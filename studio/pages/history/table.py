@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -15,8 +14,7 @@ from studio.pages.history.compare import MOST_COMPARED, show_comparison
 from studio.pages.history.deletion import offer_deletion
 from studio.pages.history.exports import offer_exports
 from studio.pages.history.filters import turn_page
-from studio.services import records
-from studio.workspace import current, remember
+from studio.pages.history.source import Source
 
 PER_PAGE = 100
 _ROW_PX = 31
@@ -32,7 +30,9 @@ _WIDTHS_PX = {
 }
 
 
-def show_table(entries: Sequence[Listed], *, found: int, first: int, narrowed: bool) -> None:
+def show_table(
+    entries: Sequence[Listed], source: Source, *, found: int, first: int = 1, narrowed: bool = False
+) -> None:
     """One page of the list, the newest first."""
     actions = st.container(horizontal=True, vertical_alignment="center", key="history-actions")
     event: Any = st.dataframe(
@@ -52,9 +52,9 @@ def show_table(entries: Sequence[Listed], *, found: int, first: int, narrowed: b
     chosen = [entries[row] for row in rows if row < len(entries)]
     with actions:
         _count(found, first, len(entries), narrowed=narrowed)
-        _actions(chosen)
+        _actions(chosen, source)
     if len(chosen) > 1:
-        show_comparison([records().load(entry.id) for entry in chosen[:MOST_COMPARED]])
+        show_comparison([source.load(entry.id) for entry in chosen[:MOST_COMPARED]])
     else:
         st.caption("Select one to open it, several to compare them.")
 
@@ -86,17 +86,18 @@ def _count(found: int, first: int, shown: int, *, narrowed: bool) -> None:
     st.button("Older", on_click=turn_page, args=(number + 1,), disabled=last)
 
 
-def _actions(chosen: Sequence[Listed]) -> None:
+def _actions(chosen: Sequence[Listed], source: Source) -> None:
     one = len(chosen) == 1
     if st.button("Open", type="primary", disabled=not one, key="history-open"):
-        remember(replace(current(), record=chosen[0].id))
+        source.open(chosen[0].id)
         st.rerun()
     if not chosen:
         return
     identities = tuple(entry.id for entry in chosen)
 
     def load() -> list[Recording]:
-        return [records().load(identity) for identity in identities]
+        return [source.load(identity) for identity in identities]
 
     offer_exports(load, len(identities))
-    offer_deletion(identities)
+    if source.own:
+        offer_deletion(identities)

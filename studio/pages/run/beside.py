@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from studio.pages.figure import choose_picture_kind
@@ -21,5 +19,5 @@ def beside(kept: int | None) -> None:
     if kept is not None and st.button(
         f"Kept in History as {kept}", type="tertiary", icon=":material/history:", key="kept"
     ):
-        remember(replace(current(), record=kept))
+        remember(current().showing(record=kept))
         go_to("history")

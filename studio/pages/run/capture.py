@@ -11,6 +11,7 @@ from profiling.cuda.stages_torch import LISTING
 from studio.experiments.capture import (
     CaptureReport,
     CaptureRequest,
+    capture_from_payload,
     capture_key,
     finding,
     run_capture,
@@ -18,6 +19,7 @@ from studio.experiments.capture import (
 from studio.experiments.capture_check import check_entrants, check_key
 from studio.pages.launch import launch
 from studio.pages.parts import PATIENCE_S, follow, show_error, words
+from studio.pages.recorded import show_earlier
 from studio.pages.run.capture_checklist import show_checks
 from studio.pages.run.capture_report import show_capture
 from studio.pages.run.setting import Setting
@@ -54,6 +56,7 @@ def _measure(setting: Setting) -> None:
         )
         with st.container(key="quiet-capture-gpu"):
             st.text(status.reason)
+        show_earlier("capture", setting.model, capture_from_payload, _show)
         return
     labels = [entrant.label for entrant in setting.entrants]
     label = st.selectbox("Variant", labels, index=len(labels) - 1, key="capture-variant", width=320)
@@ -67,6 +70,7 @@ def _measure(setting: Setting) -> None:
         show=_show,
         name="Capture",
         held=setting.held,
+        earlier=lambda: show_earlier("capture", setting.model, capture_from_payload, _show),
     )
 
 

@@ -16,11 +16,13 @@ from studio.experiments.kernels import (
     KernelsReport,
     KernelsRequest,
     apply_kernels,
+    kernels_from_payload,
     kernels_key,
     run_kernels,
 )
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
+from studio.pages.recorded import show_earlier
 from studio.pages.run.kernels_report import show_confirmation, show_kernels
 from studio.pages.run.setting import Setting
 from studio.run_choice import MOST_ENTRANTS, EntrantChoice
@@ -49,6 +51,9 @@ def render_section(setting: Setting) -> None:
         show_partial=show_kernels,
         name="Race the kernels",
         held=setting.held,
+        earlier=lambda: show_earlier(
+            "kernels", setting.model, kernels_from_payload, show_kernels
+        ),
     )  # fmt: skip
 
 

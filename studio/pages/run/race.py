@@ -9,10 +9,11 @@ from html import escape
 import streamlit as st
 
 from profiling.config.question import meaning_of, question_of
-from studio.experiments.race import RaceReport, RaceRequest, race_key, run_race
+from studio.experiments.race import RaceReport, RaceRequest, race_from_payload, race_key, run_race
 from studio.experiments.sweep import dimensions_of
 from studio.pages.launch import launch
 from studio.pages.parts import show_message
+from studio.pages.recorded import show_earlier
 from studio.pages.run.beside import beside
 from studio.pages.run.problem import with_labels
 from studio.pages.run.race_report import show_race, show_race_cut_short, show_race_so_far
@@ -58,6 +59,7 @@ def _race(setting: Setting) -> None:
         show_partial=show_race_so_far,
         show_left=show_race_cut_short,
         held=setting.held,
+        earlier=lambda: show_earlier("race", setting.model, race_from_payload, show_race),
     )
 
 

@@ -17,6 +17,7 @@ from studio.experiments.sweep import (
     races_of,
     run_sweep,
     sweep_finding,
+    sweep_from_payload,
     sweep_key,
 )
 from studio.figures.sweep import latency_lines, throughput_lines
@@ -24,6 +25,7 @@ from studio.numbers import digits, mebibytes
 from studio.pages.figure import Table, show_figure, show_twin
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
+from studio.pages.recorded import show_earlier
 from studio.pages.run.beside import beside
 from studio.pages.run.race_report import how
 from studio.pages.run.setting import Setting
@@ -54,6 +56,7 @@ def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
         show_partial=lambda sweeps: _show_so_far(sweeps, request.sizes),
         show_left=lambda sweeps: _show_so_far(sweeps, request.sizes, over=True),
         held=setting.held,
+        earlier=lambda: show_earlier("sweep", setting.model, sweep_from_payload, show_sweep),
     )
 
 

@@ -16,7 +16,7 @@ from profiling.timeline.chrome_trace import chrome_trace
 from profiling.timeline.finding import taken_off
 from profiling.timeline.profile import Phase
 from studio.experiments.profile import ProfileRequest, profile_key, run_profile
-from studio.experiments.profile_report import ProfileReport
+from studio.experiments.profile_report import ProfileReport, profile_from_payload
 from studio.figures.profiles import Kernels, operator_bars, operator_times
 from studio.figures.template import color_of
 from studio.figures.timeline import gantt
@@ -24,6 +24,7 @@ from studio.figures.timeline_rows import change_bars, row_became, row_name, row_
 from studio.numbers import counted, digits
 from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
+from studio.pages.recorded import show_earlier
 from studio.pages.run.beside import beside
 from studio.pages.run.setting import Setting
 from studio.services import keeper, pool, store
@@ -46,11 +47,14 @@ def render_section(setting: Setting) -> None:
 def launch_profile(setting: Setting, show: Any) -> None:
     """The profile of all entrants, which timeline and memory share."""
 
+    def show_recorded(report: ProfileReport) -> None:
+        show_failures(report)
+        show(report)
+
     def show_it(report: ProfileReport) -> None:
         if keeper().problem:
             show_message(keeper().problem, key="not-kept")
-        show_failures(report)
-        show(report)
+        show_recorded(report)
 
     request = ProfileRequest(setting.entrants)
     subject = (setting.model, setting.run)
@@ -62,6 +66,7 @@ def launch_profile(setting: Setting, show: Any) -> None:
         beside=lambda report: beside(report.kept),
         name="Profile",
         held=setting.held,
+        earlier=lambda: show_earlier("profile", setting.model, profile_from_payload, show_recorded),
     )
 
 
