@@ -100,7 +100,8 @@ class Declined:
     """A near match and the condition that failed.
 
     Attributes:
-        reason: in words a user can act on: "Conv output has a second consumer".
+        reason: in words a user can act on: "Conv output has a second consumer"; what is said of
+            this place alone stands after a colon: "…: Mul 'a'".
         nodes: the nodes it is about, besides the root.
     """
 

@@ -73,6 +73,16 @@ class DeclinedMatch:
     nodes: tuple[str, ...]
     reason: str
 
+    @property
+    def condition(self) -> str:
+        """The part of the reason that many places may share: what stands before a colon."""
+        return self.reason.partition(": ")[0].rstrip(".")
+
+    @property
+    def detail(self) -> str:
+        """What the reason says of this place alone."""
+        return self.reason.partition(": ")[2].rstrip(".")
+
 
 @dataclass(frozen=True, slots=True)
 class VetoedMatch:

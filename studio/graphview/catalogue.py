@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from optimizer.registry import Pass, passes
+from optimizer.registry import Pass, find, passes
 from optimizer.rewrite.trace import Trace
 
 
@@ -45,9 +45,17 @@ def pass_records(trace: Trace) -> list[dict[str, Any]]:
                 **entry,
                 "fired": timing.rewrites if timing is not None else 0,
                 "declined": declined.get(entry["id"], 0),
+                "roots": _roots(entry["id"]),
             }
         )
     return records
+
+
+def _roots(pass_id: str) -> list[str]:
+    """The operators that the rules of a pass are asked about, "*" for any."""
+    declared = find(pass_id)
+    assert declared is not None
+    return sorted({root for rule in declared().rules() for root in rule.roots})
 
 
 def _line(text: str) -> str:

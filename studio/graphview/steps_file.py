@@ -76,7 +76,8 @@ class _Steps:
                     "rule": d.rule,
                     "node": d.root,
                     "nodes": list(d.nodes),
-                    "reason": d.reason,
+                    "reason": d.condition,
+                    "detail": d.detail,
                 }
                 for d in self.trace.declined
             ],

@@ -4,6 +4,7 @@
 import { button, fill, h } from "./dom.js";
 import { microseconds } from "./heat.js";
 import { lifeSection } from "./life.js";
+import { lookedSection } from "./looked.js";
 import { StepSection } from "./stepsection.js";
 
 export class Details {
@@ -51,6 +52,7 @@ export class Details {
       rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
       lifeSection(this.viewer, s, o, (other) => this.#chip(s, other)),
       this.steps.el,
+      lookedSection(this.viewer, s, o, (other) => this.#chip(s, other)),
       this.#times(rec.id),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),

@@ -1,6 +1,7 @@
 // @ts-check
 // The passes: switch them, see how often they fired, and why they did not.
 
+import { DeclinedList } from "./declined.js";
 import { button, fill, h } from "./dom.js";
 import { counted } from "./numbers.js";
 import { about, exactnessKey, exactnessSign, meaningOf } from "./passinfo.js";
@@ -16,7 +17,7 @@ export class Passes {
     this.el = h("div.pl-passes");
     /** @type {Set<string>} families folded away */ this.folded = new Set();
     this.firstFold = true;
-    /** @type {Set<string>} passes whose reasons are open */ this.reasons = new Set();
+    this.declined = new DeclinedList(viewer, () => this.render());
     /** @type {Map<string, boolean>} asked for, not yet answered */ this.pending = new Map();
     /** @type {Map<string, HTMLElement>} */ this.rows = new Map();
     this.vetoesOpen = false;
@@ -55,6 +56,7 @@ export class Passes {
         for (const [f, ps] of families) if (!ps.some((p) => p.fired)) this.folded.add(f);
     }
     this.rows.clear();
+    this.declined.sync();
     const focus = /** @type {any} */ (this.el.getRootNode())?.activeElement?.dataset?.focus;
     fill(
       this.el,
@@ -221,49 +223,8 @@ export class Passes {
     row.addEventListener("pointerleave", () => this.viewer.shell.tip.hide());
     if (this.pending.has(p.id)) row.classList.add("pl-pending");
     this.rows.set(p.id, row);
-    if (p.declined) row.append(this.#declined(p));
+    if (p.declined) row.append(this.declined.render(p));
     return row;
-  }
-
-  /** @param {import("./types.js").PassRecord} p */
-  #declined(p) {
-    const open = this.reasons.has(p.id);
-    const toggle = h(
-      "button.pl-declined",
-      {
-        type: "button",
-        "aria-expanded": String(open),
-        "data-focus": `d:${p.id}`,
-        onclick: () => {
-          if (open) this.reasons.delete(p.id);
-          else this.reasons.add(p.id);
-          this.render();
-        },
-      },
-      `declined ${p.declined} ${open ? "▾" : "▸"}`,
-    );
-    if (!open) return toggle;
-    const mine = (this.viewer.session?.trace?.declined ?? []).filter(
-      (d) => this.list[d.pass]?.id === p.id,
-    );
-    const shown = mine.slice(0, 40).map((d) =>
-      h(
-        "li",
-        null,
-        h(
-          "button",
-          {
-            type: "button",
-            title: "Show this node",
-            onclick: () => this.viewer.select(d.node, { reveal: true }),
-          },
-          this.#nodeName(d.node),
-        ),
-        h("span", null, d.reason),
-      ),
-    );
-    if (mine.length > 40) shown.push(h("li", null, `and ${mine.length - 40} more`));
-    return h("div.pl-reasons", null, toggle, h("ul", null, ...shown));
   }
 
   /** @param {string} id */

@@ -69,6 +69,7 @@ export class Report {
       step: s?.step ?? 0,
       visible: s && picture ? nodesIn(picture, s) : 0,
       total: s?.late.total ?? 0,
+      marked: s?.places?.nodes.size ?? 0,
       errors: [...this.errors],
       loadMs: this.loadMs,
       toggleMs: this.toggleMs,

@@ -43,6 +43,7 @@
  * @property {boolean} [enabled]
  * @property {number} [fired]
  * @property {number} [declined]
+ * @property {string[]} [roots] operators its rules are asked about, "*" for any
  * @property {string} [summary]
  * @property {string} [before]
  * @property {string} [after]
@@ -87,8 +88,8 @@
  */
 
 /**
- * @typedef {{pass: number, rule: string, node: string, nodes?: string[], reason: string}}
- * DeclinedRecord
+ * @typedef {{pass: number, rule: string, node: string, nodes?: string[], reason: string,
+ * detail?: string}} DeclinedRecord the condition that failed, and how it did here
  */
 
 /**
