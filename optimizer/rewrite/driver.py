@@ -25,7 +25,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.registry import Rule
 from optimizer.rewrite.application import Applied
 from optimizer.rewrite.context import Context, FoldBudget
-from optimizer.rewrite.edits import Retype, SetAttributes, SetInput
+from optimizer.rewrite.edits import ImportOpset, Retype, SetAttributes, SetInput
 from optimizer.rewrite.queue import Queue, operator_of
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.replacement import Declined, Replacement
@@ -127,7 +127,9 @@ class _Run:
                 self._run_pass(queue, number)
             if self.trace.steps == before or self.trace.stopped:
                 break
-        self.trace.declined, self.trace.vetoed = self._standing(), self.vetoes.held
+        alive = self.rewriter.state.nodes
+        self.trace.declined = [d for d in self.declined.values() if alive[d.root].graph is not None]
+        self.trace.vetoed = self.vetoes.held
         self.trace.timings = {q.planned.id: q.timing for q in self.queues}
         self.trace.seconds = time.process_time() - began
         self.trace.state = self.rewriter.state
@@ -246,6 +248,8 @@ class _Run:
                 near[nodes[edit.node]] = None
             elif isinstance(edit, Retype):
                 near.update(dict.fromkeys(use.node for use in values[edit.value].uses()))
+            elif isinstance(edit, ImportOpset):  # the version may be what was in the way
+                near.update((nodes[root], None) for _, _, root in self.declined)
         for value in applied.changed:
             producer = value.producer()
             if producer is not None and producer.graph is not None:
@@ -294,8 +298,3 @@ class _Run:
             self.trace.stopped = f"Stopped after {self.limits.optimize_seconds:.0f} s, the limit."
         if self.progress is not None:
             self.progress(counted(step, "rewrite"), 0.0)
-
-    def _standing(self) -> list[DeclinedMatch]:
-        """Near misses whose root is still in the graph."""
-        nodes = self.rewriter.state.nodes
-        return [d for d in self.declined.values() if nodes[d.root].graph is not None]

@@ -38,7 +38,7 @@ export function lookedSection(viewer, s, o, chip) {
   return h(
     "section.pl-looked",
     null,
-    h("h3", null, "Passes that stopped here"),
+    h("h3", null, "Passes that looked and stopped"),
     ...rows,
     idle.length
       ? h(

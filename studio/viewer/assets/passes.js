@@ -205,22 +205,23 @@ export class Passes {
             "pl-count",
           )
         : h("span.pl-count", null, known && (on || p.fired) ? String(p.fired ?? 0) : "");
+    const label = h("label", null, box, h("span.pl-name", null, p.title));
     const row = h(
       `li.pl-pass${on ? "" : ".pl-off"}${p.fired ? "" : ".pl-idle"}`,
       null,
-      h("label", null, box, h("span.pl-name", null, p.title)),
+      label,
       h("span.pl-dot", { title: "owns the current step" }),
       exactnessSign(p.exactness),
       count,
     );
-    row.addEventListener("pointerenter", (/** @type {PointerEvent} */ e) =>
+    label.addEventListener("pointerenter", (/** @type {PointerEvent} */ e) =>
       this.viewer.shell.tip.show(about(p, meaningOf(p.exactness)), e, {
         delay: TIP_DELAY_MS,
         around: row.getBoundingClientRect(),
         side: "right",
       }),
     );
-    row.addEventListener("pointerleave", () => this.viewer.shell.tip.hide());
+    label.addEventListener("pointerleave", () => this.viewer.shell.tip.hide());
     if (this.pending.has(p.id)) row.classList.add("pl-pending");
     this.rows.set(p.id, row);
     if (p.declined) row.append(this.declined.render(p));
