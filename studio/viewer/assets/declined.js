@@ -3,7 +3,7 @@
 
 import { button, h } from "./dom.js";
 import { counted } from "./numbers.js";
-import { placeNames } from "./placenames.js";
+import { namesOf } from "./placenames.js";
 
 /** @typedef {import("./types.js").DeclinedRecord} DeclinedRecord */
 /** @typedef {import("./types.js").PassRecord} PassRecord */
@@ -112,7 +112,8 @@ export class DeclinedList {
 
   /** @param {DeclinedRecord[]} places */
   #places(places) {
-    const names = placeNames(places.map((d) => this.#path(d.node)));
+    const nodes = places.map((d) => d.node);
+    const names = namesOf(this.viewer.session, nodes, LISTED);
     const rows = places.slice(0, LISTED).map(({ node, detail }, i) => {
       const select = () => this.viewer.select(node, { reveal: true });
       const name = button(`Show ${names[i]} in the graph`, names[i], select, "pl-place");
@@ -120,15 +121,5 @@ export class DeclinedList {
     });
     const more = places.length - rows.length;
     return more ? [...rows, h("li", null, `and ${more} more, marked in the graph`)] : rows;
-  }
-
-  /** Where a node stands: its groups are in its name, or around it. @param {string} id */
-  #path(id) {
-    const s = this.viewer.session;
-    const o = s?.union.index.get(id);
-    if (!s || o === undefined) return id;
-    const rec = s.union.recs[o];
-    if (rec.name.includes("/")) return rec.name;
-    return `${s.graph.groups[rec.g]?.id ?? ""}/${rec.name || `${rec.op} ${id}`}`;
   }
 }

@@ -5,6 +5,7 @@
 import { Comparison } from "./comparison.js";
 import { button, fill, h } from "./dom.js";
 import { counted, whole } from "./numbers.js";
+import { namesOf } from "./placenames.js";
 import { StepSection } from "./stepsection.js";
 
 /** @typedef {import("./session.js").Session} Session */
@@ -138,10 +139,11 @@ export class GroupCard {
   /** @param {Session} s @param {import("./types.js").DeclinedRecord[]} list */
   #reason(s, list) {
     const nodes = [...new Set(list.map((d) => d.node))];
-    const place = (/** @type {string} */ id) => {
+    const names = namesOf(s, nodes, PLACES);
+    const place = (/** @type {string} */ id, /** @type {number} */ i) => {
       const rec = s.union.recs[/** @type {number} */ (s.union.index.get(id))];
       const show = () => this.viewer.select(id, { reveal: true });
-      return h("button.pl-chip", { type: "button", title: rec.name, onclick: show }, rec.op);
+      return h("button.pl-chip", { type: "button", title: rec.name, onclick: show }, names[i]);
     };
     const rest = nodes.length - PLACES;
     return h(

@@ -5,11 +5,34 @@
  * `/encoder/layer.3/attention/self/key/Add` among the same of other layers and other projections is
  * `layer.3/key/Add`. The last part always stays.
  * @param {string[]} paths
- * @returns {string[]} one name for each
+ * @param {number} [most] names wanted; each costs a look at all paths
+ * @returns {string[]} one name for each of the first paths
  */
-export function placeNames(paths) {
+export function placeNames(paths, most = paths.length) {
   const all = paths.map((path) => path.split("/").filter(Boolean));
-  return all.map((parts, i) => shortened(parts, all, i).join("/") || paths[i]);
+  return all.slice(0, most).map((parts, i) => shortened(parts, all, i).join("/") || paths[i]);
+}
+
+/**
+ * The same for nodes of a graph.
+ * @param {import("./session.js").Session | null} s @param {string[]} ids @param {number} most
+ */
+export const namesOf = (s, ids, most) =>
+  placeNames(
+    ids.map((id) => pathOf(s, id)),
+    most,
+  );
+
+/**
+ * Where a node stands: its groups are in its name, or around it.
+ * @param {import("./session.js").Session | null} s @param {string} id
+ */
+function pathOf(s, id) {
+  const o = s?.union.index.get(id);
+  if (!s || o === undefined) return id;
+  const rec = s.union.recs[o];
+  if (rec.name.includes("/")) return rec.name;
+  return `${s.graph.groups[rec.g]?.id ?? ""}/${rec.name || `${rec.op} ${id}`}`;
 }
 
 /**

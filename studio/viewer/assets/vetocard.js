@@ -73,7 +73,7 @@ function offer(viewer, step) {
     `${title} rewrites this place now, `,
     button(`Go to step ${step.n}`, `step ${step.n}`, () => viewer.nav.goto(step.n), "pl-link"),
     " ",
-    button("Do not make that rewrite either", "Veto it too", () => viewer.veto.ask(step), "pl-link"),
+    button("Do not make that one either", "Veto it too", () => viewer.veto.ask(step), "pl-link"),
   );
 }
 
