@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,7 +61,8 @@ class Maker:
     inputs: list[Json] = field(default_factory=list[Json])
     outputs: list[Json] = field(default_factory=list[Json])
     records: dict[str, Json] = field(default_factory=dict[str, Json])
-    live: set[Edge] = field(default_factory=set[Edge])
+    live: dict[str, set[Edge]] = field(default_factory=dict[str, set[Edge]])
+    """Edges that are there now, by the nodes at their ends."""
     added: list[Json] = field(default_factory=list[Json])
     steps: list[Json] = field(default_factory=list[Json])
     declined: list[Json] = field(default_factory=list[Json])
@@ -119,16 +120,29 @@ class Maker:
         )
         self.edges.append((source, ident, 0, 0))
 
+    def around(self, nodes: Iterable[str]) -> list[Edge]:
+        """The edges that begin or end at a node, in order."""
+        if not self.live:
+            self.rewire([], self.edges)
+        return sorted(set[Edge]().union(*(self.live.get(node, set[Edge]()) for node in nodes)))
+
+    def rewire(self, old: Iterable[Edge], new: Iterable[Edge]) -> None:
+        """Take edges out and put others in."""
+        for edge in old:
+            for end in edge[:2]:
+                self.live[end].discard(edge)
+        for edge in new:
+            for end in edge[:2]:
+                self.live.setdefault(end, set()).add(edge)
+
     def rewrite(self, pass_id: str, rule: str, matched: list[str], op: str, **more: Any) -> str:
         """Replace matched nodes (the last is the root) by one node in the root's place."""
-        if not self.live:
-            self.live = set(self.edges)
         root = matched[-1]
         stem = root.split("~")[0]
         self.counts[stem] = self.counts.get(stem, 0) + 1
         ident = f"{stem}~{self.counts[stem]}"
         gone = set(matched)
-        old = sorted(e for e in self.live if e[0] in gone or e[1] in gone)
+        old = self.around(matched)
         sources = list(dict.fromkeys(e[0] for e in old if e[1] in gone and e[0] not in gone))
         new = [(s, ident, 0, k) for k, s in enumerate(sources)]
         new += [(ident, e[1], 0, e[3]) for e in old if e[0] == root and e[1] not in gone]
@@ -138,7 +152,7 @@ class Maker:
         )
         record |= {"g": before["g"], "name": before["name"], "slot": root, "near": root}
         self.added.append(record)
-        self.live = (self.live - set(old)) | set(new)
+        self.rewire(old, new)
         self.step(
             pass_id,
             rule,
@@ -154,21 +168,18 @@ class Maker:
 
     def fold(self, pass_id: str, rule: str, matched: list[str], **updated: Json) -> None:
         """Compute matched nodes ahead of time; their readers get new records."""
-        self.live = self.live or set(self.edges)
-        old = sorted(e for e in self.live if e[0] in matched or e[1] in matched)
-        self.live -= set(old)
+        old = self.around(matched)
+        self.rewire(old, [])
         became = ("folded", matched, [f"{matched[-1]}~w1"])
         self.step(pass_id, rule, matched, removed=matched, old=old, became=became)
         self.steps[-1]["updated"] = {n: {**self.records[n], **r} for n, r in updated.items()}
 
     def drop(self, pass_id: str, rule: str, node: str) -> None:
         """Take one pass-through node out and join what is around it."""
-        if not self.live:
-            self.live = set(self.edges)
-        old = sorted(e for e in self.live if node in e[:2])
+        old = self.around([node])
         feeds = [e for e in old if e[1] == node]
         new = [(feeds[0][0], e[1], 0, e[3]) for e in old if e[0] == node]
-        self.live = (self.live - set(old)) | set(new)
+        self.rewire(old, new)
         became = ("bypassed", [node], [feeds[0][0]])
         self.step(pass_id, rule, [node], removed=[node], old=old, new=new, became=became)
 

@@ -68,8 +68,22 @@ function isWhole(text, word) {
   return false;
 }
 
-/** @param {Session} s @param {Hit["kind"]} kind @returns {[Texts, () => Hit][]} */
+/** @typedef {[Texts, () => Hit][]} Candidates */
+
+/** @type {WeakMap<Session, {step: number, of: Map<string, Candidates>}>} what was folded last */
+const folded = new WeakMap();
+
+/** What is looked at, folded once a step. @param {Session} s @param {Hit["kind"]} kind */
 function candidates(s, kind) {
+  let known = folded.get(s);
+  if (known?.step !== s.step) folded.set(s, (known = { step: s.step, of: new Map() }));
+  const list = known.of.get(kind) ?? listed(s, kind);
+  known.of.set(kind, list);
+  return list;
+}
+
+/** @param {Session} s @param {Hit["kind"]} kind @returns {Candidates} */
+function listed(s, kind) {
   if (kind === "group") return s.tree.groups.filter((g) => g.parent).map((g) => ofGroup(s, g));
   if (kind === "node") return ordered(s).map((o) => ofNode(s, o));
   return s.steps.map((step) => ofStep(s, step));

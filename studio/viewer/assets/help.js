@@ -9,6 +9,7 @@ const HELP = [
   ["[ ]", "previous, next pass"],
   [", .", "previous, next step that touches what is selected"],
   ["space", "play or pause"],
+  ["wheel", "on the strip of steps: step, or zoom where one bar is several steps"],
   ["Home End", "source, last step"],
   ["1 2 3", "both panes, overlay, after only"],
   ["f", "fit the whole graph"],

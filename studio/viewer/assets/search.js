@@ -73,8 +73,9 @@ export class Search {
   }
 
   render() {
-    const at = this.at >= 0 ? `${this.at + 1} of ` : "";
-    this.count.textContent = wordsOf(this.input.value).length ? `${at}${this.hits.length}` : "";
+    const at = this.at >= 0 ? `${whole(this.at + 1)} of ` : "";
+    const asked = wordsOf(this.input.value).length > 0;
+    this.count.textContent = asked ? `${at}${whole(this.hits.length)}` : "";
     const kinds = [...new Set(this.hits.map((hit) => hit.kind))];
     fill(this.list, ...kinds.flatMap((kind) => this.#section(kind)));
     this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });

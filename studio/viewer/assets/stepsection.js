@@ -2,6 +2,7 @@
 // The steps that touch what is selected: how many, one after the other, or played alone.
 
 import { button, fill, h } from "./dom.js";
+import { whole } from "./numbers.js";
 import { savings } from "./savings.js";
 
 const FIRST = 10; // links of a pass, before somebody asks for all
@@ -27,7 +28,7 @@ export class StepSection {
     if (this.shownOf !== selection.id) this.whole.clear();
     this.shownOf = selection.id;
     const { steps } = selection;
-    const count = steps.length ? `${steps.length} of ${s.steps.length}` : "none";
+    const count = steps.length ? `${whole(steps.length)} of ${whole(s.steps.length)}` : "none";
     fill(
       this.el,
       h("h3", null, this.title, " ", h("span.pl-num", null, count)),
@@ -106,12 +107,12 @@ export class StepSection {
       null,
       swatch,
       h("span", null, record?.title ?? ""),
-      h("span.pl-num", null, String(list.length)),
+      h("span.pl-num", null, whole(list.length)),
       h(
         "div",
         null,
         ...links,
-        rest > 0 ? button("Show all its steps", `and ${rest} more`, all, "pl-link") : null,
+        rest > 0 ? button("Show all its steps", `and ${whole(rest)} more`, all, "pl-link") : null,
       ),
     );
   }
