@@ -72,6 +72,11 @@ def test_what_another_pass_does_with_the_place_is_offered_not_assumed(
     assert re.search(r"[?&]step=6(&|$)", page.url)
 
 
+def test_a_constant_dropped_elsewhere_is_no_change(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/?model=tour&step=2", 2)
+    expect(veto(page)).to_contain_text("Vetoed. No other step changes.")
+
+
 def test_card_and_camera_stay_at_the_vetoed_place(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/?model=bert&step=250", 250)
     where = "__passlensWhere('/m/encoder/layer.3/attention/self')"

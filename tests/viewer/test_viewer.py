@@ -99,6 +99,22 @@ def test_veto_says_which_rewrite_it_was_in_words(opened: Opened) -> None:
     assert ["trigger", "unveto", {"match": veto["match"], "step": 3}] in sent(page)
 
 
+def test_what_a_veto_cost_is_said_in_a_sentence(opened: Opened) -> None:
+    told = opened("fixture=folding").evaluate("""async () => {
+      const { costOf } = await import("/viewer/test/vetoing.js");
+      const steps = (n) => new Array(n).fill({});
+      return [[0, 0], [1, 0], [2, 1], [0, 1], [1, 3]].map(
+        ([gone, fresh]) => costOf({ gone: steps(gone), fresh: steps(fresh) }));
+    }""")
+    assert told == [
+        "No other step changes.",
+        "1 later step vanishes.",
+        "2 later steps vanish, 1 is new.",
+        "1 later step is new.",
+        "1 later step vanishes, 3 are new.",
+    ]
+
+
 def test_a_selected_node_is_lit_in_both_panes_with_its_details(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=0")
     page.keyboard.press("/")

@@ -43,6 +43,20 @@ export function combine(graph, a, b) {
   };
 }
 
+/**
+ * The rewrites that only one of two traces of a graph has, each as its own trace tells it.
+ * @param {StepsJson} a @param {StepsJson} b
+ * @returns {{onlyFirst: StepRecord[], onlySecond: StepRecord[]}}
+ */
+export function differing(a, b) {
+  const matching = new Matching(a, b);
+  for (const step of b.steps) matching.take(step);
+  return {
+    onlyFirst: a.steps.filter((step) => !matching.shared.has(step)),
+    onlySecond: b.steps.filter((step) => !matching.alike.has(step)),
+  };
+}
+
 /** Finds rewrites made twice: the same rule of the same pass at the same nodes, with the same result. */
 class Matching {
   /** @param {StepsJson} a @param {StepsJson} b */

@@ -3,7 +3,7 @@
 
 import { button, fill, h } from "./dom.js";
 import { counted } from "./numbers.js";
-import { differingSteps } from "./tracediff.js";
+import { differing } from "./versus.js";
 
 /** @typedef {import("./session.js").Session} Session */
 /** @typedef {import("./types.js").StepRecord} StepRecord */
@@ -51,8 +51,9 @@ export class Vetoing {
     const { asked } = this;
     this.asked = this.done = null;
     const held = session.trace?.vetoed?.some((v) => v.match === asked?.step.match);
-    if (asked && held && asked.session.graph === session.graph) {
-      this.done = outcome(asked.step, asked.session, session);
+    const traces = [asked?.session.trace, session.trace];
+    if (asked && held && traces[0] && traces[1] && asked.session.graph === session.graph) {
+      this.done = outcome(asked.step, traces[0], traces[1]);
       session.mark("vetoed", asked.step.matched);
     }
     this.#tell();
@@ -84,19 +85,33 @@ export class Vetoing {
   }
 }
 
-/** @param {StepRecord} step @param {Session} before @param {Session} after @returns {Vetoed} */
+/** @typedef {import("./types.js").StepsJson} StepsJson */
+
+/** @param {StepRecord} step @param {StepsJson} before @param {StepsJson} after @returns {Vetoed} */
 function outcome(step, before, after) {
-  const { gone, fresh } = differingSteps(before, after);
+  const { onlyFirst, onlySecond } = differing(before, after);
+  const told = (/** @type {StepRecord[]} */ steps) => new Set(steps.map(ofConstants));
+  const [was, is] = [told(onlyFirst), told(onlySecond)];
+  const gone = onlyFirst.filter((other) => other !== step && !is.has(ofConstants(other) ?? ""));
+  const fresh = onlySecond.filter((other) => !was.has(ofConstants(other) ?? ""));
   const place = new Set(step.matched);
   return {
     step,
-    pass: before.trace?.passes[step.pass],
-    gone: gone.filter((other) => other !== step),
+    pass: before.passes[step.pass],
+    gone,
     fresh,
     elsewhere: fresh.filter(
       (other) => other.pass !== step.pass && other.matched.some((id) => place.has(id)),
     ),
   };
+}
+
+/**
+ * A step by which only constants come and go is the same wherever it was found: what it says of them.
+ * @param {StepRecord} step @returns {string | null} null where nodes come or go
+ */
+function ofConstants({ added, removed, pass, rule, why }) {
+  return added.length + removed.length ? null : JSON.stringify([pass, rule, why]);
 }
 
 /** What a veto cost, in words. @param {Vetoed} vetoed */
