@@ -33,6 +33,14 @@ from studio.workspace import from_query, to_query
 
 PATIENCE_S = 60
 LOOK_AGAIN_S = 0.02
+_BOOT = """
+const opening = OPENING;
+import("BOOT").then((viewer) => viewer.drawFirst(opening)).catch(() => {
+  document.getElementById("first-picture").remove();
+  const frame = { type: "module", crossOrigin: "anonymous", src: opening.frame.script };
+  document.head.append(Object.assign(document.createElement("script"), frame));
+});
+"""
 ROUTES = {"/": HOME, "/rewrite": "rewrite", "/model": "model"}
 _FRAME = Path(__file__).parent / "frame"
 _SCRIPT = re.compile(r'\s*<script type="module"[^>]* src="([^"]+)"></script>')
@@ -144,7 +152,7 @@ def _html(page: str, query: Mapping[str, str], found: Descriptor | None) -> str:
     }
     boot = f"./viewer/{asset_version()}/boot.js"
     told = json.dumps(opening).replace("<", "\\u003c")
-    script = f'import {{ drawFirst }} from "{boot}"; drawFirst({told});'
+    script = _BOOT.replace("BOOT", boot).replace("OPENING", told)
     head = f"{_links(found)}<style>{_styles()}</style>"
     body = f'{_place(page, query)}<script type="module">{script}</script>'
     name = escape(title_of(from_query(query)))

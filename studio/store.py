@@ -260,13 +260,18 @@ def _beside(path: Path) -> Iterator[Path]:
             yield other
 
 
+def looks_like_a_model(name: str) -> bool:
+    """By a file's name."""
+    return name.lower().endswith(".onnx")
+
+
 def _model_file(files: dict[str, bytes]) -> str:
     """Which of several uploaded files is the model.
 
     Raises:
         StudioError: none or several could be.
     """
-    models = [name for name in files if name.lower().endswith(".onnx")]
+    models = [name for name in files if looks_like_a_model(name)]
     if len(files) == 1:
         return next(iter(files))
     if len(models) == 1:

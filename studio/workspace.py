@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
@@ -194,10 +195,20 @@ class Workspace:
 
 
 def current() -> Workspace:
-    """This session's workspace; at first what the URL says."""
-    if _KEY not in st.session_state:
-        st.session_state[_KEY] = from_query(dict(st.query_params))
-    return st.session_state[_KEY]
+    """This session's workspace; what the URL says at first, and when the visitor went back."""
+    known: Workspace | None = st.session_state.get(_KEY)
+    if known is None:
+        known = st.session_state[_KEY] = from_query(dict(st.query_params))
+    elif _went_back() and st.query_params.get("model", known.model) != known.model:
+        asked = from_query(dict(st.query_params))
+        known = st.session_state[_KEY] = replace(asked, seq=known.seq + 1)
+    return known
+
+
+def _went_back() -> bool:
+    """Whether the browser's history brought the URL: then it is right, and the session is not."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
 
 
 def remember(workspace: Workspace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import streamlit as st
@@ -13,6 +14,7 @@ from studio.gallery import gallery
 from studio.opening import try_again
 from studio.pages.parts import go_to
 from studio.viewer import asset_version
+from studio.viewing import changed_view
 from studio.workspace import current, remember
 
 _KEY = "bar"
@@ -43,6 +45,7 @@ def show_bar(title: str) -> None:
             data={"title": title, "sections": _sections()},
             on_model_change=_open,
             on_go_change=_nothing,
+            on_view_change=_left,
         )
     if (place := result.get("go")) in _PLACES:
         go_to(place)
@@ -71,6 +74,14 @@ def _open() -> None:
     if isinstance(model, str) and model != current().model:
         remember(current().with_model(model))
         try_again(current())
+
+
+def _left() -> None:
+    """Where the visitor was on the page they left: its own component cannot say that any more."""
+    view = st.session_state[_KEY].get("view")
+    if isinstance(view, Mapping):
+        workspace = changed_view(current(), cast("Mapping[str, Any]", view))
+        remember(replace(workspace, seq=workspace.seq + 1))
 
 
 def _component() -> Callable[..., Mapping[str, Any]]:

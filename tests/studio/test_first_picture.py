@@ -120,6 +120,14 @@ def test_a_page_with_nothing_to_draw_is_streamlits_from_the_start(page: Page, ap
     expect(page.locator(PLACE)).to_have_count(0)
 
 
+def test_streamlit_comes_even_if_the_viewer_does_not(page: Page, app_url: str) -> None:
+    page.route(re.compile(r"/viewer/.*/boot\.js"), lambda route: route.abort())
+    page.goto(f"{app_url}/?model=tour")
+    link = page.get_by_role("navigation").get_by_role("link", name="Run")
+    expect(link).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator(PLACE)).to_have_count(0)
+
+
 def test_a_link_cannot_write_markup_into_the_page(page: Page, app_url: str) -> None:
     hostile = "</script><script>document.title='PWNED'</script>"
     page.goto(f"{app_url}/?model=tour&on={hostile}&select={hostile}")

@@ -54,6 +54,18 @@ export function answerForLinks(viewer) {
   return () => window.removeEventListener(ASKED, answer);
 }
 
+const LEFT = "passlens-left";
+
+/** Tell whoever stays when the page changes: a component that goes has no voice any more. @param {Viewer} viewer */
+export function tellLeaving(viewer) {
+  window.dispatchEvent(new CustomEvent(LEFT, { detail: viewNow(viewer) }));
+}
+
+/** @param {(view: object) => void} keep */
+export function hearLeaving(keep) {
+  window.addEventListener(LEFT, (/** @type {any} */ left) => keep(left.detail));
+}
+
 /**
  * The clipboard is closed to pages that did not come over https; the old way still works there.
  * @param {string} text @param {HTMLElement} home takes the focus back

@@ -3,10 +3,12 @@
 // truthful status for tests.
 
 import { wanted } from "./fetching.js";
-import { viewNow } from "./link.js";
+import { tellLeaving, viewNow } from "./link.js";
 import { NODE } from "./model.js";
 
 const IDLE_MS = 1000;
+/** A page that is being left gets this long to go: what it said now would bring it back. */
+const LEAVING_MS = 5000;
 
 export class Report {
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -19,22 +21,40 @@ export class Report {
     /** @type {() => void} */ this.tellDrawn = () => {};
     /** @type {Promise<void>} */ this.drawn = new Promise((tell) => (this.tellDrawn = tell));
     /** @type {string[]} */ this.errors = [];
+    this.leave = (/** @type {Event} */ event) => this.#leave(event);
+    window.addEventListener("click", this.leave, true);
     this.version = new URL(import.meta.url).pathname.split("/").slice(-2)[0] ?? "";
   }
 
   /** The user did something worth keeping. */
   touch() {
     window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.#send(), IDLE_MS);
+    this.timer = window.setTimeout(() => this.#rest(), IDLE_MS);
+  }
+
+  #rest() {
+    const { nav, shell } = this.viewer;
+    if (nav.playing || shell.film.player.playing) this.touch();
+    else this.#send();
+  }
+
+  /** @param {Event} event */
+  #leave(event) {
+    const link = event.composedPath().some((on) => on instanceof HTMLAnchorElement);
+    if (!this.timer || !link) return;
+    this.#stop();
+    this.timer = window.setTimeout(() => this.#rest(), LEAVING_MS);
+  }
+
+  #stop() {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
   }
 
   #send() {
-    const { session: s, data, component, nav, shell } = this.viewer;
+    this.#stop();
+    const { session: s, data, component, shell } = this.viewer;
     if (!s || !data || !component) return;
-    if (nav.playing || shell.film.player.playing) {
-      this.touch();
-      return;
-    }
     if (data.mode !== "film") {
       component.setStateValue("view", { seq: data.seq, ...viewNow(this.viewer) });
       return;
@@ -106,7 +126,10 @@ export class Report {
   }
 
   dispose() {
-    window.clearTimeout(this.timer);
+    const untold = this.timer && this.viewer.data?.mode === "rewrite" && this.viewer.session;
+    this.#stop();
+    window.removeEventListener("click", this.leave, true);
+    if (untold) tellLeaving(this.viewer);
   }
 }
 

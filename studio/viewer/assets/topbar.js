@@ -3,6 +3,7 @@
 // own, in the page itself: studio/frame/frame.css says how it looks.
 
 import { fill } from "./dom.js";
+import { hearLeaving } from "./link.js";
 import { ModelMenu } from "./modelmenu.js";
 import { mendRoles } from "./roles.js";
 import { SharePanel } from "./sharepanel.js";
@@ -17,6 +18,7 @@ import { SharePanel } from "./sharepanel.js";
  * @property {BarData} data
  * @property {any} parentElement
  * @property {(name: "model" | "go", value: string) => void} setTriggerValue
+ * @property {(name: "view", value: object) => void} setStateValue
  */
 
 /** @type {WeakMap<object, {menu: ModelMenu, share: SharePanel}>} */
@@ -24,9 +26,14 @@ const bars = new WeakMap();
 
 mendRoles(); // the bar is on every page, and loaded once
 
+/** @type {BarComponent | null} the bar stays when the page changes */
+let latest = null;
+hearLeaving((view) => latest?.setStateValue("view", { ...view, at: performance.now() }));
+
 /** What Streamlit calls, again on every change of data. @param {BarComponent} component */
 export default function topBar(component) {
   const parent = component.parentElement;
+  latest = component;
   let bar = bars.get(parent);
   if (!bar) {
     bar = { menu: new ModelMenu(), share: new SharePanel() };
