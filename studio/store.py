@@ -127,6 +127,9 @@ class Store:
         """
         key = run_key(pipeline)
         folder = model.folder / key
+        optimizable = model.summary["statuses"]["optimizable"]
+        if not optimizable["ok"]:
+            raise StudioError(optimizable["reason"])
         if not folder.is_dir():
             with made_whole(folder) as target:
                 self._isolate(

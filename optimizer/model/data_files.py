@@ -27,6 +27,10 @@ class Refused(Exception):
         self.remedy = remedy
 
 
+class Missing(Refused):
+    """The file is not there: without it the model can still be looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataFile:
     """A file that tensors may be read from.
@@ -66,7 +70,8 @@ class UploadedFiles:
         """The uploaded file of that very name."""
         companion = self._companions.get(location)
         if companion is None:
-            raise Refused(
+            kind = Refused if _location_problem(location) else Missing
+            raise kind(
                 f"The data file {quoted(location)} was not uploaded.",
                 "Upload it together with the model, under this very name.",
             )
@@ -126,7 +131,7 @@ def _regular_file_size(path: Path, location: str, *, links: bool) -> int:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         remedy = "Put it into the model's folder, under this very name."
-        raise Refused(f"The data file {shown} is missing.", remedy) from None
+        raise Missing(f"The data file {shown} is missing.", remedy) from None
     except (OSError, ValueError):
         remedy = "Check the file's permissions."
         raise Refused(f"The data file {shown} cannot be opened.", remedy) from None

@@ -7,7 +7,7 @@ used in place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,18 +16,24 @@ import onnx_ir as ir
 from onnx import TensorProto
 
 from optimizer.errors import ExternalDataRefused, LimitError, quoted
-from optimizer.model.data_files import DataFile, Refused, Sources
+from optimizer.model.absent import AbsentTensor
+from optimizer.model.data_files import DataFile, Missing, Refused, Sources
 from optimizer.model.limits import Limits
 from optimizer.model.report import Place, Report
 from optimizer.model.tensors import byte_count, element_count
 from optimizer.numbers import bytes_text
 
 _KEYS = frozenset({"location", "offset", "length", "checksum"})
+SHOWN_PLACES = 3
 _NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 class ExternalData:
-    """Resolves a model's external tensors: first all checks, then the binding of data."""
+    """Resolves a model's external tensors: first all checks, then the binding of data.
+
+    A file that is merely not there leaves a model that can be looked at; one that may not be read,
+    or does not fit, refuses it.
+    """
 
     def __init__(self, sources: Sources, *, limits: Limits, report: Report) -> None:
         self._sources = sources
@@ -37,9 +43,12 @@ class ExternalData:
 
     def check(self, tensors: Iterable[tuple[TensorProto, Place]]) -> None:
         """Report every external tensor whose data may not be read or does not fit."""
+        absent: list[tuple[Place, Missing]] = []
         for tensor, where in tensors:
             try:
                 _locate(_entries(tensor), tensor, self._file)
+            except Missing as missing:
+                absent.append((where, missing))
             except Refused as refused:
                 self._report.error(ExternalDataRefused, where, str(refused), remedy=refused.remedy)
         found = [file.size for file in self._files.values() if isinstance(file, DataFile)]
@@ -48,13 +57,36 @@ class ExternalData:
             message = f"Its data files take {bytes_text(sum(found))} (limit {limit})."
             self._report.error(LimitError, "model", message)
 
+        if absent:
+            self._say_absent(absent)
+
+    def _say_absent(self, absent: Sequence[tuple[Place, Missing]]) -> None:
+        """Once for all tensors: a large model has hundreds, often in a file each."""
+        files = sum(isinstance(found, Missing) for found in self._files.values())
+        others = f" and {files - 1} more" if files > 1 else ""
+        places = ", ".join(str(where) for where, _ in absent[:SHOWN_PLACES])
+        more = ", …" if len(absent) > SHOWN_PLACES else ""
+        first = absent[0][1]
+        have = "tensor has" if len(absent) == 1 else "tensors have"
+        self._report.warning(
+            "",
+            f"{str(first).removesuffix('.')}{others}: {len(absent):,} {have} no values "
+            f"({places}{more}). Folding, optimizing, verifying and running need them; the graph "
+            "can be looked at.",
+            remedy=first.remedy,
+            blocks=("optimizable", "runnable"),
+        )
+
     def bind(self, model: ir.Model) -> None:
         """Give every external tensor of a checked model its data."""
         for holder in _external_holders(model):
             holder.replace(self._bound(holder.tensor))
 
     def _bound(self, tensor: ir.ExternalTensor) -> ir.TensorProtocol:
-        file = self._file(f"{tensor.location}")
+        try:
+            file = self._file(f"{tensor.location}")
+        except Missing:
+            return AbsentTensor(tensor)
         if file.content is not None:
             return _in_memory(tensor, file.content)
         path = file.path or Path()

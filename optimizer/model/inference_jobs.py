@@ -14,6 +14,7 @@ import onnx
 import onnx_ir as ir
 
 from optimizer.errors import StudioError, quoted
+from optimizer.model.absent import is_absent
 from optimizer.model.operators.call import INTEGERS, MAX_CONSTANT
 from optimizer.model.storage import store_inline
 from optimizer.model.writer import to_proto
@@ -45,7 +46,7 @@ def weight_free(model: ir.Model) -> bytes:
 
 def _describe(proto: onnx.TensorProto, tensor: ir.TensorProtocol) -> None:
     small = tensor.size <= (MAX_CONSTANT if tensor.dtype in INTEGERS else 16)
-    if small:
+    if small and not is_absent(tensor):
         store_inline(proto, tensor)
         return
     proto.data_type = tensor.dtype.value

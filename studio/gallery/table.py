@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from studio.gallery.figures import figures_of
+
 
 @dataclass(frozen=True, slots=True)
 class GalleryModel:
@@ -12,7 +14,7 @@ class GalleryModel:
     Attributes:
         id: short name, as in `?model=resnet50`.
         title: display name.
-        story: one sentence on what there is to see.
+        told: one sentence on what there is to see, with places for what was counted.
         file: the packed file beside this module.
         nodes: operators, Constant not counted.
         size_bytes: of the unpacked file.
@@ -22,19 +24,25 @@ class GalleryModel:
 
     id: str
     title: str
-    story: str
+    told: str
     file: str
     nodes: int
     size_bytes: int
     origin: str
     sha256: str
 
+    @property
+    def story(self) -> str:
+        """The sentence with its figures; they come from the trace."""
+        figures = figures_of(self.id)
+        return figures.told(self.told) if figures is not None else ""
+
 
 MODELS = (
     GalleryModel(
         id="tour",
         title="Tour",
-        story=(
+        told=(
             "Made by hand: every pass has something to do here, and a few near misses say "
             "why they were left alone."
         ),
@@ -47,9 +55,9 @@ MODELS = (
     GalleryModel(
         id="resnet50",
         title="ResNet-50",
-        story=(
-            "A BatchNorm stands behind each of its 53 convolutions; folded into the weights, "
-            "nearly a third of the graph is gone."
+        told=(
+            "A BatchNorm stands behind each of its {steps} convolutions; folded into the weights, "
+            "{gone} of the operators are gone."
         ),
         file="resnet50.onnx.xz",
         nodes=175,
@@ -60,9 +68,9 @@ MODELS = (
     GalleryModel(
         id="mobilenetv2",
         title="MobileNetV2",
-        story=(
-            "Every convolution computes its own padding with a dozen operators; as constants "
-            "they vanish, and the BatchNorms fold in."
+        told=(
+            "Every convolution computes its own padding; as constants these operators vanish, the "
+            "BatchNorms fold in, and {gone} of the graph is gone."
         ),
         file="mobilenetv2.onnx.xz",
         nodes=828,
@@ -73,9 +81,9 @@ MODELS = (
     GalleryModel(
         id="bert",
         title="BERT",
-        story=(
+        told=(
             "Twelve layers that ask for the same sizes again and again; once they are known, "
-            "four operators in ten are gone."
+            "{gone} of the operators are gone."
         ),
         file="bert.onnx.xz",
         nodes=1121,
@@ -86,7 +94,7 @@ MODELS = (
     GalleryModel(
         id="gpt2",
         title="GPT-2 with cache",
-        story=(
+        told=(
             "A decoder that splits, masks and extends its key-value cache by shape "
             "arithmetic, most of it known beforehand."
         ),
@@ -99,9 +107,9 @@ MODELS = (
     GalleryModel(
         id="llama",
         title="Llama",
-        story=(
-            "Rotary positions and grouped heads work out the same sizes in every layer; two thirds "
-            "of the operators are bookkeeping."
+        told=(
+            "Rotary positions and grouped heads work out the same sizes in every layer; {gone} of "
+            "the operators are bookkeeping and go."
         ),
         file="llama.onnx.xz",
         nodes=886,
@@ -112,9 +120,9 @@ MODELS = (
     GalleryModel(
         id="swin",
         title="Swin",
-        story=(
+        told=(
             "Shifted windows exported as thousands of operators, most of which compute only "
-            "indices and shapes; one in eight is left."
+            "indices and shapes; one in {times} is left."
         ),
         file="swin.onnx.xz",
         nodes=6719,
@@ -125,7 +133,7 @@ MODELS = (
     GalleryModel(
         id="whisper-encoder",
         title="Whisper encoder",
-        story=(
+        told=(
             "Audio encoder whose sizes, scales and transposed weights are worked out at run time, "
             "until they are folded."
         ),
@@ -138,7 +146,7 @@ MODELS = (
     GalleryModel(
         id="mamba",
         title="Mamba",
-        story=(
+        told=(
             "A state-space scan unrolled over 16 steps: long runs of Gather and Unsqueeze, "
             "and casts that change nothing."
         ),
@@ -151,7 +159,7 @@ MODELS = (
     GalleryModel(
         id="detr",
         title="DETR",
-        story=(
+        told=(
             "Its backbone writes BatchNorm as Sqrt, Div, Mul and Add: first these fold to "
             "constants, then into the convolutions."
         ),
@@ -164,7 +172,7 @@ MODELS = (
     GalleryModel(
         id="t5",
         title="T5",
-        story=(
+        told=(
             "Encoder and decoder in one graph; position buckets, masks and head shapes are "
             "worked out from sizes already known."
         ),
@@ -177,7 +185,7 @@ MODELS = (
     GalleryModel(
         id="vit",
         title="ViT",
-        story=(
+        told=(
             "Patches from one convolution, then twelve equal layers of attention whose head "
             "shapes fold away."
         ),

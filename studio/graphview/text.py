@@ -7,6 +7,7 @@ from typing import cast
 
 import onnx_ir as ir
 
+from optimizer.model.absent import is_absent
 from optimizer.model.constants import constant_tensor as constant_node_tensor
 from optimizer.model.graph import is_constant_node
 from studio.numbers import counted
@@ -56,15 +57,16 @@ def number_text(number: float) -> str:
 
 
 def constant_tensor(value: ir.Value | None) -> ir.TensorProtocol | None:
-    """The tensor behind an initializer or a Constant node, for display."""
+    """The tensor behind an initializer or a Constant node, for its values to be displayed."""
     if value is None:
         return None
     if value.is_initializer():
-        return value.const_value
-    producer = value.producer()
-    if producer is None or not is_constant_node(producer):
-        return None
-    return constant_node_tensor(producer)
+        tensor = value.const_value
+    else:
+        producer = value.producer()
+        constant = producer is not None and is_constant_node(producer)
+        tensor = constant_node_tensor(producer) if producer is not None and constant else None
+    return None if is_absent(tensor) else tensor
 
 
 def scalar_text(value: ir.Value | None) -> str | None:
@@ -88,7 +90,8 @@ def attribute_text(attribute: ir.Attr) -> str:
     match attribute.type:
         case ir.AttributeType.TENSOR:
             tensor: ir.TensorProtocol = attribute.value
-            if tensor.size <= MAX_NUMBERS and tensor.dtype != ir.DataType.STRING:
+            short = tensor.size <= MAX_NUMBERS and tensor.dtype != ir.DataType.STRING
+            if short and not is_absent(tensor):
                 return cut(str(tensor.numpy().tolist()))
             return f"{dtype_name(tensor.dtype)} {dims_text(tensor.shape)}"
         case ir.AttributeType.GRAPH:

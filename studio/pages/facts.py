@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from optimizer.model.findings import Finding
+from studio.findings import by_kind
 from studio.graphview.categories import category
 from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 
@@ -16,7 +18,7 @@ USES = {
 }
 SHOWN_OPERATORS = 16
 SHOWN_PORTS = 24
-SHOWN_FINDINGS = 60
+SHOWN_KINDS = 24
 
 
 def facts_html(summary: Mapping[str, Any]) -> str:
@@ -98,12 +100,14 @@ def _ports(title: str, ports: list[Mapping[str, str]]) -> str:
 
 
 def _findings(findings: list[Mapping[str, str]], left_out: int) -> str:
-    more = max(0, len(findings) - SHOWN_FINDINGS) + left_out
+    kinds = by_kind(Finding(**found) for found in findings)  # pyright: ignore[reportArgumentType] - from JSON
+    shown = kinds[:SHOWN_KINDS]
+    more = len(findings) + left_out - sum(len(kind.places) for kind in shown)
     lines = [
-        f'<li class="{_text(found["severity"])}"><b>{_text(found["severity"])}</b> '
-        f"{_text(found['where'])}{': ' if found['where'] else ''}{_text(found['message'])} "
-        f"<small>{_text(found['remedy'])}</small></li>"
-        for found in findings[:SHOWN_FINDINGS]
+        f'<li class="{_text(kind.severity)}"><b>{_text(kind.severity)}</b> '
+        f"{_text(kind.where())}{': ' if kind.where() else ''}{_text(kind.message)} "
+        f"<small>{_text(kind.remedy)}</small></li>"
+        for kind in shown
     ]
     if more:
         lines.append(f"<li><small>and {more} more</small></li>")

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
+from studio.findings import by_kind
 from studio.gallery import gallery
 from studio.numbers import counted
 from studio.opening import model_task, run_task, title_of, try_again
@@ -22,7 +23,7 @@ PATIENCE_S = 0.4
 """How long a page waits for quick work before it shows progress instead."""
 
 LOOK_AGAIN_S = 0.4
-MAX_FINDINGS = 20
+MAX_KINDS = 6
 _PLACES = "places"
 
 
@@ -54,11 +55,12 @@ def show_error(error: StudioError, *, key: str = "error") -> None:
     """An error as a quiet box: plain text, for it may quote the model."""
     with st.container(key=f"quiet-{key}"):
         st.text(error.message)
-        others = [f for f in error.findings if f.message not in error.message]
-        for finding in others[:MAX_FINDINGS]:
-            st.text(f"• {finding}")
-        if len(others) > MAX_FINDINGS:
-            st.text(f"… and {counted(len(others) - MAX_FINDINGS, 'more finding')}")
+        kinds = by_kind(error.findings)
+        others = [k for k in kinds if len(k.places) > 1 or k.message not in error.message]
+        for kind in others[:MAX_KINDS]:
+            st.text(f"• {kind}")
+        if len(others) > MAX_KINDS:
+            st.text(f"… and {counted(len(others) - MAX_KINDS, 'more kind')} of findings")
 
 
 def show_failure(error: StudioError, retry: Callable[[], None]) -> None:

@@ -238,7 +238,6 @@ def test_the_keyboard_alone_opens_a_model_and_steps(page: Page, app_url: str) ->
         ("html_renamed", "This is a web page"),
         ("truncated_half", "ends too early"),
         ("cycle", "depend on each other in a circle"),
-        ("ext_missing", "was not uploaded"),
         ("ext_parent", "was not uploaded"),
     ],
 )

@@ -7,6 +7,8 @@ from pathlib import Path
 import onnx
 from playwright.sync_api import Page, expect
 
+from optimizer.model.findings import Finding
+from studio.findings import by_kind
 from studio.pages.chooser import together
 
 PATIENCE_MS = 60_000
@@ -88,6 +90,36 @@ def test_the_back_button_returns_to_the_model_before(page: Page, app_url: str) -
     page.go_forward()
     wait(page, "window.__passlens.total === 175")
     page.wait_for_url("**/model?model=resnet50", timeout=PATIENCE_MS)
+
+
+def test_a_model_without_its_weights_is_drawn_and_says_once_what_is_missing(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    model = onnx.parser.parse_model(PAIR.replace("Exp (t)", "Add (t, w0)"))
+    for number in range(150):
+        weight = model.graph.initializer.add(name=f"w{number}", data_type=1, dims=[2])
+        weight.data_location = onnx.TensorProto.EXTERNAL
+        weight.external_data.add(key="location", value=f"{number}.bin")
+    onnx.save(model, tmp_path / "bare.onnx")
+    opened(page, f"{app_url}/model?model=tour")
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "bare.onnx")
+    wait(page, "window.__passlens.total === 2")
+    facts = page.locator(".st-key-facts")
+    expect(facts).to_contain_text("150 tensors have no values", timeout=PATIENCE_MS)
+    assert facts.inner_text().count("initializer 'w0'") == 3  # two statuses, one finding
+    expect(page.get_by_role("textbox", name="Path on this machine")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="See the rewrites")).to_be_disabled()
+    page.goto(page.url.replace("/model", "/"))
+    expect(page.get_by_text("150 tensors have no values").first).to_be_visible(timeout=PATIENCE_MS)
+    wait(page, "window.__passlens?.ready && window.__passlens.total === 2")
+
+
+def test_findings_of_a_kind_are_one_with_a_count_and_the_first_places() -> None:
+    many = [Finding("error", f"node 'n{i}'", f"It reads 'x{i}'.", "Fix it.") for i in range(150)]
+    one = Finding("note", "model", "It is old.")
+    first, second = by_kind([*many, one])
+    assert str(first).startswith("150 places: node 'n0', node 'n1', node 'n2', …: It reads 'x0'.")
+    assert (str(second), len(first.places)) == ("model: It is old.", 150)
 
 
 def test_files_that_come_in_two_goes_are_joined_where_they_belong_together() -> None:

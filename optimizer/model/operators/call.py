@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.model.absent import is_absent
 from optimizer.model.constants import constant_tensor
 from optimizer.model.dimension import Dimension, Expression, at_least
 from optimizer.model.graph import is_constant_node
@@ -165,11 +166,11 @@ def constant_of(value: ir.Value | None) -> ir.TensorProtocol | None:
     if value is None:
         return None
     if value.is_initializer():
-        return None if value.is_graph_input() else value.const_value
-    node = value.producer()
-    if not is_constant_node(node) or node is None:
-        return None
-    return constant_tensor(node)
+        tensor = None if value.is_graph_input() else value.const_value
+    else:
+        node = value.producer()
+        tensor = constant_tensor(node) if node is not None and is_constant_node(node) else None
+    return None if is_absent(tensor) else tensor
 
 
 def axis_in(axis: int, rank: int) -> int:

@@ -13,8 +13,11 @@ import pytest
 from onnx import TensorProto, helper
 
 from optimizer.errors import ExternalDataRefused, LimitError
+from optimizer.isolation import within_worker
+from optimizer.model.absent import is_absent
 from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes, load_path
+from optimizer.source import complete
 
 WEIGHTS = np.arange(4, dtype=np.float32)
 
@@ -120,8 +123,28 @@ def test_an_upload_may_not_name_a_file_on_this_machine(tmp_path: Path) -> None:
 
 def test_uploads_are_found_by_their_exact_name_only() -> None:
     data = model(reference({"location": "./w.bin"}))
-    with pytest.raises(ExternalDataRefused, match="was not uploaded"):
-        load_bytes(data, name="m.onnx", companions={"w.bin": WEIGHTS.tobytes()})
+    loaded = load_bytes(data, name="m.onnx", companions={"w.bin": WEIGHTS.tobytes()})
+    assert is_absent(weight(loaded.ir))
+    assert "was not uploaded" in loaded.statuses.runnable.reason
+
+
+def test_without_its_data_files_a_model_can_be_looked_at_and_nothing_else(tmp_path: Path) -> None:
+    proto = onnx.ModelProto.FromString(model(reference({"location": "w.bin"})))
+    for number in range(150):
+        more = reference({"location": f"{number}.bin"})
+        more.name = f"w{number}"
+        proto.graph.initializer.append(more)
+    (tmp_path / "model.onnx").write_bytes(proto.SerializeToString())
+    loaded = load_path(tmp_path / "model.onnx")
+    assert loaded.statuses.viewable.ok
+    for status in (loaded.statuses.optimizable, loaded.statuses.runnable):
+        assert not status.ok
+        assert "'w.bin' is missing and 150 more: 151 tensors have no values" in status.reason
+    assert [f.severity for f in loaded.findings].count("warning") == 1
+    assert list(weight(loaded.ir).shape.numpy()) == list(WEIGHTS.shape)
+    with pytest.raises(ExternalDataRefused, match=r"w\.bin"):
+        weight(loaded.ir).numpy()
+    complete(loaded, isolate=within_worker)
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import re
 from pathlib import Path
 
 import pytest
 
+from benchmarks.gallery_figures import count
 from optimizer.errors import LoadError, StudioError
 from studio.gallery import gallery
+from studio.gallery.figures import figures_of
 from studio.gallery.table import GalleryModel
 
 MAMBA = next(entry for entry in gallery.entries() if entry.id == "mamba")
@@ -36,6 +39,21 @@ def test_a_network_unpacks_to_what_the_table_says(entry: GalleryModel) -> None:
     assert path.name == f"{entry.id}.onnx"
     assert len(data) == entry.size_bytes
     assert hashlib.sha256(data).hexdigest() == entry.sha256
+
+
+@pytest.mark.parametrize("entry", gallery.entries(), ids=lambda entry: entry.id)
+def test_what_a_story_counts_is_what_the_trace_says(entry: GalleryModel) -> None:
+    found = count(entry.id)
+    assert figures_of(entry.id) == found
+    assert entry.nodes == found.nodes
+
+
+def test_a_story_has_no_number_but_those_of_the_network_and_of_its_trace() -> None:
+    typed = {number for entry in gallery.entries() for number in re.findall(r"\d+", entry.told)}
+    assert typed == {"16"}  # steps that Mamba unrolls, as its origin says
+    stories = {entry.id: entry.story for entry in gallery.entries()}
+    assert "62 % of the operators" in stories["bert"]
+    assert "one in 11 is left" in stories["swin"]
 
 
 def test_a_second_opening_reuses_the_unpacked_file() -> None:
