@@ -27,8 +27,11 @@ ALSO = frozenset({"presentation-role-conflict"})
 DRAWN = """() => {
   const app = document.querySelector('[data-testid=stApp]');
   const shown = document.querySelector('.stMain')?.innerText.trim() || window.__passlens?.ready;
-  return Boolean(shown) && app.dataset.testScriptState === 'notRunning'
-    && !document.querySelector('[data-stale=true]') && document.querySelector('.bar-share');
+  const waits = [...document.querySelectorAll('[data-testid=stProgress]')].some((bar) =>
+    /^(Opening|Optimizing|Planning|Drawing)/.test(bar.innerText));
+  const blank = document.querySelector('[data-testid=stSkeleton], [data-stale=true]');
+  return Boolean(shown) && !waits && !blank && app?.dataset.testScriptState === 'notRunning'
+    && document.querySelector('.bar-share');
 }"""
 WEARS = """scheme =>
   getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme
