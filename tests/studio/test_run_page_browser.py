@@ -120,6 +120,19 @@ def test_variants_are_added_varied_and_removed_and_are_in_the_link(
     expect(page.locator(".st-key-remove-0 button").first).to_be_disabled(timeout=PATIENCE_MS)
 
 
+def test_an_unraced_model_shows_a_recording_greyed_and_labelled(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour&race=source%2C11")
+    label = page.locator(".st-key-earlier-label")
+    said = re.compile(
+        "(Your last recording|A recording that comes with Passlens).*Recorded on", re.S
+    )
+    expect(label).to_contain_text(said, timeout=PATIENCE_MS)
+    chart = page.locator(".st-key-earlier-figures-race .stPlotlyChart").first
+    expect(chart).to_have_css("filter", "grayscale(1)", timeout=PATIENCE_MS)
+    press(page, "Open in History")
+    page.wait_for_url(re.compile(r"/history\?.*record(ed)?="), timeout=PATIENCE_MS)
+
+
 def test_a_set_of_variants_is_one_click(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?model=tour")
     press(page, "Compare…")

@@ -1,0 +1,72 @@
+"""Measure what comes along: `python -m benchmarks.record_along OUT.passlens [MODEL] [--seconds S]`.
+
+Races and profiles a sample network as the Run page does when nothing is changed there, and writes
+both recordings into a bundle. `studio/recordings/` holds the one that is packed with the studio.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from profiling.records import Recording
+from profiling.records.bundle import write_bundle
+from profiling.workers import WorkerPool, default_pool
+from studio.experiments.profile import ProfileRequest, run_profile
+from studio.experiments.race import RaceRequest, run_race
+from studio.gallery import gallery
+from studio.pages.run.sidebar import chosen_of
+from studio.run_choice import SECONDS
+from studio.store import Store
+from studio.workspace import Workspace
+
+
+def main() -> int:
+    """Measure, then write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("model", nargs="?", default=gallery.SAMPLE)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    given = parser.parse_args()
+    pool = default_pool()
+    try:
+        recordings = measured(pool, given.model, seconds=given.seconds)
+    finally:
+        pool.close()
+    write_bundle(recordings, given.out)
+    print(f"{given.out}: {given.out.stat().st_size:,} bytes")
+    return 0
+
+
+def measured(pool: WorkerPool, model_id: str, *, seconds: float) -> list[Recording]:
+    """A race and a profile of a sample network, as the Run page makes them by default.
+
+    Raises:
+        StudioError: nothing runs.
+    """
+    store, workspace = Store(pool), Workspace(model=model_id)
+    model = store.open_file(gallery.open_path(model_id), name=model_id)
+    run = store.run(model, workspace.pipeline())
+    chosen = chosen_of(workspace, last=int(run.result["steps"]))
+    race = run_race(
+        store, pool, (model, run), RaceRequest(chosen.asked, seconds),
+        progress=_say, cancelled=_never,
+    )  # fmt: skip
+    profile = run_profile(
+        store, pool, (model, run), ProfileRequest(chosen.asked[-1]),
+        progress=_say, cancelled=_never,
+    ).recording()  # fmt: skip
+    assert profile is not None
+    return [race.recording(), profile]
+
+
+def _say(text: str, fraction: float) -> None:
+    print(f"{100 * fraction:3.0f} % {text}", flush=True)
+
+
+def _never() -> bool:
+    return False
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
