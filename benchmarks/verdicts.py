@@ -1,10 +1,12 @@
 """How often a race is right: models against themselves, and against copies with more work.
 
-    python -m benchmarks.verdicts [--races N] [--seconds S] [--network NAME]* [--write]
+    python -m benchmarks.verdicts [--races N] [--seconds S] [--network NAME]*
+                                  [--as both|deployed|bare] [--write]
 
 Each network is raced N times against itself (the right answer is "no clear difference") and N times
 against a copy that computes the same with a tenth more work (the right answer is "slower"), in
-turns, every race in processes of its own. `--write` puts the table into results/verdicts.md.
+turns, every race in processes of its own. Both answers are right deployed, too: the runtime's own
+rewrites leave the copy its eleventh layer. `--write` puts the table into results/verdicts.md.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from benchmarks.machine import describe
 from benchmarks.planted import NETWORKS, Planted
 from optimizer.errors import StudioError
 from optimizer.source import open_source
+from profiling.config.question import ALL_AS, QUESTIONS, Question, config_for
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Variant
 from profiling.racing.samples import Contrast
@@ -36,6 +39,7 @@ class Tally:
     """Contrasts of one network.
 
     Attributes:
+        question: deployed, or bare.
         work: FLOPs of the copy divided by the network's own.
         same: of races against itself.
         slower: of races against the copy.
@@ -43,6 +47,7 @@ class Tally:
     """
 
     network: Planted
+    question: Question
     work: float
     same: list[Contrast] = field(default_factory=list[Contrast])
     slower: list[Contrast] = field(default_factory=list[Contrast])
@@ -56,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--races", type=int, default=5, help="of each kind for each network")
     parser.add_argument("--seconds", type=float, default=20.0, help="most for one race")
     parser.add_argument("--network", action="append", default=[], help="only these")
+    parser.add_argument("--as", dest="asked", choices=ALL_AS, default="both")
     parser.add_argument("--write", action="store_true", help=f"to {RESULT.name}")
     arguments = parser.parse_args(argv)
     networks = [one for one in NETWORKS if not arguments.network or one.name in arguments.network]
@@ -63,11 +69,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"the networks are {', '.join(network.name for network in NETWORKS)}")
     pool = WorkerPool(size=2)
     try:
-        tallies = [Tally(network, work(network, pool)) for network in networks]
+        asked = QUESTIONS if arguments.asked == "both" else (arguments.asked,)
+        tallies = [
+            Tally(network, question, more)
+            for network in networks
+            for more in [work(network, pool)]
+            for question in asked
+        ]
         for number in range(arguments.races):
             for tally in tallies:
                 race_both(tally, pool, Plan(seconds=arguments.seconds))
-                print(f"{number + 1}/{arguments.races}", tally.network.name, file=sys.stderr)
+                done = f"{number + 1}/{arguments.races}"
+                print(done, tally.network.name, tally.question, file=sys.stderr)
     finally:
         pool.close()
     table = report(tallies)
@@ -95,8 +108,10 @@ def race_both(tally: Tally, pool: WorkerPool, plan: Plan) -> None:
         StudioError: a variant failed, or did not compute the same.
     """
     model, copy = tally.network.model(extra=0), tally.network.model(extra=1)
+    config = config_for(tally.question, {})
     for other, contrasts in ((model, tally.same), (copy, tally.slower)):
-        race = measure([Variant("a", model), Variant("b", other)], pool=pool, plan=plan)
+        variants = [Variant("a", model, config), Variant("b", other, config)]
+        race = measure(variants, pool=pool, plan=plan)
         contrast = race.contrast("b")
         if contrast is None or not all(timing.believable for timing in race.timings):
             raise StudioError(f"{tally.network.name}: {race.verdict('b')}")
@@ -121,15 +136,15 @@ def report(tallies: Sequence[Tally]) -> str:
     lines = [
         f"{describe('passlens', 'onnxruntime-gpu')}, load {min(loads):.1f} to {max(loads):.1f}",
         "",
-        "| network | itself: no clear difference | farthest from 1 | more work | "
+        "| network | as | itself: no clear difference | farthest from 1 | more work | "
         "copy: slower | found slower by | interval ± | s a race |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
         *(_row(tally) for tally in tallies),
     ]
     if len(tallies) > 1:
         same = [contrast for tally in tallies for contrast in tally.same]
         slower = [contrast for tally in tallies for contrast in tally.slower]
-        lines.append(f"| all | {_share(same, 'no_clear_difference')} | | | ")
+        lines.append(f"| all | | {_share(same, 'no_clear_difference')} | | | ")
         lines[-1] += f"{_share(slower, 'slower')} | | | |"
     return "\n".join(lines) + "\n"
 
@@ -141,6 +156,7 @@ def _row(tally: Tally) -> str:
     width = statistics.median(contrast.half_width for contrast in both)
     cells = [
         tally.network.name,
+        tally.question,
         _share(tally.same, "no_clear_difference"),
         f"{farthest:.3f}×",
         f"{tally.work:.3f}×",
