@@ -9,6 +9,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from profiling.racing.race import Race
+from profiling.racing.samples import Contrast
 from studio.figures.latency import rounded_out, variant_rows
 from studio.figures.template import TEMPLATE, color_of, titled
 
@@ -21,13 +22,14 @@ _WIDEST = 20.0
 """Speedups beyond this many times are not drawn to their end."""
 
 
-def speedup_forest(*races: Race) -> go.Figure:
+def speedup_forest(*races: Race, over: bool = False) -> go.Figure:
     """Each variant's speedup against the baseline with its 95 % interval, around 1.
 
     Races of the same variants share their rows.
 
     Args:
         races: under way or done, one for each question.
+        over: nothing more will be measured.
     """
     figure = go.Figure()
     ends = [0.9, 1.1]
@@ -37,7 +39,9 @@ def speedup_forest(*races: Race) -> go.Figure:
         shift = _PAIR * (number - (len(races) - 1) / 2)
         for row, label in enumerate(labels):
             mark = _Mark(row + shift, color_of(_place(race, label)), filled=number == 0)
-            ends += _speedup(figure, race, label, mark, named=len(races) > 1)
+            name = f"{race.question}: " if len(races) > 1 else ""
+            ends += _speedup(figure, race, label, mark)
+            _say(figure, f"{name}{_claim(race, label, over=over)}", mark)
     low, high = rounded_out(min(ends), max(ends))
     low = max(low, min(ends) / 1.1)
     figure.add_vline(1.0, line={"width": 1, "dash": "dot", "color": color_of(0)})
@@ -71,23 +75,32 @@ def _place(race: Race, label: str) -> int:
     return [timing.label for timing in race.timings].index(label)
 
 
-def _speedup(figure: go.Figure, race: Race, label: str, mark: _Mark, *, named: bool) -> list[float]:
-    """Draw one interval and say it in words; its ends, where it has some."""
+def _contrast(race: Race, label: str) -> Contrast | None:
+    return race.contrast(label) if race.timings[_place(race, label)].believable else None
+
+
+def _speedup(figure: go.Figure, race: Race, label: str, mark: _Mark) -> list[float]:
+    """Draw one interval; its ends, where it has some."""
+    found = _contrast(race, label)
+    if found is None or found.low <= 0:
+        return []
+    _interval(figure, (found.low, found.speedup, found.high), label, mark)
+    return [max(found.low, 1 / _WIDEST), min(found.high, _WIDEST)]
+
+
+def _claim(race: Race, label: str, *, over: bool) -> str:
+    """What an interval says, or why there is none."""
+    found = _contrast(race, label)
+    if found is not None:
+        return found.brief
     timing = race.timings[_place(race, label)]
-    found = race.contrast(label) if timing.believable else None
-    text = "not measured" if timing.error else "no times yet" if found is None else found.brief
-    if found is not None and found.low > 0:
-        _interval(figure, (found.low, found.speedup, found.high), label, mark)
+    return "not measured" if over or timing.error else "no times yet"
+
+
+def _say(figure: go.Figure, text: str, mark: _Mark) -> None:
     figure.add_annotation(
-        x=1.02,
-        xref="paper",
-        y=mark.y,
-        text=escape(f"{race.question}: {text}" if named else text),
-        showarrow=False,
-        xanchor="left",
+        x=1.02, xref="paper", y=mark.y, text=escape(text), showarrow=False, xanchor="left"
     )
-    known = found is not None and found.low > 0 and math.isfinite(found.high)
-    return [max(found.low, 1 / _WIDEST), min(found.high, _WIDEST)] if found and known else []
 
 
 def _interval(

@@ -61,20 +61,6 @@ def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
         context.close()
 
 
-def test_a_race_cancelled_before_its_first_round_waits_for_nothing(
-    page: Page, app_url: str
-) -> None:
-    page.goto(f"{app_url}/run?model=mobilenetv2&race=source%2C3%2Clast&seconds=20&as=bare")
-    press(page, "Race")
-    wait_for(page, "Getting ready")
-    press(page, "Cancel")
-    wait_for(page, "Cancelled: what follows is incomplete.")
-    wait_for(page, "It was stopped before the first round, so there is nothing to compare.")
-    for promise in ("Getting ready", "waiting for its turn", "no times yet"):
-        expect(page.get_by_text(promise)).to_have_count(0, timeout=PATIENCE_MS)
-    expect(page.get_by_role("button", name="Run again")).to_be_visible(timeout=PATIENCE_MS)
-
-
 def test_a_killed_worker_leaves_the_others_their_results(page: Page, studio: RunningStudio) -> None:
     page.goto(f"{studio.url}/run?model=tour&race=source%2C30%2Clast&seconds=12&as=bare")
     press(page, "Race")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from optimizer.errors import Cancelled, StudioError
 from profiling.config.question import question_of_options
@@ -118,3 +119,47 @@ def test_work_that_publishes_nothing_is_not_asked_to() -> None:
     assert task.wait(10)
     thread.join()
     assert (task.result, task.partial, task.text) == ("done, False", None, "half")
+
+
+def cancelled_page(rounds: int) -> None:
+    """A page on which a race was cancelled: before its first round, or after some."""
+    from dataclasses import replace
+
+    from optimizer.errors import Cancelled
+    from studio.pages.launch import launch
+    from studio.pages.run.race_report import show_race_cut_short, show_race_so_far
+    from studio.services import tasks
+    from tests.studio.races import race, timing
+
+    ready = replace(timing("source", rounds=rounds), outputs=())
+    waiting = replace(timing("default preset"), blocks_ms=(), phases=None)
+
+    def work(*, progress: object, cancelled: object, partial: object = None) -> None:
+        assert callable(partial)
+        partial((race([ready, waiting]),))
+        raise Cancelled("Cancelled during the race.")
+
+    key = ("cancelled race", rounds)
+    tasks().start(key, work).wait(30)
+    launch(
+        key, work, explain=lambda: None, show=lambda _: None, name="Race",
+        show_partial=show_race_so_far, show_left=show_race_cut_short,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rounds", [0, 8])
+def test_a_cancelled_race_says_so_and_waits_for_nothing(rounds: int) -> None:
+    page = AppTest.from_function(cancelled_page, args=(rounds,)).run(timeout=60)
+    assert not page.exception
+    said = [one.value for one in page.text]
+    assert "Cancelled: what follows is incomplete." in said
+    figures: list[Any] = list(page.get("plotly_chart"))
+    drawn = " ".join([*said, *(figure.proto.spec for figure in figures)])
+    for promise in ("Getting ready", "waiting for its turn", "no times yet"):
+        assert promise not in drawn
+    if rounds:
+        assert "Stopped after 8 rounds: " in drawn
+        assert "not measured" in drawn
+    else:
+        assert "It was stopped before the first round, so there is nothing to compare." in said
+        assert "The first result takes" in drawn

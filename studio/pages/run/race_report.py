@@ -70,7 +70,7 @@ def show_races(races: Sequence[Race], *, title: str, over: bool = False) -> None
     st.caption(words(f"Boxes: quartiles; whiskers: 5th and 95th percentile. {how(*races)}"))
     compared = [race for race in races if rounds_of(race)]
     if compared and len(races[0].timings) > 1:
-        show_figure(speedup_forest(*compared), "speedup")
+        show_figure(speedup_forest(*compared, over=over), "speedup")
         st.caption(_compared(compared))
     show_table(percentiles(races))
     if _has_phases(races):
