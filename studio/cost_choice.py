@@ -44,8 +44,7 @@ class CostChoice:
         asked: the question that is measured; empty for the section's own.
         race: whether an ablation is raced as well.
         tune_s: seconds that tuning took, for the break-even.
-        device: id of what times are predicted for; empty for this CPU if it was calibrated, else
-            a data sheet.
+        device: id of what times are predicted for; empty for this CPU.
         step: of the trace, compared with the source; `LAST` for its last.
         top: how many of the slowest nodes are drawn.
         chain: id of the chain whose fusion is explained; empty for the first there is.

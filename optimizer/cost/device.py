@@ -141,6 +141,11 @@ class DeviceProfile:
     element_operations: Mapping[str, float] = field(default_factory=dict[str, float])
     faster: Mapping[str, float] = field(default_factory=dict[str, float])
 
+    @property
+    def title(self) -> str:
+        """Its name; where nothing was measured, that it is a data sheet's."""
+        return self.name if self.measured else f"{self.name} (data sheet)"
+
     def level(self, size_bytes: int) -> Level:
         """The smallest level whose size suffices for so many bytes."""
         for level in self.levels:

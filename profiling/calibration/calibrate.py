@@ -34,6 +34,9 @@ CALIBRATED = RunConfig(graph_optimization="disabled", intra_threads=1, denormals
 
 _LIMITS = JobLimits(seconds=120.0)
 _BUSY_SHARE = 0.75
+_LAUNCHED, _TIMED = 0.25, 0.75
+"""Parts of the work that are done when launches, and when micro models, were timed."""
+
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _USUAL_CACHES = (1 << 20, 16 << 20)
 
@@ -114,12 +117,16 @@ def measure(
         RunError: the worker failed, or it was cancelled.
     """
     table, load = micros(footprints(cache_sizes())), this_machine().load
+    report = progress or _silent
+    report("launches", 0.0)
     with pool.measuring(cancelled=cancelled) as bench:
         worker = bench.worker(fresh=config.device != "cpu")
         launched = worker.run(time_launches, config, limits=_LIMITS, cancelled=cancelled)
         times = worker.run(
-            time_micros, table, config, limits=_LIMITS, progress=progress, cancelled=cancelled
-        )
+            time_micros, table, config, limits=_LIMITS, cancelled=cancelled,
+            progress=lambda text, share: report(text, _LAUNCHED + (_TIMED - _LAUNCHED) * share),
+        )  # fmt: skip
+        report("weights from far", _TIMED)
         weights = worker.run(time_weights, config, limits=_LIMITS, cancelled=cancelled)
     return Timings(launched, tuple(times), weights, load)
 
@@ -230,3 +237,7 @@ def _keep(device: DeviceProfile, path: Path) -> None:
         unfinished.replace(path)
     except OSError as error:
         raise StudioError(f"The calibration cannot be kept ({error.strerror}).") from error
+
+
+def _silent(_text: str, _fraction: float) -> None:
+    """Progress for nobody."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
+from optimizer.cost.device import DeviceProfile
 from profiling.calibration import CALIBRATED
 from profiling.config import RunConfig
 from profiling.fleet.choice import executor
@@ -34,19 +35,22 @@ class FusionRaced:
 
     Attributes:
         fusion: what was predicted.
-        device: name of what it was predicted for.
-        here: whether that is the machine that ran.
+        device: what it was predicted for.
         report: of the race.
     """
 
     fusion: Fusion
-    device: str
-    here: bool
+    device: DeviceProfile
     report: RaceReport
 
     @property
+    def here(self) -> bool:
+        """Whether it was predicted for the machine that ran, from what was measured there."""
+        return self.device.measured and self.device.name == self.report.races[0].machine.cpu
+
+    @property
     def finding(self) -> str:
-        """Predicted and measured, in one line."""
+        """Measured, in one line, beside what was predicted for the machine that ran."""
         (race,) = self.report.races
         ran = [timing.label for timing in race.timings]
         told = [
@@ -57,8 +61,9 @@ class FusionRaced:
         measured = f"{'; '.join(told)}; 95 % intervals" if told else "nothing to compare"
         if not self.fusion.fired:
             return f"No pass fuses this chain; measured: {measured}"
-        where = "" if self.here else f" for {self.device}"
-        return f"Predicted {times_text(self.fusion.speedup)}{where}, measured: {measured}"
+        if not self.here:
+            return f"Measured: {measured}"
+        return f"Predicted {times_text(self.fusion.speedup)}, measured: {measured}"
 
     def recording(self) -> Recording:
         """For the database: a race that says what it raced."""
@@ -76,12 +81,10 @@ def _measured(race: Race, label: str) -> str:
     return f"{times_text(found.speedup)} {interval}"
 
 
-def fusion_race_key(
-    subject: Subject, request: ChainRequest, device: str, seconds: float
-) -> Hashable:
-    """Equal races have equal keys."""
+def fusion_race_key(subject: Subject, request: ChainRequest, seconds: float) -> Hashable:
+    """Equal races have equal keys, whatever device was predicted for."""
     model, run = subject
-    return ("fusion-race", model.key, run.key, request, device, seconds)
+    return ("fusion-race", model.key, run.key, request, seconds)
 
 
 def run_fusion_race(
@@ -89,8 +92,7 @@ def run_fusion_race(
     subject: Subject,
     explanation: Explained,
     *,
-    device: str,
-    here: bool,
+    device: DeviceProfile,
     seconds: float,
     progress: Report,
     cancelled: Asked,
@@ -103,8 +105,7 @@ def run_fusion_race(
         pool: where they run, unless the environment names a cluster.
         subject: whose chain it is, for the records.
         explanation: what is predicted, and the files.
-        device: name of what was predicted for.
-        here: whether that is this machine.
+        device: what was predicted for.
         seconds: of steady running, all together.
         progress: told what is done, and which share.
         cancelled: asked often.
@@ -125,7 +126,7 @@ def run_fusion_race(
     graphs = tuple(Raced(0, CHAIN, workload_of(variant.model)) for variant in variants)
     summary = subject[0].summary
     report = RaceReport((race_of(outcome),), graphs, summary["name"], summary["digest"])
-    found = FusionRaced(explanation.fusion, device, here, report)
+    found = FusionRaced(explanation.fusion, device, report)
     if keep is None:
         return found
     return replace(found, report=replace(report, kept=keep(found.recording())))

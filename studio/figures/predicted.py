@@ -28,7 +28,7 @@ _LIMITS = {
 
 def change_title(device: DeviceProfile, before: PredictedGraph, after: PredictedGraph) -> str:
     """The finding: total before and after, and what bounds most of it."""
-    name = escape(device.name)
+    name = escape(device.title)
     bound, share = next(iter(shares(after.nodes).items()))
     what = f"{100 * share:.0f} % of it {_LIMITS[bound]}"
     unit, size = time_unit([before.total_us, after.total_us])

@@ -37,6 +37,17 @@ def test_the_waterfall_on_paper_is_there_at_once_and_a_bar_leads_to_its_step(
     assert errors == []
 
 
+def test_the_buttons_of_a_plot_leave_its_title_alone(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/cost?model=tour")
+    page.locator(".js-plotly-plot").first.hover()
+    buttons = page.locator(".modebar").first
+    expect(buttons).to_be_visible()
+    above, below = page.locator(".gtitle").first.bounding_box(), buttons.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] + above["height"] <= below["y"]
+
+
 def test_leaving_passes_out_is_shown_with_the_interactions(page: Page, app_url: str) -> None:
     passes = "eliminate-identity,eliminate-noop-cast"
     page.goto(f"{app_url}/cost?model=tour&preset=none&on={passes}&count=nodes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from optimizer.cost.device import device_json
 from optimizer.cost.devices import CORTEX_X4
+from optimizer.errors import Cancelled
 from profiling.calibration.calibrate import path_of
 from studio import services
 from studio.cache import cache_folder
+from studio.prediction.devices import calibration_key
 
 LONG_S = 120
 LOOKS = 100
@@ -33,18 +36,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         service.cache_clear()
 
 
-@pytest.fixture
-def calibrated() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def calibrated() -> Iterator[Path]:
     """This CPU as if it had been calibrated: a data sheet's numbers under its name."""
     path = path_of(cache_folder())
     path.parent.mkdir(parents=True, exist_ok=True)
     device = replace(CORTEX_X4, id="this", name="Test CPU", measured=True)
     path.write_text(json.dumps(device_json(device)))
-    yield
-    path.unlink()
+    yield path
+    path.unlink(missing_ok=True)
 
 
 def page(**query: str) -> AppTest:
+    return settled(script_of(**query))
+
+
+def script_of(**query: str) -> AppTest:
+    """The page before its first run."""
+
     def script() -> None:
         from studio.pages.cost.page import render
 
@@ -53,7 +62,7 @@ def page(**query: str) -> AppTest:
     app = AppTest.from_function(script, default_timeout=LONG_S)
     for name, value in {"model": "tour", **query}.items():
         app.query_params[name] = value
-    return settled(app)
+    return app
 
 
 def settled(app: AppTest) -> AppTest:
@@ -85,25 +94,47 @@ def titles(app: AppTest) -> list[str]:
     return [figure["layout"]["title"]["text"] for figure in figures]
 
 
-def test_the_roofline_is_there_without_a_calibration_with_a_table_of_every_node() -> None:
-    app = page(cost="roofline")
+def test_the_roofline_is_there_at_once_with_a_table_of_every_node() -> None:
+    app = page(cost="roofline", device="cortex-x4")
     plane, bars = titles(app)
-    assert plane.startswith("Arm Cortex-X4, one core at 3.3 GHz: predicted ")
+    assert plane.startswith("Arm Cortex-X4, one core at 3.3 GHz (data sheet): predicted ")
     assert "slowest 12 kinds of work" in bars
     table: Any = app.dataframe[0].value
     assert {"node", "FLOP/B", "predicted, µs", "bound by"} <= set(table)
     assert list(table["predicted, µs"]) == sorted(table["predicted, µs"], reverse=True)
-    assert "measured on this machine only" in texts(app)
+    assert "with no other machine" in texts(app)
     app.button(key="choose-this-cpu").click()
     settled(app)
-    assert "How fast is this CPU?" in texts(app)
+    assert titles(app)[0].startswith("Test CPU: predicted ")
     assert link(app, "device") == "this"
+
+
+def test_the_first_visit_measures_this_cpu_and_says_so_until_it_is_cancelled(
+    calibrated: Path,
+) -> None:
+    calibrated.unlink()
+    app = script_of(cost="roofline").run()
+    try:
+        task = services.tasks().get(calibration_key())
+        assert task is not None
+        assert app.selectbox(key="cost-device").value == "this"
+        assert "Until this CPU is measured: Arm Cortex" in texts(app).replace("\\", "")
+        app.button(key="cancel-Measuring this CPU").click()
+        settled(app)
+        assert task.done
+        assert isinstance(task.error, Cancelled)
+        assert titles(app)[0].startswith("Arm Cortex-X4, one core at 3.3 GHz (data sheet)")
+        assert any(button.label == "Calibrate" for button in app.button)
+        settled(app)  # what was cancelled does not begin again by itself
+        assert services.tasks().get(calibration_key()) is task
+    finally:
+        services.tasks().drop(calibration_key())
 
 
 def test_another_device_and_another_step_are_in_the_link() -> None:
     app = page(cost="roofline", device="h200", at_step="10")
     first = titles(app)[0]
-    assert first.startswith("NVIDIA H200 SXM: predicted ")
+    assert first.startswith("NVIDIA H200 SXM (data sheet): predicted ")
     assert "100 % of it is launches" in first
     app.selectbox(key="cost-device").select("a100")
     settled(app)
@@ -116,14 +147,6 @@ def test_the_source_alone_is_no_change() -> None:
     assert " → " not in titles(app)[0]
 
 
-def test_this_cpu_is_offered_for_calibration_until_it_is_calibrated() -> None:
-    app = page(cost="roofline", device="this")
-    assert not titles(app)
-    assert "How fast is this CPU?" in texts(app)
-    assert any(button.label == "Calibrate" for button in app.button)
-
-
-@pytest.mark.usefixtures("calibrated")
 def test_a_calibrated_cpu_is_what_is_predicted_for_and_can_be_profiled() -> None:
     app = page(cost="roofline")
     assert titles(app)[0].startswith("Test CPU: predicted ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from optimizer.errors import StudioError
 from optimizer.model.graph import node_id
 from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
+from profiling.machine import this_machine
 from profiling.records import Recording
 from profiling.workers import WorkerPool
 from studio import jobs
@@ -170,13 +172,18 @@ def test_a_race_of_a_chain_says_predicted_and_measured_and_is_kept_as_a_race(
         kept.append(recording)
         return 7
 
+    here = replace(CORTEX_X4, id="this", name=this_machine().cpu, measured=True)
     found = run_fusion_race(
-        pool, tour, explanation, device="this", here=True, seconds=1.0,
+        pool, tour, explanation, device=here, seconds=1.0,
         progress=lambda text, fraction: None, cancelled=lambda: False, keep=keep,
     )  # fmt: skip
     assert found.report.kept == 7
     assert all(timing.believable for timing in found.report.races[0].timings)
     assert f"Predicted {explanation.fusion.speedup:.2f}×, measured: our passes" in found.finding
+    for other in (CORTEX_X4, replace(here, name="another CPU"), replace(here, measured=False)):
+        elsewhere = replace(found, device=other)
+        assert elsewhere.finding.startswith("Measured: our passes")
+        assert other.name not in elsewhere.finding
     (recording,) = kept
     assert recording.kind == "race"
     assert recording.title == f"example-gelu: {found.finding}"

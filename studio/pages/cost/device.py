@@ -1,4 +1,4 @@
-"""Which device times are predicted for: this CPU once it was calibrated, or a data sheet."""
+"""Which device times are predicted for: this CPU, measured on the first visit, or a data sheet."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ import streamlit as st
 from optimizer.cost.device import DeviceProfile
 from studio.cost_choice import CostChoice
 from studio.pages.cost.choice import put
-from studio.pages.launch import launch
 from studio.pages.parts import PATIENCE_S, follow, show_error, words
 from studio.prediction.devices import THIS, calibrate_here, calibration_key, known_devices
 from studio.services import pool, tasks
 
 _KEY = "cost-device"
+_UNDER_WAY = "Measuring this CPU"
 
 
-def choose_device(choice: CostChoice) -> DeviceProfile | None:
-    """The widgets; None where this CPU was chosen and is not calibrated yet."""
+def calibrate_once() -> None:
+    """Begin to measure this CPU behind the page, unless that was done or begun before."""
+    if known_devices()[THIS] is None and tasks().get(calibration_key()) is None:
+        _start()
+
+
+def choose_device(choice: CostChoice) -> DeviceProfile:
+    """The widgets; as long as this CPU is not measured, the data sheet of another one for it."""
     found = known_devices()
     st.subheader("Device", anchor=False)
-    chosen = _chosen(choice, found)
+    chosen = choice.device if choice.device in found else THIS
     st.session_state[_KEY] = chosen
     st.selectbox(
         "Predicted for",
@@ -32,27 +38,33 @@ def choose_device(choice: CostChoice) -> DeviceProfile | None:
         label_visibility="collapsed",
     )
     device = found[chosen]
-    if device is not None:
+    if device is None:
+        device = _stand_in(found)
+        st.caption(words(f"Until this CPU is measured: {device.title}, which is another machine."))
+    else:
         st.caption(words(f"{device.source} {_when(device)}"))
-    if chosen == THIS and device is not None:
-        _again()
+    if chosen == THIS:
+        _calibration(known=found[THIS] is not None)
     return device
 
 
-def _chosen(choice: CostChoice, found: dict[str, DeviceProfile | None]) -> str:
-    """What the link says; else this CPU if its numbers are there, else the data sheet of one."""
-    if choice.device in found:
-        return choice.device
-    if found[THIS] is not None:
-        return THIS
-    sheets = [(name, one) for name, one in found.items() if one is not None]
-    return next((name for name, one in sheets if one.threads), sheets[0][0])
+def say_calibrating() -> None:
+    """Progress of a calibration, where no device is chosen; nothing while there is none."""
+    task = tasks().get(calibration_key())
+    if task is not None and not task.done:
+        follow(task, _UNDER_WAY)
+
+
+def _stand_in(found: dict[str, DeviceProfile | None]) -> DeviceProfile:
+    """The data sheet that is most like this machine: a CPU's."""
+    sheets = [one for one in found.values() if one is not None]
+    return next((one for one in sheets if one.threads), sheets[0])
 
 
 def _name(identity: str, device: DeviceProfile | None) -> str:
     if identity == THIS:
         return "This CPU" if device is None else f"This CPU, calibrated {device.date[:10]}"
-    return device.name if device is not None else identity
+    return device.title if device is not None else identity
 
 
 def _when(device: DeviceProfile) -> str:
@@ -60,44 +72,24 @@ def _when(device: DeviceProfile) -> str:
     return f"On {date}, {time[:5]} UTC." if time else f"As of {date}."
 
 
-def _again() -> None:
-    """Calibrating anew, and how far that is."""
+def _calibration(*, known: bool) -> None:
+    """Measuring this CPU, for the first time or anew: how far that is, or a way to begin."""
     task = tasks().get(calibration_key())
     if task is not None and not task.wait(PATIENCE_S):
-        follow(task, "Calibrating")
+        follow(task, _UNDER_WAY)
         return
     if task is not None and task.error is not None:
         show_error(task.error, key="calibration")
     st.button(
-        "Calibrate again",
+        "Calibrate again" if known else "Calibrate",
         on_click=_start,
         key="calibrate-again",
         icon=":material/speed:",
-        help="Times a few small graphs through ONNX Runtime. Best on an idle machine.",
+        help="Times a few small graphs through ONNX Runtime, one thread, in some ten seconds. Best"
+        " on an idle machine.",
     )
 
 
 def _start() -> None:
     tasks().drop(calibration_key())
     tasks().start(calibration_key(), partial(calibrate_here, pool()))
-
-
-def offer_calibration() -> None:
-    """In place of a section, while this CPU is not calibrated."""
-    launch(
-        calibration_key(),
-        partial(calibrate_here, pool()),
-        explain=_explain,
-        show=lambda _: st.rerun(),
-        name="Calibrate",
-    )
-
-
-def _explain() -> None:
-    st.html(
-        '<div class="empty"><h2>How fast is this CPU?</h2>'
-        "<p>A few small graphs run through ONNX Runtime, one thread: products, convolutions,"
-        " elementwise operators, copies through each level of cache. It takes seconds, and the"
-        " numbers are kept for this machine.</p>"
-        "<p>Until then, choose a data sheet on the left.</p></div>"
-    )

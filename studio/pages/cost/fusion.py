@@ -15,7 +15,7 @@ from studio.figures.predicted_lanes import waiting_text
 from studio.numbers import counted, digits
 from studio.pages.cost.choice import put, take
 from studio.pages.cost.computed import computed
-from studio.pages.cost.device import choose_device, offer_calibration
+from studio.pages.cost.device import choose_device
 from studio.pages.cost.fusion_race import render_fusion_race
 from studio.pages.cost.pieces import Table, figure, twin
 from studio.pages.cost.sidebar import seconds
@@ -47,9 +47,6 @@ def render_fusion(subject: Subject, choice: CostChoice) -> None:
         request = _choose(subject, choice, chains)
         st.subheader("Measure", anchor=False)
         seconds(choice)
-    if device is None:
-        offer_calibration()
-        return
     found = computed(
         fusion_key(subject, request, device),
         partial(explained, pool(), subject, request, device),
@@ -127,7 +124,7 @@ def _show(explanation: Explained, device: DeviceProfile) -> None:
     found = explanation.fusion
     st.markdown(f"**{words(found.title)}**")
     figure(fusion_bars(found), "fusion-bars")
-    st.caption(words(f"Predicted for {device.name}. {_how(found)}"))
+    st.caption(words(f"Predicted for {device.title}. {_how(found)}"))
     drawn = memory_picture(found, dark=is_dark())
     if drawn is not None:
         figure(drawn, "fusion-memory")

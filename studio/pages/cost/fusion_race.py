@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -33,13 +34,13 @@ def render_fusion_race(
 ) -> None:
     """The button, progress, and what came out."""
     launch(
-        fusion_race_key(subject, request, device.name, choice.seconds),
+        fusion_race_key(subject, request, choice.seconds),
         partial(
-            run_fusion_race, pool(), subject, explanation, device=device.name,
-            here=device.measured, seconds=float(choice.seconds), keep=keeper().keep,
+            run_fusion_race, pool(), subject, explanation, device=device,
+            seconds=float(choice.seconds), keep=keeper().keep,
         ),
         explain=_explain,
-        show=_show,
+        show=lambda found: _show(replace(found, fusion=explanation.fusion, device=device)),
         beside=lambda found: beside(found.report.kept),
         name="Race the chain",
         show_partial=lambda race: show_race_so_far((race,)),

@@ -19,7 +19,7 @@ from studio.pages.launch import launch
 from studio.pages.parts import show_message, words
 from studio.pages.run.timeline import how, is_dark, show_failures
 from studio.prediction.beside import Beside, beside
-from studio.prediction.devices import THIS
+from studio.prediction.devices import THIS, known_devices
 from studio.prediction.report import PredictedGraph
 from studio.services import keeper, pool, store
 from studio.store import OpenedModel, OpenedRun
@@ -50,9 +50,12 @@ def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGra
 def _choose_this_cpu() -> None:
     st.html(
         '<div class="empty"><h2>Does the prediction hold?</h2>'
-        "<p>That can be measured on this machine only: for this CPU, here will be predicted against"
-        " measured, node by node.</p></div>"
+        "<p>What is measured here is compared with what is predicted for this CPU and with no other"
+        " machine: here will be predicted against measured, node by node.</p></div>"
     )
+    if known_devices()[THIS] is None:
+        st.caption("As soon as this CPU is measured itself; how far that is stands on the left.")
+        return
     st.button("Predict for this CPU", on_click=partial(take, device=THIS), key="choose-this-cpu")
 
 

@@ -17,7 +17,7 @@ from studio.experiments.worth.waterfall import WaterfallReport
 from studio.pages.cost.ablation import render_ablation, show_ablation
 from studio.pages.cost.break_even import render_break_even, show_break_even
 from studio.pages.cost.choice import chosen
-from studio.pages.cost.device import choose_device, offer_calibration
+from studio.pages.cost.device import calibrate_once, choose_device, say_calibrating
 from studio.pages.cost.fusion import render_fusion
 from studio.pages.cost.roofline import render_roofline
 from studio.pages.cost.sidebar import segments, sidebar, variant
@@ -42,6 +42,7 @@ def render() -> None:
     found = model_and_run()
     if found is None:
         return
+    calibrate_once()
     choice = chosen()
     segments("section", _SECTIONS, choice.section)
     if choice.section == "roofline":
@@ -56,23 +57,18 @@ def _roofline(subject: tuple[OpenedModel, OpenedRun], choice: CostChoice) -> Non
     with st.sidebar:
         device = choose_device(choice)
         variant(choice, int(subject[1].result["steps"]))
-    if device is None:
-        offer_calibration()
-    else:
-        render_roofline(subject, device, choice)
+    render_roofline(subject, device, choice)
 
 
 def _worth(model: OpenedModel, run: OpenedRun, choice: CostChoice) -> None:
     predicting = choice.section == "waterfall" and choice.count == "predicted"
     with st.sidebar:
         config, problem = sidebar(choice)
-        device = choose_device(choice) if predicting else None
+        device = choose_device(choice) if predicting else say_calibrating()
     held = None if problem is None else partial(show_problem, problem)
     costs = trace_costs(store(), model, run)
     if not costs.steps:
         show_message("No pass found anything to do; there is nothing to explain.", key="no-steps")
-    elif predicting and device is None:
-        offer_calibration()
     elif device is not None:
         predicted((model, run), costs, device, choice)
     else:

@@ -69,7 +69,7 @@ def _model_of(device: DeviceProfile, unknown: tuple[int, int]) -> str:
             f" Without a prediction: {counted(unknown[0], 'node')} before, {unknown[1]} after."
         )
     return words(
-        f"Predicted for {device.name}: launch{cold},{waiting} then arithmetic or reading and"
+        f"Predicted for {device.title}: launch{cold},{waiting} then arithmetic or reading and"
         f" writing, whichever takes longer; node after node, each rounded to a nanosecond.{missing}"
     )
 
