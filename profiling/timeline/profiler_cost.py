@@ -100,17 +100,15 @@ def of_trivial_nodes(
         runs: with the profiler, one after the other.
         bare_us: how long the same runs took without it, in turns with them.
         usual: what stands for several times.
-
-    Raises:
-        ValueError: operators ran side by side.
     """
-    found = Stretches.of(typical(runs, usual=usual))
-    if found is None:
-        raise ValueError("a chain of nodes has nothing to run side by side")
-    nodes_us, gaps_us = found.each_us("work"), found.each_us("between")
+    run = typical(runs, usual=usual)
+    nodes_us = [event.duration_us for event in run.events]
+    found = Stretches.of(run)
+    around_us = 0.0 if found is None else found.total_us("around")
     # What a node takes without the profiler, the runtime's way to it included.
-    own_us = max(0.0, _undisturbed(bare_us) - found.total_us("around")) / len(nodes_us)
-    return ProfilerCost(max(0.0, median(nodes_us) - own_us), median(gaps_us))
+    own_us = max(0.0, _undisturbed(bare_us) - around_us) / len(nodes_us)
+    between_us = 0.0 if found is None else median(found.each_us("between"))
+    return ProfilerCost(max(0.0, median(nodes_us) - own_us), between_us)
 
 
 def of_variant(

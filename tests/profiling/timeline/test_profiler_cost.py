@@ -13,6 +13,7 @@ from profiling.timeline.profiler_cost import ProfilerCost, of_trivial_nodes, of_
 from profiling.timeline.stretches import Stretches, typical
 from profiling.workers import WorkerPool
 from studio.gallery import gallery
+from tests.optimizer.verify.models import model
 from tests.profiling.timeline.measured import measured
 
 AROUND_US = 10.0
@@ -106,6 +107,28 @@ def test_operators_side_by_side_become_shorter_where_they_are() -> None:
     found = ProfilerCost(2.0, 4.0).taken_off(Run(0, 30, both))
     assert [(one.start_us, one.duration_us) for one in found.events] == [(5, 18), (5, 18)]
     assert found.duration_us == 30
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        RunConfig(graph_optimization="all", gelu_approximation=True),
+        RunConfig(cpu_arena_growth="same_as_requested", intra_threads=2),
+        RunConfig(execution_mode="parallel", inter_threads=2, memory_pattern=False),
+    ],
+    ids=["fusions", "shared arena", "parallel"],
+)
+def test_it_is_measured_under_the_options_of_the_variant(
+    shared_pool: WorkerPool, config: RunConfig
+) -> None:
+    text = "g (float[64,64] x) => (float[64,64] y) {\n[a] b = MatMul(x, x)\n[c] y = Exp(b)\n}"
+    found = measured(Variant("v", model(text), config), pool=shared_pool, runs=3)
+    assert found.profiler is not None
+    assert found.profiler.node_us > 0
+    assert found.steady is not None
+    noted = typical(found.timeline.runs[1:])
+    for bare, one in zip(found.steady.events, noted.events, strict=True):
+        assert 0 <= bare.duration_us < max(1, one.duration_us)
 
 
 def test_all_nodes_of_a_network_of_tiny_nodes_take_no_longer_than_a_run_of_it(
