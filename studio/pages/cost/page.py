@@ -64,7 +64,9 @@ def _worth(model: OpenedModel, run: OpenedRun, choice: CostChoice) -> None:
     predicting = choice.section == "waterfall" and choice.count == "predicted"
     with st.sidebar:
         config, problem = sidebar(choice)
-        device = choose_device(choice) if predicting else say_calibrating()
+        device = choose_device(choice) if predicting else None
+        if not predicting:
+            say_calibrating()
     held = None if problem is None else partial(show_problem, problem)
     costs = trace_costs(store(), model, run)
     if not costs.steps:
