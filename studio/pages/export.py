@@ -13,6 +13,7 @@ from studio.jobs import PictureRequest
 from studio.opening import Report, title_of
 from studio.pages.parts import (
     PATIENCE_S,
+    file_stem,
     follow,
     model_and_run,
     show_error,
@@ -61,10 +62,10 @@ def _files(model: OpenedModel, run: OpenedRun, step: int) -> None:
     st.subheader("Files", anchor=False)
     _download(
         f"Model at step {step} (.onnx)",
-        f"model-step-{step}.onnx",
+        f"{file_stem()}-step-{step}.onnx",
         partial(store().materialize, model, run, step),
     )
-    _download("Whole trace (.trace)", "model.trace", partial(store().trace, model, run))
+    _download("Whole trace (.trace)", f"{file_stem()}.trace", partial(store().trace, model, run))
     st.caption("`passlens replay`, `verify` and `bisect` read the trace without the model.")
 
 
@@ -84,11 +85,14 @@ def _picture(model: OpenedModel, run: OpenedRun, step: int) -> Format:
         st.download_button(
             f"Picture of step {step} (.{kind})",
             data=task.result.read_bytes(),
-            file_name=f"model-step-{step}.{kind}",
+            file_name=f"{file_stem()}-step-{step}.{kind}",
             on_click="ignore",
             width="stretch",
         )
-    st.caption("Groups are open or closed as on the Rewrite page.")
+    st.caption(
+        "Groups are open or closed as on the Rewrite page. The drawing one sees there, with its"
+        " marks, is saved by the arrow beside it."
+    )
     return kind
 
 
@@ -124,7 +128,7 @@ def _link() -> None:
 
 
 def _download(label: str, file_name: str, make: partial[Path]) -> None:
-    """A button that makes its file when it is clicked; names are ours, never the model's."""
+    """A button that makes its file when it is clicked."""
     st.download_button(
         label,
         data=lambda: make().read_bytes(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -24,6 +25,7 @@ PATIENCE_S = 0.4
 
 LOOK_AGAIN_S = 0.4
 MAX_KINDS = 6
+MOST_FILE_NAME = 60
 _PLACES = "places"
 
 
@@ -113,6 +115,12 @@ def show_message(text: str, *, key: str) -> None:
     """A quiet box of plain text."""
     with st.container(key=f"quiet-{key}"):
         st.text(text)
+
+
+def file_stem() -> str:
+    """The open model's name as the start of a file's: letters, digits, dots and dashes alone."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", title_of(current()).removesuffix(".onnx")).strip("-.")
+    return name[:MOST_FILE_NAME].lower() or "model"
 
 
 def words(text: str) -> str:

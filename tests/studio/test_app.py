@@ -169,7 +169,7 @@ def test_the_export_page_offers_model_trace_and_picture(page: Page, app_url: str
     expect(button).to_be_visible(timeout=PATIENCE_MS)
     with page.expect_download(timeout=PATIENCE_MS) as download:
         button.click()
-    assert download.value.suggested_filename == "model-step-3.onnx"
+    assert download.value.suggested_filename == "tour-step-3.onnx"
 
 
 def wait_for_text(page: Page, text: str | re.Pattern[str]) -> None:

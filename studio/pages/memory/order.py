@@ -14,7 +14,7 @@ from studio.pages.figure import show_figure, show_twin
 from studio.pages.launch import launch
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.waiting import settled
-from studio.pages.parts import show_message, words
+from studio.pages.parts import file_stem, show_message, words
 from studio.planning.measured import OrdersRun, orders_run_key, run_measured_orders
 from studio.planning.orders import (
     ALL_ORDERS,
@@ -56,7 +56,7 @@ def _show(setting: Setting, found: Orders) -> None:
             st.download_button(
                 f"Model in this order: {best.title} (.onnx)",
                 data=lambda: _file(setting, best.nodes),
-                file_name=f"model-step-{setting.request.step}-{best.method}.onnx",
+                file_name=f"{file_stem()}-step-{setting.request.step}-{best.method}.onnx",
                 on_click="ignore",
             )
         none_better = "No order found needs less than the file's. " if best.method == "file" else ""

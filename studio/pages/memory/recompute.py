@@ -14,7 +14,7 @@ from studio.pages.figure import show_figure, show_twin
 from studio.pages.memory.setting import Maps, Setting
 from studio.pages.memory.sidebar import change
 from studio.pages.memory.waiting import settled
-from studio.pages.parts import look_at, words
+from studio.pages.parts import file_stem, look_at, words
 from studio.planning.arena_map import ArenaMap
 from studio.planning.recompute import CURVE, copied_file
 from studio.services import pool
@@ -116,7 +116,7 @@ def _copies(setting: Setting, drawn: ArenaMap, chosen: Rematerialized) -> None:
             data=lambda: copied_file(
                 pool(), subject, setting.request.step, chosen.copies
             ).read_bytes(),
-            file_name=f"model-step-{setting.request.step}-recompute.onnx",
+            file_name=f"{file_stem()}-step-{setting.request.step}-recompute.onnx",
             on_click="ignore",
         )
         rows: list[int] = event["selection"]["rows"]  # pyright: ignore[reportIndexIssue, reportUnknownVariableType] - a dictionary where rows can be chosen

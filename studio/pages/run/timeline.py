@@ -23,7 +23,7 @@ from studio.figures.timeline import gantt
 from studio.figures.timeline_rows import change_bars, row_became, row_name, row_title, tree_map
 from studio.numbers import counted, digits
 from studio.pages.launch import launch
-from studio.pages.parts import show_message, words
+from studio.pages.parts import file_stem, show_message, words
 from studio.pages.recorded import show_earlier
 from studio.pages.run.beside import beside
 from studio.pages.run.setting import Setting
@@ -92,7 +92,7 @@ def show_timeline(report: ProfileReport) -> None:
         st.download_button(
             "Chrome trace",
             data=lambda: json.dumps(chrome_trace(profiles), separators=(",", ":")),
-            file_name="passlens-trace.json",
+            file_name=f"{file_stem()}-timeline.json",
             mime="application/json",
             icon=":material/download:",
             help="All runs, for chrome://tracing and ui.perfetto.dev",

@@ -86,6 +86,12 @@ export class Comparison extends Session {
     this.at = Math.max(0, Math.min(this.differing.length, step));
   }
 
+  /** @override */
+  get label() {
+    const [a, b] = this.sides.map(({ name }) => name.replace(/[^A-Za-z0-9]+/g, "-"));
+    return `${a}-against-${b}`;
+  }
+
   /** @override @param {string} id */
   stepsOf(id) {
     const o = /** @type {number} */ (this.union.index.get(id));

@@ -39,6 +39,7 @@ export class Pane {
     this.started = 0;
     this.ms = 0;
     /** @type {number} */ this.hover = -1;
+    /** @type {import("./draw.js").Scene | null} as it was drawn last */ this.scene = null;
     /** the pointer is on the fold mark of that box */ this.folds = false;
     this.#listen();
   }
@@ -116,7 +117,7 @@ export class Pane {
     const at = old
       ? (/** @type {Box} */ b) => boxBetween(b, old.byKey.get(b.key), this.origins.get(b.key), e)
       : (/** @type {Box} */ b) => ({ x: b.x, y: b.y, w: b.w, h: b.h, alpha: 1 });
-    drawPane({
+    this.scene = {
       ...look,
       c: this.c,
       width: this.width,
@@ -130,8 +131,17 @@ export class Pane {
       ghosts: this.ghosts,
       hover: this.hover,
       folds: this.folds,
-    });
+    };
+    drawPane(this.scene);
     return t < 1;
+  }
+
+  /**
+   * What it showed last, once more.
+   * @param {CanvasRenderingContext2D} c @param {number} dpr pixels of the target for one of the page
+   */
+  paintOn(c, dpr) {
+    if (this.scene) drawPane({ ...this.scene, c, dpr, hover: -1 });
   }
 
   /** @param {number} px @param {number} py from the canvas' corner @returns {Box | null} */

@@ -106,6 +106,11 @@ export class Session {
     return steps.sort((a, b) => a - b).map((n) => this.stateAt(n));
   }
 
+  /** What is shown, for the name of a file. */
+  get label() {
+    return this.trace ? `step-${this.step}` : "source";
+  }
+
   /** The step that a link to this view names. */
   linkedStep() {
     return this.step;

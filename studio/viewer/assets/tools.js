@@ -1,7 +1,8 @@
 // @ts-check
 // The column of buttons at the right of the graph.
 
-import { h, icon } from "./dom.js";
+import { button, h, icon } from "./dom.js";
+import { saveDrawing } from "./drawing.js";
 
 const ICONS = {
   search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3 14 14",
@@ -15,6 +16,7 @@ const ICONS = {
   left: "M1.5 3h13v10h-13zM6 3v10",
   right: "M1.5 3h13v10h-13zM10 3v10",
   fold: "M3 6l5 4 5-4",
+  save: "M8 2v8M4.5 6.5 8 10l3.5-3.5M2.5 13.5h11",
   time: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 4.5V8l2.5 1.5",
 };
 
@@ -66,7 +68,32 @@ export function makeTools(viewer, shell) {
     tool("search", "Find a node (/)", () => shell.search.open()),
     tool("minus", "Zoom out (−)", () => zoom(0.8)),
     tool("plus", "Zoom in (+)", () => zoom(1.25)),
+    saving(shell.stage, tool),
     tool("fit", "Fit the graph (f)", () => shell.stage.fit(viewer.motion ? 200 : 0)),
   );
   return { el, panes, follow, left, right, time };
+}
+
+/**
+ * A button with a choice of two: the drawing as it stands, as SVG or PNG.
+ * @param {import("./stage.js").Stage} stage
+ * @param {(name: keyof typeof ICONS, label: string, act: () => void) => HTMLElement} tool
+ */
+function saving(stage, tool) {
+  const choose = (/** @type {"svg" | "png"} */ kind) => {
+    const name = kind.toUpperCase();
+    return button(`Save the drawing one sees as ${name}`, name, () => {
+      show(false);
+      void saveDrawing(stage, kind);
+    });
+  };
+  const menu = h("span.pl-save", { role: "group", "aria-label": "Save as", hidden: true });
+  menu.append(choose("svg"), choose("png"));
+  const opener = tool("save", "Save this drawing", () => show(menu.hidden));
+  opener.setAttribute("aria-expanded", "false");
+  const show = (/** @type {boolean} */ open) => {
+    menu.hidden = !open;
+    opener.setAttribute("aria-expanded", String(open));
+  };
+  return h("span.pl-saving", null, opener, menu);
 }
