@@ -1,7 +1,8 @@
 """Measure what comes along: `python -m benchmarks.record_along OUT.passlens [MODEL] [--seconds S]`.
 
 Races and profiles a sample network as the Run page does when nothing is changed there, and writes
-both recordings into a bundle. `studio/recordings/` holds the one that is packed with the studio.
+both recordings into a bundle; those in `studio/recordings/` are packed with the studio. On a busy
+machine the numbers are not worth packing: the recording says how busy it was.
 """
 
 from __future__ import annotations

@@ -175,5 +175,11 @@ def test_the_checklist_is_there_without_a_gpu_and_leads_to_a_node(page: Page, ap
     assert marked == 2
     expect(table).to_contain_text(f"{marked} of ")
     expect(page.get_by_text("The three stages of a captured graph")).to_be_visible()
+    page.goto(f"{app_url}/run?model=tour&section=capture&set=tf32=false")
+    said = page.locator(".st-key-quiet-options")
+    expect(said).to_contain_text("'TF32' counts on a GPU only.", timeout=60_000)
+    expect(table).to_contain_text("cannot be captured", timeout=60_000)
+    said.get_by_role("button", name="TF32: on").click()
+    expect(said).to_have_count(0, timeout=60_000)
     page.get_by_role("button", name="Look at it").first.click()
     page.wait_for_url(re.compile(r"/(rewrite)?\?.*select=n\d+"))

@@ -30,6 +30,8 @@ __all__ = ["render_section", "show_capture"]
 
 def render_section(setting: Setting) -> None:
     """The section: the checklist at once, the measurement where there is a GPU."""
+    if setting.held is not None and not machine_groups()["cuda"].ok:
+        setting.held()  # there is no button to say it beside
     subject = (setting.model, setting.run)
     checking = tasks().start(
         check_key(*subject, setting.entrants),
