@@ -6,8 +6,8 @@ they are slower as well: the more the longer a node, until it would have fetched
 
     node without the profiler = w - slower x min(w, 8 x node_us),  w = max(0, node - node_us)
 
-Taken off so, the times of all nodes together are what the runs without the profiler took, or less.
-A node that is shorter than the cost takes 0.
+`slower` is chosen so that the times of all nodes together are no more than the runs without the
+profiler took, as far as those agree. A node that is shorter than the cost takes 0.
 """
 
 from __future__ import annotations
