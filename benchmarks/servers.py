@@ -35,12 +35,14 @@ class Server:
         url: the page that shows the model.
         drawn: a JavaScript expression that is true once the graph is drawn.
         cookie: of consent, so that no dialog is in the way.
+        pid: of its process.
     """
 
     name: str
     url: str
     drawn: str
     cookie: str = ""
+    pid: int = 0
 
 
 @contextmanager
@@ -51,34 +53,64 @@ def netron(model: Path) -> Generator[Server]:
         raise SystemExit("Netron is not installed; see benchmarks/README.md, or set NETRON.")
     port = _free_port()
     command = [program, str(model), "--port", str(port), "--host", "127.0.0.1"]
-    with _running([*command, "--verbosity", "quiet"], {}, f"http://127.0.0.1:{port}/") as url:
-        yield Server("netron", url, NETRON_DRAWN, cookie="consent")
+    with _running([*command, "--verbosity", "quiet"], {}, f"http://127.0.0.1:{port}/") as (
+        url,
+        pid,
+    ):
+        yield Server("netron", url, NETRON_DRAWN, cookie="consent", pid=pid)
 
 
 @contextmanager
-def studio(model: Path) -> Generator[Server]:
-    """The studio on `model`; a sample network is asked for by its id, as a link would."""
+def empty_page() -> Generator[Server]:
+    """A page with nothing in it: what the browser takes for itself."""
+    port = _free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
+        command += ["--directory", folder]
+        with _running(command, {}, f"http://127.0.0.1:{port}/") as (url, pid):
+            yield Server("empty", url, "true", pid=pid)
+
+
+@contextmanager
+def studio(model: Path, checkout: Path | None = None) -> Generator[Server]:
+    """The studio on `model`; a sample network is asked for by its id, as a link would.
+
+    Args:
+        model: the file.
+        checkout: a folder with the studio of another commit; this one by default.
+    """
     asked = model.stem if gallery.find(model.stem) else str(model)
     port = _free_port()
     command = [sys.executable, "-m", "studio.cli", "studio", "--no-browser", "--port", str(port)]
     with tempfile.TemporaryDirectory() as cache:
         environment = {"PASSLENS_CACHE": cache}
-        with _running(command, environment, f"http://127.0.0.1:{port}/") as url:
-            yield Server("studio", f"{url}?{urlencode({'model': asked, 'step': 0})}", STUDIO_DRAWN)
+        if checkout is not None:
+            environment["PYTHONPATH"] = str(checkout.resolve())
+        address = f"http://127.0.0.1:{port}/"
+        with _running(command, environment, address, folder=checkout) as (url, pid):
+            page = f"{url}?{urlencode({'model': asked, 'step': 0})}"
+            yield Server("studio", page, STUDIO_DRAWN, pid=pid)
 
 
 @contextmanager
-def _running(command: Sequence[str], environment: Mapping[str, str], url: str) -> Generator[str]:
-    """Run `command` until the block ends; begin the block when `url` answers."""
+def _running(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    url: str,
+    *,
+    folder: Path | None = None,
+) -> Generator[tuple[str, int]]:
+    """Run `command` until the block ends; begin the block when `url` answers, with the process."""
     with subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **environment},
+        cwd=folder,
     ) as process:
         try:
             _wait_for(url, process)
-            yield url
+            yield url, process.pid
         finally:
             process.terminate()
 

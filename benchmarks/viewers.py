@@ -133,7 +133,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         large = Path(folder) / f"transformer_{options.nodes}.onnx"
         ir.save(build(options.nodes), large)
         openings = open_in_turns(browser, gallery.open_path("resnet50"), repeat=options.repeat)
@@ -147,7 +147,8 @@ def main(arguments: Sequence[str]) -> None:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
 
 
-def _chromium() -> str | None:
+def chromium() -> str | None:
+    """The browser to measure in."""
     names = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
     found = (shutil.which(name) for name in names)
     return os.environ.get("CHROMIUM") or next(filter(None, found), None)

@@ -17,7 +17,7 @@ class AbsentTensor(ir.LazyTensor):
     """
 
     def __init__(self, tensor: ir.ExternalTensor) -> None:
-        location = str(tensor.location)
+        location = f"{tensor.location}"
 
         def refuse() -> NoReturn:
             raise ExternalDataRefused(f"The data file {quoted(location)} is not there.")
