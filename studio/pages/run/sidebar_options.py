@@ -10,7 +10,7 @@ import streamlit as st
 
 from optimizer.errors import quoted
 from profiling.config import options
-from profiling.config.option import ConfigError, Group, Option, Value, check_value, value_text
+from profiling.config.option import ConfigError, Group, Option, Value, check_value
 from profiling.config.question import QUESTIONS, SETTLED, STARTS
 from profiling.config.settings import find_option
 from studio.pages.parts import words
@@ -198,8 +198,7 @@ def field(
 
 def _as_asked(option: Option) -> str:
     """What an option is as long as it is not set: "all deployed, disabled bare"."""
-    starts = ((question, STARTS[question][option.name]) for question in QUESTIONS)
-    return ", ".join(f"{value_text(option, value)} {question}" for question, value in starts)
+    return ", ".join(f"{STARTS[question][option.name]} {question}" for question in QUESTIONS)
 
 
 def _help(option: Option) -> str:
