@@ -155,7 +155,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.opening")
     parser.add_argument("--before", type=Path, required=True, help="checkout of another commit")
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--nodes", type=int, default=3000, help="of the transformer")
+    parser.add_argument("--nodes", type=int, default=3000, help="of the transformer; 0: none")
     parser.add_argument("--output", type=Path, help="also write the table to this file")
     options = parser.parse_args(arguments)
     rows = [
@@ -164,9 +164,11 @@ def main(arguments: Sequence[str]) -> None:
     ]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        large = Path(folder) / f"transformer_{options.nodes}.onnx"
-        ir.save(build(options.nodes), large)
-        for model in (gallery.open_path("resnet50"), large):
+        models = [gallery.open_path("resnet50")]
+        if options.nodes:
+            models.append(Path(folder) / f"transformer_{options.nodes}.onnx")
+            ir.save(build(options.nodes), models[-1])
+        for model in models:
             rows += measure(browser, model, options.before, repeat=options.repeat)
         machine = f"{describe('passlens', 'streamlit')}, Chromium {browser.version}"
         browser.close()

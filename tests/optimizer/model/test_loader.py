@@ -124,7 +124,7 @@ def test_initializers_of_ir_3_are_constants_and_no_inputs() -> None:
     assert [value.name for value in model.ir.graph.inputs] == ["x"]
     assert model.ir.graph.initializers["w"].meta["id"] == "w0"
     assert model.ir.ir_version == 4
-    assert "no inputs any more" in notes(model)
+    assert "no input any more" in notes(model)
 
 
 def test_initializers_that_a_caller_may_override_stay_inputs() -> None:
