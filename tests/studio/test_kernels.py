@@ -203,11 +203,11 @@ def _applied(path: str) -> None:
     from studio.experiments.entrant import Entrant
     from studio.experiments.kernels import kernels_from_payload
     from studio.pages.run.kernels import show_applied
-    from studio.pages.run.setting import Setting
+    from studio.pages.run.setting import Chosen, Setting
 
     entrants = (Entrant("source", 0, RunConfig()), Entrant("default preset", 1, RunConfig()))
     nothing = cast("Any", None)
-    setting = Setting(nothing, nothing, entrants, 2.0)
+    setting = Setting(nothing, nothing, Chosen((entrants,)), 2.0)
     show_applied(kernels_from_payload(json.loads(Path(path).read_text())), entrants[1], setting)
 
 

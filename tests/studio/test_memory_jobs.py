@@ -81,7 +81,7 @@ def test_without_sizes_there_is_no_plan_but_a_list_of_what_is_free(tour: Subject
     assert drawn.plan is None
     assert not drawn.known
     assert drawn.live_bytes == ()
-    assert drawn.free == {"batch": 1, "seq": 128}
+    assert drawn.free == {"batch": 1, "seq": 1}
 
 
 def test_every_option_has_a_file_of_its_own(tour: Subject) -> None:

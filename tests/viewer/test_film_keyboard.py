@@ -12,7 +12,8 @@ pytestmark = pytest.mark.browser
 Opened = Callable[..., Page]
 FILM = "fixture=cnn8&mode=film&event=60"
 STOPS = [
-    "Details panel (d)", "Find a node (/)", "Zoom out (−)", "Zoom in (+)", "Fit the graph (f)",
+    "Details panel (d)", "Find a node (/)", "Zoom out (−)", "Zoom in (+)",
+    "Save this drawing", "Fit the graph (f)",
     "Free blocks by size", "Nothing allocated (Home)", "Previous node ([)", "Previous event (←)",
     "Play (space)", "Next event (→)", "Next node (])", "Last event (End)",
     "Event of the allocator", "Height of the bars", "Playing speed (< and >)",

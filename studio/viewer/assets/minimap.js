@@ -15,6 +15,7 @@ export class Minimap {
   /** @param {(x: number, y: number) => void} go */
   constructor(go) {
     this.canvas = h("canvas", { "aria-hidden": "true" });
+    this.canvas.hidden = true; // until there is a graph: a bare canvas is 300 px wide
     this.el = h("div.pl-minimap", { title: "The whole graph: click or drag to go there" }, this.canvas);
     this.scale = 1;
     this.scaleY = 1;
