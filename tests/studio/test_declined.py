@@ -22,6 +22,7 @@ def test_seventy_two_places_share_one_reason_and_each_has_its_own_name(
     expect(reasons).to_have_count(1)
     expect(reasons).to_contain_text(REASON)
     expect(reasons).to_contain_text("72 places")
+    expect(page.locator(".pl-place").first).to_be_in_viewport(ratio=1)
     names = page.locator(".pl-place").all_inner_texts()
     assert len(set(names)) == len(names) == 72
     assert "layer.3/key/Add" in names

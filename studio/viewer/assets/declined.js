@@ -72,6 +72,13 @@ export class DeclinedList {
     if (open && !more.length) this.#show({ pass, reason: only });
     else if (!open && this.shown?.pass === pass) this.#show(null);
     this.redraw();
+    if (open) this.#reveal(pass);
+  }
+
+  /** At the foot of the list reasons would open out of sight. @param {string} pass */
+  #reveal(pass) {
+    const row = this.viewer.shell.passes.el.querySelector(`[data-focus="d:${pass}"]`);
+    row?.scrollIntoView({ block: "center" });
   }
 
   /** @param {{pass: string, reason: string} | null} which */
