@@ -13,6 +13,7 @@ REASON = "MatMul is batched (3 dimensions), Gemm takes matrices only"
 def test_seventy_two_places_share_one_reason_and_each_has_its_own_name(
     page: Page, app_url: str
 ) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{app_url}/?model=bert&step=40")
     page.wait_for_function(
         "window.__passlens?.ready && __passlens.step === 40", timeout=PATIENCE_MS
