@@ -68,9 +68,7 @@ def launch(
     task: Task[Any] | None = tasks().get(key)
     if task is None:
         with _row(name):
-            disabled = held is not None
-            st.button(name, type="primary", on_click=start, key=f"start-{name}", disabled=disabled)
-            _say_held(held)
+            _begin(name, start, held)
         with _body(name):
             explain()
             if earlier is not None:
@@ -92,6 +90,12 @@ def launch(
                 beside(result)
         with _body(name):
             show(result)
+
+
+def _begin(name: str, start: Callable[[], None], held: Draw | None) -> None:
+    disabled = held is not None
+    st.button(name, type="primary", on_click=start, key=f"start-{name}", disabled=disabled)
+    _say_held(held)
 
 
 def _again(name: str, start: Callable[[], None], held: Draw | None) -> None:
