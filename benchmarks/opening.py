@@ -5,8 +5,9 @@
 `FOLDER` is a checkout of the earlier commit (`git worktree add FOLDER COMMIT`); it runs with the
 same libraries. Every opening happens in a fresh context of one Chromium. Wall clock and processor
 time (browser and server, user and system) run from navigation to the drawn graph; `settled` is the
-processor time until two seconds after, when Streamlit has arrived as well. The first opening after
-a server's start counts as the very first visit. An empty page says what Chromium itself takes.
+processor time until two seconds after, when Streamlit has arrived as well. The first opening, as
+soon as a server answers, counts as the very first visit; what the server took from its command to
+that answer stands beside it. An empty page says what Chromium itself takes.
 """
 
 from __future__ import annotations
@@ -123,15 +124,17 @@ def measure(browser: Browser, model: Path, before: Path, *, repeat: int) -> list
         "now": studio(model),
     }
     runs: dict[str, list[Opening]] = {name: [] for name in starts}
+    starting: dict[str, tuple[float, float]] = {}
     with ExitStack() as stack:
         found: dict[str, Server] = {}
         for name, server in starts.items():
             found[name] = stack.enter_context(server)
+            starting[name] = found[name].starting, cpu_seconds(found[name].pid)
             _open_and_tell(browser, found[name], runs[name], f"{model.stem}: {name}")
         for _ in range(repeat):
             for name, server in found.items():
                 _open_and_tell(browser, server, runs[name], f"{model.stem}: {name}")
-    return [_row(model.stem, name, openings) for name, openings in runs.items()]
+    return [_row(model.stem, name, runs[name], starting[name]) for name in starts]
 
 
 def _open_and_tell(browser: Browser, server: Server, runs: list[Opening], what: str) -> None:
@@ -141,12 +144,15 @@ def _open_and_tell(browser: Browser, server: Server, runs: list[Opening], what: 
         runs.append(opening)
 
 
-def _row(model: str, viewer: str, openings: Sequence[Opening]) -> str:
+def _row(
+    model: str, viewer: str, openings: Sequence[Opening], starting: tuple[float, float]
+) -> str:
+    """Of the table; `starting` is wall clock and processor time until the server answered."""
     if len(openings) < 2:
-        return f"| {model} | {viewer} | no picture | | | | |"
+        return f"| {model} | {viewer} | no picture | | | | | | |"
     first, later = openings[0], openings[1:]
     figures = [median(o.wall for o in later), median(o.cpu for o in later)]
-    figures += [median(o.settled for o in later), first.wall, first.cpu]
+    figures += [median(o.settled for o in later), first.wall, first.cpu, *starting]
     return f"| {model} | {viewer} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |"
 
 
@@ -159,8 +165,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--output", type=Path, help="also write the table to this file")
     options = parser.parse_args(arguments)
     rows = [
-        "| model | viewer | wall s | CPU s | CPU s, settled | first visit: wall s | CPU s |",
-        "|---|---|--:|--:|--:|--:|--:|",
+        "| model | viewer | wall s | CPU s | CPU s, settled | first visit: wall s | CPU s "
+        "| server's start: wall s | CPU s |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)

@@ -36,6 +36,7 @@ class Server:
         drawn: a JavaScript expression that is true once the graph is drawn.
         cookie: of consent, so that no dialog is in the way.
         pid: of its process.
+        starting: seconds from its command to its first answer.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Server:
     drawn: str
     cookie: str = ""
     pid: int = 0
+    starting: float = 0
 
 
 @contextmanager
@@ -56,8 +58,9 @@ def netron(model: Path) -> Generator[Server]:
     with _running([*command, "--verbosity", "quiet"], {}, f"http://127.0.0.1:{port}/") as (
         url,
         pid,
+        starting,
     ):
-        yield Server("netron", url, NETRON_DRAWN, cookie="consent", pid=pid)
+        yield Server("netron", url, NETRON_DRAWN, cookie="consent", pid=pid, starting=starting)
 
 
 @contextmanager
@@ -67,8 +70,8 @@ def empty_page() -> Generator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
         command += ["--directory", folder]
-        with _running(command, {}, f"http://127.0.0.1:{port}/") as (url, pid):
-            yield Server("empty", url, "true", pid=pid)
+        with _running(command, {}, f"http://127.0.0.1:{port}/") as (url, pid, starting):
+            yield Server("empty", url, "true", pid=pid, starting=starting)
 
 
 @contextmanager
@@ -87,9 +90,9 @@ def studio(model: Path, checkout: Path | None = None) -> Generator[Server]:
         if checkout is not None:
             environment["PYTHONPATH"] = str(checkout.resolve())
         address = f"http://127.0.0.1:{port}/"
-        with _running(command, environment, address, folder=checkout) as (url, pid):
+        with _running(command, environment, address, folder=checkout) as (url, pid, starting):
             page = f"{url}?{urlencode({'model': asked, 'step': 0})}"
-            yield Server("studio", page, STUDIO_DRAWN, pid=pid)
+            yield Server("studio", page, STUDIO_DRAWN, pid=pid, starting=starting)
 
 
 @contextmanager
@@ -99,8 +102,12 @@ def _running(
     url: str,
     *,
     folder: Path | None = None,
-) -> Generator[tuple[str, int]]:
-    """Run `command` until the block ends; begin the block when `url` answers, with the process."""
+) -> Generator[tuple[str, int, float]]:
+    """Run `command` until the block ends; begin the block when `url` answers.
+
+    The block gets the address, the process, and how long the answer took in seconds.
+    """
+    started = time.perf_counter()
     with subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
@@ -110,7 +117,7 @@ def _running(
     ) as process:
         try:
             _wait_for(url, process)
-            yield url, process.pid
+            yield url, process.pid, time.perf_counter() - started
         finally:
             process.terminate()
 
@@ -122,7 +129,7 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
             with urllib.request.urlopen(url, timeout=2):  # noqa: S310 -- our own address
                 return
         except OSError:
-            time.sleep(0.2)
+            time.sleep(0.05)
     raise SystemExit(f"{process.args!r} did not start.")
 
 

@@ -7,26 +7,27 @@ import logging
 import sys
 import uuid
 from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
 
 from optimizer.errors import StudioError
-from studio.commands import (
-    BAD_INPUT,
-    OUR_BUG,
-    bench,
-    bisect,
-    inspect,
-    optimize,
-    passes,
-    plan,
-    records,
-    replay,
-    studio,
-    verify,
-)
+from studio.commands import BAD_INPUT, OUR_BUG
 from studio.commands.output import plain, say
 from studio.numbers import counted
 
-COMMANDS = (studio, inspect, passes, optimize, replay, verify, bisect, bench, plan, records)
+COMMANDS = (
+    "studio",
+    "inspect",
+    "passes",
+    "optimize",
+    "replay",
+    "verify",
+    "bisect",
+    "bench",
+    "plan",
+    "records",
+)
+"""Each a module of `studio.commands`; importing them all takes longer than most commands do."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,9 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         description="See every rewrite an optimizer makes to a model, and what it bought.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in COMMANDS:
+    words = sys.argv[1:] if argv is None else argv
+    for command in _modules(words):
         command.add_parser(commands)
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words)
     try:
         return arguments.run(arguments)
     except StudioError as error:
@@ -53,6 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         logging.getLogger(__name__).exception("reference %s", reference)
         say(f"passlens: this is a bug of ours (reference {reference}); please report it.")
         return OUR_BUG
+
+
+def _modules(words: Sequence[str]) -> list[ModuleType]:
+    """The module of the command that `words` begin with; all of them if they begin otherwise."""
+    named = [name for name in COMMANDS if name in words[:1]]
+    return [import_module(f"studio.commands.{name}") for name in named or COMMANDS]
 
 
 def _explain(error: StudioError) -> None:

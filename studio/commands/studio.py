@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import threading
@@ -41,13 +42,20 @@ def run(arguments: argparse.Namespace) -> int:
     """
     model = _identity(arguments.model)
     os.environ[FIRST_MODEL] = model
-    # Workers import for seconds, in a process of their own: beside what is imported here.
-    threading.Thread(target=default_pool().warm, daemon=True, name="warm").start()
+    threading.Thread(target=_begin, args=(model,), daemon=True, name="begin").start()
     address = f"http://127.0.0.1:{arguments.port}/?{urlencode({'model': model})}"
     say(f"Passlens at {address} - stop with Ctrl+C")
     if not arguments.no_browser:
         threading.Thread(target=_open_when_up, args=(arguments.port, address), daemon=True).start()
     return _serve(arguments.port)
+
+
+def _begin(model: str) -> None:
+    """What takes seconds and needs nothing of the server, beside the imports of the latter."""
+    default_pool().warm()  # its imports happen in a process of its own
+    if gallery.find(model) is not None:
+        with contextlib.suppress(StudioError):  # told to the visitor, who asks again
+            gallery.open_path(model)
 
 
 def _serve(port: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,9 @@ PACKED = Path(__file__).parent
 
 SAMPLE = "resnet50"
 """What a visitor without a link sees."""
+
+
+_unpacking = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ def open_path(model_id: str) -> Path:
     """The path of a sample network as an ordinary .onnx file, unpacked if need be.
 
     A file in the cache is used only if its sha256 is right. Processes that unpack at the same
-    time each write a file of their own and rename it into place.
+    time each write a file of their own and rename it into place; threads wait for one another.
 
     Raises:
         LoadError: there is no such network, or the packed file is damaged.
@@ -54,10 +58,10 @@ def open_path(model_id: str) -> Path:
         known = ", ".join(model.id for model in MODELS)
         raise LoadError(f"There is no sample network {quoted(model_id)}; there are {known}.")
     target = cache_folder() / "gallery" / model.sha256[:12] / f"{model.id}.onnx"
-    if _is_intact(target, model):
-        return target
     try:
-        _unpack_into(target, model)
+        with _unpacking:
+            if not _is_intact(target, model):
+                _unpack_into(target, model)
     except OSError as error:
         raise StudioError(
             f"The sample network {model.id} needs {bytes_text(model.size_bytes)} in "

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import onnx
 import pytest
 
-from studio.cli import main
+from studio.cli import COMMANDS, main
 
 RELU = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[2, 3] x) => (float[2, 3] y) {
@@ -34,6 +36,21 @@ def test_optimize_writes_model_trace_and_report(
     assert report["verification"]["verdict"] == "equal"
     assert report["verification"]["same_bits"]
     assert [node.op_type for node in onnx.load(out).graph.node] == ["Relu"]
+
+
+def test_a_command_imports_nothing_that_only_others_need() -> None:
+    code = "import sys; from studio.cli import COMMANDS, main\ntry: main(['studio', '--help'])\n"
+    code += "finally: print({'onnx_ir', 'streamlit', 'onnxruntime'} & set(sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.endswith("set()\n")
+
+
+def test_without_a_command_all_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["no-such-command"]):
+        with pytest.raises(SystemExit):
+            main(words)
+    named = capsys.readouterr().err
+    assert all(f"'{command}'" in named for command in COMMANDS)
 
 
 def test_replay_of_the_last_step_is_the_optimized_file(relu: Path, tmp_path: Path) -> None:

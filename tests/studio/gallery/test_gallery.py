@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from benchmarks.gallery_figures import count
 from optimizer.errors import LoadError, StudioError
 from studio.gallery import gallery
+from studio.gallery import packed as packed_module
 from studio.gallery.figures import figures_of
 from studio.gallery.table import GalleryModel
 
@@ -81,6 +84,19 @@ def test_processes_that_unpack_at_once_both_get_the_whole_file() -> None:
         paths = pool.map(gallery.open_path, ["mamba", "mamba"], chunksize=1)
     assert paths[0] == paths[1]
     assert hashlib.sha256(paths[0].read_bytes()).hexdigest() == MAMBA.sha256
+
+
+def test_threads_that_ask_at_once_unpack_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    unpacked: list[Path] = []
+
+    def unpack(packed: Path, target: BinaryIO) -> str:
+        unpacked.append(packed)
+        return packed_module.unpack(packed, target)
+
+    monkeypatch.setattr(gallery, "unpack", unpack)
+    with ThreadPoolExecutor(4) as threads:
+        paths = list(threads.map(gallery.open_path, ["mamba"] * 4))
+    assert len(set(paths)) == len(unpacked) == 1
 
 
 def test_finding_knows_the_ids_and_nothing_else() -> None:
