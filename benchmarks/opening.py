@@ -5,9 +5,9 @@
 `FOLDER` is a checkout of the earlier commit (`git worktree add FOLDER COMMIT`); it runs with the
 same libraries. Every opening happens in a fresh context of one Chromium. Wall clock and processor
 time (browser and server, user and system) run from navigation to the drawn graph; `settled` is the
-processor time until two seconds after, when Streamlit has arrived as well. The first opening, as
-soon as a server answers, counts as the very first visit; what the server took from its command to
-that answer stands beside it. An empty page says what Chromium itself takes.
+processor time until two seconds after, when Streamlit has arrived as well. The very first visit is
+the opening as soon as a server, alone on the machine, answers; what that server took from its
+command to the answer stands beside it. An empty page says what Chromium itself takes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -35,6 +36,7 @@ from studio import gallery
 
 TIMEOUT_MS = 120_000
 SETTLE_MS = 2000
+FIRST_VISITS = 3
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -115,44 +117,67 @@ def _ancestors(pid: int) -> Generator[int]:
         yield pid
 
 
+@dataclass(frozen=True, slots=True)
+class FirstVisit:
+    """The first opening, as soon as a server answers.
+
+    Attributes:
+        opening: itself.
+        start_wall: seconds from the server's command to its answer.
+        start_cpu: the server's processor time in that span.
+    """
+
+    opening: Opening
+    start_wall: float
+    start_cpu: float
+
+
+Start = Callable[[], AbstractContextManager[Server]]
+
+
 def measure(browser: Browser, model: Path, before: Path, *, repeat: int) -> list[str]:
-    """Rows for one model: each server is visited as soon as it answers, then all in turns."""
-    starts = {
-        "an empty page": empty_page(),
-        "Netron": netron(model),
-        "before": studio(model, before),
-        "now": studio(model),
+    """Rows for one model: first visits, each to a server alone; then all servers in turns."""
+    starts: dict[str, Start] = {
+        "an empty page": empty_page,
+        "Netron": partial(netron, model),
+        "before": partial(studio, model, before),
+        "now": partial(studio, model),
     }
-    runs: dict[str, list[Opening]] = {name: [] for name in starts}
-    starting: dict[str, tuple[float, float]] = {}
+    firsts: dict[str, list[FirstVisit]] = {name: [] for name in starts}
+    for _ in range(FIRST_VISITS):
+        for name, start in starts.items():
+            firsts[name] += _first_visit(browser, start, f"{model.stem}: {name}")
+    later: dict[str, list[Opening]] = {name: [] for name in starts}
     with ExitStack() as stack:
-        found: dict[str, Server] = {}
-        for name, server in starts.items():
-            found[name] = stack.enter_context(server)
-            starting[name] = found[name].starting, cpu_seconds(found[name].pid)
-            _open_and_tell(browser, found[name], runs[name], f"{model.stem}: {name}")
+        found = {name: stack.enter_context(start()) for name, start in starts.items()}
+        for server in found.values():
+            open_once(browser, server)
         for _ in range(repeat):
             for name, server in found.items():
-                _open_and_tell(browser, server, runs[name], f"{model.stem}: {name}")
-    return [_row(model.stem, name, runs[name], starting[name]) for name in starts]
+                later[name] += _opening(browser, server, f"{model.stem}: {name}")
+    return [_row(model.stem, name, later[name], firsts[name]) for name in starts]
 
 
-def _open_and_tell(browser: Browser, server: Server, runs: list[Opening], what: str) -> None:
+def _first_visit(browser: Browser, start: Start, what: str) -> list[FirstVisit]:
+    with start() as server:
+        cpu = cpu_seconds(server.pid)
+        found = _opening(browser, server, f"{what}, first visit")
+        return [FirstVisit(opening, server.starting, cpu) for opening in found]
+
+
+def _opening(browser: Browser, server: Server, what: str) -> list[Opening]:
     opening = open_once(browser, server)
     print(f"{what}: {opening}", file=sys.stderr)
-    if opening is not None:
-        runs.append(opening)
+    return [] if opening is None else [opening]
 
 
-def _row(
-    model: str, viewer: str, openings: Sequence[Opening], starting: tuple[float, float]
-) -> str:
-    """Of the table; `starting` is wall clock and processor time until the server answered."""
-    if len(openings) < 2:
+def _row(model: str, viewer: str, later: Sequence[Opening], firsts: Sequence[FirstVisit]) -> str:
+    if not later or not firsts:
         return f"| {model} | {viewer} | no picture | | | | | | |"
-    first, later = openings[0], openings[1:]
     figures = [median(o.wall for o in later), median(o.cpu for o in later)]
-    figures += [median(o.settled for o in later), first.wall, first.cpu, *starting]
+    figures += [median(o.settled for o in later)]
+    figures += [median(f.opening.wall for f in firsts), median(f.opening.cpu for f in firsts)]
+    figures += [median(f.start_wall for f in firsts), median(f.start_cpu for f in firsts)]
     return f"| {model} | {viewer} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |"
 
 

@@ -90,8 +90,9 @@ def studio(model: Path, checkout: Path | None = None) -> Generator[Server]:
         if checkout is not None:
             environment["PYTHONPATH"] = str(checkout.resolve())
         address = f"http://127.0.0.1:{port}/"
-        with _running(command, environment, address, folder=checkout) as (url, pid, starting):
-            page = f"{url}?{urlencode({'model': asked, 'step': 0})}"
+        health = f"{address}api/health"  # asking for the page would open a model
+        with _running(command, environment, health, folder=checkout) as (_, pid, starting):
+            page = f"{address}?{urlencode({'model': asked, 'step': 0})}"
             yield Server("studio", page, STUDIO_DRAWN, pid=pid, starting=starting)
 
 

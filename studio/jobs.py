@@ -38,6 +38,9 @@ STEPS = "steps.json.gz"
 TRACE = "trace.zip"
 RESULT = "result.json"
 
+INLINE_BYTES = 1 << 20
+"""More weights than this stand beside the source: every job reads it again."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
@@ -92,7 +95,7 @@ def open_model(request: OpenRequest, folder: Path, *, progress: Progress) -> Non
     drawing = graph_json(model.ir.graph, key=request.key, name=request.name, groups=groups)
     _write_gzip(folder / GRAPH, drawing)
     if model.statuses.optimizable.ok:
-        write(model.ir, folder / SOURCE)
+        write(model.ir, folder / SOURCE, inline_bytes=INLINE_BYTES)
     summary = {**summary_json(model), "name": request.name, "code": code_stamp()}
     (folder / SUMMARY).write_text(_dump(summary))
 

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 from profiling.workers import default_pool
 from studio.environment import FIRST_MODEL
 from studio.first_picture import first_picture_routes
+from studio.gallery import gallery
 from studio.opening import model_task, run_task
 from studio.planning.film import film_file
 from studio.services import store
@@ -83,12 +84,12 @@ async def lifespan(_: object) -> AsyncGenerator[None]:
 
 
 def _prepare() -> None:
-    """Start the workers, read what comes along, open the model that is about to be asked for."""
+    """Start the workers; open the model that is about to be asked for; read what comes along."""
     default_pool().warm()
-    shipped()
     first = os.environ.get(FIRST_MODEL)
-    if first:
-        workspace = Workspace(model=first)
-        opening = model_task(workspace)
-        if opening.wait(PATIENCE_S) and opening.result is not None:
-            run_task(workspace, opening.result)
+    workspace = Workspace(model=first or gallery.SAMPLE)
+    opening = model_task(workspace) if first else None
+    workspace.pipeline()  # imports every pass, while a worker opens the model
+    if opening is not None and opening.wait(PATIENCE_S) and opening.result is not None:
+        run_task(workspace, opening.result)
+    shipped()

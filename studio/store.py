@@ -1,6 +1,6 @@
 """Opened models and their traces on disk, by content hash, shared by every browser session.
 
-    models/<model key>/            source.onnx  graph.json.gz  summary.json
+    models/<model key>/            source.onnx[.data]  graph.json.gz  summary.json
     models/<model key>/<run key>/  steps.json.gz  trace.zip  result.json
 
 Folders are made beside their place and moved in whole, so a folder that exists is complete.

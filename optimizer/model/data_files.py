@@ -6,11 +6,14 @@ to a path. A model on disk may name only regular files inside its own folder.
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -37,15 +40,12 @@ class DataFile:
 
     Attributes:
         size: its bytes.
-        path: where it is, if on disk.
-        content: the bytes themselves, if in memory.
-        linked: whether it was reached through a link, which only `follow_links` allows.
+        content: the bytes, in memory or mapped into it; all tensors of a file share one mapping,
+            made when the first of them is used.
     """
 
     size: int
-    path: Path | None = None
-    content: memoryview | None = None
-    linked: bool = False
+    content: Callable[[], memoryview]
 
 
 class Sources(Protocol):
@@ -76,8 +76,8 @@ class UploadedFiles:
                 "Upload it together with the model, under this very name.",
             )
         if isinstance(companion, Path):
-            return DataFile(_regular_file_size(companion, location, links=False), path=companion)
-        return DataFile(len(companion), content=memoryview(companion).toreadonly())
+            return _on_disk(companion, location, links=False)
+        return DataFile(len(companion), memoryview(companion).toreadonly)
 
 
 class FolderFiles:
@@ -107,8 +107,7 @@ class FolderFiles:
                 f"The data file {quoted(location)} is reached through a symbolic link.",
                 "Copy the file into the model's folder.",
             )
-        size = _regular_file_size(real, location, links=self._follow_links)
-        return DataFile(size, path=real if linked else path, linked=linked or self._follow_links)
+        return _on_disk(real, location, links=self._follow_links)
 
 
 def _location_problem(location: str) -> str:
@@ -124,8 +123,23 @@ def _location_problem(location: str) -> str:
     return ""
 
 
-def _regular_file_size(path: Path, location: str, *, links: bool) -> int:
-    """The size of a regular file, found out without ever waiting on a pipe or a device."""
+def _on_disk(path: Path, location: str, *, links: bool) -> DataFile:
+    with _regular_file(path, location, links=links) as handle:
+        size = os.fstat(handle).st_size
+
+    @cache
+    def content() -> memoryview:
+        with _regular_file(path, location, links=links) as handle:
+            if os.fstat(handle).st_size == 0:
+                return memoryview(b"")
+            return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
+
+    return DataFile(size, content)
+
+
+@contextmanager
+def _regular_file(path: Path, location: str, *, links: bool) -> Generator[int]:
+    """The open file, without ever waiting on a pipe or a device."""
     shown = quoted(location)
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -137,12 +151,12 @@ def _regular_file_size(path: Path, location: str, *, links: bool) -> int:
         raise Refused(f"The data file {shown} cannot be opened.", remedy) from None
     try:
         info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise Refused(f"{shown} is not a regular file.", "Put the data itself there.")
+        if info.st_nlink > 1 and not links:
+            raise Refused(
+                f"The data file {shown} is a hard link.", "Copy the file into the model's folder."
+            )
+        yield handle
     finally:
         os.close(handle)
-    if not stat.S_ISREG(info.st_mode):
-        raise Refused(f"{shown} is not a regular file.", "Put the data itself there.")
-    if info.st_nlink > 1 and not links:
-        raise Refused(
-            f"The data file {shown} is a hard link.", "Copy the file into the model's folder."
-        )
-    return info.st_size

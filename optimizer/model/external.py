@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
@@ -87,21 +87,15 @@ class ExternalData:
             file = self._file(f"{tensor.location}")
         except Missing:
             return AbsentTensor(tensor)
-        if file.content is not None:
-            return _in_memory(tensor, file.content)
-        path = file.path or Path()
-        # Without a base folder onnx_ir follows links, which have been allowed by then.
-        location = str(path) if file.linked else path.name
-        return ir.ExternalTensor(
-            location,
-            tensor.offset,
-            tensor.length,
+        # Not the library's own external tensors: each maps the whole file anew, and hundreds of
+        # mappings of one large file are more than a worker's address space may hold.
+        return ir.LazyTensor(
+            partial(_read, tensor, file),
             tensor.dtype,
-            shape=ir.Shape(tensor.shape),
+            ir.Shape(tensor.shape),
             name=tensor.name or "",
             doc_string=tensor.doc_string,
             metadata_props=dict(tensor.metadata_props),
-            base_dir="" if file.linked else str(path.parent),
         )
 
     def _file(self, location: str) -> DataFile:
@@ -171,8 +165,21 @@ def _in_attribute(node: ir.Node, name: str) -> Iterator[_Holder]:
             yield _Holder(tensor, node, node.attributes[name])
 
 
-def _in_memory(tensor: ir.ExternalTensor, content: memoryview) -> ir.TensorProtocol:
+def _read(tensor: ir.ExternalTensor, file: DataFile) -> ir.TensorProtocol:
+    """The tensor with its data, which stays where it is.
+
+    Raises:
+        ExternalDataRefused: the file is not what it was when it was checked.
+    """
+    try:
+        content = file.content()
+    except Refused as refused:
+        raise ExternalDataRefused(str(refused)) from None
     data = content[tensor.offset or 0 :][: tensor.nbytes]
+    if len(data) < tensor.nbytes:
+        raise ExternalDataRefused(
+            f"The data file {quoted(f'{tensor.location}')} was cut short meanwhile; open it again."
+        )
     dtype, shape = tensor.dtype, ir.Shape(tensor.shape)
     if dtype.bitwidth >= 8:
         array = np.frombuffer(data, dtype.numpy().newbyteorder("<")).reshape(shape.numpy())

@@ -63,13 +63,19 @@ def to_bytes(model: ir.Model) -> bytes:
     return _serialized(to_proto(model, store_inline))
 
 
-def write(model: ir.Model, path: Path | str) -> None:
+def write(model: ir.Model, path: Path | str, *, inline_bytes: int = INLINE_BYTES) -> None:
     """Write the model to `path`, and large weights to `<name>.data` beside it.
 
     Both files appear complete or not at all.
+
+    Args:
+        model: to write.
+        path: of the model file.
+        inline_bytes: more weights than this go to the file beside it. A person wants one file as
+            long as it can be; a program reads and writes two several times as fast.
     """
     path = Path(path)
-    if weight_bytes(model) <= INLINE_BYTES:
+    if weight_bytes(model) <= inline_bytes:
         _replace(path, _serialized(to_proto(model, store_inline)))
         return
     side = path.with_name(f"{path.name}.data")

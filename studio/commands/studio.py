@@ -23,6 +23,7 @@ from studio.gallery import gallery
 
 APP = Path(__file__).parents[2] / "app.py"
 PORT = 8501
+SHORT_TURN_S = 0.0005
 
 
 def add_parser(commands: Any) -> None:
@@ -53,9 +54,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _begin(model: str) -> None:
     """What takes seconds and needs nothing of the server, beside the imports of the latter."""
     default_pool().warm()  # its imports happen in a process of its own
-    if gallery.find(model) is not None:
-        with contextlib.suppress(StudioError):  # told to the visitor, who asks again
-            gallery.open_path(model)
+    if gallery.find(model) is None:
+        return
+    # Hundreds of short array operations would each wait for their turn beside the imports.
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SHORT_TURN_S)
+    with contextlib.suppress(StudioError):  # told to the visitor, who asks again
+        gallery.open_path(model)
+    sys.setswitchinterval(usual)
 
 
 def _serve(port: int) -> int:

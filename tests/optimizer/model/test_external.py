@@ -18,6 +18,7 @@ from optimizer.model.absent import is_absent
 from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.source import complete
+from profiling.workers.confinement import mapped_bytes
 
 WEIGHTS = np.arange(4, dtype=np.float32)
 
@@ -56,9 +57,34 @@ def test_data_beside_the_model_stays_on_disk_until_it_is_used(tmp_path: Path) ->
     (tmp_path / "w.bin").write_bytes(bytes(8) + WEIGHTS.tobytes())
     loaded = load_path(written(tmp_path, {"location": "w.bin", "offset": "8", "length": "16"}))
     tensor = weight(loaded.ir)
-    assert isinstance(tensor, ir.ExternalTensor)
-    assert tensor.raw is None
     np.testing.assert_array_equal(tensor.numpy(), WEIGHTS)
+    assert not tensor.numpy().flags.owndata
+
+
+def test_a_file_of_many_tensors_is_mapped_once(tmp_path: Path) -> None:
+    size, count = 1 << 28, 32
+    with (tmp_path / "w.bin").open("wb") as file:
+        file.truncate(size)  # sparse: takes no disk
+    proto = onnx.ModelProto.FromString(model(reference({"location": "w.bin"})))
+    for index in range(count):
+        entries = {"location": "w.bin", "offset": str(index * 4096)}
+        proto.graph.initializer.add().CopyFrom(reference(entries))
+        proto.graph.initializer[-1].name = f"w{index}"
+    (tmp_path / "model.onnx").write_bytes(proto.SerializeToString())
+    loaded = load_path(tmp_path / "model.onnx")
+    before = mapped_bytes()
+    for value in loaded.ir.graph.initializers.values():
+        assert value.const_value is not None
+        value.const_value.numpy()
+    assert size <= mapped_bytes() - before < 2 * size
+
+
+def test_a_file_that_was_cut_meanwhile_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(WEIGHTS.tobytes())
+    tensor = weight(load_path(written(tmp_path, {"location": "w.bin"})).ir)
+    (tmp_path / "w.bin").write_bytes(WEIGHTS.tobytes()[:8])
+    with pytest.raises(ExternalDataRefused, match="cut short meanwhile"):
+        tensor.numpy()
 
 
 def test_a_data_file_of_8_gib_opens_without_being_read(tmp_path: Path) -> None:
@@ -91,7 +117,7 @@ def test_an_upload_that_lies_on_disk_stays_there(tmp_path: Path) -> None:
     spooled.write_bytes(WEIGHTS.tobytes())
     data = model(reference({"location": "w.bin"}))
     tensor = weight(load_bytes(data, name="m.onnx", companions={"w.bin": spooled}).ir)
-    assert isinstance(tensor, ir.ExternalTensor)
+    assert not tensor.numpy().flags.owndata
     np.testing.assert_array_equal(tensor.numpy(), WEIGHTS)
 
 

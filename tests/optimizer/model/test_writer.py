@@ -118,21 +118,21 @@ def test_bodies_and_their_initializers_survive() -> None:
 def test_large_weights_go_to_a_file_beside_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "INLINE_BYTES", 2000)
     model = model_of(TEXT)
     for name in ("big", "also"):
         tensor = ir.tensor(np.arange(300, dtype=np.float32), name=name)
         value = ir.Value(name=name, const_value=tensor, shape=ir.Shape([300]), type=tensor_type())
         model.graph.initializers[name] = value
-    write(model, tmp_path / "m.onnx")
+    write(model, tmp_path / "m.onnx", inline_bytes=2000)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "m.onnx.data"]
     loaded = onnx.load(tmp_path / "m.onnx")
     by_name = {t.name: onnx.numpy_helper.to_array(t) for t in loaded.graph.initializer}
     np.testing.assert_array_equal(by_name["big"], np.arange(300, dtype=np.float32))
     np.testing.assert_array_equal(by_name["b"], [1, 2])
-    with pytest.raises(LimitError, match="data file beside it"):
-        to_bytes(model)
-    monkeypatch.undo()
+    with monkeypatch.context() as small:
+        small.setattr(writer, "INLINE_BYTES", 2000)
+        with pytest.raises(LimitError, match="data file beside it"):
+            to_bytes(model)
     inlined = to_bytes(ir.load(tmp_path / "m.onnx"))
     assert to_bytes(read(inlined)) == inlined
     tensor = onnx.load_from_string(inlined).graph.initializer[0]
