@@ -154,8 +154,8 @@ def _html(page: str, query: Mapping[str, str], found: Descriptor | None) -> str:
     told = json.dumps(opening).replace("<", "\\u003c")
     script = _BOOT.replace("BOOT", boot).replace("OPENING", told)
     head = f"{_links(found)}<style>{_styles()}</style>"
-    body = f'{_place(page, query)}<script type="module">{script}</script>'
     name = escape(title_of(from_query(query)))
+    body = f'{_place(page, query, name)}<script type="module">{script}</script>'
     return (
         index.rest.replace("<title>Streamlit</title>", f"<title>{name} · Passlens</title>")
         .replace("</head>", f"{head}</head>")
@@ -195,7 +195,7 @@ def _kebab(name: str) -> str:
     return re.sub(r"([A-Z])", lambda found: f"-{found[1].lower()}", name)
 
 
-def _place(page: str, query: Mapping[str, str]) -> str:
+def _place(page: str, query: Mapping[str, str], name: str) -> str:
     """The bar, and where the viewer goes; a screen reader waits for the real ones."""
     kept = escape(urlencode(to_query(from_query(query))))
     links = "".join(
@@ -205,6 +205,5 @@ def _place(page: str, query: Mapping[str, str]) -> str:
         if place != BEHIND_SHARE
     )
     bar = f'<header class="stAppHeader" aria-hidden="true"><nav>{links}</nav></header>'
-    return (
-        f'<div id="first-picture" class="stApp" data-page="{page}">{bar}<div data-home></div></div>'
-    )
+    home = f"<div data-home><p>Opening {name} …</p></div>"  # what it says goes with what is drawn
+    return f'<div id="first-picture" class="stApp" data-page="{page}">{bar}{home}</div>'

@@ -15,11 +15,13 @@ import { Viewer } from "./viewer.js";
  */
 
 const PLACE = "first-picture";
+const PATIENCE_MS = 1500; // with a model that is being opened, before Streamlit takes the processor
 const SETTLED_MS = 1000; // after a run of the page's script, before its outcome is looked at
 const VIEWER = '[class*="st-key-"][class*="-viewer"]'; // where the page's own component will be
 
 /** @type {{viewer: Viewer, said: Said} | null} */
 let unclaimed = null;
+let brought = false;
 
 /** What the visitor did before there was a server to tell it to. */
 class Said {
@@ -55,7 +57,7 @@ export async function draw(opening, loadStyles) {
   if (!place) return bring(opening.frame);
   wear(place);
   watchRuns();
-  if (!opening.data) bring(opening.frame); // there is time while the model is being opened
+  const late = opening.data ? 0 : setTimeout(() => bring(opening.frame), PATIENCE_MS);
   try {
     const data = opening.data ?? (await ask(opening.ask));
     if (data && place.isConnected) await show(place, data, loadStyles);
@@ -64,7 +66,8 @@ export async function draw(opening, loadStyles) {
   } catch {
     place.remove();
   }
-  if (opening.data) bring(opening.frame);
+  clearTimeout(late);
+  bring(opening.frame);
 }
 
 /** @param {HTMLElement} place @param {Descriptor} data @param {() => Promise<CSSStyleSheet | null>} loadStyles */
@@ -146,6 +149,8 @@ function drop(found) {
 
 /** @param {Opening["frame"]} frame */
 function bring({ script, preloads }) {
+  if (brought) return;
+  brought = true;
   for (const href of preloads)
     document.head.append(
       Object.assign(document.createElement("link"), {
