@@ -41,6 +41,18 @@ GOLD = """(where) => {
     if (Math.abs(d[i] - 224) < 8 && Math.abs(d[i + 1] - 161) < 8 && d[i + 2] < 12) n++;
   return n;
 }"""
+STILL = """async () => {
+  let before = "", frames = 0;
+  while (frames < 10) {
+    await new Promise(requestAnimationFrame);
+    const { node, moving } = window.__passlens.film;
+    const where = node === null ? null : window.__passlensWhere(node, 1);
+    const now = JSON.stringify(where);
+    const shown = where === null || where.width > 0;
+    frames = !moving && shown && now === before ? frames + 1 : 0;
+    before = now;
+  }
+}"""
 MOVING = """async (key) => {
   const seen = new Set();
   const root = shadow.querySelector(".pl-root");
@@ -172,7 +184,7 @@ def test_the_node_that_runs_is_lit_and_in_sight(opened: Opened) -> None:
     page = opened("fixture=cnn8&mode=film")
     for key in ("Home", "ArrowRight", "End", "ArrowLeft"):
         page.keyboard.press(key)
-        page.wait_for_timeout(700)
+        page.evaluate(STILL)
         lit = state(page)["node"]
         if lit is None:
             continue
@@ -187,7 +199,7 @@ def test_a_closed_group_lights_up_for_the_node_in_it(opened: Opened) -> None:
     page = opened("fixture=cnn8&mode=film")
     page.keyboard.press("E")
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(700)
+    page.evaluate(STILL)
     where = page.evaluate("(id) => __passlensWhere(id, 1)", state(page)["node"])
     assert where["kind"] == "closed"
     assert page.evaluate(GOLD, where) > 60
