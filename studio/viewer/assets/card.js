@@ -66,10 +66,14 @@ export class Card {
       h(
         "p.pl-dim",
         null,
-        side ? `Only with ${side.name} · its step ${step.own}` : `Step ${step.n} of ${s.steps.length}`,
+        side
+          ? `Only with ${side.name} · its step ${step.own}`
+          : `Step ${step.n} of ${s.steps.length}`,
         step.round > 1 ? ` · round ${step.round}` : "",
       ),
-      side ? button("List all rewrites that differ", "All that differs", () => this.#all(), "pl-link") : null,
+      side
+        ? button("List all rewrites that differ", "All that differs", () => this.#all(), "pl-link")
+        : null,
       h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
       ruleLine(step, pass),
       step.weights ? weightsPicture(step.weights) : this.#mini(),
@@ -213,7 +217,8 @@ const fact = ([value, what]) =>
  */
 function ruleLine({ rule }, pass) {
   const line = h("p.pl-rule", null, rule, " ");
-  if (pass) line.append(exactnessSign(pass.exactness), h("span.pl-dim", null, ` ${pass.exactness}`));
+  if (pass)
+    line.append(exactnessSign(pass.exactness), h("span.pl-dim", null, ` ${pass.exactness}`));
   return line;
 }
 
@@ -241,7 +246,8 @@ function waiting(busy) {
 /** @param {string} text @param {Event} event */
 async function copy(text, event) {
   const el = /** @type {HTMLElement} */ (event.currentTarget);
-  const label = (el.dataset.label ??= el.textContent ?? "");
+  el.dataset.label ??= el.textContent ?? "";
+  const { label } = el.dataset;
   el.textContent = (await copyText(text, el)) ? "Copied" : "Not allowed";
   window.setTimeout(() => {
     el.textContent = label;

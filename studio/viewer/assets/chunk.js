@@ -60,7 +60,7 @@ export function chunkLeaves(g, union) {
   const size = Math.max(12, Math.min(LARGEST_PART, Math.round(Math.sqrt(members.length))));
   const others = g.slots.filter((s) => union.kind[union.occupants[s][0]] !== NODE);
   const parts = [];
-  for (let start = 0; start < members.length;) {
+  for (let start = 0; start < members.length; ) {
     const end =
       members.length - start <= size * 1.6 ? members.length : bestCut(crossing, start, size);
     parts.push(members.slice(start, end));

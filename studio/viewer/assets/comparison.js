@@ -153,7 +153,9 @@ export class Comparison extends Session {
   /** @override @param {number} o */
   kin(o) {
     const { id } = this.union.recs[o];
-    return [this.early, this.late].flatMap((cursor, side) => [...this.#standing([id], side, cursor)]);
+    return [this.early, this.late].flatMap((cursor, side) => [
+      ...this.#standing([id], side, cursor),
+    ]);
   }
 
   /** @override @param {number} o */

@@ -33,7 +33,11 @@ function totals(a, b) {
     /** @type {"nodes" | "flops" | "bytes"} */ key,
     /** @type {string} */ unit,
   ) => {
-    const values = [a.trace.totals?.[key]?.[0], a.trace.totals?.[key]?.[1], b.trace.totals?.[key]?.[1]];
+    const values = [
+      a.trace.totals?.[key]?.[0],
+      a.trace.totals?.[key]?.[1],
+      b.trace.totals?.[key]?.[1],
+    ];
     if (values.some((v) => v === undefined)) return null;
     return h(
       "tr",
@@ -85,7 +89,11 @@ function only(viewer, s, side, index) {
     h(
       "h3",
       null,
-      h(`span.pl-side.pl-${index ? "second" : "first"}`, { "aria-hidden": "true" }, index ? "B" : "A"),
+      h(
+        `span.pl-side.pl-${index ? "second" : "first"}`,
+        { "aria-hidden": "true" },
+        index ? "B" : "A",
+      ),
       `Only with ${side.name}: ${counted(side.only.length, "rewrite")}`,
     ),
     ...folds,

@@ -91,7 +91,10 @@ export class DeclinedList {
   #mark() {
     const { viewer, shown } = this;
     const places = shown ? (this.#groups(shown.pass).get(shown.reason) ?? []) : [];
-    viewer.session?.mark(places.length ? "declined" : null, places.map((d) => d.node));
+    viewer.session?.mark(
+      places.length ? "declined" : null,
+      places.map((d) => d.node),
+    );
     if (places.length) viewer.live.say(`${counted(places.length, "place")} marked in the graph.`);
     viewer.stage.invalidate();
   }

@@ -70,17 +70,10 @@ export class Details {
       if (!kernel) return [];
       const shared = kernel.nodes > 1 ? ` (${kernel.op}, ${kernel.nodes} nodes)` : "";
       const times = `${microseconds(kernel.steady)}, first run ${microseconds(kernel.first)}`;
-      return [
-        h("tr", null, h("th", { scope: "row" }, label), h("td", null, `${times}${shared}`)),
-      ];
+      return [h("tr", null, h("th", { scope: "row" }, label), h("td", null, `${times}${shared}`))];
     });
     if (!rows.length) return null;
-    return h(
-      "section",
-      null,
-      h("h3", null, "Time"),
-      h("table", null, h("tbody", null, ...rows)),
-    );
+    return h("section", null, h("h3", null, "Time"), h("table", null, h("tbody", null, ...rows)));
   }
 
   /** @param {import("./types.js").NodeRecord} rec */

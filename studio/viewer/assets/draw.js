@@ -134,4 +134,3 @@ function drawSpecks(s, seen) {
   }
   c.globalAlpha = 1;
 }
-

@@ -41,11 +41,7 @@ export function drawBox(s, b, p, given) {
   c.beginPath();
   c.roundRect(p.x, p.y, p.w, p.h, outline ? 12 : RADIUS);
   const warm = s.heat?.(b) ?? null;
-  c.fillStyle = warm
-    ? theme.heat(warm.t).tint
-    : outline || s.heat
-      ? theme.bg
-      : colours.tint;
+  c.fillStyle = warm ? theme.heat(warm.t).tint : outline || s.heat ? theme.bg : colours.tint;
   c.fill();
   if (rec.cat === "unknown") hatch(s, p);
   c.strokeStyle = warm ? theme.heat(warm.t).edge : s.heat ? theme.border : colours.edge;

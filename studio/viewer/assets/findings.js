@@ -76,7 +76,10 @@ const folded = new WeakMap();
 /** What is looked at, folded once a step. @param {Session} s @param {Hit["kind"]} kind */
 function candidates(s, kind) {
   let known = folded.get(s);
-  if (known?.step !== s.step) folded.set(s, (known = { step: s.step, of: new Map() }));
+  if (known?.step !== s.step) {
+    known = { step: s.step, of: new Map() };
+    folded.set(s, known);
+  }
   const list = known.of.get(kind) ?? listed(s, kind);
   known.of.set(kind, list);
   return list;
@@ -117,7 +120,11 @@ function ofNode(s, o) {
   const rec = s.history.record(o, s.step);
   const place = alike(rec.name);
   return [
-    { text: alike(`${rec.op} ${rec.name} ${rec.id} ${rec.brief ?? ""}`), own: alike(rec.op), place },
+    {
+      text: alike(`${rec.op} ${rec.name} ${rec.id} ${rec.brief ?? ""}`),
+      own: alike(rec.op),
+      place,
+    },
     () => {
       const [note, step] = absence(s, o);
       const score = note ? 0.25 : 0;
@@ -145,7 +152,9 @@ function ofStep(s, step) {
   const root = s.union.index.get(step.root);
   const name = root === undefined ? step.root : s.union.recs[root].name;
   const title = pass?.title ?? step.rule;
-  const text = alike(`step ${step.n} ${title} ${step.rule} ${pass?.id ?? ""} ${step.match} ${name}`);
+  const text = alike(
+    `step ${step.n} ${title} ${step.rule} ${pass?.id ?? ""} ${step.match} ${name}`,
+  );
   return [
     { text, own: String(step.n), place: "" },
     () => ({

@@ -23,7 +23,7 @@ export class FoldTree {
     this.byId = new Map();
     /** @type {Group[]} innermost group of each slot */
     this.groupOf = new Array(union.occupants.length).fill(this.root);
-    for (const queue = [this.root]; queue.length;) {
+    for (const queue = [this.root]; queue.length; ) {
       const g = /** @type {Group} */ (queue.shift());
       g.at = this.groups.push(g) - 1;
       this.byId.set(g.id, g);
@@ -42,7 +42,7 @@ export class FoldTree {
     this.open.fill(0);
     this.open[0] = 1;
     let shown = boxes(this.root);
-    for (let level = [this.root]; level.length;) {
+    for (let level = [this.root]; level.length; ) {
       const families = siblingsAlike(level.flatMap((g) => (this.open[g.at] ? g.kids : [])));
       for (const family of families) {
         const cost = boxes(family[0]) - 1;
@@ -234,7 +234,7 @@ function simplify(g, union) {
  * @param {Union} union
  */
 function dropWrappers(root, total, union) {
-  for (let again = true; again;) {
+  for (let again = true; again; ) {
     again = false;
     for (const kid of [...root.kids]) {
       if (kid.count < total * 0.8 || !kid.kids.length) continue;

@@ -69,13 +69,11 @@ export class FreeList {
     const rows = rowsAt(reel, replay);
     const bytes = [...replay.free.values()].reduce((sum, size) => sum + size, 0);
     const n = replay.free.size;
-    this.total.textContent = n
-      ? `${counted(n, "block")}, ${bytesText(bytes)}`
-      : "empty";
+    this.total.textContent = n ? `${counted(n, "block")}, ${bytesText(bytes)}` : "empty";
     const most = rows.reduce((m, row) => Math.max(m, row.size), 1);
     const shown = cutTo(rows);
     while (this.pool.length < shown.length) this.pool.push(makeRow());
-    shown.forEach((row, i) => fillRow(this.pool[i], row, most));
+    for (const [i, row] of shown.entries()) fillRow(this.pool[i], row, most);
     while (this.list.children.length > shown.length) this.list.lastChild.remove();
     for (let i = this.list.children.length; i < shown.length; i++)
       this.list.append(this.pool[i].el);

@@ -52,7 +52,9 @@ export class GroupCard {
         ),
         button("Show the group in the graph", "Show", () => this.viewer.nav.reveal(group.id)),
         selection.around
-          ? button("Select the group around it (u)", "Outer group", () => this.viewer.selectAround())
+          ? button("Select the group around it (u)", "Outer group", () =>
+              this.viewer.selectAround(),
+            )
           : null,
       ),
       this.steps.el,
@@ -94,7 +96,12 @@ export class GroupCard {
     const shown = rows.map(([op, counts]) => [op, ...counts]);
     if (rest.length) shown.push([`${rest.length} more kinds`, ...total(rest, steps.length)]);
     const all = ["All", ...total([...rows, ...rest], steps.length)];
-    return h("section", null, h("h3", null, "Operators"), this.#table(["", ...heads], [all, ...shown]));
+    return h(
+      "section",
+      null,
+      h("h3", null, "Operators"),
+      this.#table(["", ...heads], [all, ...shown]),
+    );
   }
 
   /** @param {string[]} heads @param {(string | number)[][]} rows the first is the sum */
@@ -166,6 +173,6 @@ export class GroupCard {
 /** The sum of counts. @param {Iterable<[string, number[]]>} rows @param {number} columns */
 function total(rows, columns) {
   const sums = new Array(columns).fill(0);
-  for (const [, counts] of rows) counts.forEach((n, i) => (sums[i] += n));
+  for (const [, counts] of rows) for (let i = 0; i < columns; i++) sums[i] += counts[i];
   return sums;
 }

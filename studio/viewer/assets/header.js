@@ -39,7 +39,12 @@ export function paneHeader(s, which, stage) {
     ];
   }
   const waiting = s.trace ? "" : stage.busy ? "optimizing" : "no rewrites yet";
-  return [h("b", null, "AFTER"), h("span.pl-dim", null, step), count(s.late.total), h("span.pl-dim", null, waiting)];
+  return [
+    h("b", null, "AFTER"),
+    h("span.pl-dim", null, step),
+    count(s.late.total),
+    h("span.pl-dim", null, waiting),
+  ];
 }
 
 /**
@@ -61,8 +66,7 @@ function sideHeader(s, which, stage) {
 }
 
 /** @param {number} n */
-const count = (n) =>
-  h("span.pl-num", null, counted(n, "node"));
+const count = (n) => h("span.pl-num", null, counted(n, "node"));
 
 /** @param {string} text @param {string} cls */
 const legend = (text, cls) => h(`span.pl-legend.${cls}`, null, text);

@@ -69,7 +69,7 @@ function topological(n, edges, out, inn) {
     }
   };
   for (let i = 0; i < n; i++) if (!left[i]) put(i);
-  for (let h = 0; queue.length < n || h < queue.length;) {
+  for (let h = 0; queue.length < n || h < queue.length; ) {
     if (h === queue.length) {
       while (done[stuck]) stuck++;
       put(stuck);
@@ -114,7 +114,6 @@ export function placeItems(widths, rank, ranks, wires, hints = []) {
   const lanes = makeLanes(
     wires,
     rank,
-    n,
     (r) => {
       w.push(4);
       rk.push(r);
@@ -127,7 +126,7 @@ export function placeItems(widths, rank, ranks, wires, hints = []) {
   for (const [a, b] of hints) if (rank[b] > rank[a]) join(a, b, 0, LATE / 2);
   /** @type {number[][]} */
   const layers = Array.from({ length: ranks }, () => []);
-  initialOrder(n, rk, up, down, layers);
+  initialOrder(rk, up, down, layers);
   const pos = new Float64Array(w.length);
   orderLayers(layers, up, down, pos);
   const x = assignX(layers, w, up, down, n);
@@ -149,11 +148,11 @@ export function placeItems(widths, rank, ranks, wires, hints = []) {
 
 /**
  * Wires that pass ranks run in lanes; wires from the same place share theirs.
- * @param {Wire[]} wires @param {Int32Array} rank @param {number} n
+ * @param {Wire[]} wires @param {Int32Array} rank
  * @param {(r: number) => number} make
  * @param {(u: number, v: number, d: number, weight: number) => void} join
  */
-function makeLanes(wires, rank, n, make, join) {
+function makeLanes(wires, rank, make, join) {
   /** @type {Map<string, number[]>} */
   const shared = new Map();
   /** @type {(number[] | null)[]} */
@@ -166,7 +165,10 @@ function makeLanes(wires, rank, n, make, join) {
     }
     const key = late ? `late${i}` : `${a}:${oa}`;
     let chain = shared.get(key);
-    if (!chain) shared.set(key, (chain = []));
+    if (!chain) {
+      chain = [];
+      shared.set(key, chain);
+    }
     while (chain.length < rank[b] - first) {
       const reuse = through?.[chain.length] ?? -1;
       const v = reuse >= 0 ? reuse : make(first + chain.length);
@@ -181,17 +183,16 @@ function makeLanes(wires, rank, n, make, join) {
 }
 
 /**
- * @param {number} n
  * @param {number[]} rk
  * @param {number[][]} up
  * @param {number[][]} down
  * @param {number[][]} layers
  */
-function initialOrder(n, rk, up, down, layers) {
+function initialOrder(rk, up, down, layers) {
   const seen = new Uint8Array(rk.length);
   for (let s = 0; s < rk.length; s++) {
     if (seen[s] || up[s].length) continue;
-    for (const stack = [s]; stack.length;) {
+    for (const stack = [s]; stack.length; ) {
       const u = /** @type {number} */ (stack.pop());
       if (seen[u]) continue;
       seen[u] = 1;

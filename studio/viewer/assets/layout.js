@@ -253,10 +253,11 @@ function rowsOfBoxes({ levels, tree, slots }) {
       rows[level.rank[i]] = Math.max(rows[level.rank[i]], deeper ? tall(deeper) + 1 : 1);
     });
     let sum = 0;
-    above.set(
-      level,
-      rows.map((n) => (sum += n) - n),
-    );
+    const before = rows.map((n) => {
+      sum += n;
+      return sum - n;
+    });
+    above.set(level, before);
     return sum;
   };
   const root = /** @type {Level} */ (levels[0]);

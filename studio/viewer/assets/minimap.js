@@ -16,7 +16,11 @@ export class Minimap {
   constructor(go) {
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.canvas.hidden = true; // until there is a graph: a bare canvas is 300 px wide
-    this.el = h("div.pl-minimap", { title: "The whole graph: click or drag to go there" }, this.canvas);
+    this.el = h(
+      "div.pl-minimap",
+      { title: "The whole graph: click or drag to go there" },
+      this.canvas,
+    );
     this.scale = 1;
     this.scaleY = 1;
     const jump = (/** @type {PointerEvent} */ e) => {
@@ -35,13 +39,12 @@ export class Minimap {
   }
 
   /**
-   * @param {import("./session.js").Session} s
    * @param {import("./pane.js").Pane} pane
    * @param {import("./camera.js").View} view
    * @param {Map<number, import("./draw.js").BoxMark>} marks
    * @param {import("./theme.js").Theme} theme
    */
-  draw(s, pane, view, marks, theme) {
+  draw(pane, view, marks, theme) {
     const p = pane.picture;
     if (!p) return;
     const seenW = pane.width / view.k,

@@ -74,7 +74,11 @@ export class ModelMenu {
   /** @param {string} role @param {Record<string, string>} attributes @param {...(Node | string)} children */
   #item(role, attributes, ...children) {
     const props = { type: "button", role, tabindex: -1, ...attributes };
-    return h("button", { ...props, onclick: (/** @type {any} */ e) => this.#chosen(e) }, ...children);
+    return h(
+      "button",
+      { ...props, onclick: (/** @type {any} */ e) => this.#chosen(e) },
+      ...children,
+    );
   }
 
   /** @returns {HTMLElement[]} */
@@ -107,7 +111,8 @@ export class ModelMenu {
     if (e.key === "Tab") this.disclosure.close();
     else if (e.key in goal) {
       items[(goal[e.key] + items.length) % items.length]?.focus();
-    } else if (e.key.length === 1 && e.key !== " " && !e.ctrlKey && !e.metaKey) this.#find(e.key, at);
+    } else if (e.key.length === 1 && e.key !== " " && !e.ctrlKey && !e.metaKey)
+      this.#find(e.key, at);
     else return;
     if (e.key !== "Tab") e.preventDefault();
     e.stopPropagation();

@@ -43,7 +43,9 @@ export class Navigator {
     const forward = target === s.step + 1;
     const near = Math.abs(target - s.step) === 1;
     const ms =
-      viewer.motion && near && !how.dragging && !(this.playing && this.play.speed > 2) ? MOTION_MS : 0;
+      viewer.motion && near && !how.dragging && !(this.playing && this.play.speed > 2)
+        ? MOTION_MS
+        : 0;
     const old = viewer.stage.panes[1].picture;
     s.goto(target);
     const origins = forward && ms && old ? this.#origins(old) : undefined;
@@ -200,8 +202,7 @@ export class Navigator {
       viewer.stage.centre(s.layout.slots + group.at, ms, there ? "after" : "before");
     }
     if (!s || o === undefined) return;
-    const target =
-      s.late.alive[o] || s.early.alive[o] ? o : (s.kin(o)[0] ?? o);
+    const target = s.late.alive[o] || s.early.alive[o] ? o : (s.kin(o)[0] ?? o);
     const slot = s.union.slotOf[target];
     this.#openAll(s.tree.closedAbove(slot));
     viewer.stage.centre(slot, ms, s.late.alive[target] ? "after" : "before");

@@ -69,5 +69,4 @@ export const noun = (n, one, many = `${one}s`) => (Math.abs(n) === 1 ? one : man
 export const counted = (n, one, many) => `${n < 0 ? "−" : ""}${whole(n)} ${noun(n, one, many)}`;
 
 /** A ratio, which is compared by its hundredths: 1.5 -> "1.50×". @param {number} ratio */
-export const timesText = (ratio) =>
-  `${ratio < 9.995 ? ratio.toFixed(2) : threeDigits(ratio)}×`;
+export const timesText = (ratio) => `${ratio < 9.995 ? ratio.toFixed(2) : threeDigits(ratio)}×`;

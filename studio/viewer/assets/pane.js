@@ -217,7 +217,10 @@ export class Pane {
       const box = under(e);
       if (this.onFoldMark(box, place(e)[0])) host.onFold(this, box);
       else if (e.detail === 2) host.onFold(this, first);
-      else if (e.detail < 2) host.onClick(this, (first = box), e);
+      else if (e.detail < 2) {
+        first = box;
+        host.onClick(this, box, e);
+      }
     });
     canvas.addEventListener("pointercancel", () => {
       drag = null;
@@ -235,12 +238,7 @@ export class Pane {
         const [x, y] = place(e);
         const unit = e.deltaMode === 1 ? 16 : 1;
         if (e.ctrlKey || e.metaKey)
-          host.onZoom(
-            this,
-            zoomBy(e.deltaY * unit),
-            x - this.width / 2,
-            y - this.height / 2,
-          );
+          host.onZoom(this, zoomBy(e.deltaY * unit), x - this.width / 2, y - this.height / 2);
         else
           host.onPan(
             this,

@@ -6,7 +6,10 @@ import { h } from "./dom.js";
 /** Kind: its sign, what it means, and that in a few words. */
 const EXACTNESS = new Map([
   ["exact", ["=", "exact: outputs stay bit-identical", "bit-identical"]],
-  ["reassociates", ["≈", "reassociates: same mathematics, rounding may differ", "rounding may differ"]],
+  [
+    "reassociates",
+    ["≈", "reassociates: same mathematics, rounding may differ", "rounding may differ"],
+  ],
   ["lossy", ["≲", "lossy: gives precision away, within a budget", "less precise"]],
 ]);
 

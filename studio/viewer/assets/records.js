@@ -24,8 +24,7 @@ export function laterRecords(trace, index) {
     for (const [id, rec] of Object.entries(changed))
       add(later, index.get(id), { n: step.n, rec, marked: true });
     for (const [id, rec] of Object.entries(step.updated ?? {}))
-      if (!Object.hasOwn(changed, id))
-        add(later, index.get(id), { n: step.n, rec, marked: false });
+      if (!Object.hasOwn(changed, id)) add(later, index.get(id), { n: step.n, rec, marked: false });
   }
   return later;
 }

@@ -161,7 +161,8 @@ export class Scrubber extends PlayBar {
 
   /** @param {import("./types.js").StepRecord} step */
   saving(step) {
-    return -(/** @type {any} */ (step.delta)?.[this.height] ?? 0);
+    const delta = /** @type {Record<string, number>} */ (step.delta ?? {});
+    return -(delta[this.height] ?? 0);
   }
 
   /** Change since the source, up to a step. @param {number} step */

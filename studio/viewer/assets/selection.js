@@ -31,7 +31,8 @@ export class Selection {
   /** @returns {string | null} id of the group around it */
   get around() {
     const { tree, union } = this.session;
-    const around = this.node === undefined ? this.group?.parent : tree.groupOf[union.slotOf[this.node]];
+    const around =
+      this.node === undefined ? this.group?.parent : tree.groupOf[union.slotOf[this.node]];
     return around?.parent ? around.id : null;
   }
 

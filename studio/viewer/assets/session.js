@@ -204,7 +204,10 @@ export class Session {
 
   /** What changed in a group, in words. @param {number} g */
   changeText(g) {
-    const parts = [this.plus[g] ? `+${this.plus[g]}` : "", this.minus[g] ? `−${this.minus[g]}` : ""];
+    const parts = [
+      this.plus[g] ? `+${this.plus[g]}` : "",
+      this.minus[g] ? `−${this.minus[g]}` : "",
+    ];
     const change = parts.filter(Boolean).join(" ");
     return change && `${change} since ${this.before === "source" ? "source" : "the step before"}`;
   }

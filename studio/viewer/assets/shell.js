@@ -269,9 +269,8 @@ export class Shell {
   renderPlay() {
     this.scrubber?.renderPlay();
     if (this.viewer.nav.play.only) this.renderSelection();
-    this.tools?.panes.forEach((t, i) =>
-      t.setAttribute("aria-pressed", String(this.stage.mode === i + 1)),
-    );
+    for (const [i, tool] of this.tools?.panes.entries() ?? [])
+      tool.setAttribute("aria-pressed", String(this.stage.mode === i + 1));
     this.tools?.follow.setAttribute("aria-pressed", String(this.viewer.nav.following));
   }
 

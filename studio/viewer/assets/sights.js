@@ -93,7 +93,7 @@ export function showBox(stage, key, ms, prefer) {
 /** @param {Stage} stage @param {number} ms */
 export function showChange(stage, ms) {
   const s = stage.session;
-  if (!s || !s.current) return;
+  if (!s?.current) return;
   const pane = stage.shown[0];
   let bounds = s.changeBounds(stage.which(pane));
   let lead = pane;

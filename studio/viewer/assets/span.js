@@ -31,7 +31,10 @@ export class Span {
    */
   zoom(factor, at, least) {
     const fixed = this.from + at * this.length;
-    const length = Math.min(this.count, Math.max(Math.min(least, this.count), this.length / factor));
+    const length = Math.min(
+      this.count,
+      Math.max(Math.min(least, this.count), this.length / factor),
+    );
     this.#put(fixed - at * length, length);
   }
 

@@ -254,7 +254,6 @@ export class Stage {
       moving = pane.draw(look, now) || moving;
     }
     this.minimap.draw(
-      s,
       this.panes[1],
       this.camera.view(1),
       this.#marks(this.which(this.panes[1])),

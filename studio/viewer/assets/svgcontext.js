@@ -105,7 +105,8 @@ export class SvgContext {
   arc(x, y, r, from, to) {
     const end = Math.min(to, from + ROUND);
     this.lineTo(x + r * Math.cos(from), y + r * Math.sin(from));
-    for (const t of [(from + end) / 2, end]) this.#round(r, x + r * Math.cos(t), y + r * Math.sin(t), 1);
+    for (const t of [(from + end) / 2, end])
+      this.#round(r, x + r * Math.cos(t), y + r * Math.sin(t), 1);
   }
 
   /** @param {number} r @param {number} x @param {number} y @param {0 | 1} sweep */
@@ -159,7 +160,8 @@ export class SvgContext {
   }
 
   stroke() {
-    if (this.path.length) this.#emit("path", { d: this.path.join(""), fill: "none", ...this.#stroked() });
+    if (this.path.length)
+      this.#emit("path", { d: this.path.join(""), fill: "none", ...this.#stroked() });
   }
 
   /** @param {number} x @param {number} y @param {number} width @param {number} height */
@@ -247,10 +249,13 @@ const unit = (x, y) => {
 function hex(colour) {
   const rgb = /^rgb\((\d+) (\d+) (\d+)\)$/.exec(String(colour));
   if (!rgb) return String(colour);
-  return `#${rgb.slice(1).map((v) => Number(v).toString(16).padStart(2, "0")).join("")}`;
+  return `#${rgb
+    .slice(1)
+    .map((v) => Number(v).toString(16).padStart(2, "0"))
+    .join("")}`;
 }
 
 /** Without what XML has no place for. @param {string} text */
 export const writable = (text) =>
-  // eslint-disable-next-line no-control-regex
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what XML does not allow
   text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, " ");

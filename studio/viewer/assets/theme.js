@@ -129,8 +129,7 @@ const PROPERTIES = [
 
 /** Give the style sheet the colours of a theme. @param {HTMLElement} root @param {Theme} theme */
 export function dress(root, theme) {
-  for (const name of PROPERTIES)
-    root.style.setProperty(`--pl-${name}`, String(theme[name]));
+  for (const name of PROPERTIES) root.style.setProperty(`--pl-${name}`, String(theme[name]));
   root.classList.toggle("pl-dark", theme.dark);
 }
 

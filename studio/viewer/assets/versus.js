@@ -89,7 +89,7 @@ class Matching {
   /** A step of the second with the ids of the combined trace. @param {StepRecord} step */
   take(step) {
     const twin = this.#twin(step);
-    step.added.forEach((id, i) => this.ids.set(id, twin ? twin.added[i] : OWN + id));
+    for (const [i, id] of step.added.entries()) this.ids.set(id, twin ? twin.added[i] : OWN + id);
     const made = step.added.map((id) => this.#record(/** @type {any} */ (this.records.get(id))));
     this.nodes.push(...made);
     if (twin) {

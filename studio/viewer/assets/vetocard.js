@@ -83,16 +83,14 @@ function changes(viewer, { gone, fresh }) {
   const title = (/** @type {StepRecord} */ step) =>
     viewer.session?.trace?.passes[step.pass]?.title ?? step.rule;
   const lost = gone.slice(0, LISTED).map((step) => h("li", null, `− ${title(step)}`));
-  const made = fresh
-    .slice(0, LISTED)
-    .map((step) =>
-      h(
-        "li",
-        null,
-        `+ ${title(step)}, `,
-        button(`Go to step ${step.n}`, `step ${step.n}`, () => viewer.nav.goto(step.n), "pl-link"),
-      ),
-    );
+  const made = fresh.slice(0, LISTED).map((step) =>
+    h(
+      "li",
+      null,
+      `+ ${title(step)}, `,
+      button(`Go to step ${step.n}`, `step ${step.n}`, () => viewer.nav.goto(step.n), "pl-link"),
+    ),
+  );
   const more = gone.length - lost.length + fresh.length - made.length;
   const rest = more ? [h("li", null, `and ${more} more`)] : [];
   return h(

@@ -103,7 +103,11 @@ export class Wiring {
   /** Groups around a box, outermost first. @param {number} box */
   #around(box) {
     const list = [];
-    for (let g = /** @type {import("./group.js").Group | null} */ (this.#home(box)); g; g = g.parent)
+    for (
+      let g = /** @type {import("./group.js").Group | null} */ (this.#home(box));
+      g;
+      g = g.parent
+    )
       list.push(g);
     return list.reverse();
   }
