@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from optimizer.errors import StudioError, quoted
 from optimizer.registry import PRESETS, Pass, Preset, find, passes
-from optimizer.rewrite.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +84,6 @@ def _known(pass_id: str) -> type[Pass]:
         known = ", ".join(p.id for p in passes())
         raise StudioError(f"There is no pass {quoted(pass_id)}; there are: {known}.")
     return found
-
-
-def is_exact(trace: Trace) -> bool:
-    """Whether only passes had a hand in it that promise not to change a bit."""
-    fired = {rewrite.pass_id for rewrite in trace.rewrites}
-    configured = Pipeline.from_json(trace.pipeline).passes
-    return all(p.exactness == "exact" for p in configured if p.id in fired)
 
 
 def preset_names() -> tuple[Preset | str, ...]:

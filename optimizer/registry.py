@@ -16,8 +16,8 @@ from typing import ClassVar, Literal, TypeVar, get_args
 
 import onnx_ir as ir
 
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Outcome
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Outcome
 
 Family = Literal["node", "block", "dataflow", "layout", "precision", "structure", "imported"]
 Exactness = Literal["exact", "reassociates", "lossy"]

@@ -20,7 +20,7 @@ from optimizer.isolation import Progress, within_worker
 from optimizer.model.graph import Model, count_nodes
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.model.writer import write
-from optimizer.pipeline import Pipeline, is_exact
+from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over, save_trace
@@ -124,7 +124,7 @@ def rewrite_model(
         "nodes": [nodes_before, nodes_after],
         "seconds": trace.seconds,
         "stopped": trace.stopped,
-        "exact": is_exact(trace),
+        "exact": trace.is_exact,
         "totals": steps["totals"],
     }
     (target / RESULT).write_text(_dump(result))

@@ -1,1 +1,1 @@
-"""Rewriting: what a rule answers, the one place that changes graphs, the driver and the trace."""
+"""Rewriting: the one place that changes graphs, the driver and the trace."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
 from optimizer.model.graph import bodies, graph_id, is_constant_node, node_id, value_id, walk_nodes
 from optimizer.model.symbolic import Refinement
+from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import (
     AddInitializer,
     DropInitializer,
@@ -25,7 +25,8 @@ from optimizer.rewrite.edits import (
     SetInput,
     ValueSpec,
 )
-from optimizer.rewrite.replacement import (
+from optimizer.rewrite.usage import is_needed, leaving_nodes
+from optimizer.rules.replacement import (
     NewInitializer,
     NewNode,
     NewOutput,
@@ -33,10 +34,6 @@ from optimizer.rewrite.replacement import (
     Replacement,
     as_attributes,
 )
-from optimizer.rewrite.usage import is_needed, leaving_nodes
-
-if TYPE_CHECKING:
-    from optimizer.rewrite.rewriter import Rewriter
 
 OPSET_VERSIONS = {"com.microsoft": 1}
 """Versions under which operator sets are imported that the model did not use before."""
@@ -64,12 +61,12 @@ class Applied:
 class Application:
     """One replacement on its way into the graph; it has passed the checks."""
 
-    def __init__(self, rewriter: Rewriter, root: ir.Node, proposal: Replacement) -> None:
-        self.rewriter, self.state = rewriter, rewriter.state
+    def __init__(self, edited: EditedGraph, root: ir.Node, proposal: Replacement) -> None:
+        self.edited, self.state = edited, edited.state
         self.root, self.proposal = root, proposal
         assert isinstance(root.graph, ir.Graph)
         self.graph = root.graph
-        self.leaving = leaving_nodes(proposal.matched, proposal.values, rewriter.position)
+        self.leaving = leaving_nodes(proposal.matched, proposal.values, edited.position)
         self.done = Applied()
         self.created: dict[NewOutput | NewInitializer, ir.Value] = {}
         self.outputs: dict[NewNode, tuple[ir.Value, ...]] = {}
@@ -103,8 +100,8 @@ class Application:
             self._edit(ImportOpset(domain, version, imported.get(domain)))
 
     def _insert_nodes(self) -> None:
-        identities = [self.rewriter.fresh_id(self.root) for _ in self.proposal.nodes]
-        self.rewriter.place(identities, self.root)
+        identities = [self.edited.fresh_id(self.root) for _ in self.proposal.nodes]
+        self.edited.place(identities, self.root)
         for identity, new in zip(identities, self.proposal.nodes, strict=True):
             inputs = tuple(
                 None if operand is None else value_id(self._resolve(operand))
@@ -134,7 +131,7 @@ class Application:
             identity,
             new.domain,
             new.op_type,
-            self.rewriter.fresh_node_name(base, leaving=leaving),
+            self.edited.fresh_node_name(base, leaving=leaving),
             inputs,
             outputs,
             tuple(as_attributes(new.attributes)),
@@ -142,10 +139,10 @@ class Application:
 
     def _output_spec(self, identity: str, old: ir.Value | None, base: str) -> ValueSpec:
         if old is None:
-            return ValueSpec(identity, self.rewriter.fresh_name(f"{base}_output"), None, None)
+            return ValueSpec(identity, self.edited.fresh_name(f"{base}_output"), None, None)
         base = old.name or base
         is_free = old.producer() in self.leaving
-        name = base if is_free else self.rewriter.fresh_name(base)
+        name = base if is_free else self.edited.fresh_name(base)
         return ValueSpec(identity, name, old.type, old.shape)
 
     def _resolve(self, operand: Operand) -> ir.Value:
@@ -158,8 +155,8 @@ class Application:
                 return operand
 
     def _add_initializer(self, new: NewInitializer) -> ir.Value:
-        name = self.rewriter.fresh_name(new.hint)
-        identity = self.rewriter.fresh_id(self.root).replace("~", "~w")
+        name = self.edited.fresh_name(new.hint)
+        identity = self.edited.fresh_id(self.root).replace("~", "~w")
         tensor = new.tensor
         self._edit(AddInitializer(graph_id(self.graph), identity, name, tensor))
         value = self.created[new] = self.state.values[identity]
@@ -208,14 +205,14 @@ class Application:
 
     def _remove_unused(self) -> None:
         """Take out matched nodes nothing needs any more, then Constants only they used."""
-        pending = sorted(self.proposal.matched, key=self.rewriter.position, reverse=True)
+        pending = sorted(self.proposal.matched, key=self.edited.position, reverse=True)
         for node in pending:
             if node.graph is self.graph and not any(map(is_needed, node.outputs)):
                 self._remove(node)
 
     def _remove(self, node: ir.Node) -> None:
         assert isinstance(node.graph, ir.Graph)
-        follower = self.rewriter.follower(node)
+        follower = self.edited.follower(node)
         inputs = node.inputs
         inner = [n for body in bodies(node) for n in walk_nodes(body)]
         captured = [v for n in inner for v in n.inputs]
@@ -257,7 +254,7 @@ class Application:
                 continue
             if new.is_graph_output() and self._was_output(old):
                 if not gone:
-                    self._rename(old, self.rewriter.fresh_name(old.name))
+                    self._rename(old, self.edited.fresh_name(old.name))
                 self._rename(new, old.name)
             elif gone and isinstance(operand, NewOutput):
                 self._rename(new, old.name)
@@ -287,7 +284,7 @@ class Application:
                 current = pending_inner.pop()
                 if current.graph is None:
                     continue
-                for news in self.rewriter.refinements(current):
+                for news in self.edited.refinements(current):
                     self._write_down(news)
                     pending_inner.extend(use.node for use in news.value.uses())
 

@@ -24,15 +24,15 @@ from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Rule
 from optimizer.rewrite.application import Applied
-from optimizer.rewrite.context import Context, FoldBudget
 from optimizer.rewrite.edits import ImportOpset, Retype, SetAttributes, SetInput
 from optimizer.rewrite.queue import Queue, operator_of
 from optimizer.rewrite.refusal import Refused
-from optimizer.rewrite.replacement import Declined, Replacement
 from optimizer.rewrite.rewriter import Rewriter
 from optimizer.rewrite.touched import Touched
 from optimizer.rewrite.trace import DeclinedMatch, Rewrite, Trace, VetoedMatch, match_id
 from optimizer.rewrite.vetoes import Vetoes
+from optimizer.rules.context import Context, FoldBudget
+from optimizer.rules.replacement import Declined, Replacement
 from optimizer.versions import versions
 
 MAX_ROUNDS = 50

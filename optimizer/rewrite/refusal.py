@@ -6,21 +6,17 @@ keep their names and number, and a value is never replaced by one of another typ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import onnx_ir as ir
 
-from optimizer.rewrite.replacement import NewInitializer, NewOutput, Operand, Replacement
-
-if TYPE_CHECKING:
-    from optimizer.rewrite.rewriter import Rewriter
+from optimizer.rewrite.edited_graph import EditedGraph
+from optimizer.rules.replacement import NewInitializer, NewOutput, Operand, Replacement
 
 
 class Refused(Exception):
     """The replacement may not be applied here; the text says why, in words a user can act on."""
 
 
-def check(rewriter: Rewriter, root: ir.Node, proposal: Replacement) -> None:
+def check(edited: EditedGraph, root: ir.Node, proposal: Replacement) -> None:
     """Refuse a proposal that would break the graph.
 
     Raises:
@@ -33,42 +29,42 @@ def check(rewriter: Rewriter, root: ir.Node, proposal: Replacement) -> None:
         raise Refused("the pattern crosses the border of a body graph")
     for new in proposal.nodes:
         for operand in new.inputs:
-            _check_order(rewriter, root, operand)
+            _check_order(edited, root, operand)
     claimed: set[ir.Value] = set()
     for old, operand in proposal.values.items():
-        _check_consumers(rewriter, root, old, operand)
+        _check_consumers(edited, root, old, operand)
         _check_type(old, operand)
         _check_name(old, operand, claimed)
 
 
-def _check_order(rewriter: Rewriter, root: ir.Node, operand: Operand | None) -> None:
+def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) -> None:
     """Inputs of new nodes are defined before the root and visible there."""
     if not isinstance(operand, ir.Value):
         return
     home = _home(operand)
     graph = root.graph
     assert isinstance(graph, ir.Graph)
-    if home is None or home not in rewriter.state.scopes(graph):
+    if home is None or home not in edited.state.scopes(graph):
         raise Refused("an input of the replacement is not visible here")
     producer = operand.producer()
     if producer is None or producer is root:
         return
-    if not rewriter.precedes(producer, root):
+    if not edited.precedes(producer, root):
         raise Refused("an input of the replacement is computed later")
 
 
-def _check_consumers(rewriter: Rewriter, root: ir.Node, old: ir.Value, operand: Operand) -> None:
+def _check_consumers(edited: EditedGraph, root: ir.Node, old: ir.Value, operand: Operand) -> None:
     """Whatever takes the place of a value is there before the value's first consumer."""
     anchor = operand.producer() if isinstance(operand, ir.Value) else root
     if isinstance(operand, ir.Value):
-        _check_order(rewriter, root, operand)
+        _check_order(edited, root, operand)
     if anchor is None or isinstance(operand, NewInitializer):
         return
     for use in old.uses():
-        consumer = rewriter.around(use.node, anchor.graph)
+        consumer = edited.around(use.node, anchor.graph)
         if consumer is None or consumer is root:
             continue
-        if rewriter.position(consumer) < rewriter.position(anchor):
+        if edited.position(consumer) < edited.position(anchor):
             raise Refused("a consumer stands before the replacement")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NewType
 
+from optimizer.pipeline import Pipeline
 from optimizer.rewrite.edits import Edit, InsertNode, RemoveNode
 from optimizer.rewrite.graph_state import GraphState
 
@@ -150,3 +151,10 @@ class Trace:
     def steps(self) -> int:
         """The number of rewrites."""
         return len(self.rewrites)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether only passes had a hand in it that promise not to change a bit."""
+        fired = {rewrite.pass_id for rewrite in self.rewrites}
+        configured = Pipeline.from_json(self.pipeline).passes
+        return all(p.exactness == "exact" for p in configured if p.id in fired)

@@ -14,9 +14,9 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from optimizer.model.graph import node_id, value_id
-from optimizer.rewrite.replacement import Replacement
 from optimizer.rewrite.trace import MatchId, VetoedMatch
 from optimizer.rewrite.usage import leaving_nodes
+from optimizer.rules.replacement import Replacement
 
 Position = Callable[[ir.Node], float]
 Spot = str | tuple[str, int]

@@ -14,7 +14,7 @@ from optimizer.cost import graph_cost
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
-from optimizer.pipeline import Pipeline, is_exact, preset_names
+from optimizer.pipeline import Pipeline, preset_names
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
@@ -88,7 +88,7 @@ def _figures(model: Model) -> dict[str, Any]:
 
 def _verify(source: Path, output: Path, trace: Trace, bound: dict[str, int]) -> Verification:
     """Compare with the file as it came; exact passes must not change a bit."""
-    return verify(source, output, isolate=default_pool(), exact=is_exact(trace), bindings=bound)
+    return verify(source, output, isolate=default_pool(), exact=trace.is_exact, bindings=bound)
 
 
 def _report(

@@ -17,8 +17,8 @@ from optimizer.model.graph import is_constant_node
 from optimizer.model.limits import MIB
 from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, NewInitializer, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, NewInitializer, Outcome, Replacement
 
 MOST_NODES = 256
 """Nodes of one expression that is folded in one step."""

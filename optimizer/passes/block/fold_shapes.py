@@ -11,8 +11,8 @@ from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.model.dimension import Dimension, at_least
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import NewInitializer, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import NewInitializer, Outcome, Replacement
 
 _FAR = 2**31 - 1
 """Bounds of a Slice from here on mean "to the end"."""

@@ -9,8 +9,8 @@ import onnx_ir as ir
 from optimizer.passes.block.activations import fused_conv, unfusable
 from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Outcome
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Outcome
 
 
 @register

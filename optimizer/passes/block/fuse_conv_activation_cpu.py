@@ -10,8 +10,8 @@ from optimizer.passes.block.activations import clip_bounds, fused_conv, unfusabl
 from optimizer.passes.block.attributes import number
 from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome
 
 _PARAMETERS = {"HardSigmoid": ("alpha", "beta"), "LeakyRelu": ("alpha",), "Sigmoid": (), "Tanh": ()}
 

@@ -17,8 +17,8 @@ from optimizer.passes.block.channels import (
 )
 from optimizer.passes.wording import shared, variable
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 
 @register

@@ -19,8 +19,8 @@ from optimizer.passes.block.channels import (
 )
 from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, NewNode, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, NewNode, Outcome, Replacement
 
 _ZERO, _ONE = np.zeros(1), np.ones(1)
 

@@ -8,8 +8,8 @@ import onnx_ir as ir
 
 from optimizer.passes.block.gelu import REACH, Gelu, find_gelu
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, NewNode, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, NewNode, Outcome, Replacement
 
 
 @register

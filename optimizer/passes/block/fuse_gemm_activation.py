@@ -10,8 +10,8 @@ from optimizer.passes.block.activations import unfusable
 from optimizer.passes.block.attributes import number
 from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import NewNode, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import NewNode, Outcome, Replacement
 
 _PARAMETERS = {
     "Elu": ("alpha",),

@@ -11,8 +11,8 @@ from optimizer.passes.block.channels import linear_before
 from optimizer.passes.node.agreement import same_size
 from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import (
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import (
     Declined,
     NewInitializer,
     NewNode,

@@ -10,8 +10,8 @@ import onnx_ir as ir
 from optimizer.passes.block.attributes import integers
 from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, NewNode, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, NewNode, Outcome, Replacement
 
 
 @register

@@ -10,8 +10,8 @@ from optimizer.passes.block.attributes import integers
 from optimizer.passes.block.channels import PRODUCTS, linear_before
 from optimizer.passes.block.fuse_matmul_add import GEMM_TYPES
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import NewNode, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import NewNode, Outcome, Replacement
 
 
 @register

@@ -11,8 +11,8 @@ import onnx_ir as ir
 
 from optimizer.passes.block.polynomials import ARITHMETIC, Formula, Polynomial, agrees
 from optimizer.passes.wording import escaping
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined
 
 REACH = 8
 _DEPTH = 4

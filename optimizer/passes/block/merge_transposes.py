@@ -10,8 +10,8 @@ import onnx_ir as ir
 from optimizer.folding.elementwise import UNARY
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import NewInitializer, NewNode, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import NewInitializer, NewNode, Outcome, Replacement
 
 
 @register

@@ -9,8 +9,8 @@ import onnx_ir as ir
 from optimizer.passes.block.layer_norm import OPSET, REACH, find_layer_norm
 from optimizer.passes.block.opsets import obstacle
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 
 @register

@@ -11,8 +11,8 @@ import onnx_ir as ir
 from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.model.dimension import Dimension
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import (
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import (
     NewInitializer,
     NewNode,
     Operand,

@@ -14,8 +14,8 @@ from optimizer.passes.block.neutral import (
     neutral_operand,
 )
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 _SELF_INVERSE = ("Neg", "Not", "BitwiseNot")
 _ROUNDING = ("Ceil", "Floor", "Round")

@@ -8,8 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import (
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import (
     Declined,
     NewInitializer,
     NewNode,

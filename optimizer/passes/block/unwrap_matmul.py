@@ -8,8 +8,8 @@ import onnx_ir as ir
 
 from optimizer.folding.cone import cone
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import NewNode, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import NewNode, Outcome, Replacement
 
 
 @register

@@ -12,8 +12,8 @@ from optimizer.model.graph import is_constant_node, value_id
 from optimizer.passes.dataflow.contents import fingerprint, same_content
 from optimizer.passes.wording import described
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml"})
 """Operator sets whose operators keep no state."""

@@ -10,8 +10,8 @@ import onnx_ir as ir
 from optimizer.model.graph import bodies, walk_graphs, walk_nodes
 from optimizer.numbers import counted
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 MOST_NODES = 1000
 """Nodes that go in one step."""

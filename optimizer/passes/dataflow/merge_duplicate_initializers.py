@@ -12,8 +12,8 @@ from optimizer.errors import quoted
 from optimizer.numbers import bytes_text
 from optimizer.passes.dataflow.contents import digest, fingerprint
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Outcome, Replacement
 
 _Keepers = dict[ir.Value, ir.Value]
 

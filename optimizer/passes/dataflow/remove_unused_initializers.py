@@ -9,8 +9,8 @@ import onnx_ir as ir
 from optimizer.errors import quoted
 from optimizer.numbers import bytes_text
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Outcome, Replacement
 
 
 @register

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Outcome, Replacement
 
 
 @register

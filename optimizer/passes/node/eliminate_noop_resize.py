@@ -8,8 +8,8 @@ import onnx_ir as ir
 
 from optimizer.passes.node.agreement import doubt, doubtful_axes
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 _HARMLESS = frozenset(
     {"align_corners", "asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"}

@@ -16,8 +16,8 @@ from optimizer.passes.node.agreement import (
     shown,
 )
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 TO_THE_END = 2**31 - 1
 """INT_MAX: by the specification the end of a dimension of unknown size; INT64_MAX lies above."""

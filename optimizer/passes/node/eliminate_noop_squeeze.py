@@ -9,8 +9,8 @@ import onnx_ir as ir
 
 from optimizer.passes.node.agreement import numbers, shape_of, shown
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 
 @register

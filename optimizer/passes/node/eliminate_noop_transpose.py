@@ -10,8 +10,8 @@ import onnx_ir as ir
 from optimizer.model.dimension import Dimension
 from optimizer.passes.node.agreement import doubt, doubtful_axes, shape_of
 from optimizer.registry import Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import Declined, Outcome, Replacement
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 
 @register

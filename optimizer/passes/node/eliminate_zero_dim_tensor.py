@@ -11,8 +11,8 @@ import onnx_ir as ir
 from optimizer.model.graph import bodies, is_constant_node
 from optimizer.passes.node.agreement import normalized, shape_of, shown
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import (
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import (
     Declined,
     NewInitializer,
     NewNode,

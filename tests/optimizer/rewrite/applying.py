@@ -11,8 +11,8 @@ from optimizer.model.graph import walk_nodes
 from optimizer.model.writer import to_bytes
 from optimizer.rewrite.application import Applied
 from optimizer.rewrite.refusal import Refused
-from optimizer.rewrite.replacement import Replacement
 from optimizer.rewrite.rewriter import Rewriter
+from optimizer.rules.replacement import Replacement
 from tests.optimizer.graphs import opened, printed
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from optimizer.rewrite.replacement import NewInitializer, NewNode, Replacement
+from optimizer.rules.replacement import NewInitializer, NewNode, Replacement
 from tests.optimizer.rewrite.applying import Bench, bench
 
 IF = """y = If (c) <

@@ -1,0 +1,115 @@
+"""A graph that is being rewritten: its objects by id, their order, and names that are taken.
+
+Nodes never move in the list: new ones stand right before their root, so one order serves every
+step of a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Any, cast
+
+import onnx_ir as ir
+
+from optimizer.model.graph import graph_id, node_id, walk_graphs
+from optimizer.model.symbolic import Refinement
+from optimizer.rewrite.graph_state import GraphState
+
+Refine = Callable[[ir.Node], Iterable[Refinement]]
+
+
+class EditedGraph:
+    """Keeps one model's ids, names and order straight while it changes."""
+
+    def __init__(self, model: ir.Model, *, refine: Refine | None = None) -> None:
+        self.state = GraphState(model)
+        self._refine = refine
+        self._derived: dict[str, int] = {}
+        self._names = {value.name for value in self.state.values.values() if value.name}
+        self._node_names = {node.name for node in self.state.nodes.values() if node.name}
+        self._positions: dict[str, float] = {}
+        for graph in walk_graphs(model.graph):
+            self._number(graph)
+
+    def position(self, node: ir.Node) -> float:
+        """Where a node stands in its graph's list; comparable within one graph only."""
+        return self._positions[node_id(node)]
+
+    def precedes(self, first: ir.Node, second: ir.Node) -> bool:
+        """Whether outputs of `first` are computed before `second` and visible to it."""
+        around = self.around(second, first.graph)
+        return around is not None and self.position(first) < self.position(around)
+
+    def around(self, node: ir.Node, graph: ir.Graph | ir.Function | None) -> ir.Node | None:
+        """The node of `graph` that is `node` or carries it in a body, however deep."""
+        current: ir.Node | None = node
+        while current is not None and current.graph is not graph:
+            home = current.graph
+            current = self.state.owners.get(graph_id(home)) if isinstance(home, ir.Graph) else None
+        return current
+
+    def derivations(self, root: ir.Node) -> int:
+        """How many nodes have been derived from the source node behind `root`."""
+        return self._derived.get(_stem(node_id(root)), 0)
+
+    def fresh_id(self, root: ir.Node) -> str:
+        """An id for a node derived from `root`."""
+        stem = _stem(node_id(root))
+        number = self._derived[stem] = self._derived.get(stem, 0) + 1
+        return f"{stem}~{number}"
+
+    def fresh_name(self, base: str) -> str:
+        """A value name that was never used in this model; from now on it is."""
+        name = _unused(base, self._names, frozenset())
+        self._names.add(name)
+        return name
+
+    def fresh_node_name(self, base: str, *, leaving: Set[str]) -> str:
+        """A node name that is free once the nodes named `leaving` are gone."""
+        name = _unused(base, self._node_names, leaving)
+        self._node_names.add(name)
+        return name
+
+    def refinements(self, node: ir.Node) -> Iterable[Refinement]:
+        """What is known about the outputs of `node` beyond what is written down."""
+        return self._refine(node) if self._refine is not None else ()
+
+    def place(self, identities: Sequence[str], root: ir.Node) -> None:
+        """Give new nodes positions between `root` and the node before it."""
+        graph = root.graph
+        assert isinstance(graph, ir.Graph)
+        low, high = self._gap(graph, root)
+        if high - low < 1e-6:
+            self._number(graph)
+            low, high = self._gap(graph, root)
+        for number, identity in enumerate(identities, start=1):
+            self._positions[identity] = low + (high - low) * number / (len(identities) + 1)
+
+    def follower(self, node: ir.Node) -> ir.Node | None:
+        """The node after `node` in its graph's list, in constant time."""
+        assert isinstance(node.graph, ir.Graph)
+        return _link(node.graph, node).next.value
+
+    def _gap(self, graph: ir.Graph, root: ir.Node) -> tuple[float, float]:
+        here, before = self.position(root), _link(graph, root).prev.value
+        return (self.position(before) if before is not None else here - 1.0), here
+
+    def _number(self, graph: ir.Graph) -> None:
+        self._positions.update((node_id(node), float(i)) for i, node in enumerate(graph))
+
+
+def _link(graph: ir.Graph, node: ir.Node) -> Any:
+    """The link of a node in onnx_ir's private list; the public ways to its neighbours are O(n)."""
+    return cast("Any", graph)._nodes._value_ids_to_boxes[id(node)]
+
+
+def _stem(identity: str) -> str:
+    return identity.partition("~")[0]
+
+
+def _unused(base: str, taken: Set[str], free: Set[str]) -> str:
+    name, number = base, 0
+    while name in taken and name not in free:
+        number += 1
+        name = f"{base}~{number}"
+    return name

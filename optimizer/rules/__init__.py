@@ -1,0 +1,1 @@
+"""What a rule may ask (`context`) and what it answers (`replacement`)."""
