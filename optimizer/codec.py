@@ -1,0 +1,183 @@
+"""Dataclasses as JSON and back, each document with a schema tag: for files, records and routes.
+
+A `Format` names a dataclass and its schema; how its fields are written follows from their types
+(cattrs does the work, and is imported when something is first written or read). What JSON has no
+word for, infinity and "not a number", is written as text; a field with a default may be missing,
+and one that this version does not know is passed over.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args, get_origin
+
+from optimizer.errors import StudioError, quoted
+
+if TYPE_CHECKING:
+    import cattrs
+
+T = TypeVar("T")
+Json = dict[str, Any]
+"""Only what JSON itself knows."""
+
+Upgrade = Callable[[Json], Json]
+"""A document of an older schema in the present layout."""
+
+_NAMED = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_HELD: dict[type, tuple[type, ...]] = {
+    float: (float, int),
+    int: (int,),
+    str: (str,),
+    bool: (bool,),
+}
+"""Which types JSON may hold where a field is declared so; a truth value is no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Generic[T]):
+    """How one kind of document is written.
+
+    Attributes:
+        kind: the dataclass.
+        schema: its tag, for example `passlens.race/1`.
+        what: it is, in messages: "recorded race".
+        older: tags of older schemas, and what brings their documents into the present layout.
+    """
+
+    kind: type[T]
+    schema: str
+    what: str
+    older: Mapping[str, Upgrade] = field(default_factory=dict[str, Upgrade])
+
+    def to_json(self, value: T) -> Json:
+        """Plain data with the schema's tag, lossless."""
+        return {"schema": self.schema, **_converter().unstructure(value, self.kind)}
+
+    def from_json(self, document: object) -> T:
+        """What was written.
+
+        Raises:
+            StudioError: the document is of another schema, or damaged; says where.
+        """
+        plain = cast("Json", document) if isinstance(document, dict) else {}
+        tag = str(plain.get("schema"))
+        if tag != self.schema and tag not in self.older:
+            raise StudioError(f"This is no {self.what}: its schema is not {self.schema}.")
+        try:
+            current = plain if tag == self.schema else self.older[tag](plain)
+            return _converter().structure(current, self.kind)
+        except StudioError:
+            raise
+        except Exception as error:
+            raise self._damaged(error) from error
+
+    def dumps(self, value: T) -> bytes:
+        """JSON text in UTF-8; equal values, equal bytes."""
+        return json.dumps(self.to_json(value), allow_nan=False, separators=(",", ":")).encode()
+
+    def loads(self, data: bytes) -> T:
+        """What `dumps` wrote.
+
+        Raises:
+            StudioError: it is no JSON, of another schema, or damaged.
+        """
+        try:
+            document = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(error) from error
+        return self.from_json(document)
+
+    def _damaged(self, error: Exception) -> StudioError:
+        from cattrs import BaseValidationError, transform_error
+
+        known = isinstance(error, BaseValidationError)
+        reason = transform_error(error)[0] if known else type(error).__name__
+        return StudioError(f"This {self.what} is damaged: {quoted(reason, limit=160)}.")
+
+
+def written_as(
+    kind: type[T], to_json: Callable[[T], object], from_json: Callable[[Any], T]
+) -> None:
+    """Say how a class is written wherever it stands, where its fields do not say it."""
+
+    def learn(converter: cattrs.Converter) -> None:
+        converter.register_unstructure_hook(kind, to_json)
+        converter.register_structure_hook(kind, lambda document, _: from_json(document))
+
+    _to_learn.append(learn)
+
+
+def renamed(kind: type[object], **names: str) -> None:
+    """Write fields of a dataclass under other names: `renamed(Race, timings="variants")`."""
+
+    def learn(converter: cattrs.Converter) -> None:
+        from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+        others: Any = {name: override(rename=other) for name, other in names.items()}
+        written = make_dict_unstructure_fn(kind, converter, **others)
+        converter.register_unstructure_hook(kind, written)
+        converter.register_structure_hook(kind, make_dict_structure_fn(kind, converter, **others))
+
+    _to_learn.append(learn)
+
+
+_to_learn: list[Callable[[cattrs.Converter], None]] = []
+"""What the converter is taught when it is first needed: `cattrs` is not imported before."""
+
+
+def _converter() -> cattrs.Converter:
+    converter = _untaught()
+    while _to_learn:
+        _to_learn.pop(0)(converter)
+    return converter
+
+
+@functools.cache
+def _untaught() -> cattrs.Converter:
+    import cattrs
+    from cattrs.strategies import configure_union_passthrough
+
+    converter = cattrs.Converter(unstruct_collection_overrides={tuple: list})
+    configure_union_passthrough(bool | int | str, converter)
+    for kind in _HELD:
+        converter.register_structure_hook(kind, _checked)
+    converter.register_unstructure_hook(float, _named)
+    converter.register_structure_hook_func(_is_row, _row)
+    converter.register_unstructure_hook_func(_is_row, _row_written)
+    return converter
+
+
+def _checked(value: Any, kind: type) -> Any:
+    if type(value) in _HELD[kind]:
+        return value
+    if kind is float and value in _NAMED:
+        return _NAMED[value]
+    raise TypeError(f"expected {kind.__name__}")
+
+
+def _named(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
+
+
+def _is_row(kind: Any) -> bool:
+    """Whether it is `tuple[float, ...]` or one of its like, which are long and checked at once."""
+    arguments = get_args(kind)
+    return get_origin(kind) is tuple and arguments[1:] == (...,) and arguments[0] in _HELD
+
+
+def _row(values: Any, kind: Any) -> tuple[Any, ...]:
+    item = get_args(kind)[0]
+    if not isinstance(values, list | tuple):
+        raise TypeError("expected list")
+    found = tuple(cast("Iterable[Any]", values))
+    if set(map(type, found)) <= set(_HELD[item]):
+        return found
+    return tuple(_checked(value, item) for value in found)
+
+
+def _row_written(values: Iterable[Any]) -> list[Any]:
+    return [_named(value) if type(value) is float else value for value in values]
