@@ -12,13 +12,12 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar, get_args
+from typing import ClassVar, Literal, TypeVar, get_args
 
-if TYPE_CHECKING:  # what a pass is can be told without the graph, which takes a second to import
-    import onnx_ir as ir
+import onnx_ir as ir
 
-    from optimizer.rules.context import Context
-    from optimizer.rules.replacement import Outcome
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Outcome
 
 Family = Literal["node", "block", "dataflow", "layout", "precision", "structure", "imported"]
 Exactness = Literal["exact", "reassociates", "lossy"]
@@ -30,8 +29,8 @@ HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "S
 ANY = "*"
 """A rule rooted at every operator."""
 
-RuleFunction: TypeAlias = "Callable[[ir.Node, Context], Outcome]"
-Method = TypeVar("Method", bound="Callable[..., Outcome]")
+RuleFunction = Callable[[ir.Node, Context], Outcome]
+Method = TypeVar("Method", bound=Callable[..., Outcome])
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +134,7 @@ def register(declared: PassType) -> PassType:
 def passes() -> list[type[Pass]]:
     """Every registered pass, in running order."""
     _import_all()
-    return in_order(_REGISTRY.values())
-
-
-def in_order(declared: Iterable[type[Pass]]) -> list[type[Pass]]:
-    """Passes as they run: by family, by `order`, by id."""
-    return sorted(declared, key=lambda p: (FAMILIES.index(p.family), p.order, p.id))
+    return sorted(_REGISTRY.values(), key=lambda p: (FAMILIES.index(p.family), p.order, p.id))
 
 
 def find(pass_id: str) -> type[Pass] | None:

@@ -15,8 +15,9 @@ from studio.graphview.summary import summary_json
 from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("inspect", help="summary, findings, statuses of a model")
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.set_defaults(run=run)

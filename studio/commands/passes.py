@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from optimizer.declarations import declarations
+from optimizer.registry import passes
 from studio.commands import DONE
 from studio.commands.output import print_json, table
 from studio.graphview.catalogue import pass_record
@@ -13,8 +13,9 @@ from studio.graphview.catalogue import pass_record
 SCHEMA = "passlens.passes/1"
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("passes", help="the passes there are")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.set_defaults(run=run)
 
@@ -22,7 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print every registered pass."""
     records: list[dict[str, Any]] = [
-        {**pass_record(p), "options": dict(p().options())} for p in declarations()
+        {**pass_record(p), "options": dict(p().options())} for p in passes()
     ]
     if arguments.json:
         print_json({"schema": SCHEMA, "passes": records})

@@ -26,8 +26,9 @@ _WRITERS: dict[str, Callable[[list[Recording]], bytes]] = {
 }
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("records", help="what was measured: list, show, export, import")
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="recordings, the newest first")
     listing.add_argument("--kind", choices=KINDS, action="append", default=[])

@@ -11,6 +11,7 @@ import time
 import urllib.request
 import webbrowser
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from optimizer.errors import StudioError
@@ -25,8 +26,9 @@ PORT = 8501
 SHORT_TURN_S = 0.0005
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("studio", help="open the browser studio")
     parser.add_argument("model", nargs="?", metavar="MODEL", help="file or sample network")
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("--no-browser", action="store_true", help="serve only")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from optimizer.registry import Pass, find, passes
-
-if TYPE_CHECKING:
-    from optimizer.rewrite.trace import Trace
+from optimizer.rewrite.trace import Trace
 
 
 def pass_record(declared: type[Pass]) -> dict[str, Any]:
