@@ -13,12 +13,12 @@ from pathlib import Path
 from profiling.records import Recording
 from profiling.records.bundle import write_bundle
 from profiling.workers import WorkerPool, default_pool
-from studio.experiments.profile import ProfileRequest, run_profile
-from studio.experiments.race import RaceRequest, run_race
 from studio.gallery import gallery
-from studio.pages.run.sidebar import chosen_of
-from studio.run_choice import SECONDS
+from studio.race.job import RaceRequest, run_race
 from studio.store import Store
+from studio.timeline.job import ProfileRequest, run_profile
+from studio.variants.link import SECONDS
+from studio.variants.sidebar import chosen_of
 from studio.workspace import Workspace
 
 

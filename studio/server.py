@@ -16,11 +16,11 @@ from profiling.workers import default_pool
 from studio.environment import FIRST_MODEL
 from studio.first_picture import first_picture_routes
 from studio.gallery import gallery
+from studio.memory.film.job import film_file
 from studio.opening import model_task, run_task
-from studio.planning.film import film_file
+from studio.recordings.shipped import shipped
 from studio.services import store
-from studio.shipped import shipped
-from studio.times import times_file
+from studio.timeline.node_times import times_file
 from studio.viewer import asset_routes
 from studio.workspace import Workspace
 

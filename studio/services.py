@@ -10,7 +10,7 @@ from profiling.config.availability import availability
 from profiling.config.option import Group
 from profiling.records import Records
 from profiling.workers import WorkerPool, default_pool
-from studio.keeping import Keeper, database_url, is_shared
+from studio.recordings.keeper import Keeper, database_url, is_shared
 from studio.store import Store
 from studio.tasks import Tasks
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CODE = ("optimizer", "studio/graphview", "studio/jobs.py", "studio/planning")
+CODE = ("optimizer", "studio/graphview", "studio/jobs.py", "studio/memory")
 """What decides about the contents of the store."""
 
 

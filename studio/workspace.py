@@ -16,12 +16,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
-from studio import cost_choice, memory_choice, run_choice
-from studio.cost_choice import CostChoice
+from studio.cost import link as cost_choice
+from studio.cost.link import CostChoice
 from studio.gallery import gallery
-from studio.memory_choice import MemoryChoice
-from studio.run_choice import RunChoice
-from studio.shipped import place_of
+from studio.memory import link as memory_choice
+from studio.memory.link import MemoryChoice
+from studio.recordings.shipped import place_of
+from studio.variants import link as run_choice
+from studio.variants.link import RunChoice
 
 Before = Literal["source", "previous"]
 _KEY = "workspace"

@@ -188,8 +188,8 @@ def _swept(text: str | None) -> tuple[str, list[int]]:
 def _record(found: Sequence[Sweep], variants: Sequence[Variant]) -> None:
     # The database is a lot of imports that a race does without.
     from studio import services
-    from studio.experiments.race import Raced, RaceReport
-    from studio.experiments.sweep import SweepReport
+    from studio.race.job import Raced, RaceReport
+    from studio.race.sweep.job import SweepReport
 
     digests = [_digest(Path(str(variant.model))) for variant in variants]
     graphs = tuple(Raced(0, workload=digest) for digest in digests)

@@ -15,8 +15,8 @@ from profiling.records.recording_json import KINDS, recording_to_json
 from profiling.records.tabular import recordings_csv, recordings_json
 from studio.commands import DONE
 from studio.commands.output import plain, print_json, say, table
-from studio.keeping import database_url
 from studio.numbers import counted
+from studio.recordings.keeper import database_url
 
 SCHEMA = "passlens.records/1"
 _WRITERS: dict[str, Callable[[list[Recording]], bytes]] = {

@@ -12,7 +12,7 @@ from streamlit.components.v2 import component
 from studio.frame.recent import opened_here
 from studio.gallery import gallery
 from studio.opening import try_again
-from studio.pages.parts import go_to
+from studio.page.parts import go_to
 from studio.viewer import asset_version
 from studio.viewing import changed_view
 from studio.workspace import current, remember

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from studio.cost import page as cost
+from studio.export import page as export
 from studio.frame.bar import show_bar
 from studio.frame.places import BEHIND_SHARE, HOME, PLACES, title
+from studio.history import page as history
+from studio.memory import page as memory
+from studio.model import page as model
 from studio.opening import title_of
-from studio.pages import export, model, rewrite
-from studio.pages.cost import page as cost
-from studio.pages.history import page as history
-from studio.pages.memory import page as memory
-from studio.pages.parts import set_places
-from studio.pages.run import page as run
+from studio.page.parts import set_places
+from studio.rewrite import page as rewrite
+from studio.run import page as run
 from studio.workspace import current, remember
 
 ASSETS = Path(__file__).parents[1] / "assets"

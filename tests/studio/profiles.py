@@ -9,8 +9,8 @@ from profiling.timeline.events import Event, Memory, Run, Timeline
 from profiling.timeline.memory import memory
 from profiling.timeline.origins import SourceNode, StepNode
 from profiling.timeline.profile import Profile
-from studio.experiments.entrant import Entrant
-from studio.experiments.profile_report import Profiled, ProfileReport
+from studio.timeline.result import Profiled, ProfileReport
+from studio.variants.entrant import Entrant
 from tests.profiling.records.samples import XEON
 
 

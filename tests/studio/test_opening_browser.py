@@ -8,8 +8,8 @@ import onnx
 from playwright.sync_api import Page, expect
 
 from optimizer.model.findings import Finding
-from studio.findings import by_kind
-from studio.pages.chooser import together
+from studio.model.chooser import together
+from studio.page.findings import by_kind
 
 PATIENCE_MS = 60_000
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'

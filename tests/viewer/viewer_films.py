@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from optimizer.memory.arena import Arena, Lifetime
-from studio.planning.arena_map import NodeLabel
-from studio.planning.film import film_json
+from studio.memory.arena_map import NodeLabel
+from studio.memory.film.job import film_json
 
 Json = dict[str, Any]
 UNIT = 262_144

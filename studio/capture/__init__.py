@@ -1,0 +1,1 @@
+"""CUDA Graph: whether variants can be captured, and what that saves."""

@@ -1,0 +1,84 @@
+"""Whether the entrants can be captured as CUDA graphs; no GPU is needed to find out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from optimizer.isolation import within_worker
+from optimizer.model.loader import load_path
+from optimizer.rewrite.trace_file import open_trace_over
+from optimizer.source import complete
+from profiling.cuda.eligibility import check_model
+from profiling.cuda.findings import CaptureCheck
+from profiling.workers import WorkerPool
+from studio import jobs
+from studio.store import OpenedModel, OpenedRun, Store
+from studio.variants.entrant import Entrant, entrant_key, run_of, step_of
+
+Report = Callable[[str, float], None]
+Asked = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedEntrant:
+    """One entrant's checklist.
+
+    Attributes:
+        label: of the entrant.
+        step: of its trace.
+        preset: whose trace; empty for the one that is open.
+        check: the checklist; its node ids are those of the trace.
+    """
+
+    label: str
+    step: int
+    preset: str
+    check: CaptureCheck
+
+
+def check_entrants(
+    store: Store,
+    pool: WorkerPool,
+    subject: tuple[OpenedModel, OpenedRun],
+    entrants: tuple[Entrant, ...],
+    *,
+    progress: Report,
+    cancelled: Asked,
+) -> tuple[CheckedEntrant, ...]:
+    """The checklist of each.
+
+    Raises:
+        StudioError: a preset's passes fail, or a step cannot be opened.
+    """
+    found: list[CheckedEntrant] = []
+    for index, entrant in enumerate(entrants):
+        progress(f"checking {entrant.label}", index / len(entrants))
+        run = run_of(entrant, store, subject)
+        step = step_of(entrant, run)
+        check = pool(
+            check_step, subject[0].folder, run.folder / jobs.TRACE, step,
+            entrant.config.graph_optimization != "disabled", cancelled=cancelled,
+        )  # fmt: skip
+        found.append(CheckedEntrant(entrant.label, step, entrant.preset, check))
+    return tuple(found)
+
+
+def check_step(folder: Path, trace: Path, step: int, folding: bool) -> CaptureCheck:
+    """The checklist of a step of a trace. Only in a worker.
+
+    Raises:
+        StudioError: there is no such step.
+    """
+    source = load_path(folder / jobs.SOURCE)
+    at_step = open_trace_over(trace, source.ir).seek(step)
+    model = complete(replace(source, ir=at_step), isolate=within_worker)
+    return check_model(model, folding=folding)
+
+
+def check_key(
+    model: OpenedModel, run: OpenedRun, entrants: tuple[Entrant, ...]
+) -> tuple[object, ...]:
+    """Equal checks have equal keys."""
+    return ("capture-check", model.key, run.key, tuple(map(entrant_key, entrants)))

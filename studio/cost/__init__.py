@@ -1,0 +1,1 @@
+"""Cost: what each rewrite bought, and when it has paid."""

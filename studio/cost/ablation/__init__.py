@@ -1,0 +1,1 @@
+"""Ablation: the pipeline without each pass."""

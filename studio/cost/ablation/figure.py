@@ -1,0 +1,200 @@
+"""What a pass is worth beside the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from profiling.config import RunConfig
+from profiling.config.question import with_question
+from profiling.racing.samples import Contrast
+from profiling.worth.ablation import PassWorth
+from profiling.worth.waterfall import Metric
+from studio.cost.waterfall.figure import scale_of
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+
+_ROW_PX = 26
+_MOST_LABEL = 34
+TURN_COLOR = "#c9512b"
+
+
+def ablation_dots(
+    worth: Sequence[PassWorth],
+    turn: Mapping[str, int],
+    metric: Metric,
+    titles: Mapping[str, str],
+) -> go.Figure:
+    """Three answers to what a pass saves: at its turn, alone, and missed if it is left out.
+
+    Args:
+        worth: of every pass that fired.
+        turn: what each saved in the waterfall, by pass; empty if that is not known.
+        metric: of all of them.
+        titles: of the passes, by id.
+    """
+    series = [
+        ("missed if left out", AFTER_COLOR, "circle", [w.missing for w in worth]),
+        ("alone", BEFORE_COLOR, "circle-open", [w.alone for w in worth]),
+        ("at its turn", TURN_COLOR, "line-ns-open", [turn.get(w.pass_id) for w in worth]),
+    ]
+    series = [entry for entry in series if any(value is not None for value in entry[3])]
+    known = [value for *_, values in series for value in values if value is not None]
+    scale = scale_of(metric, max(map(abs, known), default=0))
+    unit = f"{scale.unit.removesuffix(' moved')} saved"
+    figure = go.Figure()
+    for row in range(len(worth)):
+        reach = [values[row] for *_, values in series]
+        _reach(figure, row, [value / scale.size for value in reach if value is not None])
+    for name, color, symbol, values in series:
+        figure.add_trace(
+            go.Scatter(
+                x=[None if value is None else value / scale.size for value in values],
+                y=list(range(len(worth))),
+                mode="markers",
+                marker={
+                    "color": color,
+                    "symbol": symbol,
+                    "size": 11,
+                    "line": {"width": 2, "color": color},
+                },
+                customdata=[escape(titles[w.pass_id]) for w in worth],
+                hovertemplate=f"%{{customdata}}<br>{name}: %{{x:,.4g}} {unit}<extra></extra>",
+            )
+        )
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(_title(worth, metric, titles), {name: color for name, color, *_ in series}),
+        height=120 + _ROW_PX * len(worth),
+        xaxis={
+            "title": unit,
+            "zeroline": True,
+            "showgrid": True,
+        },
+        yaxis=_passes_axis([titles[w.pass_id] for w in worth]),
+    )
+    return figure
+
+
+def _reach(figure: go.Figure, row: int, values: Sequence[float]) -> None:
+    figure.add_shape(
+        type="line", x0=min(values), x1=max(values), y0=row, y1=row,
+        line={"color": BEFORE_COLOR, "width": 1}, layer="below",
+    )  # fmt: skip
+
+
+def _title(worth: Sequence[PassWorth], metric: Metric, titles: Mapping[str, str]) -> str:
+    if not worth:
+        return "No pass fired"
+    best = worth[0]
+    scale = scale_of(metric, abs(best.missing))
+    if best.missing <= 0:
+        return "No pass is missed: the others do its work"
+    silent = sum(w.missing == 0 for w in worth)
+    rest = f"; {silent} of {len(worth)} would not be missed" if silent else ""
+    return f"{escape(titles[best.pass_id])} is missed most, {scale.text(best.missing)}{rest}"
+
+
+def interactions(worth: Sequence[PassWorth], titles: Mapping[str, str]) -> go.Figure | None:
+    """Who fires more or less when another pass is left out; None where nobody does."""
+    rows = [w for w in worth if w.others]
+    if not rows:
+        return None
+    columns = sorted({name for w in rows for name in w.others}, key=list(titles).index)
+    figure = go.Figure(
+        go.Heatmap(
+            z=[[_compressed(w.others.get(name, 0)) for name in columns] for w in rows],
+            x=[_cut(titles[name]) for name in columns],
+            y=[_cut(titles[w.pass_id]) for w in rows],
+            text=[[_signed(w.others.get(name, 0)) for name in columns] for w in rows],
+            texttemplate="%{text}",
+            hovertemplate="without %{y}<br>%{x}: %{text} rewrites<extra></extra>",
+            colorscale=[[0, "#c9603c"], [0.5, "rgba(128,128,128,0.06)"], [1, "#3f78b5"]],
+            zmid=0,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+        )
+    )
+    count = sum(len(w.others) for w in rows)
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(
+            f"{len(rows)} of {len(worth)} passes change what others do, in {count} places",
+            {"fires less": "#c9603c", "fires more": "#3f78b5"},
+        ),
+        height=210 + _ROW_PX * len(rows),
+        xaxis={"tickangle": -35, "showgrid": False, "title": "rewrites of this pass"},
+        yaxis={"autorange": "reversed", "showgrid": False, "title": "left out"},
+    )
+    return figure
+
+
+def latency_without(
+    found: Mapping[str, Contrast], titles: Mapping[str, str], config: RunConfig
+) -> go.Figure:
+    """How much slower the model is without a pass; hollow where that is not clear.
+
+    Args:
+        found: all passes against all but one, by the one that is left out; at least one.
+        titles: of the passes, by id.
+        config: how all ran.
+    """
+    order = sorted(found, key=lambda name: -found[name].speedup)
+    percents = [100 * (found[name].speedup - 1) for name in order]
+    clear = [found[name].verdict != "no_clear_difference" for name in order]
+    figure = go.Figure(
+        go.Scatter(
+            x=percents,
+            y=list(range(len(order))),
+            mode="markers",
+            marker={
+                "color": AFTER_COLOR,
+                "size": 10,
+                "symbol": ["circle" if c else "circle-open" for c in clear],
+                "line": {"width": 2},
+            },
+            error_x={
+                "type": "data",
+                "array": [100 * (found[n].high - found[n].speedup) for n in order],
+                "arrayminus": [100 * (found[n].speedup - found[n].low) for n in order],
+                "color": BEFORE_COLOR,
+                "thickness": 1.25,
+            },
+            text=[escape(str(found[name])) for name in order],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    )
+    best = f"Without {escape(titles[order[0]])} {percents[0]:+.3g} % latency"
+    title = best if any(clear) else "Whichever pass is left out: no clear difference"
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(with_question(config, title)),
+        height=120 + _ROW_PX * len(order),
+        xaxis={"title": "latency without the pass against all passes, %", "zeroline": True},
+        yaxis=_passes_axis([titles[name] for name in order]),
+    )
+    return figure
+
+
+def _passes_axis(names: Sequence[str]) -> dict[str, object]:
+    return {
+        "tickvals": list(range(len(names))),
+        "ticktext": [f"{_cut(name)} " for name in names],
+        "range": [len(names) - 0.4, -0.6],
+        "showgrid": False,
+    }
+
+
+def _compressed(change: int) -> float:
+    """Its sign and its order of magnitude, so that one large number does not hide the others."""
+    return (len(str(abs(change))) if change else 0) * (1 if change > 0 else -1)
+
+
+def _signed(change: int) -> str:
+    return "" if change == 0 else f"{change:+,}".replace("-", "−")
+
+
+def _cut(title: str) -> str:
+    return escape(title if len(title) <= _MOST_LABEL else f"{title[: _MOST_LABEL - 1]}…")

@@ -1,0 +1,1 @@
+"""Break-even: after how many inferences optimizing has paid."""

@@ -1,0 +1,30 @@
+"""What is computed at once and takes a moment: the result, or progress in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import partial
+from typing import TypeVar
+
+from studio.page.parts import PATIENCE_S, follow, show_failure
+from studio.services import tasks
+from studio.tasks import Work
+
+Result = TypeVar("Result")
+
+
+def computed(key: Hashable, work: Work[Result], words: str) -> Result | None:
+    """The result of that key; None while there is progress or an error to show.
+
+    Args:
+        key: equal keys are the same work.
+        work: started on first sight.
+        words: what is being done, before its progress.
+    """
+    task = tasks().start(key, work)
+    if not task.wait(PATIENCE_S):
+        follow(task, words)
+        return None
+    if task.error is not None:
+        show_failure(task.error, partial(tasks().drop_failed, key))
+    return task.result

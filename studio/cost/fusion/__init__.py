@@ -1,0 +1,1 @@
+"""Fusion: a chain of operators before and after it became one."""

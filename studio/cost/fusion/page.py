@@ -1,0 +1,172 @@
+"""Fusion: a chain of operators before and after it became one, predicted and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from optimizer.cost.device import DeviceProfile
+from studio.cost.choice import put, take
+from studio.cost.computed import computed
+from studio.cost.device import choose_device
+from studio.cost.fusion.chain import MOST_NODES, Chain, find_chains
+from studio.cost.fusion.examples import EXAMPLES
+from studio.cost.fusion.figure import fusion_bars, versions
+from studio.cost.fusion.fusion import Fusion
+from studio.cost.fusion.job import ChainRequest, Explained, explained, fusion_key
+from studio.cost.fusion.memory_figure import memory_picture
+from studio.cost.fusion.race_page import render_fusion_race
+from studio.cost.link import CostChoice
+from studio.cost.pieces import Table, figure, twin
+from studio.cost.prediction.lanes_figure import waiting_text
+from studio.cost.sidebar import seconds
+from studio.numbers import counted, digits
+from studio.page.parts import words
+from studio.services import pool
+from studio.store import OpenedModel, OpenedRun
+from studio.timeline.page import is_dark
+from studio.workspace import current
+
+Subject = tuple[OpenedModel, OpenedRun]
+SELECTED = "selected"
+_KEY = "cost-chain"
+
+
+def render_fusion(subject: Subject, choice: CostChoice) -> None:
+    """The section."""
+    with st.sidebar:
+        device = choose_device(choice)
+    model = subject[0]
+    key = ("chains", model.key)
+    chains = computed(key, partial(_find, model), "Looking for chains")
+    if chains is None:
+        return
+    with st.sidebar:
+        request = _choose(subject, choice, chains)
+        st.subheader("Measure", anchor=False)
+        seconds(choice)
+    found = computed(
+        fusion_key(subject, request, device),
+        partial(explained, pool(), subject, request, device),
+        "Taking the chain out",
+    )
+    if found is not None:
+        _show(found, device)
+        render_fusion_race(subject, request, found, device, choice)
+
+
+def _find(model: OpenedModel, *, progress: object, cancelled: object) -> tuple[Chain, ...]:
+    del progress, cancelled
+    return pool()(find_chains, model.folder)
+
+
+def _choose(subject: Subject, choice: CostChoice, chains: tuple[Chain, ...]) -> ChainRequest:
+    """Which chain: the model's own, what is selected in the viewer, or a built-in one."""
+    st.subheader("Chain", anchor=False)
+    titles = _titles(chains)
+    chosen = choice.chain if choice.chain in titles else next(iter(titles))
+    st.session_state[_KEY] = chosen
+    st.selectbox(
+        "Chain",
+        list(titles),
+        format_func=titles.__getitem__,
+        key=_KEY,
+        on_change=partial(put, "chain", _KEY),
+        label_visibility="collapsed",
+        help="Chains of this model, those first that move most; what is selected in the viewer;"
+        " examples to play with.",
+    )
+    if not chains:
+        st.caption("No chain was found in this model. An example shows what fusing does.")
+    if chosen in EXAMPLES:
+        return ChainRequest(EXAMPLES[chosen].title, example=chosen, dims=_dims(chosen, choice))
+    if chosen == SELECTED:
+        view = current().view
+        last = int(subject[1].result["steps"])
+        steps = (0, last if view.step is None else min(view.step, last), last)
+        return ChainRequest("Selected nodes", tuple(sorted(view.select)), steps)
+    chain = next(chain for chain in chains if chain.id == chosen)
+    return ChainRequest(chain.title, chain.nodes)
+
+
+def _titles(chains: tuple[Chain, ...]) -> Mapping[str, str]:
+    selected = current().view.select
+    found: dict[str, str] = {}
+    if 2 <= len(selected) <= MOST_NODES:
+        found[SELECTED] = f"Selected in the viewer: {counted(len(selected), 'node')}"
+    for chain in chains:
+        places = f"{chain.places} × " if chain.places > 1 else ""
+        found[chain.id] = f"{places}{chain.title}"
+    for identity, example in EXAMPLES.items():
+        found[identity] = f"Example: {example.title}"
+    return found
+
+
+def _dims(chosen: str, choice: CostChoice) -> tuple[tuple[str, int], ...]:
+    """Sliders over an example's sizes."""
+    example = EXAMPLES[chosen]
+    sizes = example.sizes(dict(choice.dims))
+    for name, dim in example.dims.items():
+        key = f"cost-dim-{name}"
+        st.session_state[key] = sizes[name]
+        st.select_slider(dim.title, dim.sizes, key=key, on_change=partial(_take_dims, chosen))
+    return tuple(sorted(sizes.items()))
+
+
+def _take_dims(chosen: str) -> None:
+    names = EXAMPLES[chosen].dims
+    take(dims=tuple(sorted((name, int(st.session_state[f"cost-dim-{name}"])) for name in names)))
+
+
+def _show(explanation: Explained, device: DeviceProfile) -> None:
+    found = explanation.fusion
+    st.markdown(f"**{words(found.title)}**")
+    figure(fusion_bars(found), "fusion-bars")
+    st.caption(words(f"Predicted for {device.title}. {_how(found)}"))
+    drawn = memory_picture(found, dark=is_dark())
+    if drawn is not None:
+        figure(drawn, "fusion-memory")
+        st.caption(
+            "Counted on paper: each kernel reads its inputs from memory or a cache and writes its"
+            " result there. Weights are read either way."
+        )
+    twin("Every access as a table", _table(found), key="fusion")
+
+
+def _how(found: Fusion) -> str:
+    kernels = (kernel for version in versions(found) for kernel in version.kernels)
+    waiting = waiting_text(kernel.parts for kernel in kernels)
+    passes = (
+        f"Fused by: {', '.join(found.fired)}." if found.fired else "No pass changes this chain."
+    )
+    ideal = (
+        " One kernel: launched once, reads what comes from outside, writes the result, arithmetic"
+        " as before; an estimate of what is left to gain."
+        if found.ideal is not None
+        else ""
+    )
+    return (
+        f"{passes}{ideal} The chain alone, so that its weights stay in the cache. {waiting}Upper"
+        " lane: arithmetic; lower lane: reading and writing; the longer one counts."
+    )
+
+
+def _table(found: Fusion) -> Table:
+    rows = [
+        (version.name, kernel, way, access)
+        for version in versions(found)
+        for kernel in version.kernels
+        for way, accesses in (("read", kernel.reads), ("write", kernel.writes))
+        for access in accesses
+    ]
+    return {
+        "version": [name for name, *_ in rows],
+        "kernel": [kernel.op_type for _, kernel, *_ in rows],
+        "access": [way for _, _, way, _ in rows],
+        "tensor": [access.label for *_, access in rows],
+        "shape": [access.shape for *_, access in rows],
+        "bytes": [access.size_bytes for *_, access in rows],
+        "kernel's time, µs": [digits(kernel.parts.total_us) for _, kernel, *_ in rows],
+    }

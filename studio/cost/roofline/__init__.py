@@ -1,0 +1,1 @@
+"""Roofline: what bounds every node on a device."""

@@ -1,0 +1,164 @@
+"""What is counted on the Cost page, and how it is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from profiling.config import RunConfig
+from profiling.config.question import QUESTIONS, config_for, explained
+from studio.cost.choice import put, take
+from studio.cost.link import LAST, LEAST_SECONDS, MOST_SECONDS, MOST_TOP, CostChoice
+from studio.variants.contradictions import Problem, common_problem, with_mend
+from studio.variants.options import common_options
+from studio.workspace import current
+
+_LAST_SOUND = "cost-last-sound"
+_COUNTS = {
+    "bytes": "Bytes",
+    "nodes": "Nodes",
+    "flops": "FLOP",
+    "predicted": "Predicted",
+    "latency": "Measured",
+}
+_ON_PAPER = ("bytes", "nodes", "flops")
+_BY = {"pass": "Pass", "rule": "Rule", "step": "Step"}
+_CUTS = {"pass": "Pass", "step": "Cut"}
+_AS: Mapping[str, str] = {question: question.capitalize() for question in QUESTIONS}
+_AS_MEANS = explained([config_for(question, {})] for question in QUESTIONS)
+_VARIANTS = {"source": "Source", "last": "Last step", "step": "Step"}
+
+
+def sidebar(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
+    """The widgets of what is counted or measured: under which options.
+
+    Where these contradict each other: those of before, and the problem.
+    """
+    waterfall = choice.section == "waterfall"
+    if choice.section != "break-even":
+        st.subheader("Count", anchor=False)
+        counts = {k: v for k, v in _COUNTS.items() if waterfall or k in _ON_PAPER}
+        segments("count", counts, choice.count if choice.count in counts else "bytes")
+    if waterfall:
+        names = _CUTS if choice.count == "latency" else _BY
+        by = choice.by if choice.by in names else "step"
+        segments("by", names, by, label="One bar a")
+    if choice.section == "ablation":
+        _mirror("race", choice.race)
+        st.toggle(
+            "Race the latencies, too",
+            key="cost-race",
+            on_change=partial(put, "race", "cost-race"),
+            help="All passes against each pipeline that lacks one, those first that miss most.",
+        )
+    measuring = (
+        choice.count == "latency" if waterfall else choice.section != "ablation" or choice.race
+    )
+    return _measuring(choice) if measuring else (RunConfig(), None)
+
+
+def variant(choice: CostChoice, last: int) -> None:
+    """Which step of the trace is looked at, and how many of its nodes."""
+    st.subheader("Variant", anchor=False)
+    step = min(choice.step, last)
+    kind = {LAST: "last", last: "last", 0: "source"}.get(step, "step") if last else "source"
+    _mirror("variant", kind)
+    st.segmented_control(
+        "Variant",
+        list(_VARIANTS) if last > 1 else ["source", "last"],
+        format_func=_VARIANTS.__getitem__,
+        key="cost-variant",
+        on_change=partial(_pick_variant, last),
+        label_visibility="collapsed",
+        required=True,
+    )
+    if kind == "step":
+        _mirror("step", step)
+        st.slider("Step", 1, last, key="cost-step", on_change=partial(put, "step", "cost-step"))
+    _mirror("top", choice.top)
+    st.slider(
+        "Slowest nodes drawn",
+        1,
+        MOST_TOP,
+        key="cost-top",
+        on_change=partial(put, "top", "cost-top"),
+    )
+
+
+def _pick_variant(last: int) -> None:
+    chosen = st.session_state.get("cost-variant")
+    if chosen is not None:
+        take(step={"source": 0, "last": LAST}.get(chosen, max(1, last // 2)))
+
+
+def seconds(choice: CostChoice) -> None:
+    """How long is measured."""
+    _mirror("seconds", choice.seconds)
+    st.slider(
+        "Seconds of steady running, all together",
+        LEAST_SECONDS,
+        MOST_SECONDS,
+        key="cost-seconds",
+        on_change=partial(put, "seconds", "cost-seconds"),
+    )
+
+
+def _measuring(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
+    st.subheader("Measure", anchor=False)
+    seconds(choice)
+    if choice.section == "break-even":
+        _mirror("tune_s", choice.tune_s)
+        st.number_input(
+            "Seconds spent on tuning",
+            0.0,
+            1e9,
+            step=10.0,
+            key="cost-tune_s",
+            on_change=partial(put, "tune_s", "cost-tune_s"),
+            help="Time that finding kernels or options took: it has to pay, too.",
+        )
+    question = choice.question
+    segments("asked", _AS, question, label="Measure as", told=_AS_MEANS)
+    common_options()
+    chosen = replace(current().choice, asked=question)
+    problem = common_problem(chosen)
+    if problem is None:
+        st.session_state[_LAST_SOUND] = (question, chosen.options)
+    before, options = st.session_state.get(_LAST_SOUND, (None, ()))
+    if before != question:  # a link arrived with a contradiction, or another question brought it
+        assert problem is not None
+        options = with_mend(chosen, problem, problem.contradiction.mends[0]).options
+    return config_for(question, dict(options)), problem
+
+
+def segments(
+    name: str, names: Mapping[str, str], value: str, *, label: str = "", told: str | None = None
+) -> None:
+    """A choice between few; it is this session's from now on.
+
+    Args:
+        name: of the setting.
+        names: of its values.
+        value: now.
+        label: above it; none unless given.
+        told: in its tip.
+    """
+    _mirror(name, value)
+    st.segmented_control(
+        label or name.capitalize(),
+        list(names),
+        format_func=names.__getitem__,
+        key=f"cost-{name}",
+        on_change=partial(put, name, f"cost-{name}"),
+        label_visibility="visible" if label else "collapsed",
+        required=True,
+        help=told,
+    )
+
+
+def _mirror(name: str, value: object) -> None:
+    """Widgets show the session's settings, also after another page was open."""
+    st.session_state[f"cost-{name}"] = value

@@ -1,0 +1,1 @@
+"""Waterfall: from the source to the optimized graph, bar by bar."""

@@ -1,0 +1,222 @@
+"""The waterfall from the source to the optimized graph, on paper or measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import exp, inf
+
+import plotly.graph_objects as go
+
+from optimizer.numbers import Unit, counted, decimal_unit
+from profiling.worth.bars import MeasuredBar
+from profiling.worth.levels import Change
+from profiling.worth.waterfall import Bar, Metric, Waterfall
+from studio.cost.waterfall.rows_figure import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
+from studio.figures.template import BEFORE_COLOR
+from studio.numbers import three_digits, times_text, unit_of
+
+_MOST_LABEL = 38
+_LEAST_SHARE = 0.1
+_MOST_LOG = 3.0
+"""Intervals are drawn up to twenty times faster or slower."""
+
+NODES = "nodes"
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A metric's unit at a magnitude."""
+
+    size: float
+    unit: str
+
+    def text(self, amount: float) -> str:
+        """Three digits and the unit; nodes are whole."""
+        if self.unit == NODES:
+            return counted(int(amount), "node")
+        return Unit(self.unit, self.size).text(amount)
+
+
+def scale_of(metric: Metric, most: float) -> Scale:
+    """Nodes are counted one by one; bytes in KiB, …; FLOP in thousands, …; time in ns, µs, …."""
+    if metric == "nodes":
+        return Scale(1.0, NODES)
+    if metric == "bytes":
+        unit = unit_of(most)
+        return Scale(unit.size, f"{unit.name} moved")
+    if metric == "flops":
+        unit = decimal_unit(most, "FLOP")
+        return Scale(unit.size, unit.name)
+    size, name = next(scale for scale in _TIMES if most >= scale[0] or scale[0] == 1.0)
+    return Scale(size, f"{name} predicted")
+
+
+def signed_text(amount: int, metric: Metric) -> str:
+    """A change with its sign, in the unit that suits it: "−16.4 KiB"."""
+    scale = scale_of(metric, abs(amount))
+    text = scale.text(abs(amount)).removesuffix(" moved").removesuffix(" predicted")
+    return f"{'+' if amount > 0 else '−'}{text}"
+
+
+def static_waterfall(
+    found: Waterfall, labels: Sequence[str], families: Sequence[str]
+) -> tuple[go.Figure, tuple[tuple[Bar, ...], ...]]:
+    """What every bar changed on paper; nothing is uncertain.
+
+    Args:
+        found: the waterfall.
+        labels: of its bars.
+        families: of their passes.
+
+    Returns:
+        The figure, and the bars that are drawn in each of its rows: a row may stand for several.
+    """
+    scale = scale_of(found.metric, max(found.before, found.after))
+    shown = _shown(found.bars)
+    rows = [
+        _static_row(bar, labels[index], families[index], found=found, scale=scale)
+        for index, bar in enumerate(found.bars)
+        if index in shown
+    ]
+    drawn: list[tuple[Bar, ...]] = [
+        (bar,) for index, bar in enumerate(found.bars) if index in shown
+    ]
+    rest = tuple(bar for index, bar in enumerate(found.bars) if index not in shown)
+    if rest:
+        together = Bar("", "", tuple(s for b in rest for s in b.steps), sum(b.change for b in rest))
+        name = f"{len(rest)} others"
+        rows.append(_static_row(together, name, "imported", found=found, scale=scale))
+        drawn.append(rest)
+    if found.elsewhere:
+        rows.append(_elsewhere_row(found, scale))
+        drawn.append(())
+    ends = Ends(
+        found.before / scale.size, (scale.text(found.before), scale.text(found.after)), scale.unit
+    )
+    title = _static_title(found, labels, scale)
+    return waterfall_rows(rows, ends, title=title, key=_key(families)), tuple(drawn)
+
+
+def _shown(bars: Sequence[Bar]) -> set[int]:
+    """The bars that changed most, if all are too many."""
+    if len(bars) <= MOST_ROWS:
+        return set(range(len(bars)))
+    order = sorted(range(len(bars)), key=lambda index: -abs(bars[index].change))
+    return set(order[: MOST_ROWS - 1])
+
+
+def _static_row(bar: Bar, label: str, family: str, *, found: Waterfall, scale: Scale) -> Row:
+    change, metric = found.after - found.before, found.metric
+    helps = bar.change * change > 0
+    share = f" · {_percent(100 * bar.change / change)}" if helps else ""
+    amount = signed_text(bar.change, metric) if bar.change else "no change"
+    hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{amount}{share}"
+    color = FAMILY_COLORS.get(family, BEFORE_COLOR)
+    return Row(_cut(label), color, -bar.change / scale.size, f"{amount}{share}", hover)
+
+
+def _percent(share: float) -> str:
+    return f"{three_digits(share)} %" if share >= _LEAST_SHARE else f"below {_LEAST_SHARE} %"
+
+
+def elsewhere_label(found: Waterfall) -> str:
+    """What the row behind all bars is called."""
+    if found.metric != "predicted":
+        return "in no bar"
+    return f"{'warmer' if found.elsewhere < 0 else 'colder'} caches at other launches"
+
+
+def _elsewhere_row(found: Waterfall, scale: Scale) -> Row:
+    amount = signed_text(found.elsewhere, found.metric)
+    label = elsewhere_label(found)
+    change = -found.elsewhere / scale.size
+    return Row(label, BEFORE_COLOR, change, amount, f"{label}<br>{amount}")
+
+
+def _static_title(found: Waterfall, labels: Sequence[str], scale: Scale) -> str:
+    before, after = found.before, found.after
+    unit = f" {scale.unit}"
+    whole = f"{scale.text(before).removesuffix(unit)} → {scale.text(after)}"
+    if before == after:
+        return f"{whole}: nothing changed"
+    percent = 100 * (after - before) / before if before else inf
+    sign = "−" if percent < 0 else "+"
+    title = f"{whole}, {sign}{three_digits(abs(percent))} %"
+    best = found.strongest
+    if best is None or after > before:
+        return title
+    share = 100 * best.change / (after - before)
+    return f"{title}: {escape(labels[found.bars.index(best)])} gave {share:.0f} % of it"
+
+
+def measured_waterfall_figure(
+    bars: Sequence[MeasuredBar],
+    source_ms: float,
+    *,
+    title: str,
+    labels: Sequence[str],
+    families: Sequence[str],
+) -> go.Figure:
+    """Milliseconds of one run, bar by bar, each with its 95 % interval.
+
+    Args:
+        bars: they add up to the whole.
+        source_ms: latency of the source.
+        title: says the finding.
+        labels: of the bars.
+        families: of their passes.
+    """
+    rows: list[Row] = []
+    level = source_ms
+    for bar, label, family in zip(bars, labels, families, strict=True):
+        rows.append(_measured_row(bar, label, family, level=level))
+        level -= bar.saved_ms
+    texts = (f"{three_digits(source_ms)} ms", f"{three_digits(level)} ms")
+    ends = Ends(source_ms, texts, "ms, one run")
+    return waterfall_rows(rows, ends, title=escape(title), key=_key(families))
+
+
+def _measured_row(bar: MeasuredBar, label: str, family: str, *, level: float) -> Row:
+    change = bar.change
+    low, high = (
+        level * (1 - exp(-max(-_MOST_LOG, min(_MOST_LOG, end))))
+        for end in (change.low, change.high)
+    )
+    sign = "−" if bar.saved_ms >= 0 else "+"
+    amount = f"{sign}{three_digits(abs(bar.saved_ms))} ms · {times_text(change.speedup)}"
+    if not change.clear:
+        amount = "no clear difference"
+    hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{change_text(change)}"
+    color = FAMILY_COLORS.get(family, BEFORE_COLOR)
+    return Row(_cut(label), color, bar.saved_ms, amount, hover, (low, high), clear=change.clear)
+
+
+def change_text(change: Change) -> str:
+    """The speed-up with its interval: "1.12×, 95 % interval 1.08–1.16"."""
+    if max(-change.low, change.high) > _MOST_LOG:
+        return f"{times_text(change.speedup)}, too few rounds for an interval"
+    return (
+        f"{times_text(change.speedup)}, 95 % interval {exp(change.low):.2f}–{exp(change.high):.2f}"
+    )
+
+
+def steps_text(steps: Sequence[int]) -> str:
+    """Which steps: "steps 1–53", or how many where they are scattered."""
+    first, last = steps[0], steps[-1]
+    if len(steps) == 1:
+        return f"step {first}"
+    if last - first + 1 == len(steps):
+        return f"steps {first}–{last}"
+    return f"{len(steps)} steps between {first} and {last}"
+
+
+def _cut(label: str) -> str:
+    short = label if len(label) <= _MOST_LABEL else f"{label[: _MOST_LABEL - 1]}…"
+    return escape(short)
+
+
+def _key(families: Sequence[str]) -> dict[str, str]:
+    return {name: color for name, color in FAMILY_COLORS.items() if name in families}

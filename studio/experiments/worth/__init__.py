@@ -1,1 +1,0 @@
-"""What rewrites are worth: waterfall, ablation, break-even."""

@@ -1,0 +1,1 @@
+"""Export: take the model, the trace or a picture with you."""

@@ -1,0 +1,131 @@
+"""Export: take the model, the trace or a picture with you."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Literal, cast, get_args
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from studio.jobs import PictureRequest
+from studio.opening import Report, title_of
+from studio.page.parts import PATIENCE_S, file_stem, follow, model_and_run, show_error, words
+from studio.services import store, tasks
+from studio.store import OpenedModel, OpenedRun
+from studio.tasks import Task
+from studio.workspace import current, to_query
+
+Format = Literal["svg", "png", "pdf", "dot"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def render() -> None:
+    """The page."""
+    found = model_and_run()
+    if found is not None:
+        _page(*found)
+
+
+def _page(model: OpenedModel, run: OpenedRun) -> None:
+    left, right = st.columns([0.28, 0.72], gap="medium")
+    with left, st.container(key="take"):
+        step = _step(run)
+        _files(model, run, step)
+        kind = _picture(model, run, step)
+        _link()
+    with right:
+        _preview(model, run, step, kind)
+
+
+def _step(run: OpenedRun) -> int:
+    last: int = run.result["steps"]
+    chosen = current().view.step
+    start = last if chosen is None else min(last, chosen)
+    if last == 0:
+        st.text("No rewrites: the source is all there is.")
+        return 0
+    step = st.slider("Step", 0, last, start, key=f"step-{run.folder.parent.name}-{run.key}")
+    st.caption(f"0 is the source, {last} the optimized model.")
+    return step
+
+
+def _files(model: OpenedModel, run: OpenedRun, step: int) -> None:
+    st.subheader("Files", anchor=False)
+    _download(
+        f"Model at step {step} (.onnx)",
+        f"{file_stem()}-step-{step}.onnx",
+        partial(store().materialize, model, run, step),
+    )
+    _download("Whole trace (.trace)", f"{file_stem()}.trace", partial(store().trace, model, run))
+    st.caption("`passlens replay`, `verify` and `bisect` read the trace without the model.")
+
+
+def _picture(model: OpenedModel, run: OpenedRun, step: int) -> Format:
+    """The step, folded as the viewer last showed it, drawn by Graphviz."""
+    st.subheader("Picture", anchor=False)
+    chosen = st.segmented_control(
+        "Format", FORMATS, default="svg", key="picture-format", label_visibility="collapsed"
+    )
+    kind = cast("Format", chosen or "svg")
+    task = _drawn(model, run, step, kind)
+    if not task.wait(PATIENCE_S):
+        follow(task, "Drawing")
+    elif task.error is not None:
+        show_error(task.error, key="picture")
+    elif task.result is not None:
+        st.download_button(
+            f"Picture of step {step} (.{kind})",
+            data=task.result.read_bytes(),
+            file_name=f"{file_stem()}-step-{step}.{kind}",
+            on_click="ignore",
+            width="stretch",
+        )
+    st.caption(
+        "Groups are open or closed as on the Rewrite page. The drawing one sees there, with its"
+        " marks, is saved by the arrow beside it."
+    )
+    return kind
+
+
+def _drawn(model: OpenedModel, run: OpenedRun, step: int, kind: Format) -> Task[Path]:
+    request = PictureRequest(step, current().view.open, kind)
+
+    def draw(*, progress: Report, cancelled: object) -> Path:
+        progress("laying out the picture", 0.0)
+        return store().picture(model, run, request)
+
+    return tasks().start(("picture", model.key, run.key, request), draw)
+
+
+def _preview(model: OpenedModel, run: OpenedRun, step: int, kind: Format) -> None:
+    """The picture as it will be saved; of DOT source, its text."""
+    task = _drawn(model, run, step, "dot" if kind == "dot" else "svg")
+    if not task.wait(PATIENCE_S) or task.result is None:
+        return
+    st.caption(f"{words(title_of(current()))} at step {step}")
+    with st.container(key="preview", border=True):
+        if kind == "dot":
+            st.code(task.result.read_text(), language=None)
+        else:
+            st.image(str(task.result), width="content", alt=f"The graph at step {step}")
+
+
+def _link() -> None:
+    st.subheader("Link", anchor=False)
+    here = urlsplit(st.context.url or "")
+    query = urlencode(to_query(current()), safe=",/|")
+    st.code(f"{here.scheme}://{here.netloc}/?{query}", language=None, wrap_lines=True)
+    st.caption("Opens the same model, passes, step and selection on this server.")
+
+
+def _download(label: str, file_name: str, make: partial[Path]) -> None:
+    """A button that makes its file when it is clicked."""
+    st.download_button(
+        label,
+        data=lambda: make().read_bytes(),
+        file_name=file_name,
+        on_click="ignore",
+        width="stretch",
+    )

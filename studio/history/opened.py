@@ -1,0 +1,81 @@
+"""One recording, drawn as on the page that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from profiling.records import Measurement, Recording, origin
+from studio.history.figure import median_dots, options_texts, variants_of
+from studio.history.openers import OPENERS
+from studio.numbers import mebibytes, three_digits
+from studio.page.parts import words
+from studio.page.recorded import draw_recorded
+
+Table = dict[str, list[Any]]
+
+
+def show_opened(recording: Recording) -> None:
+    """Where it comes from, then everything it holds."""
+    st.html(
+        f'<div class="empty" style="max-width:none"><h2>{escape(recording.title)}</h2></div>',
+    )
+    st.caption(words(_about(recording)))
+    with st.container(key="report"):
+        drawn = _drawn(recording)
+        if not drawn:
+            _figure(recording)
+    with st.expander("Measurements as a table", expanded=not drawn):
+        st.dataframe(measurements_table(recording.measurements), hide_index=True, width="stretch")
+
+
+def measurements_table(measurements: Sequence[Measurement]) -> Table:
+    """A row a variant; columns that are empty throughout are left out."""
+    table: Table = {
+        "variant": [one.label for one in measurements],
+        "step": [one.step for one in measurements],
+        "options": options_texts(measurements),
+        "p50, ms": [one.p50_ms for one in measurements],
+        "p95, ms": [one.p95_ms for one in measurements],
+        "min, ms": [one.min_ms for one in measurements],
+        "first run, ms": [one.first_ms for one in measurements],
+        "create, ms": [one.create_ms for one in measurements],
+        "runs": [one.runs or None for one in measurements],
+        "peak memory, MiB": [mebibytes(one.peak_bytes) or None for one in measurements],
+        "verdict": [one.verdict for one in measurements],
+        "error": [one.error for one in measurements],
+    }
+    return {name: cells for name, cells in table.items() if any(c not in (None, "") for c in cells)}
+
+
+def _about(recording: Recording) -> str:
+    """The label that every opened recording bears."""
+    machine = recording.machine
+    return (
+        f"{origin(recording)} · {recording.kind} of {recording.model} · "
+        f"{recording.seconds:.3g} s · {machine.runtime} · {machine.system} · "
+        f"Passlens {recording.passlens}"
+    )
+
+
+def _drawn(recording: Recording) -> bool:
+    """Whether the experiment's own page could draw it; a payload may come from anybody."""
+    opener = OPENERS.get(recording.kind)
+    if opener is None:
+        return False
+    return draw_recorded(recording, opener, instead="its measurements follow")
+
+
+def _figure(recording: Recording) -> None:
+    rows = variants_of([recording])
+    if not rows:
+        return
+    label, ms = min(((label, timed[0][1]) for label, timed in rows.items()), key=lambda row: row[1])
+    title = f"Lowest median: {label}, {three_digits(ms)} ms"
+    st.plotly_chart(
+        median_dots([recording], [""], title=title), width="stretch", key="history-medians"
+    )
+    st.caption("Medians of the steady state.")

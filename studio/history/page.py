@@ -1,0 +1,88 @@
+"""History: what was measured, to be found, opened, compared and taken along."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from optimizer.errors import StudioError
+from profiling.records import Filter
+from studio.history.along import show_along, show_list
+from studio.history.bundles import offer_bundles
+from studio.history.deletion import offer_deletion, show_refusal
+from studio.history.exports import offer_exports
+from studio.history.filters import choose_filter, page_number
+from studio.history.notice import show_keeping_problem
+from studio.history.opened import show_opened
+from studio.history.source import open_place, own
+from studio.history.table import PER_PAGE, show_table
+from studio.page.parts import go_to, show_error
+from studio.recordings.keeper import is_shared
+from studio.recordings.shipped import place_of, shipped
+from studio.services import records
+from studio.workspace import current
+
+
+def render() -> None:
+    """The page."""
+    show_refusal()
+    try:
+        place, identity = place_of(current().recorded), current().record
+        if place is not None:
+            with st.sidebar:
+                offer_bundles()
+            show_along(*place)
+        elif identity is not None:
+            _opened(identity)
+        else:
+            _list()
+    except StudioError as error:
+        show_error(error, key="history")
+
+
+def _opened(identity: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("All recordings", icon=":material/arrow_back:", on_click=open_place)
+        rest = st.container(horizontal=True, vertical_alignment="center")
+    recording = records().load(identity)
+    with rest:
+        offer_exports(lambda: [recording], 1)
+        offer_deletion((identity,))
+    show_opened(recording)
+
+
+def _list() -> None:
+    with st.sidebar:
+        above = st.container()
+        offer_bundles()
+    show_keeping_problem()
+    if records().count() == 0:
+        _nothing_yet()
+        return
+    with above:
+        wanted = choose_filter(records().choices())
+    found = records().count(wanted)
+    if found == 0:
+        st.html('<div class="empty"><p>No recording fits this filter.</p></div>')
+        return
+    number = page_number(found, PER_PAGE)
+    entries = records().find(wanted, limit=PER_PAGE, offset=number * PER_PAGE)
+    first, narrowed = number * PER_PAGE + 1, wanted != Filter()
+    show_table(entries, own(), found=found, first=first, narrowed=narrowed)
+
+
+def _nothing_yet() -> None:
+    kept = (
+        "This server keeps what is measured on its sample networks, for everybody to see; nothing "
+        "of an upload is kept."
+        if is_shared()
+        else "They stay on this machine until you delete them."
+    )
+    st.html(
+        '<div class="empty"><h2>No recordings yet</h2>'
+        "<p>Every race, sweep, profile and benchmark is kept here with its machine and date: "
+        f"to open again, to compare with later ones, to export.</p><p>{kept}</p></div>"
+    )
+    if st.button("Race a model", type="primary", key="history-first"):
+        go_to("run")
+    for bundle in shipped()[:1]:
+        show_list(bundle)

@@ -1,0 +1,1 @@
+"""Kernels: which implementation is best for the operators that take the time."""

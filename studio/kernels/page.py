@@ -1,0 +1,156 @@
+"""Kernels: which implementation is best for the operators that take the time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from profiling.kernels.decision import choose
+from profiling.kernels.hot import TOP
+from profiling.kernels.selection import LEAST_SECONDS
+from profiling.kernels.whole import AS_IT_IS, BOTH, OPTIONS, Confirmation
+from studio.kernels.job import (
+    KernelsReport,
+    KernelsRequest,
+    apply_kernels,
+    kernels_from_payload,
+    kernels_key,
+    run_kernels,
+)
+from studio.kernels.report import show_confirmation, show_kernels
+from studio.page.launch import launch
+from studio.page.parts import show_message, words
+from studio.page.recorded import show_earlier
+from studio.services import keeper, machine_groups, pool, store
+from studio.variants.entrant import Entrant
+from studio.variants.link import MOST_ENTRANTS, EntrantChoice
+from studio.variants.setting import Setting
+from studio.workspace import current, remember
+
+__all__ = ["render_section", "show_kernels"]
+
+_MOST_OPERATORS = 12
+_AROUND_A_RACE_S = 15
+"""What a race takes beside its steady runs: ten processes, sessions and warm-ups."""
+
+
+def render_section(setting: Setting) -> None:
+    """The section."""
+    request = _request(setting)
+    subject = (setting.model, setting.run)
+    launch(
+        kernels_key(*subject, request),
+        partial(
+            run_kernels, store(), pool(), subject, request,
+            groups=machine_groups(), keep=keeper().keep,
+        ),
+        explain=lambda: _explain(request),
+        show=lambda report: _show(report, request, setting),
+        show_partial=show_kernels,
+        name="Race the kernels",
+        held=setting.held,
+        earlier=lambda: show_earlier(
+            "kernels", setting.model, kernels_from_payload, show_kernels
+        ),
+    )  # fmt: skip
+
+
+def _request(setting: Setting) -> KernelsRequest:
+    """Which variant, how many operators, whether fewer bits will do."""
+    labels = [entrant.label for entrant in setting.entrants]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = st.selectbox(
+            "Variant",
+            labels,
+            index=len(labels) - 1,
+            key="kernels-variant",
+            help="Its options are what every candidate is compared with.",
+            width=320,
+        )
+        top = st.number_input(
+            "Hot operators",
+            1,
+            _MOST_OPERATORS,
+            TOP,
+            key="kernels-top",
+            help="How many workloads are raced, the heaviest first.",
+            width=140,
+        )
+        lossy = st.checkbox(
+            "fewer bits will do",
+            key="kernels-lossy",
+            help="Whether int8, 4-bit and 16-bit candidates may be applied to the whole model.",
+        )
+    entrant = next(entrant for entrant in setting.entrants if entrant.label == label)
+    return KernelsRequest(entrant, setting.seconds, int(top), lossy)
+
+
+def _explain(request: KernelsRequest) -> None:
+    steady_s = max(request.seconds, request.top * LEAST_SECONDS)
+    duration = 1.25 * steady_s + request.top * _AROUND_A_RACE_S
+    st.html(
+        '<div class="empty"><h2>Which kernels are best for the hot operators?</h2>'
+        "<p>A profile finds the operators that take the time; equal work counts together. Each is "
+        "cut out of the model with its real sizes and weights, and its candidates are raced in "
+        "turns, outputs compared first: layouts, fusions, threads, other ways to write it, fewer "
+        "bits; on an NVIDIA GPU also algorithm search, TF32 and attention kernels.</p>"
+        f"<p>{request.top} operators take about {duration:.0f} s. What wins can then be applied to "
+        "the whole model, and is raced once more there.</p></div>"
+    )
+
+
+def _show(report: KernelsReport, request: KernelsRequest, setting: Setting) -> None:
+    show_kernels(report)
+    st.subheader("Whole model", anchor=False)
+    choice = choose(report.selection, lossy=request.lossy)
+    if not choice.anything:
+        show_message("Nothing is surely faster, so the model stays as it is.", key="kernels-none")
+        return
+    subject = (setting.model, setting.run)
+    launch(
+        ("apply", request.lossy, *kernels_key(*subject, request)),
+        partial(apply_kernels, store(), pool(), subject, request, report, keep=keeper().keep),
+        explain=lambda: None,
+        show=lambda applied: show_applied(applied, request.entrant, setting),
+        name="Apply to the whole model",
+    )
+
+
+def show_applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> None:
+    """The whole model before and after, and the ways to take it over."""
+    confirmation = report.confirmation
+    if confirmation is None:
+        return
+    show_confirmation(confirmation, report.selection)
+    with st.container(horizontal=True):
+        if confirmation.adopted in (OPTIONS, BOTH):
+            st.button(
+                "Add these options as a variant",
+                on_click=_add_variant,
+                args=(confirmation, setting.entrants.index(entrant)),
+                disabled=len(current().choice.entrants) >= MOST_ENTRANTS,
+                key="kernels-add",
+            )
+        file = confirmation.file
+        if confirmation.adopted not in (AS_IT_IS, OPTIONS) and file is not None and file.is_file():
+            st.download_button(
+                "Download the rewritten model",
+                data=file.read_bytes,
+                file_name=f"{_stem(report.model)}-kernels.onnx",
+                key="kernels-file",
+            )
+
+
+def _add_variant(confirmation: Confirmation, index: int) -> None:
+    choice = current().choice
+    base = choice.entrants[index]
+    options = {**dict(base.options), **confirmation.choice.options}
+    added = EntrantChoice(base.graph, tuple(sorted(options.items())))
+    remember(replace(current(), choice=replace(choice, entrants=(*choice.entrants, added))))
+
+
+def _stem(name: str) -> str:
+    kept = "".join(c if c.isalnum() or c in "-_" else "-" for c in words(name)[:40])
+    return kept.strip("-") or "model"

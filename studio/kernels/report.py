@@ -1,0 +1,211 @@
+"""What the races of kernels found: figures, each with its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from profiling.config import Value
+from profiling.kernels.hot import HotOperators
+from profiling.kernels.selection import Row, Selection, WorkloadRace
+from profiling.kernels.whole import OPTIONS, Confirmation
+from profiling.timeline.finding import taken_off
+from studio.kernels.figure import candidate_dots, hot_bars
+from studio.kernels.job import KernelsReport, finding
+from studio.numbers import counted
+from studio.page.parts import show_message, words
+from studio.race.latency_figure import latency_strips
+
+Table = dict[str, list[Any]]
+MOST_ROWS = 500
+_SHORT_MS = 0.05
+
+
+def show_kernels(report: KernelsReport) -> None:
+    """Everything, the finding first."""
+    hot = report.selection.hot
+    if not hot.operators:
+        return
+    if hot.remark:
+        show_message(f"Not profiled, times are estimates: {hot.remark}", key="kernels-remark")
+    raced = frozenset(race.operator.workload.key for race in report.selection.races)
+    _figure(hot_bars(hot, raced=raced, title=finding(report.selection)), "hot")
+    st.caption(words(_how(report)))
+    _twin("Hot operators as a table", _hot_table(hot, raced))
+    for pair in _pairs(report.selection.races):
+        for column, race in zip(st.columns(2, gap="medium"), pair, strict=False):
+            with column:
+                _workload(race)
+    if report.tuning is not None:
+        _tuning(report)
+    if report.confirmation is not None:
+        show_confirmation(report.confirmation, report.selection)
+
+
+def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
+    """The whole model before and after, and what to take over."""
+    race = confirmation.race
+    share = 100 * sum(raced.operator.share for raced in selection.races)
+    text = confirmation.finding
+    title = f"{text[:1].upper()}{text[1:]}"
+    if any(timing.blocks_ms for timing in race.timings):
+        _figure(latency_strips(race, title=title), "kernels-whole")
+    else:
+        show_message(title, key="kernels-whole")
+    st.caption(
+        f"The prediction counts the raced operators alone, {share:.0f} % of the time of all; only "
+        "this race of the whole model is believed."
+    )
+    options = setting_text(confirmation.choice.options)
+    if options:
+        taken = confirmation.adopted == OPTIONS or "options" in confirmation.adopted
+        st.text("Options, for the command line:" if taken else "Options that were tried:")
+        st.code(options, language=None)
+    for note in (*confirmation.choice.notes, *_places(confirmation)):
+        st.caption(words(note))
+    _twin("Whole model as a table", _whole_table(confirmation))
+
+
+def setting_text(options: Any) -> str:
+    """Options as the command line takes them."""
+    return " ".join(f"--set {name}={_text(value)}" for name, value in options.items())
+
+
+def _workload(raced: WorkloadRace) -> None:
+    operator = raced.operator
+    rows = raced.rows()
+    if raced.race is None:
+        text = f"{operator.workload.title}: not raced: {raced.error}"
+        show_message(text, key=f"raced-{operator.workload.key[:12]}")
+    else:
+        _figure(candidate_dots(raced), f"workload-{operator.workload.key[:12]}")
+        if (raced.row(raced.candidates[0].label).p50_ms or 1) < _SHORT_MS:
+            st.caption(
+                "Of a run this short the call itself takes a good part, some 5 µs: differences look"
+                " smaller here than they are inside a model."
+            )
+    here = [row for row in rows if row.candidate.target == raced.candidates[0].target]
+    elsewhere = [row for row in rows if row not in here]
+    _twin("Candidates as a table", _candidate_table(here))
+    if elsewhere:
+        reason = elsewhere[0].verdict
+        same = all(row.verdict == reason for row in elsewhere)
+        title = f"{len(elsewhere)} GPU candidates" + (f", {reason}" if same else "")
+        _twin(words(title), _candidate_table(elsewhere))
+
+
+def _tuning(report: KernelsReport) -> None:
+    tuning = report.tuning
+    assert tuning is not None
+    if tuning.remark:
+        st.caption(words(tuning.remark))
+        return
+    st.text(f"The runtime tuned {counted(tuning.choices, 'kernel')} by itself.")
+    st.download_button(
+        "Download tuning results", tuning.text, "tuning-results.json", key="kernels-tuning"
+    )
+
+
+def _how(report: KernelsReport) -> str:
+    machine = report.machine
+    where = ", ".join(filter(None, (machine.cpu, machine.gpu, machine.runtime)))
+    started = report.started_at.replace("T", " ").partition("+")[0]
+    changed = ", ".join(f"{n}={_text(v)}" for n, v in report.selection.config.changed().items())
+    hot, profiler = report.selection.hot, ""
+    source = "operators of the file, estimated from arithmetic and traffic"
+    if hot.source == "runtime profile":
+        source = "operators of the file as it stands, from the runtime's profile"
+        profiler = f" {taken_off([hot.profiler])}"
+    return (
+        f"{report.variant}: {source}. {where}, {counted(machine.cores, 'core')}, load"
+        f" {machine.load:.1f}; {started} UTC; {changed or 'default options'}.{profiler}"
+    )
+
+
+def _hot_table(hot: HotOperators, raced: frozenset[str]) -> Table:
+    shown = hot.operators[:MOST_ROWS]
+    return {
+        "workload": [o.workload.title for o in shown],
+        "ms in a run": [_digits(o.time_us / 1000) for o in shown],
+        "share, %": [_digits(100 * o.share) for o in shown],
+        "places": [len(o.nodes) for o in shown],
+        "raced": ["yes" if o.workload.key in raced else o.reason or "no" for o in shown],
+        "first node": [o.nodes[0][0] for o in shown],
+        "hash": [o.workload.key[:16] for o in shown],
+    }
+
+
+def _candidate_table(rows: Sequence[Row]) -> Table:
+    return {
+        "candidate": [row.candidate.label for row in rows],
+        "median, ms": [None if row.p50_ms is None else _digits(row.p50_ms) for row in rows],
+        "verdict": [row.verdict for row in rows],
+        "difference of results": [
+            None if row.scaled is None else float(f"{row.scaled:.2g}") for row in rows
+        ],
+        "fewer bits": ["yes" if row.candidate.lossy else "" for row in rows],
+        "options": [
+            ", ".join(f"{n}={_text(v)}" for n, v in row.candidate.changes.items()) for row in rows
+        ],
+    }
+
+
+def _whole_table(confirmation: Confirmation) -> Table:
+    race = confirmation.race
+    timed = [timing.summary for timing in race.timings]
+    return {
+        "variant": [t.label for t in race.timings],
+        "median, ms": [None if s is None else _digits(s.p50_ms) for s in timed],
+        "predicted": [
+            f"{confirmation.predicted[t.label]:.1%} less time"
+            if t.label in confirmation.predicted
+            else ""
+            for t in race.timings
+        ],
+        "verdict": [race.verdict(t.label) for t in race.timings],
+    }
+
+
+def _places(confirmation: Confirmation) -> list[str]:
+    found: list[str] = []
+    for changed in confirmation.changed.values():
+        if changed.reasons:
+            reasons = "; ".join(changed.reasons)
+            found.append(
+                f"{counted(changed.places, 'place')} written anew; others were left: {reasons}."
+            )
+    return found
+
+
+def _pairs(races: Sequence[WorkloadRace]) -> list[Sequence[WorkloadRace]]:
+    return [races[index : index + 2] for index in range(0, len(races), 2)]
+
+
+def _figure(figure: go.Figure, name: str) -> None:
+    kind = st.session_state.get("picture-kind") or "svg"
+    st.plotly_chart(
+        figure,
+        width="stretch",
+        key=f"figure-{name}",
+        config={
+            "displaylogo": False,
+            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+            "toImageButtonOptions": {"format": kind, "filename": f"passlens-{name}", "scale": 2},
+        },
+    )
+
+
+def _twin(title: str, table: Table) -> None:
+    with st.expander(title):
+        st.dataframe(table, hide_index=True, width="stretch")
+
+
+def _digits(number: float) -> float:
+    return float(f"{number:.4g}")
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

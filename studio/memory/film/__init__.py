@@ -1,0 +1,1 @@
+"""Film: the lazy allocator event by event."""

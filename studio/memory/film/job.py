@@ -1,0 +1,187 @@
+"""The lazy allocator as a film: its events, and where naive and best put the same buffers.
+
+    models/<model key>/<run key>/film-<request key>/<content key>.json.gz
+
+The browser plays it by itself: every event carries what it changes, so that a state is reached
+forwards and backwards without asking the server.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from optimizer.errors import StudioError
+from optimizer.isolation import Isolate, Progress
+from optimizer.memory.arena import Arena, Lifetime
+from optimizer.memory.buffer import Buffer, lower_bound
+from optimizer.memory.lazy_allocator import Block, Event, film
+from optimizer.memory.plan import Plan
+from optimizer.memory.registry import Budget, find_planner, make_plan
+from studio.graphview.text import cut, dims_text
+from studio.memory.arena_map import NodeLabel
+from studio.memory.request import ArenaRequest
+from studio.memory.subject import arena_of, labels, open_step
+from studio.store import Cancelled, OpenedModel, OpenedRun, Store
+from studio.whole import made_whole
+
+SCHEMA = "passlens.film/1"
+KINDS = ("allocate", "reuse", "split", "grow", "free", "merge")
+LANES = ("naive", "lazy-best-fit", "best")
+BEST_SECONDS = 2.0
+"""How long the best planner may search; it ends at once where it meets the bound."""
+
+_KEY = re.compile(r"[0-9a-f]{16}")
+
+
+def film_json(
+    arena: Arena, labelled: Mapping[str, NodeLabel], *, budget: Budget | None = None
+) -> dict[str, Any]:
+    """`passlens.film/1`: nodes as they run, buffers, events, and three plans.
+
+    Args:
+        arena: its activations are what is planned.
+        labelled: the nodes of the arena's graph, by id.
+        budget: of the best plan.
+
+    Raises:
+        PlanError: some sizes are unknown.
+    """
+    planned = arena.buffers()
+    # What takes no memory makes no event.
+    kept = [i for i, buffer in enumerate(planned) if buffer.size_bytes and buffer.steps > 0]
+    buffers = [planned[i] for i in kept]
+    activations = arena.of("activations")
+    lives = [activations[i] for i in kept]
+    place = {node: step for step, node in enumerate(arena.nodes)}
+    return {
+        "schema": SCHEMA,
+        "alignment": arena.alignment,
+        "bound": lower_bound(buffers),
+        "nodes": [_node(identity, labelled) for identity in arena.nodes],
+        "buffers": _buffers(buffers, lives, place),
+        "events": _events(film(buffers), buffers),
+        "lanes": [_lane(make_plan(planner, buffers, budget)) for planner in LANES],
+    }
+
+
+def _node(identity: str, labelled: Mapping[str, NodeLabel]) -> list[str]:
+    label = labelled.get(identity, NodeLabel("", "", "unknown"))
+    return [identity, label.name, label.op, label.category]
+
+
+def _buffers(
+    buffers: Sequence[Buffer], lives: Sequence[Lifetime], place: Mapping[str, int]
+) -> dict[str, list[Any]]:
+    return {
+        "name": [cut(life.name, 200) for life in lives],
+        "node": [place.get(life.node, -1) for life in lives],
+        "size": [buffer.size_bytes for buffer in buffers],
+        "start": [buffer.start for buffer in buffers],
+        "end": [buffer.end for buffer in buffers],
+        "type": [f"{life.dtype} {dims_text(life.shape)}".strip() for life in lives],
+        "values": [len(life.values) for life in lives],
+    }
+
+
+def _events(events: Sequence[Event], buffers: Sequence[Buffer]) -> dict[str, list[Any]]:
+    place = {buffer.name: index for index, buffer in enumerate(buffers)}
+    return {
+        "kind": [KINDS.index(event.kind) for event in events],
+        "buffer": [place[event.buffer] for event in events],
+        "offset": [event.offset for event in events],
+        "peak": [event.peak_bytes for event in events],
+        "used": [event.used_bytes for event in events],
+        "removed": [_flat(event.removed) for event in events],
+        "added": [_flat(event.added) for event in events],
+    }
+
+
+def _flat(blocks: Sequence[Block]) -> list[int]:
+    return [number for block in blocks for number in block]
+
+
+def _lane(plan: Plan) -> dict[str, Any]:
+    return {
+        "id": plan.planner,
+        "title": find_planner(plan.planner).title,
+        "offsets": list(plan.offsets),
+        "peak": plan.peak_bytes,
+        "certificate": plan.certificate,
+        "note": cut(plan.note, 120),
+    }
+
+
+def make_film(
+    folder: Path, run_folder: Path, request: ArenaRequest, target: Path, *, progress: Progress
+) -> None:
+    """Write the film of a step's graph into `target`; for a worker process.
+
+    Raises:
+        StudioError: there is no such step, or some sizes are unknown.
+    """
+    progress("reading the graph", 0.1)
+    graph = open_step(folder, run_folder, request).graph
+    progress("finding lifetimes", 0.3)
+    arena, _ = arena_of(graph, request)
+    progress("planning", 0.5)
+    made = film_json(arena, dict(labels(graph)), budget=Budget(BEST_SECONDS))
+    text = json.dumps(made, allow_nan=False, separators=(",", ":")).encode()
+    key = hashlib.sha256(text).hexdigest()[:16]
+    (target / f"{key}.json.gz").write_bytes(gzip.compress(text, compresslevel=5, mtime=0))
+
+
+def film_of(
+    isolate: Isolate,
+    model: OpenedModel,
+    run: OpenedRun,
+    request: ArenaRequest,
+    *,
+    progress: Progress | None = None,
+    cancelled: Cancelled | None = None,
+) -> str:
+    """The content key of a film; made on first use.
+
+    Raises:
+        StudioError: there is no such step, or some sizes are unknown.
+    """
+    folder = run.folder / f"film-{request_key(request)}"
+    if not folder.is_dir():
+        with made_whole(folder) as target:
+            isolate(
+                make_film, model.folder, run.folder, request, target,
+                progress=progress, cancelled=cancelled,
+            )  # fmt: skip
+    path = next(folder.glob("*.json.gz"), None)
+    if path is None:
+        raise StudioError("The film is no longer on disk; reload the page.")
+    return path.name.partition(".")[0]
+
+
+def film_path(run: OpenedRun, request: ArenaRequest, key: str) -> Path:
+    """Where a film lies."""
+    return run.folder / f"film-{request_key(request)}" / f"{key}.json.gz"
+
+
+def film_url(model: OpenedModel, run: OpenedRun, request: ArenaRequest, key: str) -> str:
+    """Where the browser finds it."""
+    return f"/api/film/{model.key}/{run.key}/{request_key(request)}/{key}.json"
+
+
+def request_key(request: ArenaRequest) -> str:
+    """The name of a request's folder: equal requests, equal names."""
+    return hashlib.sha256(f"{SCHEMA} {request}".encode()).hexdigest()[:16]
+
+
+def film_file(store: Store, model_key: str, run_key: str, request: str, key: str) -> Path | None:
+    """The file behind such an address."""
+    steps = store.file(model_key, run_key)
+    if steps is None or not (_KEY.fullmatch(request) and _KEY.fullmatch(key)):
+        return None
+    path = steps.parent / f"film-{request}" / f"{key}.json.gz"
+    return path if path.is_file() else None

@@ -1,0 +1,1 @@
+"""Map: every buffer at its addresses and its time."""

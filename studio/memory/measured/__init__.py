@@ -1,0 +1,1 @@
+"""What ONNX Runtime's arena really did."""

@@ -1,0 +1,120 @@
+"""What the runtime's arena really did, beside what was counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from profiling.arena import ArenaMeasurement
+from studio.memory.arena_map import ArenaMap
+from studio.memory.lanes_figure import Curve, Line
+from studio.memory.measured.job import ArenaRun, measured_key, run_measured
+from studio.memory.setting import Setting
+from studio.numbers import bytes_text, digits, times_text
+from studio.page.figure import show_twin
+from studio.page.launch import launch
+from studio.page.parts import go_to, show_message, words
+from studio.services import pool, store, tasks
+from studio.workspace import current, remember
+
+MEASURED, BLOCK, HELD = "#7a4fc0", "#7a4fc0", "#a05a94"
+_MOST_HELD = 2.0
+
+
+def result(setting: Setting) -> ArenaMeasurement | None:
+    """What was measured of this step, if it was."""
+    task = tasks().get(_key(setting))
+    return task.result if task is not None else None
+
+
+def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[Line]:
+    """The planned block and what is held as heights.
+
+    Args:
+        found: what was measured, if it was.
+        planned_bytes: peak of the plan; what is held is left out where it would dwarf all else.
+    """
+    if found is None:
+        return []
+    drawn = [Line("runtime's block", found.block_bytes, BLOCK)] if found.block_bytes else []
+    if found.held_bytes <= _MOST_HELD * max(planned_bytes, found.block_bytes):
+        drawn.append(Line("held by the runtime", found.held_bytes, HELD))
+    return drawn
+
+
+def curves(found: ArenaMeasurement | None) -> list[Curve]:
+    """The first run's live bytes, in the order in which the nodes ran."""
+    if found is None:
+        return []
+    return [Curve("measured, first run", found.live_bytes, MEASURED)]
+
+
+def offer(setting: Setting, drawn: ArenaMap) -> None:
+    """A button that measures, then what it found."""
+    status = setting.model.summary["statuses"]["runnable"]
+    st.subheader("Measured", anchor=False)
+    if not status["ok"]:
+        show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
+        return
+    launch(
+        _key(setting),
+        partial(
+            run_measured, store(), pool(), (setting.model, setting.run), _request(setting)
+        ),
+        explain=_explain,
+        show=lambda found: _show(found, drawn),
+        name="Measure",
+    )  # fmt: skip
+    if st.button(
+        "The Run page draws the arena of any variant over time",
+        type="tertiary",
+        icon=":material/arrow_forward:",
+    ):
+        workspace = current()
+        remember(replace(workspace, choice=replace(workspace.choice, section="memory")))
+        go_to("run")
+
+
+def _request(setting: Setting) -> ArenaRun:
+    return ArenaRun(setting.request.step, sizes=setting.request.sizes)
+
+
+def _key(setting: Setting) -> tuple[object, ...]:
+    return measured_key(setting.model, setting.run, _request(setting))
+
+
+def _explain() -> None:
+    st.caption(
+        "Three runs with the runtime's profiler on: what its arena requests node by node, the block"
+        " it plans for later runs, and what it holds; drawn on the axis above."
+    )
+
+
+def _show(found: ArenaMeasurement, drawn: ArenaMap) -> None:
+    plan = drawn.plan
+    assert plan is not None
+    parts = [f"first run, live {bytes_text(found.live_peak_bytes)}"]
+    if found.block_bytes:
+        times = found.block_bytes / plan.peak_bytes if plan.peak_bytes else 0
+        parts.append(
+            f"later runs, one block of {bytes_text(found.block_bytes)} ({times_text(times)})"
+        )
+    parts.append(f"held from the system {bytes_text(found.held_bytes)}")
+    st.markdown(words(f"Planned {bytes_text(plan.peak_bytes)}; {'; '.join(parts)}."))
+    st.caption(
+        words(
+            "ONNX Runtime on the CPU, one thread, none of its own rewrites, its reuse of buffers"
+            f" on, in the order that it chooses; {bytes_text(found.base_bytes)} of repacked weights"
+            " were subtracted. The"
+            " arena grows in powers of two, so it holds more than it uses."
+        )
+    )
+    show_twin(
+        "The measured run as a table",
+        {
+            "node": list(found.order),
+            "live, KiB": [digits(size / 1024) for size in found.live_bytes],
+        },
+    )

@@ -1,0 +1,1 @@
+"""Order: what is alive depends on which node runs when."""

@@ -1,0 +1,126 @@
+"""Memory: where every byte of a run lives, planned by different planners, in different orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from studio.memory.film import page as film
+from studio.memory.free_sizes import (
+    assumed_sizes,
+    change_sizes,
+    say_assumed,
+    say_unknown,
+    with_sizes,
+)
+from studio.memory.link import SECTIONS
+from studio.memory.map import page as lanes
+from studio.memory.map.job import MapRequest, maps_key, run_maps
+from studio.memory.orders import page as order
+from studio.memory.planners import page as planners
+from studio.memory.recompute import page as recompute
+from studio.memory.request import ArenaRequest
+from studio.memory.setting import Maps, Setting
+from studio.memory.sidebar import change, sidebar
+from studio.memory.steps import step_slider
+from studio.memory.waiting import settled
+from studio.page.parts import model_and_run, show_message
+from studio.page.sections import choose_section
+from studio.services import pool
+from studio.store import OpenedModel, OpenedRun
+from studio.workspace import current
+
+Section = Callable[[Setting, Maps], None]
+
+TITLES: Mapping[str, str] = dict(
+    zip(SECTIONS, ("Map", "Planners", "Order", "Recompute", "Film"), strict=True)
+)
+_DRAW: Mapping[str, Section] = {
+    "map": lanes.render_section,
+    "planners": planners.render_section,
+    "order": order.render_section,
+    "recompute": recompute.render_section,
+    "film": lambda setting, _: film.render_section(setting),
+}
+
+
+def render() -> None:
+    """The page."""
+    found = model_and_run()
+    if found is not None:
+        _page(*found)
+
+
+def _page(model: OpenedModel, run: OpenedRun) -> None:
+    setting = setting_of(model, run)
+    shown = setting.choice.section
+    choose_section(
+        TITLES, shown, key="memory-section", take=lambda section: change(section=section)
+    )
+    with st.sidebar:
+        sidebar(setting.choice)
+    if not model.summary["statuses"]["optimizable"]["ok"]:
+        reason = model.summary["statuses"]["optimizable"]["reason"]
+        show_message(f"This model cannot be planned: {reason}", key="not-plannable")
+        return
+    step_slider(setting)
+    maps = _maps(setting)
+    if maps is None:
+        return
+    assumed = assumed_sizes(setting, maps.after)
+    if assumed:
+        setting = with_sizes(setting, assumed)
+        maps = _maps(setting)
+        if maps is None:
+            return
+    with st.sidebar:
+        change_sizes(setting, maps.after)
+    say_assumed(assumed)
+    if not maps.after.known:
+        say_unknown(maps.after)
+    elif not maps.after.activations:
+        show_message(
+            "Nothing is kept between two operators here: there are no activations to plan.",
+            key="no-activations",
+        )
+    else:
+        _DRAW[shown](setting, maps)
+
+
+def setting_of(model: OpenedModel, run: OpenedRun) -> Setting:
+    """What this session has chosen, as far as this run has it."""
+    workspace = current()
+    choice = workspace.memory
+    last: int = run.result["steps"]
+    step = last if workspace.view.step is None else min(workspace.view.step, last)
+    request = ArenaRequest(
+        step,
+        views=choice.views,
+        in_place=choice.in_place,
+        alignment=choice.alignment,
+        order=choice.order,
+        sizes=choice.sizes,
+    )
+    return Setting(model, run, request, workspace.view.before, choice)
+
+
+def _maps(setting: Setting) -> Maps | None:
+    """The step that is looked at; None while there is progress or an error to show."""
+    choice, request = setting.choice, setting.request
+    compared = choice.section == "map" and choice.beside and request.step > 0
+    steps = (setting.before_step, request.step) if compared else (request.step,)
+    wanted = tuple(
+        MapRequest(replace(request, step=step), choice.planner, float(choice.seconds))
+        for step in steps
+    )
+    subject = (setting.model, setting.run)
+    found = settled(
+        maps_key(*subject, wanted), partial(run_maps, pool(), subject, wanted), name="Planning"
+    )
+    if found is None:
+        return None
+    *before, after = found
+    return Maps(after, before[0] if before else None, (setting.before_step, request.step))

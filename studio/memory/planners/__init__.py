@@ -1,0 +1,1 @@
+"""Planners: one arena, planned by everybody."""

@@ -1,0 +1,1 @@
+"""Recompute: less memory for more arithmetic."""

@@ -1,0 +1,1 @@
+"""How much memory every step of a trace needs."""

@@ -1,0 +1,98 @@
+"""How much memory every step of a trace needs, so that all steps are drawn on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from optimizer.collection import collection_paused
+from optimizer.isolation import Progress
+from optimizer.memory.facts import floor_bytes, live_bytes
+from studio.memory.kept import Kept, write_json
+from studio.memory.request import ArenaRequest
+from studio.memory.subject import arena_of, lacks_sizes, open_trace, seek
+
+MOST_STEPS = 240
+MOST_NODES = 120_000
+"""Nodes of all steps that are looked at together: some seconds of work."""
+
+MOST_INFERRED = 24
+"""Steps whose shapes are inferred anew, which takes about half a second each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Some steps of a trace, the first and the last among them.
+
+    Attributes:
+        steps: numbers of the steps, rising.
+        bound_bytes: the most that is alive at once at each of them; None where sizes are unknown.
+        floor_bytes: the largest single operator at each of them; None likewise.
+        nodes: how many run at each of them.
+    """
+
+    steps: tuple[int, ...]
+    bound_bytes: tuple[int | None, ...]
+    floor_bytes: tuple[int | None, ...]
+    nodes: tuple[int, ...]
+
+
+def looked_at(steps: int, nodes: int, *, most: int = MOST_STEPS) -> list[int]:
+    """The steps that are looked at, evenly spread where all would take too long.
+
+    Args:
+        steps: of the trace.
+        nodes: of the source.
+        most: how many at most.
+    """
+    most = max(2, min(most, MOST_NODES // max(1, nodes)))
+    if steps + 1 <= most:
+        return list(range(steps + 1))
+    return sorted({round(index * steps / (most - 1)) for index in range(most)})
+
+
+def walk_steps(
+    folder: Path, run_folder: Path, request: ArenaRequest, file: Path, *, progress: Progress
+) -> None:
+    """Write the walk of a request, whose own step is of no account.
+
+    Raises:
+        StudioError: the trace cannot be read.
+    """
+    progress("reading", 0.0)
+    with collection_paused():
+        cursor = open_trace(folder, run_folder)
+        source = cursor.model.graph
+        inferred = request.sizes and lacks_sizes(source, dict(request.sizes))
+        most = MOST_INFERRED if inferred else MOST_STEPS
+        steps = looked_at(cursor.trace.steps, len(source), most=most)
+        rows: list[tuple[int, int | None, int | None, int]] = []
+        for number, step in enumerate(steps):
+            progress(f"step {step} of {cursor.trace.steps}", number / len(steps))
+            model = seek(cursor, folder, run_folder, replace(request, step=step))
+            arena, _ = arena_of(model.graph, request)
+            known = all(one.region != "activations" for one in arena.unknown)
+            bound = max(live_bytes(arena), default=0) if known else None
+            floor = floor_bytes(arena) if known else None
+            rows.append((step, bound, floor, len(arena.nodes)))
+        write_json(file, _columns(rows))
+
+
+def _columns(rows: Sequence[tuple[int, int | None, int | None, int]]) -> dict[str, Any]:
+    names = ("steps", "bound_bytes", "floor_bytes", "nodes")
+    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
+
+
+def _walk(data: dict[str, Any]) -> Walk:
+    return Walk(**{name: tuple(column) for name, column in data.items()})
+
+
+def _any_step(request: ArenaRequest) -> ArenaRequest:
+    """What all steps and orders share."""
+    return replace(request, step=0, order="file")
+
+
+WALK: Kept[ArenaRequest, Walk] = Kept("walk", walk_steps, _walk, counts=_any_step)
+"""The walk through a run, the same for every step and order that is asked for."""

@@ -1,0 +1,1 @@
+"""Model: choose a network, see its graph, read what is in it."""

@@ -1,0 +1,1 @@
+"""What all pages share: work and its progress, figures, errors, messages."""

@@ -1,0 +1,131 @@
+"""Pieces that several pages show: work under way, errors, the viewer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NoReturn, cast
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+from optimizer.errors import StudioError
+from studio.gallery import gallery
+from studio.numbers import counted
+from studio.opening import model_task, run_task, title_of, try_again
+from studio.page.findings import by_kind
+from studio.store import OpenedModel, OpenedRun
+from studio.tasks import Task
+from studio.workspace import current, remember
+
+PATIENCE_S = 0.4
+"""How long a page waits for quick work before it shows progress instead."""
+
+LOOK_AGAIN_S = 0.4
+MAX_KINDS = 6
+MOST_FILE_NAME = 60
+_PLACES = "places"
+
+
+def set_places(places: Mapping[str, Page]) -> None:
+    """Tell the pages of this session about each other."""
+    st.session_state[_PLACES] = dict(places)
+
+
+def go_to(place: str) -> NoReturn:
+    """Switch to another page."""
+    st.switch_page(cast("dict[str, Page]", st.session_state[_PLACES])[place])
+
+
+def look_at(node_id: str, step: int | None) -> NoReturn:
+    """Select a node in the viewer and go there; the folding is the viewer's choice again.
+
+    Args:
+        node_id: of the node, as in `optimizer.model.graph`.
+        step: the step of the trace whose graph has it; None or 0 for the source as it was opened.
+    """
+    workspace = current()
+    at = step or workspace.view.step
+    view = replace(workspace.view, step=at, select=(node_id,), open=None)
+    remember(replace(workspace, view=view, seq=workspace.seq + 1))
+    go_to("rewrite" if step else "model")
+
+
+def show_error(error: StudioError, *, key: str = "error") -> None:
+    """An error as a quiet box: plain text, for it may quote the model."""
+    with st.container(key=f"quiet-{key}"):
+        st.text(error.message)
+        kinds = by_kind(error.findings)
+        others = [k for k in kinds if len(k.places) > 1 or k.message not in error.message]
+        for kind in others[:MAX_KINDS]:
+            st.text(f"• {kind}")
+        if len(others) > MAX_KINDS:
+            st.text(f"… and {counted(len(others) - MAX_KINDS, 'more kind')} of findings")
+
+
+def show_failure(error: StudioError, retry: Callable[[], None]) -> None:
+    """A page that has nothing to show: why, and the ways on."""
+    show_error(error)
+    with st.container(horizontal=True):
+        st.button("Try again", on_click=retry)
+        if current().model != gallery.SAMPLE and st.button("Open ResNet-50"):
+            remember(current().with_model(gallery.SAMPLE))
+            st.rerun()
+
+
+def follow(task: Task[Any], words: str) -> None:
+    """Progress of a task until it ends, then the page runs again."""
+
+    @st.fragment(run_every=LOOK_AGAIN_S)
+    def look() -> None:
+        if task.done:
+            st.rerun()
+        left = task.seconds_left
+        rest = f" · about {left:.0f} s left" if left is not None else ""
+        text = "cancelling" if task.cancelling else f"{task.text}{rest}"
+        st.progress(min(1.0, max(0.0, task.fraction)), text=f"{words}: {text}")
+        st.button("Cancel", key=f"cancel-{words}", on_click=task.cancel, disabled=task.cancelling)
+
+    look()
+
+
+def model_and_run() -> tuple[OpenedModel, OpenedRun] | None:
+    """The workspace's model and its run; None while there is progress or an error to show."""
+    workspace = current()
+    opening = model_task(workspace)
+    if not opening.wait(PATIENCE_S):
+        follow(opening, f"Opening {words(title_of(workspace))}")
+        return None
+    if opening.error is not None:
+        show_failure(opening.error, partial(try_again, workspace))
+    if opening.result is None:
+        return None
+    running = run_task(workspace, opening.result)
+    if not running.wait(PATIENCE_S):
+        follow(running, "Optimizing")
+        return None
+    if running.error is not None:
+        show_failure(running.error, partial(try_again, workspace))
+    return None if running.result is None else (opening.result, running.result)
+
+
+def show_message(text: str, *, key: str) -> None:
+    """A quiet box of plain text."""
+    with st.container(key=f"quiet-{key}"):
+        st.text(text)
+
+
+def file_stem() -> str:
+    """The open model's name as the start of a file's: letters, digits, dots and dashes alone."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", title_of(current()).removesuffix(".onnx")).strip("-.")
+    return name[:MOST_FILE_NAME].lower() or "model"
+
+
+def words(text: str) -> str:
+    """A model's text made safe for places that read Markdown."""
+    return "".join(f"\\{c}" if c in _MARKDOWN else c for c in text if c.isprintable())
+
+
+_MARKDOWN = set("\\`*_{}[]()#+-.!|<>~:$&")

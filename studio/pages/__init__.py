@@ -1,1 +1,0 @@
-"""One file a page, drawing top to bottom; nothing is computed here."""

@@ -1,1 +1,0 @@
-"""Cost: what each rewrite bought."""

@@ -1,1 +1,0 @@
-"""The History page: what was measured, here and elsewhere."""

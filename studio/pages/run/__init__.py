@@ -1,1 +1,0 @@
-"""The Run page, a file a section."""

@@ -1,0 +1,1 @@
+"""Race: which variant is faster, and how sure that is."""

@@ -1,0 +1,122 @@
+"""Race: which variant is faster, and how sure that is; at one size, or over several."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from profiling.config.question import meaning_of, question_of
+from studio.page.launch import launch
+from studio.page.parts import show_message
+from studio.page.recorded import show_earlier
+from studio.page.result_actions import beside
+from studio.race.job import RaceReport, RaceRequest, race_from_payload, race_key, run_race
+from studio.race.report import show_race, show_race_cut_short, show_race_so_far
+from studio.race.sweep.job import dimensions_of
+from studio.race.sweep.page import render_sweep
+from studio.services import keeper, pool, store
+from studio.variants.link import SweepChoice
+from studio.variants.problem import with_labels
+from studio.variants.setting import Setting
+from studio.workspace import current, remember
+
+__all__ = ["render_section", "show_race"]
+
+_SET_UP_S = 4
+"""What each variant takes beside its steady runs: a process, a session, warming up."""
+
+_MODE = "race-mode"
+
+
+def render_section(setting: Setting) -> None:
+    """The section: a race of all variants, or a sweep of one."""
+    dimensions = dimensions_of(setting.model)
+    if dimensions:
+        _choose_mode(dimensions)
+    if setting.run.result["steps"] == 0 and len({e.step for e in setting.entrants}) == 1:
+        _no_rewrites(setting)
+    if setting.chosen.left_out:
+        show_message(with_labels(setting.chosen.left_out), key="left-out")
+    if dimensions and current().choice.sweep is not None:
+        render_sweep(setting, dimensions)
+    else:
+        _race(setting)
+
+
+def _race(setting: Setting) -> None:
+    request = RaceRequest(setting.chosen.asked, setting.seconds)
+    subject = (setting.model, setting.run)
+    launch(
+        race_key(*subject, request),
+        partial(run_race, store(), pool(), subject, request, keep=keeper().keep),
+        explain=lambda: _explain(setting, request),
+        show=_show,
+        beside=lambda report: beside(report.kept),
+        name="Race",
+        show_partial=show_race_so_far,
+        show_left=show_race_cut_short,
+        held=setting.held,
+        earlier=lambda: show_earlier("race", setting.model, race_from_payload, show_race),
+    )
+
+
+def _show(report: RaceReport) -> None:
+    if keeper().problem:
+        show_message(keeper().problem, key="not-kept")
+    show_race(report)
+
+
+def _explain(setting: Setting, request: RaceRequest) -> None:
+    """What will be here, what runs for it, and for how long."""
+    names = " · ".join(escape(entrant.label) for entrant in setting.entrants)
+    duration = setting.seconds * 1.3 + _SET_UP_S * sum(map(len, request.asked))
+    st.html(
+        f'<div class="empty"><h2>Which one is faster?</h2><p>{names}</p>{_questions(request)}'
+        "<p>Each variant runs in a process of its own, in turns with the others; outputs are "
+        f"compared first. It ends when all is sure, after about {duration:.0f} s at most.</p>"
+        "<p>Here will be: every run as a dot; who is faster, with a 95 % interval; percentiles and "
+        "memory; what importing, creating the session and the first run cost.</p></div>"
+    )
+
+
+def _questions(request: RaceRequest) -> str:
+    """A line for each question, with its share of the time."""
+    asked = [[entrant.config for entrant in entrants] for entrants in request.asked]
+    lines = [
+        f"<li><b>{question.capitalize()}</b>: {meaning_of(configs)}; "
+        f"up to {request.seconds_each:.3g} s of steady running</li>"
+        for configs in asked
+        if (question := question_of(configs)) is not None
+    ]
+    return f"<ul>{''.join(lines)}</ul>" if lines else ""
+
+
+def _no_rewrites(setting: Setting) -> None:
+    if len({tuple(sorted(e.config.changed().items())) for e in setting.entrants}) == 1:
+        text = (
+            "No pass found anything to do here, so all variants are the same; "
+            "let one of them vary an option."
+        )
+        show_message(text, key="no-rewrites")
+
+
+def _choose_mode(dimensions: tuple[str, ...]) -> None:
+    """One size, or several of them; only where the model leaves a size open."""
+    st.session_state[_MODE] = "sweep" if current().choice.sweep is not None else "race"
+
+    def pick() -> None:
+        sweep = SweepChoice(dimensions[0]) if st.session_state[_MODE] == "sweep" else None
+        remember(replace(current(), choice=replace(current().choice, sweep=sweep)))
+
+    st.segmented_control(
+        "What to race over",
+        ["race", "sweep"],
+        format_func={"race": "One size", "sweep": "Several sizes"}.__getitem__,
+        key=_MODE,
+        on_change=pick,
+        label_visibility="collapsed",
+        required=True,
+    )

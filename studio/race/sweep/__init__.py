@@ -1,0 +1,1 @@
+"""Sweep: the same race at several sizes of one dimension."""

@@ -1,0 +1,1 @@
+"""Recordings: those a person keeps, and those that come with Passlens."""

@@ -1,0 +1,1 @@
+"""Rewrite: switch passes, step through every rewrite."""

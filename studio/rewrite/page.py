@@ -1,0 +1,83 @@
+"""Rewrite, the heart: switch passes, step through every rewrite, before and after side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from studio.opening import model_task, run_task, try_again, verify_task, versus_task
+from studio.page.parts import LOOK_AGAIN_S, PATIENCE_S, show_failure
+from studio.store import OpenedModel
+from studio.tasks import Task
+from studio.viewer import passlens_viewer
+from studio.viewing import changed_pipeline, changed_view, workbench
+from studio.workspace import Veto, Workspace, current, remember
+
+KEY = "rewrite-viewer"
+
+
+def render() -> None:
+    """The page: the workbench is one component; here is only what it cannot do by itself."""
+    workspace = current()
+    opening = model_task(workspace)
+    opening.wait(PATIENCE_S)
+    if opening.error is not None:
+        show_failure(opening.error, partial(try_again, workspace))
+    else:
+        _workbench(workspace, opening)
+
+
+def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
+    """The viewer from the first moment: its own files load while the model is being opened."""
+    running = verifying = versus = None
+    if opening.result is not None:
+        running = run_task(workspace, opening.result)
+        running.wait(PATIENCE_S)
+        if running.result is not None:
+            verifying = verify_task(opening.result, running.result)
+        versus = versus_task(workspace, opening.result)
+    pending = [t for t in (opening, running, versus, verifying) if t is not None and not t.done]
+
+    @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
+    def look() -> None:
+        if any(task.done for task in pending) or current() != workspace:
+            st.rerun()
+        passlens_viewer(
+            workbench(workspace, opening, running, verifying, versus=versus),
+            key=KEY,
+            on_view=lambda: _take("view", changed_view),
+            on_pipeline=lambda: _take("pipeline", changed_pipeline),
+            on_veto=lambda: _take("veto", _vetoed),
+            on_unveto=lambda: _take("unveto", _allowed),
+            on_cancel=(running or opening).cancel,
+        )
+
+    look()
+
+
+def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:
+    """Let an event from the browser change this session's workspace."""
+    event = st.session_state[KEY].get(name)
+    if event is not None:
+        remember(change(current(), event))
+        if name != "view":
+            try_again(current())
+
+
+def _vetoed(workspace: Workspace, event: Any) -> Workspace:
+    match event:
+        case {"match": str(match), "rule": str(rule), "root": str(root), "step": int(step)}:
+            return workspace.with_veto(Veto(match, rule, root), step=step)
+        case _:
+            return workspace
+
+
+def _allowed(workspace: Workspace, event: Any) -> Workspace:
+    match event:
+        case {"match": str(match), "step": int(step)}:
+            return workspace.without_veto(match, step=step)
+        case _:
+            return workspace

@@ -1,0 +1,1 @@
+"""Run: choose variants once; race them, and see in each section why one wins."""

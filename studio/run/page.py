@@ -1,0 +1,74 @@
+"""Run: choose variants once; race them, and see in each section why one wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from profiling.config.question import explained
+from studio.capture import page as capture
+from studio.kernels import page as kernels
+from studio.page.parts import model_and_run, show_message
+from studio.page.sections import choose_section
+from studio.race import page as race
+from studio.store import OpenedModel, OpenedRun
+from studio.timeline import memory_page as memory
+from studio.timeline import page as timeline
+from studio.variants.link import SECTIONS
+from studio.variants.setting import Setting
+from studio.variants.sidebar import choose
+from studio.workspace import current, remember
+
+Section = Callable[[Setting], None]
+
+TITLES: Mapping[str, str] = dict(
+    zip(SECTIONS, ("Race", "Timeline", "Memory", "Kernels", "CUDA Graph"), strict=True)
+)
+_DRAW: Mapping[str, Section] = dict(
+    zip(
+        SECTIONS,
+        (
+            race.render_section,
+            timeline.render_section,
+            memory.render_section,
+            kernels.render_section,
+            capture.render_section,
+        ),
+        strict=True,
+    )
+)
+
+
+def render() -> None:
+    """The page."""
+    found = model_and_run()
+    if found is not None:
+        _page(*found)
+
+
+def _page(model: OpenedModel, run: OpenedRun) -> None:
+    with st.sidebar:
+        chosen, problem = choose(model, run)
+    status = model.summary["statuses"]["runnable"]
+    choose_section(TITLES, current().choice.section, key="section", take=_take)
+    if not status["ok"]:
+        show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
+    else:
+        choice = current().choice
+        setting = Setting(model, run, chosen, float(choice.seconds), problem)
+        if choice.section != "race":
+            _say_question(setting)
+        _DRAW[choice.section](setting)
+
+
+def _say_question(setting: Setting) -> None:
+    """Which of the two questions a section is about that asks only one."""
+    text = explained([[entrant.config for entrant in setting.entrants]])
+    if text:
+        st.caption(text)
+
+
+def _take(section: str) -> None:
+    remember(replace(current(), choice=replace(current().choice, section=section)))

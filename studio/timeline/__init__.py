@@ -1,0 +1,1 @@
+"""Timeline: when which operator runs, and what memory a run takes."""

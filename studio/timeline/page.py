@@ -1,0 +1,253 @@
+"""Timeline: when which operator runs, with the gaps between them."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from profiling.timeline.attribution import Attribution
+from profiling.timeline.balance import balance
+from profiling.timeline.chrome_trace import chrome_trace
+from profiling.timeline.finding import taken_off
+from profiling.timeline.profile import Phase
+from studio.figures.change_bars import change_bars, row_became, row_name, row_title, tree_map
+from studio.figures.template import color_of
+from studio.numbers import counted, digits
+from studio.page.launch import launch
+from studio.page.parts import file_stem, show_message, words
+from studio.page.recorded import show_earlier
+from studio.page.result_actions import beside
+from studio.services import keeper, pool, store
+from studio.timeline.figure import gantt
+from studio.timeline.job import ProfileRequest, profile_key, run_profile
+from studio.timeline.operators_figure import Kernels, operator_bars, operator_times
+from studio.timeline.result import ProfileReport, profile_from_payload
+from studio.variants.setting import Setting
+
+Table = dict[str, list[Any]]
+MOST_ROWS = 500
+_PHASES = {"steady": "Steady run", "first": "First run"}
+_DRAWN = {
+    "steady": "Every operator and every gap as long as in the middle one of all steady runs; all "
+    "figures here are of this run.",
+    "first": "The first run; all figures here are of it.",
+}
+
+
+def render_section(setting: Setting) -> None:
+    """The section."""
+    launch_profile(setting, show_timeline)
+
+
+def launch_profile(setting: Setting, show: Any) -> None:
+    """The profile of all entrants, which timeline and memory share."""
+
+    def show_recorded(report: ProfileReport) -> None:
+        show_failures(report)
+        show(report)
+
+    def show_it(report: ProfileReport) -> None:
+        if keeper().problem:
+            show_message(keeper().problem, key="not-kept")
+        show_recorded(report)
+
+    request = ProfileRequest(setting.entrants)
+    subject = (setting.model, setting.run)
+    launch(
+        profile_key(*subject, request),
+        partial(run_profile, store(), pool(), subject, request, keep=keeper().keep),
+        explain=lambda: _explain(setting),
+        show=show_it,
+        beside=lambda report: beside(report.kept),
+        name="Profile",
+        held=setting.held,
+        earlier=lambda: show_earlier("profile", setting.model, profile_from_payload, show_recorded),
+    )
+
+
+def _explain(setting: Setting) -> None:
+    names = ", ".join(escape(entrant.label) for entrant in setting.entrants)
+    st.html(
+        '<div class="empty"><h2>Where does the time go?</h2>'
+        f"<p>{names}: eleven runs each with the runtime's profiler on, in turns with eleven "
+        "without, so that what it costs itself is known and taken off. Here will be every operator "
+        "on a time axis with the gaps between, what a fused operator takes against its originals, "
+        "and the memory over the run; the viewer gets the times as colours.</p></div>"
+    )
+
+
+def show_timeline(report: ProfileReport) -> None:
+    """Everything that ran, the finding first."""
+    profiles = report.profiles
+    if not profiles:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        phase = choose_phase("timeline")
+        pair = _pair(list(profiles))
+        st.download_button(
+            "Chrome trace",
+            data=lambda: json.dumps(chrome_trace(profiles), separators=(",", ":")),
+            file_name=f"{file_stem()}-timeline.json",
+            mime="application/json",
+            icon=":material/download:",
+            help="All runs, for chrome://tracing and ui.perfetto.dev",
+            on_click="ignore",
+        )
+    figure(gantt(profiles, phase, dark=is_dark()), "timeline")
+    st.caption(words(f"{_DRAWN[phase]} Bare stretches: no operator ran. {how(report)}"))
+    twin("How each run adds up", _sums(report, phase))
+    colors = {label: color_of(index) for index, label in enumerate(profiles)}
+    if pair is not None:
+        found = report.attribution(*pair, phase)
+        shown = (colors[pair[0]], colors[pair[1]])
+        figure(change_bars(found, report.source, labels=pair, colors=shown), "changes")
+        st.caption(_ATTRIBUTED)
+        twin("All nodes as a table", _rows(found, report))
+    kernels = {one.label: one.kernels(phase) for one in report.variants if one.profile is not None}
+    figure(operator_bars(kernels, colors), "operators")
+    twin("Operators as a table", _operators(kernels))
+    figure(tree_map(kernels, dark=is_dark()), "tree")
+    st.caption("Area is time, on one scale for all variants: click a kind to see its nodes.")
+
+
+def show_failures(report: ProfileReport) -> None:
+    """Variants that did not run, each with its reason."""
+    for number, one in enumerate(report.variants):
+        if one.error:
+            show_message(f"{one.label}: {one.error}", key=f"profile-{number}")
+
+
+def choose_phase(key: str, default: Phase = "steady") -> Phase:
+    """Which run is looked at."""
+    chosen = st.segmented_control(
+        "Run",
+        list(_PHASES),
+        format_func=_PHASES.__getitem__,
+        default=default,
+        key=f"phase-{key}",
+        label_visibility="collapsed",
+        required=True,
+    )
+    return "first" if chosen == "first" else "steady"
+
+
+def how(report: ProfileReport) -> str:
+    """How it was measured, and on what."""
+    machine = report.machine
+    where = ", ".join(filter(None, (machine.cpu, machine.gpu, machine.runtime)))
+    started = report.started_at.replace("T", " ").partition("+")[0]
+    kept = max((len(profile.timeline.runs) for profile in report.profiles.values()), default=0)
+    count = str(kept) if report.runs in (0, kept) else f"{report.runs} ({kept} kept)"
+    return (
+        f"{where}, {counted(machine.cores, 'core')}, load {machine.load:.1f}; {started} UTC;"
+        f" {count} runs of each, the variants in turns, with the runtime's profiler on."
+        f" {taken_off(profile.profiler for profile in report.profiles.values())}"
+        " Which variant is faster is a question for Race."
+    )
+
+
+def figure(drawn: go.Figure, name: str) -> None:
+    """A figure that can be downloaded."""
+    kind = st.session_state.get("picture-kind") or "svg"
+    st.plotly_chart(
+        drawn,
+        width="stretch",
+        key=f"figure-{name}",
+        config={
+            "displaylogo": False,
+            "scrollZoom": False,
+            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+            "toImageButtonOptions": {"format": kind, "filename": f"passlens-{name}", "scale": 2},
+        },
+    )
+
+
+def twin(title: str, table: Table) -> None:
+    """A figure's numbers."""
+    with st.expander(title):
+        st.dataframe(table, hide_index=True, width="stretch")
+
+
+def is_dark() -> bool:
+    """Whether the visitor's page is dark."""
+    return st.context.theme.type == "dark"
+
+
+def _pair(labels: list[str]) -> tuple[str, str] | None:
+    """Which two variants are compared node by node."""
+    if len(labels) < 2:
+        return None
+    if len(labels) == 2:
+        return labels[0], labels[1]
+    before = st.selectbox("Before", labels, index=0, key="profile-before", width=200)
+    others = [label for label in labels if label != before]
+    after = st.selectbox("After", others, index=len(others) - 1, key="profile-after", width=200)
+    return before, after
+
+
+_ATTRIBUTED = (
+    "Nodes of the source that some operator computes together, before or after, are one row; the "
+    "runtime's own fusions are traced back as well."
+)
+
+
+def _sums(report: ProfileReport, phase: Phase) -> Table:
+    runs = [(label, profile.run(phase)) for label, profile in report.profiles.items()]
+    sums = [(label, run, balance(run)) for label, run in runs if run is not None]
+    table: Table = {
+        "variant": [label for label, _, _ in sums],
+        "run, µs": [digits(one.run_us) for _, _, one in sums],
+        "sum of operators, µs": [digits(sum(one.own_us)) for _, _, one in sums],
+        "side by side, µs": [digits(-one.overlap_us) for _, _, one in sums],
+        "gaps between them, µs": [digits(one.executor_us) for _, _, one in sums],
+        "inputs and outputs, µs": [digits(one.around_us) for _, _, one in sums],
+        "operators": [len(run.events) for _, run, _ in sums],
+    }
+    costs = [report.profiles[label].profiler for label, _, _ in sums]
+    if phase == "steady" and any(costs):
+        table["profiler, taken off each operator, µs"] = [
+            None if cost is None else digits(cost.node_us) for cost in costs
+        ]
+        table["median run without the profiler, µs"] = [
+            None if cost is None or cost.run_us is None else digits(cost.run_us) for cost in costs
+        ]
+    return table
+
+
+def _rows(found: Attribution, report: ProfileReport) -> Table:
+    rows = [*found.rows[:MOST_ROWS]]
+    if found.unattributed.before or found.unattributed.after:
+        rows.append(found.unattributed)
+    left = found.rows[MOST_ROWS:]
+    source = report.source
+    table: Table = {
+        "source nodes": [row_title(row, source) for row in rows],
+        "became": [row_became(row, source) for row in rows],
+        "before, ms": [_ms(row.before_us) for row in rows],
+        "after, ms": [_ms(row.after_us) for row in rows],
+        "saved, ms": [_ms(row.saved_us) for row in rows],
+        "first name": [row_name(row, source) for row in rows],
+    }
+    if left:
+        before, after = sum(row.before_us for row in left), sum(row.after_us for row in left)
+        last = (f"{len(left):,} more rows", "", _ms(before), _ms(after), _ms(before - after), "")
+        for cells, cell in zip(table.values(), last, strict=True):
+            cells.append(cell)
+    return table
+
+
+def _operators(kernels: Kernels) -> Table:
+    times = operator_times(kernels)
+    table: Table = {"operator": list(times)}
+    for index, label in enumerate(kernels):
+        table[f"{label}, ms"] = [_ms(each[index]) for each in times.values()]
+    return table
+
+
+def _ms(time_us: float) -> float:
+    return float(f"{time_us / 1000:.4g}")

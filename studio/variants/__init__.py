@@ -1,0 +1,1 @@
+"""The variants of the Run page: which graphs, under which options."""

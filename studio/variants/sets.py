@@ -1,0 +1,49 @@
+"""Sets of variants that are worth racing, one click each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from optimizer.registry import PRESETS
+from profiling.config.option import Value
+from studio.variants.link import LAST, SOURCE, EntrantChoice, RunChoice
+from studio.variants.options import why_not
+from studio.workspace import Workspace
+
+
+def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]:
+    """Name -> what the page is set to by it; only what this machine and this trace allow."""
+    found: dict[str, RunChoice] = {}
+    if has_rewrites:
+        others = [p for p in PRESETS if p != workspace.preset or workspace.on or workspace.off]
+        graphs = [SOURCE, LAST, *others]
+        entrants = tuple(EntrantChoice(graph) for graph in graphs)
+        found["Source / last step / presets"] = replace(workspace.choice, entrants=entrants)
+    found["The same twice"] = replace(
+        workspace.choice, entrants=(EntrantChoice(LAST), EntrantChoice(LAST))
+    )
+    found["Threads 1 / 2"] = _varied(workspace, "intra_threads", 1, 2)
+    found["Runtime's optimizations off / all"] = _varied(
+        workspace, "graph_optimization", "disabled", "all"
+    )
+    return found if why_not("cuda") else {**found, **gpu_sets(workspace)}
+
+
+def gpu_sets(workspace: Workspace) -> dict[str, RunChoice]:
+    """Those that need an NVIDIA GPU."""
+    on_gpu = {**dict(workspace.choice.options), "device": "cuda"}
+    return {
+        "CUDA graph off / on": _varied(workspace, "cuda_graph", False, True, options=on_gpu),
+        "TF32 off / on": _varied(workspace, "tf32", False, True, options=on_gpu),
+    }
+
+
+def _varied(
+    workspace: Workspace, name: str, *values: Value, options: Mapping[str, Value] | None = None
+) -> RunChoice:
+    """The last step under each value of one option."""
+    entrants = tuple(EntrantChoice(LAST, ((name, value),)) for value in values)
+    common = dict(workspace.choice.options) if options is None else dict(options)
+    common.pop(name, None)
+    return replace(workspace.choice, entrants=entrants, options=tuple(sorted(common.items())))

@@ -1,0 +1,290 @@
+"""The variants of the Run page: which graphs, under which options, for how long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import starmap
+
+import streamlit as st
+
+from optimizer.registry import PRESETS
+from profiling.config import RunConfig
+from profiling.config.option import setting_text
+from profiling.config.question import QUESTIONS, As, ask, config_for, explained
+from studio.page.parts import words
+from studio.store import OpenedModel, OpenedRun
+from studio.variants.contradictions import Problem, problem_of, with_mend
+from studio.variants.entrant import LAST as LAST_STEP
+from studio.variants.entrant import Entrant
+from studio.variants.link import (
+    LAST,
+    LEAST_SECONDS,
+    MOST_ENTRANTS,
+    MOST_SECONDS,
+    SOURCE,
+    EntrantChoice,
+    RunChoice,
+)
+from studio.variants.options import common_options, vary
+from studio.variants.problem import mend_text
+from studio.variants.sets import sets_of
+from studio.variants.setting import Chosen
+from studio.workspace import Workspace, current, remember
+
+_STEP = "step"
+_LAST_SOUND = "run-last-sound"
+
+
+def choose(model: OpenedModel, run: OpenedRun) -> tuple[Chosen, Problem | None]:
+    """The variants that are chosen; they are in the link.
+
+    Where their options contradict each other: the problem, and the variants as they were before.
+    """
+    last: int = run.result["steps"]
+    st.subheader("Variants", anchor=False)
+    for index, choice in enumerate(current().choice.entrants):
+        _row(index, choice, last=last)
+    _more(last)
+    _asked()
+    _seconds()
+    common_options()
+    place = (model.key, run.key)
+    problem = problem_of(current().choice)
+    if problem is not None:
+        before, chosen = st.session_state.get(_LAST_SOUND, (None, None))
+        return (chosen if before == place else _mended(problem, last=last)), problem
+    chosen = chosen_of(current(), last=last)
+    st.session_state[_LAST_SOUND] = (place, chosen)
+    return chosen, None
+
+
+def _mended(problem: Problem, *, last: int) -> Chosen:
+    """What would be chosen with the likeliest mend; a link may arrive with a contradiction."""
+    workspace = current()
+    mend = problem.contradiction.mends[0]
+    sound = replace(workspace, choice=with_mend(workspace.choice, problem, mend))
+    return chosen_of(sound, last=last)
+
+
+def chosen_of(workspace: Workspace, *, last: int) -> Chosen:
+    """What is chosen, with labels of their own.
+
+    Args:
+        workspace: whose choice it is.
+        last: step of the open trace.
+
+    Raises:
+        Refused: options contradict each other, or the question.
+    """
+    choice = workspace.choice
+    common = dict(choice.options)
+    found = ask(choice.asked, [{**common, **dict(one.options)} for one in choice.entrants])
+    labels = _labels(workspace, last=last)
+    return Chosen(
+        tuple(
+            tuple(
+                _entrant(one, label, config, workspace, last=last)
+                for one, label, config in zip(choice.entrants, labels, configs, strict=True)
+            )
+            for configs in found.configs
+        ),
+        found.left_out,
+    )
+
+
+def _labels(workspace: Workspace, *, last: int) -> list[str]:
+    """What the variants are called; the second of equal ones gets a number."""
+    found: list[str] = []
+    seen: Counter[str] = Counter()
+    for choice in workspace.choice.entrants:
+        label = label_of(choice, workspace, last=last)
+        seen[label] += 1
+        found.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
+    return found
+
+
+def label_of(choice: EntrantChoice, workspace: Workspace, *, last: int) -> str:
+    """What a variant is called: its graph, and what it changes of the common options."""
+    changes = ", ".join(starmap(setting_text, choice.options))
+    graph = graph_name(choice.graph, workspace, last=last)
+    return f"{graph}, {changes}" if changes else graph
+
+
+def graph_name(graph: str, workspace: Workspace, *, last: int) -> str:
+    """What a graph is called: "source", "default preset", "own pipeline", "step 12"."""
+    if graph == SOURCE:
+        return "source"
+    if graph == LAST:
+        return f"{workspace.preset} preset" if _is_preset(workspace) else "own pipeline"
+    return f"{graph} preset" if graph in PRESETS else f"step {min(int(graph), last)}"
+
+
+def _is_preset(workspace: Workspace) -> bool:
+    return not (workspace.on or workspace.off or workspace.vetoed) and workspace.preset != "none"
+
+
+def _entrant(
+    choice: EntrantChoice, label: str, config: RunConfig, workspace: Workspace, *, last: int
+) -> Entrant:
+    match choice.graph:
+        case "source":
+            return Entrant(label, 0, config)
+        case "last":
+            return Entrant(label, last, config)
+        case preset if preset in PRESETS:
+            if _is_preset(workspace) and workspace.preset == preset:
+                return Entrant(label, last, config)
+            return Entrant(label, LAST_STEP, config, preset)
+        case step:
+            return Entrant(label, min(int(step), last), config)
+
+
+def _put(*entrants: EntrantChoice) -> None:
+    _keep(replace(current().choice, entrants=entrants))
+
+
+def _keep(choice: RunChoice) -> None:
+    remember(replace(current(), choice=choice))
+
+
+def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
+    """One variant: its graph, what it varies, away with it."""
+    workspace = current()
+    is_step = choice.graph.isdecimal()
+    graphs = [SOURCE, LAST]
+    graphs += [p for p in PRESETS if not (_is_preset(workspace) and p == workspace.preset)]
+    if choice.graph in PRESETS and choice.graph not in graphs:
+        graphs.append(choice.graph)
+    graphs += [_STEP] if last > 0 else []
+    key = f"graph-{index}"
+    st.session_state[key] = _STEP if is_step else choice.graph
+    with st.container(key=f"entrant-{index}", gap="xsmall"):
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            st.selectbox(
+                f"Variant {index + 1}",
+                graphs,
+                format_func=lambda graph: (
+                    "a step …" if graph == _STEP else graph_name(graph, workspace, last=last)
+                ),
+                key=key,
+                on_change=_pick_graph,
+                args=(index, last),
+                label_visibility="collapsed",
+            )
+            _tune(index, choice)
+            st.button(
+                "",
+                icon=":material/close:",
+                key=f"remove-{index}",
+                help="Leave it out",
+                type="tertiary",
+                on_click=_remove,
+                args=(index,),
+                disabled=len(workspace.choice.entrants) <= 2,
+            )
+        if is_step:
+            _step(index, choice, last=last)
+        if choice.options:
+            st.caption(words(mend_text(dict(choice.options))))
+
+
+def _step(index: int, choice: EntrantChoice, *, last: int) -> None:
+    key = f"step-{index}"
+    st.session_state[key] = min(int(choice.graph), last)
+    st.number_input(
+        f"Step of variant {index + 1}, 0 to {last}",
+        0,
+        last,
+        key=key,
+        on_change=_pick_step,
+        args=(index,),
+        label_visibility="collapsed",
+    )
+
+
+def _tune(index: int, choice: EntrantChoice) -> None:
+    with st.popover("", icon=":material/tune:", type="tertiary", help="Options of this variant"):
+        vary(index, choice, partial(_replace, index))
+        st.button(
+            "Duplicate",
+            key=f"duplicate-{index}",
+            icon=":material/content_copy:",
+            on_click=_duplicate,
+            args=(index,),
+            disabled=len(current().choice.entrants) >= MOST_ENTRANTS,
+        )
+
+
+def _replace(index: int, entrant: EntrantChoice) -> None:
+    entrants = list(current().choice.entrants)
+    entrants[index] = entrant
+    _put(*entrants)
+
+
+def _pick_graph(index: int, last: int) -> None:
+    graph = st.session_state[f"graph-{index}"]
+    entrant = current().choice.entrants[index]
+    _replace(index, replace(entrant, graph=str(last // 2) if graph == _STEP else graph))
+
+
+def _pick_step(index: int) -> None:
+    entrant = current().choice.entrants[index]
+    _replace(index, replace(entrant, graph=str(st.session_state[f"step-{index}"])))
+
+
+def _remove(index: int) -> None:
+    entrants = current().choice.entrants
+    _put(*entrants[:index], *entrants[index + 1 :])
+
+
+def _duplicate(index: int) -> None:
+    entrants = current().choice.entrants
+    _put(*entrants[: index + 1], entrants[index], *entrants[index + 1 :])
+
+
+def _more(last: int) -> None:
+    """One more variant, or a whole set of them."""
+    full = len(current().choice.entrants) >= MOST_ENTRANTS
+    with st.container(horizontal=True, gap="small", key="more-variants"):
+        st.button(
+            "Add",
+            icon=":material/add:",
+            on_click=lambda: _put(*current().choice.entrants, EntrantChoice()),
+            disabled=full,
+            help=f"At most {MOST_ENTRANTS}." if full else None,
+        )
+        with st.popover("Compare…", icon=":material/stacks:", help="Variants worth racing"):
+            for name, choice in sets_of(current(), has_rewrites=last > 0).items():
+                st.button(name, on_click=_keep, args=(choice,), type="tertiary", key=f"set-{name}")
+
+
+_ASKED: Mapping[As, str] = {"both": "Both", "deployed": "Deployed", "bare": "Bare"}
+
+
+def _asked() -> None:
+    st.session_state["asked"] = current().choice.asked
+    st.segmented_control(
+        "Race as",
+        list(_ASKED),
+        format_func=_ASKED.__getitem__,
+        key="asked",
+        on_change=lambda: _keep(replace(current().choice, asked=st.session_state["asked"])),
+        required=True,
+        help=explained([config_for(question, {})] for question in QUESTIONS),
+    )
+
+
+def _seconds() -> None:
+    st.session_state["seconds"] = current().choice.seconds
+    st.slider(
+        "Seconds of steady running, at most",
+        LEAST_SECONDS,
+        MOST_SECONDS,
+        key="seconds",
+        on_change=lambda: _keep(
+            replace(current().choice, seconds=int(st.session_state["seconds"]))
+        ),
+    )

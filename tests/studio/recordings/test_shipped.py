@@ -1,0 +1,125 @@
+"""Recordings that come with Passlens, where nothing was measured yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from profiling.records import Recording
+from profiling.records.bundle import write_bundle
+from studio.history.openers import OPENERS
+from studio.recordings import shipped
+from studio.recordings.shipped import earlier, place_of
+from studio.store import OpenedModel
+from tests.profiling.records.samples import sample
+
+OPEN = "ab" * 32
+"""Hash of the model of every sample."""
+
+
+def fits(_: Recording) -> bool:
+    return True
+
+
+@pytest.fixture
+def bundles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Two recordings, of another model and of the open one."""
+    monkeypatch.setattr(shipped, "PACKED", tmp_path)
+    monkeypatch.setattr(shipped, "COMMITTED", tmp_path / "none")
+    other = sample(1, model="bert", model_hash="cd" * 32, payload={"title": "Race 1"})
+    write_bundle([other, sample(2, payload={"title": "Race 2"})], tmp_path / "along.passlens")
+
+
+@pytest.mark.usefixtures("bundles")
+def test_ones_own_goes_before_one_that_comes_along_and_that_of_the_open_model_before_others() -> (
+    None
+):
+    mine = sample(9)
+    assert earlier([mine], "race", OPEN, fits=fits) == shipped.Earlier(mine)
+    same = earlier([], "race", OPEN, fits=fits)
+    assert same is not None
+    assert (same.bundle, same.recording.id, same.recording.title) == ("along", 2, "Race 2")
+    other = earlier([], "race", "ef" * 32, fits=fits)
+    assert other is not None
+    assert other.recording.id == 1
+    assert earlier([], "sweep", OPEN, fits=fits) is None
+    assert earlier([mine], "race", OPEN, fits=lambda _: False) is None
+
+
+@pytest.mark.usefixtures("bundles")
+def test_it_is_labelled_for_what_it_is_and_leads_to_history() -> None:
+    said = texts(shown("ef" * 32))
+    assert "A recording that comes with Passlens" in said
+    assert "Race of BERT, not of the model that is open" in said
+    assert "Recorded on Xeon 8481C, 16 cores, 2026-11-01 00:01 UTC" in said
+    assert "drawn: Race 1" in said
+    assert "not of the model" not in texts(shown(OPEN))
+
+
+@pytest.mark.usefixtures("bundles")
+def test_one_that_cannot_be_drawn_leaves_the_page_standing() -> None:
+    app = shown("broken")
+    assert "cannot draw the recording" in texts(app)
+    assert not app.exception
+
+
+def shown(model_hash: str) -> AppTest:
+    def script(model_hash: str) -> None:
+        from collections.abc import Mapping
+
+        import streamlit as st
+
+        from studio.page.recorded import show_earlier
+        from tests.studio.recordings.test_shipped import opened
+
+        def show(payload: Mapping[str, object]) -> None:
+            if model_hash == "broken":
+                raise KeyError(model_hash)
+            st.text(f"drawn: {payload['title']}")
+
+        show_earlier("race", opened(model_hash), lambda payload: payload, show)
+
+    return AppTest.from_function(script, kwargs={"model_hash": model_hash}).run()
+
+
+def opened(model_hash: str) -> OpenedModel:
+    summary: dict[str, Any] = {"digest": model_hash}
+    return OpenedModel("key", Path(), summary)
+
+
+def texts(app: AppTest) -> str:
+    found: list[Any] = [*app.text, *app.markdown]
+    return "\n".join(str(element.value) for element in found).replace("\\", "")
+
+
+@pytest.mark.parametrize("text", ["", "a:0", "a:b", "../a", "a:1:2", "a" * 99])
+def test_a_link_that_names_no_place_is_none(text: str) -> None:
+    assert place_of(text) is None
+
+
+@pytest.mark.parametrize("bundle", shipped.shipped(), ids=lambda bundle: bundle.name)
+def test_everything_that_comes_along_can_be_drawn_and_says_what_it_is(
+    bundle: shipped.Shipped,
+) -> None:
+    assert not bundle.problem
+    assert ":" in bundle.title
+    assert bundle.origin.startswith("Recorded on ")
+
+    def script(name: str, number: int) -> None:
+        from studio.history.openers import OPENERS
+        from studio.recordings.shipped import find_shipped
+
+        bundle = find_shipped(name)
+        assert bundle is not None
+        recording = bundle.recordings[number - 1]
+        OPENERS[recording.kind](recording.payload)
+
+    for one in bundle.recordings:
+        assert one.kind in OPENERS
+        app = AppTest.from_function(
+            script, default_timeout=60, kwargs={"name": bundle.name, "number": one.id}
+        ).run()
+        assert not app.exception

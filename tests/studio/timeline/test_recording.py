@@ -1,0 +1,101 @@
+"""Profiles in the records: nothing is lost, and large ones fit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimizer.errors import StudioError
+from optimizer.pipeline import Pipeline
+from profiling.config import RunConfig
+from profiling.records import Recording, Records
+from profiling.timeline.finding import finding
+from profiling.workers import default_pool
+from studio.gallery import gallery
+from studio.store import Store
+from studio.timeline.job import ProfileRequest, run_profile
+from studio.timeline.page import how
+from studio.timeline.result import SCHEMA, ProfileReport, profile_from_payload
+from studio.variants.entrant import LAST, Entrant
+from tests.studio.profiles import profiled
+
+ENTRANTS = (
+    Entrant("source", 0, RunConfig()),
+    Entrant("default", LAST, RunConfig()),
+    Entrant("runtime's own", 0, RunConfig(graph_optimization="all")),
+)
+
+
+@pytest.fixture(scope="module")
+def kept() -> list[Recording]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, kept: list[Recording]) -> ProfileReport:
+    def keep(recording: Recording) -> int:
+        kept.append(recording)
+        return 7
+
+    store = Store(default_pool(), root=tmp_path_factory.mktemp("store"))
+    model = store.open_file(gallery.open_path("tour"), name="tour")
+    return run_profile(
+        store, default_pool(), (model, store.run(model, Pipeline.of("default"))),
+        ProfileRequest(ENTRANTS, runs=3),
+        progress=lambda text, fraction: None, cancelled=lambda: False, keep=keep,
+    )  # fmt: skip
+
+
+def test_a_recorded_profile_is_the_same_profile(
+    report: ProfileReport, kept: list[Recording]
+) -> None:
+    (recording,) = kept
+    assert report.kept == 7
+    assert recording.kind == "profile"
+    again = profile_from_payload(json.loads(json.dumps(recording.payload)))
+    assert again == replace(report, kept=None)
+    assert recording.title == finding(report.profiles, "steady")
+
+
+def test_a_recorded_profile_has_a_row_a_variant(
+    report: ProfileReport, kept: list[Recording]
+) -> None:
+    rows = kept[0].measurements
+    assert [(row.label, row.step, row.runs) for row in rows] == [
+        ("source", 0, 2), ("default", report.variants[1].step, 2), ("runtime's own", 0, 2),
+    ]  # fmt: skip
+    assert rows[0].workload == rows[2].workload != rows[1].workload
+    assert rows[2].options == {"graph_optimization": "all"}
+    source = report.profiles["source"]
+    assert source.first is not None
+    assert source.profiler is not None
+    assert rows[0].first_ms == source.first.duration_us / 1000
+    assert rows[0].min_ms == min(source.profiler.bare_us) / 1000
+    assert rows[0].verdict == "timed without the profiler, in turns with profiled runs"
+
+
+def test_profiles_in_which_nothing_ran_are_not_kept() -> None:
+    made = profiled(runs=1)
+    assert replace(made, variants=made.variants[1:]).recording() is None
+
+
+def test_a_profile_of_ten_thousand_operators_fits_into_the_records(tmp_path: Path) -> None:
+    made = profiled(runs=6, operators=10_000, variants=6)
+    recording = made.recording()
+    assert recording is not None
+    with Records(f"sqlite:///{tmp_path / 'r.sqlite'}") as records:
+        again = profile_from_payload(records.load(records.add(recording)).payload)
+    assert {len(profile.timeline.runs) for profile in again.profiles.values()} == {2}
+    assert again.profiles["a"].run("steady") == made.profiles["a"].run("steady")
+    assert [row.runs for row in recording.measurements] == [5] * 6 + [0]
+    assert "6 (2 kept) runs of each" in how(again)
+
+
+@pytest.mark.parametrize("payload", [{}, {"schema": SCHEMA}, {"schema": 1}])
+def test_a_damaged_profile_is_one_sentence(payload: dict[str, Any]) -> None:
+    with pytest.raises(StudioError, match="recorded profile"):
+        profile_from_payload(payload)
