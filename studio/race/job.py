@@ -16,8 +16,8 @@ from profiling.racing.race import Race, Timing, Variant
 from profiling.racing.race_json import race_from_json, race_to_json
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.race.finding import finding
-from studio.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 
 SCHEMA = "passlens.race-report/2"

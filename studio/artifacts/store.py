@@ -22,11 +22,11 @@ from optimizer.isolation import Isolate, Progress
 from optimizer.model.limits import JobLimits
 from optimizer.pipeline import Pipeline
 from optimizer.verify import verify
-from studio import jobs
-from studio.cache import cache_folder
+from studio.artifacts import jobs
+from studio.artifacts.cache_folder import cache_folder
+from studio.artifacts.code_version import code_version
 from studio.commands.verify import verdict_text
 from studio.numbers import counted
-from studio.stamp import code_stamp
 from studio.whole import made_whole
 
 FORMAT = "1"
@@ -228,7 +228,7 @@ class Store:
         self, request: jobs.OpenRequest, progress: Progress | None, cancelled: Cancelled | None
     ) -> OpenedModel:
         known = self.model(request.key)
-        if known is not None and known.summary.get("code") == code_stamp():
+        if known is not None and known.summary.get("code") == code_version():
             return known
         folder = self.root / "models" / request.key
         with made_whole(folder, anew=known is not None) as target:
@@ -248,7 +248,7 @@ class Store:
 
 def run_key(pipeline: Pipeline) -> str:
     """The name of a run: equal pipelines, equal names."""
-    return _key(pipeline.to_json(), code_stamp())
+    return _key(pipeline.to_json(), code_version())
 
 
 def _key(*parts: object) -> str:

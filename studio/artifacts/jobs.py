@@ -25,11 +25,11 @@ from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over, save_trace
 from optimizer.source import complete
+from studio.artifacts.code_version import code_version
 from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.steps_file import steps_json
 from studio.graphview.summary import summary_json
-from studio.stamp import code_stamp
 
 SOURCE = "source.onnx"
 GRAPH = "graph.json.gz"
@@ -96,7 +96,7 @@ def open_model(request: OpenRequest, folder: Path, *, progress: Progress) -> Non
     _write_gzip(folder / GRAPH, drawing)
     if model.statuses.optimizable.ok:
         write(model.ir, folder / SOURCE, inline_bytes=INLINE_BYTES)
-    summary = {**summary_json(model), "name": request.name, "code": code_stamp()}
+    summary = {**summary_json(model), "name": request.name, "code": code_version()}
     (folder / SUMMARY).write_text(_dump(summary))
 
 

@@ -9,13 +9,13 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-CODE = ("optimizer", "studio/graphview", "studio/jobs.py", "studio/memory")
+ROOT = Path(__file__).parents[2]
+CODE = ("optimizer", "studio/graphview", "studio/artifacts/jobs.py", "studio/memory")
 """What decides about the contents of the store."""
 
 
 @lru_cache(maxsize=1)
-def code_stamp() -> str:
+def code_version() -> str:
     """Eight hex digits over names, sizes and times of the files in `CODE`."""
     digest = hashlib.sha256()
     for place in CODE:

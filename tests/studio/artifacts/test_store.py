@@ -7,10 +7,10 @@ import pytest
 from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
 from profiling.workers import default_pool
-from studio import store as store_module
+from studio.artifacts import store as store_module
+from studio.artifacts.jobs import PictureRequest
+from studio.artifacts.store import OpenedModel, Store
 from studio.gallery import gallery
-from studio.jobs import PictureRequest
-from studio.store import OpenedModel, Store
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_a_model_opened_by_other_code_is_opened_anew(
     store: Store, tour: OpenedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = (tour.folder / "graph.json.gz").stat().st_mtime_ns
-    monkeypatch.setattr(store_module, "code_stamp", lambda: "other")
+    monkeypatch.setattr(store_module, "code_version", lambda: "other")
     again = store.open_file(gallery.open_path("tour"), name="tour")
     assert again.key == tour.key
     assert (again.folder / "graph.json.gz").stat().st_mtime_ns != written
