@@ -1,9 +1,9 @@
 """Dataclasses as JSON and back, each document with a schema tag: for files, records and routes.
 
-A `Format` names a dataclass and its schema; how its fields are written follows from their types
-(cattrs does the work, and is imported when something is first written or read). What JSON has no
-word for, infinity and "not a number", is written as text; a field with a default may be missing,
-and one that this version does not know is passed over.
+A `Format` names a dataclass and its schema, also where it lies in another document; how its
+fields are written follows from their types (cattrs does the work, and is imported when something
+is first written or read). What JSON has no word for, infinity and "not a number", is written as
+text; a field with a default may be missing, and one that this version does not know is passed over.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import functools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args, get_origin
 
 from optimizer.errors import StudioError, quoted
@@ -37,25 +36,36 @@ _HELD: dict[type, tuple[type, ...]] = {
 """Which types JSON may hold where a field is declared so; a truth value is no number."""
 
 
-@dataclass(frozen=True, slots=True)
 class Format(Generic[T]):
-    """How one kind of document is written.
+    """How one dataclass is written, wherever it stands."""
 
-    Attributes:
-        kind: the dataclass.
-        schema: its tag, for example `passlens.race/1`.
-        what: it is, in messages: "recorded race".
-        older: tags of older schemas, and what brings their documents into the present layout.
-    """
+    def __init__(
+        self,
+        kind: type[T],
+        schema: str,
+        what: str,
+        *,
+        names: Mapping[str, str] | None = None,
+        derived: Mapping[str, Callable[[T], object]] | None = None,
+        older: Mapping[str, Upgrade] | None = None,
+    ) -> None:
+        """Declare the format.
 
-    kind: type[T]
-    schema: str
-    what: str
-    older: Mapping[str, Upgrade] = field(default_factory=dict[str, Upgrade])
+        Args:
+            kind: the dataclass.
+            schema: its tag, for example `passlens.race/1`.
+            what: it is, in messages: "recorded race".
+            names: of fields that are written under another one.
+            derived: what is written besides, for other readers: plain data by name.
+            older: tags of older schemas, and what brings their documents into the present layout.
+        """
+        self.kind, self.schema, self.what = kind, schema, what
+        self._names, self._derived, self._older = names or {}, derived or {}, older or {}
+        _to_learn.append(self._teach)
 
     def to_json(self, value: T) -> Json:
         """Plain data with the schema's tag, lossless."""
-        return {"schema": self.schema, **_converter().unstructure(value, self.kind)}
+        return _converter().unstructure(value, self.kind)
 
     def from_json(self, document: object) -> T:
         """What was written.
@@ -63,13 +73,8 @@ class Format(Generic[T]):
         Raises:
             StudioError: the document is of another schema, or damaged; says where.
         """
-        plain = cast("Json", document) if isinstance(document, dict) else {}
-        tag = str(plain.get("schema"))
-        if tag != self.schema and tag not in self.older:
-            raise StudioError(f"This is no {self.what}: its schema is not {self.schema}.")
         try:
-            current = plain if tag == self.schema else self.older[tag](plain)
-            return _converter().structure(current, self.kind)
+            return _converter().structure(document, self.kind)
         except StudioError:
             raise
         except Exception as error:
@@ -92,11 +97,32 @@ class Format(Generic[T]):
         return self.from_json(document)
 
     def _damaged(self, error: Exception) -> StudioError:
-        from cattrs import BaseValidationError, transform_error
+        from cattrs import transform_error
 
-        known = isinstance(error, BaseValidationError)
-        reason = transform_error(error)[0] if known else type(error).__name__
+        reason = transform_error(error, format_exception=_reason)[0]
         return StudioError(f"This {self.what} is damaged: {quoted(reason, limit=160)}.")
+
+    def _teach(self, converter: cattrs.Converter) -> None:
+        write, read = _fields(converter, self.kind, self._names)
+
+        def tagged(value: T) -> Json:
+            derived = {name: derive(value) for name, derive in self._derived.items()}
+            return {"schema": self.schema, **derived, **write(value)}
+
+        def untagged(document: object, kind: type[T]) -> T:
+            return read(self._current(document), kind)
+
+        converter.register_unstructure_hook(self.kind, tagged)
+        converter.register_structure_hook(self.kind, untagged)
+
+    def _current(self, document: object) -> Json:
+        plain = cast("Json", document) if isinstance(document, dict) else {}
+        tag = str(plain.get("schema"))
+        if tag == self.schema:
+            return plain
+        if tag not in self._older:
+            raise StudioError(f"This is no {self.what}: its schema is not {self.schema}.")
+        return self._older[tag](plain)
 
 
 def written_as(
@@ -112,17 +138,24 @@ def written_as(
 
 
 def renamed(kind: type[object], **names: str) -> None:
-    """Write fields of a dataclass under other names: `renamed(Race, timings="variants")`."""
+    """Write fields of a dataclass under other names: `renamed(Timing, config="options")`."""
 
     def learn(converter: cattrs.Converter) -> None:
-        from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
-
-        others: Any = {name: override(rename=other) for name, other in names.items()}
-        written = make_dict_unstructure_fn(kind, converter, **others)
-        converter.register_unstructure_hook(kind, written)
-        converter.register_structure_hook(kind, make_dict_structure_fn(kind, converter, **others))
+        write, read = _fields(converter, kind, names)
+        converter.register_unstructure_hook(kind, write)
+        converter.register_structure_hook(kind, read)
 
     _to_learn.append(learn)
+
+
+def _fields(converter: cattrs.Converter, kind: type, names: Mapping[str, str]) -> tuple[Any, Any]:
+    """What writes and what reads the fields of a dataclass, some under other names."""
+    from cattrs import gen
+
+    make: Any = gen  # its generics do not tell what a class that is only known here gives
+    others: Any = {name: gen.override(rename=other) for name, other in names.items()}
+    write = make.make_dict_unstructure_fn(kind, converter, **others)
+    return write, make.make_dict_structure_fn(kind, converter, **others)
 
 
 _to_learn: list[Callable[[cattrs.Converter], None]] = []
@@ -149,6 +182,12 @@ def _untaught() -> cattrs.Converter:
     converter.register_structure_hook_func(_is_row, _row)
     converter.register_unstructure_hook_func(_is_row, _row_written)
     return converter
+
+
+def _reason(error: BaseException, kind: type | None) -> str:
+    from cattrs.v import format_exception
+
+    return error.message if isinstance(error, StudioError) else format_exception(error, kind)
 
 
 def _checked(value: Any, kind: type) -> Any:

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from optimizer.codec import written_as
 from optimizer.errors import quoted
 from profiling.config import RunConfig, options
 from profiling.config.option import (
@@ -127,3 +128,6 @@ def _split(text: str) -> tuple[str, str]:
     if not equals:
         raise ConfigError(f"{quoted(text)} is no setting; write OPTION=VALUE.")
     return name.strip(), value.strip()
+
+
+written_as(RunConfig, RunConfig.changed, from_values)

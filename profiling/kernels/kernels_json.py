@@ -16,7 +16,7 @@ from profiling.kernels.selection import Selection, WorkloadRace
 from profiling.kernels.tuning import TuningResults
 from profiling.kernels.whole import Confirmation
 from profiling.kernels.workload import TensorSize, Workload
-from profiling.racing.race_json import race_from_json, race_to_json
+from profiling.racing.race import RACE
 from profiling.timeline.profile_json import profiler_from_json
 
 SCHEMA = "passlens.kernels/1"
@@ -39,7 +39,7 @@ def selection_to_json(selection: Selection) -> Json:
             {
                 "workload": race.operator.workload.key,
                 "candidates": [asdict(candidate) for candidate in race.candidates],
-                "race": None if race.race is None else race_to_json(race.race),
+                "race": None if race.race is None else RACE.to_json(race.race),
                 "error": race.error,
             }
             for race in selection.races
@@ -68,7 +68,7 @@ def selection_from_json(data: Mapping[str, Any]) -> Selection:
                 WorkloadRace(
                     by_key[item["workload"]],
                     tuple(Candidate(**candidate) for candidate in item["candidates"]),
-                    None if item["race"] is None else race_from_json(item["race"]),
+                    None if item["race"] is None else RACE.from_json(item["race"]),
                     item["error"],
                 )
                 for item in data["races"]
@@ -82,7 +82,7 @@ def confirmation_to_json(confirmation: Confirmation) -> Json:
     """Choice and race as plain data; where the file was is left out."""
     return {
         "choice": asdict(confirmation.choice),
-        "race": race_to_json(confirmation.race),
+        "race": RACE.to_json(confirmation.race),
         "predicted": dict(confirmation.predicted),
         "changed": {key: asdict(changed) for key, changed in confirmation.changed.items()},
         "adopted": confirmation.adopted,
@@ -99,7 +99,7 @@ def confirmation_from_json(data: Mapping[str, Any]) -> Confirmation:
         choice: Json = {**data["choice"], "notes": tuple(data["choice"]["notes"])}
         return Confirmation(
             Choice(**choice),
-            race_from_json(data["race"]),
+            RACE.from_json(data["race"]),
             data["predicted"],
             {
                 key: Changed(changed["places"], tuple(changed["reasons"]))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from optimizer.codec import Format, renamed
 from optimizer.errors import quoted
 from optimizer.verify import Comparison, Feed
 from profiling.config import RunConfig
@@ -240,3 +241,13 @@ def remarks_of(races: Sequence[Race]) -> tuple[str, ...]:
     told = [race.instead for race in races]
     busy = [race.busy for race in races if race.busy]
     return tuple(dict.fromkeys(filter(None, [*told, *busy[:1]])))
+
+
+renamed(Timing, config="options")
+RACE = Format(
+    Race,
+    "passlens.race/1",
+    "recorded race",
+    names={"timings": "variants"},
+    derived={"as": lambda race: race.question},
+)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from optimizer.codec import Format
 from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Progress
 from profiling.config.question import Question
@@ -13,10 +13,8 @@ from profiling.racing.dimensions import check_dimension, inputs_of
 from profiling.racing.executor import Executor, LocalExecutor, RaceJob
 from profiling.racing.plan import Plan
 from profiling.racing.race import Race, Variant
-from profiling.racing.race_json import race_from_json, race_to_json
 from profiling.workers import WorkerPool
 
-SCHEMA = "passlens.sweep/1"
 MOST_SIZES = 32
 
 
@@ -63,6 +61,9 @@ class Sweep:
     def question(self) -> Question | None:
         """Whether its races ran deployed or bare; None where they are mixed, or none ran."""
         return next((point.race.question for point in self.points if point.race), None)
+
+
+SWEEP = Format(Sweep, "passlens.sweep/1", "recorded sweep")
 
 
 def bound(plan: Plan, dimension: str, size: int) -> Plan:
@@ -127,43 +128,6 @@ def sweep(
         for size, outcome in zip(sizes, outcomes, strict=True)
     )
     return Sweep(dimension, labels, tuple(points))
-
-
-def sweep_to_json(found: Sweep) -> dict[str, Any]:
-    """Everything, as plain data."""
-    return {
-        "schema": SCHEMA,
-        "dimension": found.dimension,
-        "labels": list(found.labels),
-        "points": [
-            {
-                "size": point.size,
-                "error": point.error,
-                "race": None if point.race is None else race_to_json(point.race),
-            }
-            for point in found.points
-        ],
-    }
-
-
-def sweep_from_json(data: Mapping[str, Any]) -> Sweep:
-    """The sweep again.
-
-    Raises:
-        StudioError: the data is not of this schema.
-    """
-    if data.get("schema") != SCHEMA:
-        raise StudioError(f"This is no recorded sweep: its schema is not {SCHEMA}.")
-    try:
-        points = tuple(_point(item) for item in data["points"])
-        return Sweep(data["dimension"], tuple(data["labels"]), points)
-    except (KeyError, TypeError, ValueError) as error:
-        raise StudioError(f"This recorded sweep is damaged: {type(error).__name__}.") from error
-
-
-def _point(data: Mapping[str, Any]) -> SweepPoint:
-    race = None if data["race"] is None else race_from_json(data["race"])
-    return SweepPoint(data["size"], race, data["error"])
 
 
 def _check_sizes(sizes: Sequence[int]) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 from optimizer.errors import quoted
 from profiling.config import RunConfig
 from profiling.config.question import explained
-from profiling.racing.race import Race, Timing, remarks_of
-from profiling.racing.race_json import race_to_json
+from profiling.racing.race import RACE, Race, Timing, remarks_of
 from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, SweepPoint
 from studio.commands.output import plain, table
@@ -108,7 +107,7 @@ def _point_json(found: Sweep, point: SweepPoint) -> dict[str, Any]:
         "as": found.question,
         "size": point.size or None,
         "error": point.error,
-        "race": None if race is None else race_to_json(race),
+        "race": None if race is None else RACE.to_json(race),
         "remarks": [] if race is None else list(race.remarks),
         "baseline": None if race is None else race.baseline.label,
         "results": [] if race is None else [_result_json(point, race, t) for t in race.timings],

@@ -12,12 +12,11 @@ from optimizer.errors import StudioError
 from profiling.fleet.choice import executor
 from profiling.racing.plan import Plan
 from profiling.racing.questions import run_races
-from profiling.racing.race import Race, Timing, Variant
-from profiling.racing.race_json import race_from_json, race_to_json
+from profiling.racing.race import RACE, Race, Timing, Variant
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.race.finding import finding
+from studio.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 
 SCHEMA = "passlens.race-report/2"
@@ -101,7 +100,7 @@ class RaceReport:
                 "model": self.model,
                 "model_hash": self.model_hash,
                 "graphs": [asdict(graph) for graph in self.graphs],
-                "races": [race_to_json(race) for race in self.races],
+                "races": [RACE.to_json(race) for race in self.races],
             },
         )
 
@@ -117,7 +116,7 @@ def race_from_payload(payload: Mapping[str, Any]) -> RaceReport:
     try:
         races = payload["races"] if payload["schema"] == SCHEMA else [payload["race"]]
         return RaceReport(
-            tuple(map(race_from_json, races)),
+            tuple(map(RACE.from_json, races)),
             tuple(Raced(**graph) for graph in payload["graphs"]),
             payload["model"],
             payload["model_hash"],

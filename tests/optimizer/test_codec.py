@@ -37,17 +37,23 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Whole:
     parts: tuple[Part, ...]
     heat: Degrees
     best: Part | None = None
+    label: Label = Label("")
     rows: tuple[tuple[float, ...], ...] = ()
     options: Mapping[str, Value] = field(default_factory=dict[str, Value])
     payload: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 written_as(Degrees, lambda degrees: degrees.celsius, Degrees)
-renamed(Whole, parts="pieces")
+renamed(Label, text="label")
 PART = Format(Part, "passlens.test-part/1", "recorded part")
 
 
@@ -55,12 +61,20 @@ def _from_first(document: Json) -> Json:
     return {**document, "heat": document["kelvin"] - 273}
 
 
-WHOLE = Format(Whole, "passlens.test/2", "recorded whole", {"passlens.test/1": _from_first})
+WHOLE = Format(
+    Whole,
+    "passlens.test/2",
+    "recorded whole",
+    names={"parts": "pieces"},
+    derived={"count": lambda whole: len(whole.parts)},
+    older={"passlens.test/1": _from_first},
+)
 
 A_WHOLE = Whole(
     (Part("x", "a", math.inf, (1, 2), (3, "four")), Part("nan", "b", -math.inf)),
     Degrees(36.6),
     Part("y", "b"),
+    Label("l"),
     ((1.5, 2.0, math.inf), ()),
     {"threads": 2, "device": "cpu", "profile": True, "infinity": "inf"},
     {"anything": [1, {"x": None}]},
@@ -80,8 +94,11 @@ def test_what_is_no_number_comes_back_as_none() -> None:
 def test_a_document_says_its_schema_first_and_its_fields_under_their_names() -> None:
     document = WHOLE.to_json(A_WHOLE)
     assert next(iter(document)) == "schema"
+    assert document["count"] == 2
+    assert document["pieces"][0]["schema"] == PART.schema
     assert document["pieces"][0]["limit"] == "inf"
     assert document["heat"] == 36.6
+    assert document["label"] == {"label": "l"}
 
 
 def test_an_older_document_is_read_and_an_unknown_field_passed_over() -> None:
@@ -114,6 +131,13 @@ def test_a_wrong_field_is_named_with_its_place(change: Json, place: str) -> None
         PART.from_json({**PART.to_json(Part("x", "a")), **change})
 
 
+def test_what_a_class_itself_says_of_a_wrong_value_is_told_with_its_place() -> None:
+    document = WHOLE.to_json(A_WHOLE)
+    document["pieces"][1]["schema"] = "passlens.other/1"
+    with pytest.raises(StudioError, match=r"no recorded part.* @ \$\.parts\[1\]"):
+        WHOLE.from_json(document)
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000])
 def test_text_that_is_no_json_is_damaged(data: bytes) -> None:
     with pytest.raises(StudioError, match="damaged"):
@@ -122,7 +146,7 @@ def test_text_that_is_no_json_is_damaged(data: bytes) -> None:
 
 def test_a_format_costs_no_import_before_it_is_used() -> None:
     code = (
-        "import sys; from optimizer.codec import Format, renamed; renamed(int); "
+        "import sys; from optimizer.codec import Format; Format(int, '', ''); "
         "sys.exit('cattrs' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

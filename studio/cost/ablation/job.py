@@ -11,18 +11,17 @@ from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.config.settings import from_values
 from profiling.racing.measure import Plan, measure
-from profiling.racing.race import Race, Variant
-from profiling.racing.race_json import race_from_json, race_to_json
+from profiling.racing.race import RACE, Race, Variant
 from profiling.racing.samples import Contrast
 from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.ablation import Ablation, Outcome
 from profiling.worth.measured import RUNS
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
 from studio.cost.waterfall.job import LARGE_BYTES, Keep
 from studio.numbers import counted
+from studio.store import OpenedModel, OpenedRun, Store
 
 MOST_RACED = 7
 FULL = "all passes"
@@ -117,7 +116,7 @@ class AblationReport:
             "names": {key: asdict(name) for key, name in self.names.items()},
             "failed": dict(self.failed),
             "raced": list(self.raced),
-            "race": race_to_json(race),
+            "race": RACE.to_json(race),
         }
 
 
@@ -251,7 +250,7 @@ def ablation_from_payload(payload: Mapping[str, Any]) -> AblationReport:
         Ablation(Outcome(**payload["full"]), runs["without"], runs["alone"]),
         {key: PassName(**name) for key, name in payload["names"].items()},
         payload["failed"],
-        race_from_json(payload["race"]),
+        RACE.from_json(payload["race"]),
         tuple(payload["raced"]),
         payload["model"],
         payload["model_hash"],

@@ -10,15 +10,14 @@ from profiling.config import RunConfig
 from profiling.config.question import with_question
 from profiling.config.settings import from_values
 from profiling.racing.measure import Plan, measure
-from profiling.racing.race import Race, Variant
-from profiling.racing.race_json import race_from_json, race_to_json
+from profiling.racing.race import RACE, Race, Variant
 from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.break_even import BreakEven, break_even
 from profiling.worth.measured import RUNS
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.waterfall.job import Keep
+from studio.store import OpenedModel, OpenedRun, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ class BreakEvenReport:
                 "last": self.last,
                 "optimize_s": self.optimize_s,
                 "tune_s": self.tune_s,
-                "race": race_to_json(self.race),
+                "race": RACE.to_json(self.race),
             },
         )
 
@@ -147,7 +146,7 @@ def break_even_from_payload(payload: Mapping[str, Any]) -> BreakEvenReport:
     """The report again."""
     return BreakEvenReport(
         BreakEvenRequest(from_values(payload["options"]), payload["seconds"]),
-        race_from_json(payload["race"]),
+        RACE.from_json(payload["race"]),
         payload["last"],
         payload["optimize_s"],
         payload["tune_s"],

@@ -11,17 +11,17 @@ from typing import Any
 from profiling.config import RunConfig
 from profiling.config.question import with_question
 from profiling.config.settings import from_values
-from profiling.racing.race_json import race_from_json, race_to_json
+from profiling.racing.race import RACE
 from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.bars import MeasuredBar, measured_bars
 from profiling.worth.levels import Change, Heat
 from profiling.worth.measured import Budget, Measured, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
 from studio.numbers import times_text
+from studio.store import OpenedModel, OpenedRun, Store
 
 LARGE_BYTES = 200_000_000
 """Of weights: fewer of such models race side by side."""
@@ -122,7 +122,7 @@ class WaterfallReport:
             "boundaries": list(self.measured.boundaries),
             "ended": self.measured.ended,
             "heats": [
-                {"steps": list(heat.steps), "race": race_to_json(heat.race)}
+                {"steps": list(heat.steps), "race": RACE.to_json(heat.race)}
                 for heat in self.measured.heats
             ],
         }
@@ -184,7 +184,7 @@ def _report(
 
 def waterfall_from_payload(payload: Mapping[str, Any]) -> WaterfallReport:
     """The report again."""
-    heats = [Heat(tuple(h["steps"]), race_from_json(h["race"])) for h in payload["heats"]]
+    heats = [Heat(tuple(h["steps"]), RACE.from_json(h["race"])) for h in payload["heats"]]
     config = from_values(payload["options"])
     return WaterfallReport(
         WaterfallRequest(config, payload["seconds"]),

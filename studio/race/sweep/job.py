@@ -16,12 +16,12 @@ from profiling.racing.plan import Plan
 from profiling.racing.questions import in_turn
 from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
-from profiling.racing.sweep import Sweep, sweep, sweep_from_json, sweep_to_json
+from profiling.racing.sweep import SWEEP, Sweep, sweep
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.numbers import times_text
 from studio.race.job import Asked, Keep, Raced, Report, graphs_of, measurements_of
+from studio.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 
 SCHEMA = "passlens.sweep-report/2"
@@ -84,7 +84,7 @@ class SweepReport:
                 "model": self.model,
                 "model_hash": self.model_hash,
                 "graphs": [asdict(graph) for graph in self.graphs],
-                "sweeps": [sweep_to_json(found) for found in self.sweeps],
+                "sweeps": [SWEEP.to_json(found) for found in self.sweeps],
             },
         )
 
@@ -108,7 +108,7 @@ def sweep_from_payload(payload: Mapping[str, Any]) -> SweepReport:
     try:
         sweeps = payload["sweeps"] if payload["schema"] == SCHEMA else [payload["sweep"]]
         return SweepReport(
-            tuple(map(sweep_from_json, sweeps)),
+            tuple(map(SWEEP.from_json, sweeps)),
             tuple(Raced(**graph) for graph in payload["graphs"]),
             payload["model"],
             payload["model_hash"],

@@ -9,7 +9,7 @@ from optimizer.verify.feeds import Input
 from profiling.racing.dimensions import FreeDimension, free_dimensions, inputs_of
 from profiling.racing.plan import Plan
 from profiling.racing.race import Variant
-from profiling.racing.sweep import Sweep, sweep, sweep_from_json, sweep_to_json
+from profiling.racing.sweep import SWEEP, Sweep, sweep
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model, scaled
 
@@ -44,8 +44,8 @@ def test_variants_are_raced_at_every_size(shared_pool: WorkerPool) -> None:
         assert point.throughput("b") == pytest.approx(1000 * point.size / latency_ms)
     assert fractions == sorted(fractions)
     assert {len(one.points) for one in seen} <= {1, 2}
-    data = json.loads(json.dumps(sweep_to_json(found), allow_nan=False))
-    assert sweep_from_json(data) == found
+    data = json.loads(json.dumps(SWEEP.to_json(found), allow_nan=False))
+    assert SWEEP.from_json(data) == found
 
 
 def test_a_size_that_does_not_run_says_why_and_the_others_go_on(shared_pool: WorkerPool) -> None:
@@ -57,7 +57,7 @@ def test_a_size_that_does_not_run_says_why_and_the_others_go_on(shared_pool: Wor
     assert first.error
     assert first.throughput("picky") is None
     assert second.throughput("picky")
-    assert sweep_from_json(sweep_to_json(found)) == found
+    assert SWEEP.from_json(SWEEP.to_json(found)) == found
 
 
 def test_a_model_with_fixed_sizes_cannot_be_swept_and_says_what_to_do(

@@ -13,7 +13,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from profiling.racing.race_json import race_from_json, race_to_json
+from profiling.racing.race import RACE
 from profiling.racing.samples import contrast
 from profiling.racing.sweep import Sweep, SweepPoint
 from studio.cli import main
@@ -56,7 +56,7 @@ def test_json_holds_the_race_and_what_follows_from_it(
     assert report["failures"] == []
     assert report["dimension"] is None
     (only,) = report["races"]
-    race = race_from_json(only["race"])
+    race = RACE.from_json(only["race"])
     assert [timing.label for timing in race.timings] == ["few.onnx", "many.onnx"]
     first, second = only["results"]
     assert (first["verdict"], first["contrast"]) == ("the baseline", None)
@@ -73,7 +73,7 @@ def test_both_questions_are_raced_and_told_apart(
     report = json.loads(out)
     assert [one["as"] for one in report["races"]] == ["deployed", "bare"]
     assert report["fail_slower_than_as"] == "deployed"
-    deployed, bare = (race_from_json(one["race"]) for one in report["races"])
+    deployed, bare = (RACE.from_json(one["race"]) for one in report["races"])
     assert (deployed.question, bare.question) == ("deployed", "bare")
     assert {timing.config.intra_threads for timing in deployed.timings} == {0}
 
@@ -106,7 +106,7 @@ def test_the_race_knows_whether_transfers_were_timed(
     for arguments, timed in (((), True), (("--no-transfers",), False)):
         _, out, _ = bench(capsys, models[0], "--as", "bare", "--json", *arguments)
         (only,) = json.loads(out)["races"]
-        assert race_from_json(only["race"]).transfers is timed
+        assert RACE.from_json(only["race"]).transfers is timed
 
 
 def test_a_variant_that_computes_something_else_fails(
@@ -148,7 +148,7 @@ def test_bound_dimensions_have_that_size(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = bench(capsys, models[0], "--as", "bare", "--bind", "batch=7", "--json")
-    race = race_from_json(json.loads(out)["races"][0]["race"])
+    race = RACE.from_json(json.loads(out)["races"][0]["race"])
     assert race.feeds[0].shape == (7, 256)
 
 
@@ -237,7 +237,7 @@ def test_record_keeps_the_race(
     kept = Records(url).load(number)
     assert kept.kind == "race"
     assert kept.model == "few.onnx"
-    kept_races = [race_to_json(race) for race in race_from_payload(kept.payload).races]
+    kept_races = [RACE.to_json(race) for race in race_from_payload(kept.payload).races]
     assert kept_races == [one["race"] for one in json.loads(out)["races"]]
     assert [row.label for row in kept.measurements] == ["few.onnx", "many.onnx"] * 2
     assert all(len(row.workload) == 64 for row in kept.measurements)
