@@ -13,9 +13,9 @@ from pathlib import Path
 from profiling.records import Recording
 from profiling.records.bundle import write_bundle
 from profiling.workers import WorkerPool, default_pool
+from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.race.job import RaceRequest, run_race
-from studio.store import Store
 from studio.timeline.job import ProfileRequest, run_profile
 from studio.variants.link import SECONDS
 from studio.variants.sidebar import chosen_of

@@ -2,7 +2,7 @@
 
 Bytes are binary (1 KiB = 1024 B), as allocators, caches and limits count them. Everything else is
 decimal, rates included (k, M, G; GB/s), as data sheets write it. A multiply-accumulate is 2 FLOP.
-The viewer's `numbers.js` follows the same rule; `tests/numbers.json` holds what both must give.
+The viewer's `page/numbers.js` follows the same rule; `tests/numbers.json` says what both must give.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
 from optimizer.pipeline import Pipeline
+from studio.artifacts.store import OpenedModel, OpenedRun, run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.services import store, tasks
-from studio.store import OpenedModel, OpenedRun, run_key
 from studio.tasks import Task, Work
 from studio.workspace import Workspace
 

@@ -10,8 +10,8 @@ from profiling.config.availability import availability
 from profiling.config.option import Group
 from profiling.records import Records
 from profiling.workers import WorkerPool, default_pool
+from studio.artifacts.store import Store
 from studio.recordings.keeper import Keeper, database_url, is_shared
-from studio.store import Store
 from studio.tasks import Tasks
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from optimizer.pipeline import preset_names
 from optimizer.registry import FAMILIES, passes
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.graphview.catalogue import catalogue
 from studio.memory.film.job import film_url
 from studio.memory.request import ArenaRequest
-from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
 from studio.timeline.node_times import newest_times
 from studio.workspace import Versus, View, Workspace

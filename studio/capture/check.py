@@ -13,8 +13,8 @@ from optimizer.source import complete
 from profiling.cuda.eligibility import check_model
 from profiling.cuda.findings import CaptureCheck
 from profiling.workers import WorkerPool
-from studio import jobs
-from studio.store import OpenedModel, OpenedRun, Store
+from studio.artifacts import jobs
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import Entrant, entrant_key, run_of, step_of
 
 Report = Callable[[str, float], None]

@@ -29,8 +29,8 @@ from profiling.cuda.stages_torch import (
 from profiling.machine import Machine, this_machine
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.capture.check import check_entrants
-from studio.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 
 SCHEMA = "passlens.capture-report/1"

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from profiling.config import RunConfig
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.ablation.job import AblationReport
 from studio.cost.ablation.page import render_ablation, show_ablation
 from studio.cost.break_even.page import render_break_even, show_break_even
@@ -25,7 +26,6 @@ from studio.cost.waterfall.page import measured, on_paper, predicted, show_water
 from studio.page.launch import Draw
 from studio.page.parts import model_and_run, show_message
 from studio.services import store
-from studio.store import OpenedModel, OpenedRun
 from studio.variants.problem import show_problem
 
 _SECTIONS = {

@@ -9,11 +9,11 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from studio.jobs import PictureRequest
+from studio.artifacts.jobs import PictureRequest
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.opening import Report, title_of
 from studio.page.parts import PATIENCE_S, file_stem, follow, model_and_run, show_error, words
 from studio.services import store, tasks
-from studio.store import OpenedModel, OpenedRun
 from studio.tasks import Task
 from studio.workspace import current, to_query
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from studio.artifacts.store import OpenedModel
 from studio.gallery import gallery
 from studio.services import store, tasks
-from studio.store import OpenedModel
 from studio.tasks import Task
 from studio.workspace import current
 

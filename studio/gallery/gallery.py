@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from optimizer.errors import LoadError, StudioError, quoted
-from studio.cache import cache_folder
+from studio.artifacts.cache_folder import cache_folder
 from studio.gallery.packed import unpack
 from studio.gallery.table import MODELS, GalleryModel
 from studio.numbers import bytes_text

@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.memory.film import page as film
 from studio.memory.free_sizes import (
     assumed_sizes,
@@ -30,7 +31,6 @@ from studio.memory.waiting import settled
 from studio.page.parts import model_and_run, show_message
 from studio.page.sections import choose_section
 from studio.services import pool
-from studio.store import OpenedModel, OpenedRun
 from studio.workspace import current
 
 Section = Callable[[Setting, Maps], None]

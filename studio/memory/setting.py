@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import MemoryChoice
 from studio.memory.request import ArenaRequest
-from studio.store import OpenedModel, OpenedRun
 from studio.workspace import Before
 
 

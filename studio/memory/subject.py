@@ -23,9 +23,9 @@ from optimizer.model.loader import load_path
 from optimizer.model.shapes import infer_shapes
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over
+from studio.artifacts.jobs import SOURCE, TRACE
 from studio.graphview.categories import category
 from studio.graphview.text import cut
-from studio.jobs import SOURCE, TRACE
 from studio.memory.arena_map import NodeLabel
 from studio.memory.request import ArenaRequest
 

@@ -10,12 +10,12 @@ from typing import Literal
 import streamlit as st
 
 from optimizer.errors import Cancelled
+from studio.artifacts.store import OpenedModel, looks_like_a_model
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.gallery.table import GalleryModel
 from studio.opening import path_task, upload_task
 from studio.page.parts import PATIENCE_S, follow, show_error
-from studio.store import OpenedModel, looks_like_a_model
 from studio.tasks import Task
 from studio.workspace import current, remember
 

@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
+from studio.artifacts.store import OpenedModel
 from studio.model.chooser import choose
 from studio.model.facts import facts_html
 from studio.opening import model_task, title_of, try_again
 from studio.page.parts import PATIENCE_S, follow, go_to, show_failure, words
-from studio.store import OpenedModel
 from studio.viewer import passlens_viewer
 from studio.viewing import model_descriptor
 from studio.workspace import current

@@ -15,8 +15,8 @@ from profiling.racing.questions import run_races
 from profiling.racing.race import RACE, Race, Timing, Variant
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.race.finding import finding
-from studio.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 
 SCHEMA = "passlens.race-report/2"

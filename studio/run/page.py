@@ -8,12 +8,12 @@ from dataclasses import replace
 import streamlit as st
 
 from profiling.config.question import explained
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.capture import page as capture
 from studio.kernels import page as kernels
 from studio.page.parts import model_and_run, show_message
 from studio.page.sections import choose_section
 from studio.race import page as race
-from studio.store import OpenedModel, OpenedRun
 from studio.timeline import memory_page as memory
 from studio.timeline import page as timeline
 from studio.variants.link import SECTIONS

@@ -13,9 +13,9 @@ from profiling.timeline.origins import Origins, origins_of
 from profiling.timeline.profile import Profile
 from profiling.timeline.turns import profile_in_turns
 from profiling.workers import WorkerPool
-from studio import jobs
+from studio.artifacts import jobs
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.race.job import Keep, graphs_of
-from studio.store import OpenedModel, OpenedRun, Store
 from studio.timeline.node_times import StepTimes, keep_times
 from studio.timeline.result import Profiled, ProfileReport
 from studio.variants.entrant import Entrant, entrant_key, run_of, step_of, variants_of

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from profiling.timeline.attribution import Kernel
-from studio.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 
 SCHEMA = "passlens.times/1"
 _FILE = "times.json.gz"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
-from studio.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 
 LAST = -1
 """The last step, of a trace that may not be known yet."""

@@ -14,8 +14,8 @@ from optimizer.registry import PRESETS
 from profiling.config import RunConfig
 from profiling.config.option import setting_text
 from profiling.config.question import QUESTIONS, As, ask, config_for, explained
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.page.parts import words
-from studio.store import OpenedModel, OpenedRun
 from studio.variants.contradictions import Problem, problem_of, with_mend
 from studio.variants.entrant import LAST as LAST_STEP
 from studio.variants.entrant import Entrant

@@ -23,18 +23,18 @@ _FOREVER = "public, max-age=31536000, immutable"
 def asset_version() -> str:
     """Twelve hex digits over the names and bytes of all assets."""
     digest = hashlib.sha256()
-    for path in sorted(_ASSETS.iterdir()):
-        digest.update(path.name.encode())
+    for name, path in sorted(_files().items()):
+        digest.update(name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 
 def asset_routes() -> list[Mount]:
-    """What `st.App` mounts: `/viewer/<version>/<file>`.
+    """What `st.App` mounts: `/viewer/<version>/<folder>/<file>`.
 
     The version stands in the path, so modules that import each other relatively carry it too.
     """
-    return [Mount("/viewer", routes=[Route("/{version}/{name}", _asset)])]
+    return [Mount("/viewer", routes=[Route("/{version}/{name:path}", _asset)])]
 
 
 async def _asset(request: Request) -> Response:
@@ -66,4 +66,6 @@ def boot_script() -> str:
 
 @cache
 def _files() -> dict[str, Path]:
-    return {path.name: path for path in _ASSETS.iterdir() if path.suffix in _TYPES}
+    """By path below the folder of assets, with `/` on every system."""
+    found = (path for path in _ASSETS.rglob("*") if path.suffix in _TYPES)
+    return {path.relative_to(_ASSETS).as_posix(): path for path in found}

@@ -7,12 +7,13 @@ imports. The files stay as they are, and are served one by one to whoever debugs
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 
 ENTRY = "main.js"
-_IMPORT = re.compile(r'^import\s+(?:\{([^}]*)\}\s+from\s+)?"\./([\w.-]+\.js)";', re.MULTILINE)
+_IMPORT = re.compile(r'^import\s+(?:\{([^}]*)\}\s+from\s+)?"(\.[\w./-]+\.js)";', re.MULTILINE)
 _EXPORT = re.compile(
     r"^export\s+(default\s+)?((?:async\s+)?function\*?|class|const)\s+([\w$]+)", re.MULTILINE
 )
@@ -24,7 +25,7 @@ def bundle(sources: Mapping[str, str]) -> str:
     """One module that exports what `main.js` exports.
 
     Args:
-        sources: file name -> text of every module, `main.js` among them.
+        sources: path below the folder of assets -> text of every module, `main.js` among them.
 
     Raises:
         ValueError: modules import each other in a circle, or a way of importing or exporting is
@@ -46,7 +47,7 @@ def _reachable(sources: Mapping[str, str]) -> dict[str, set[str]]:
     while ahead:
         name = ahead.pop()
         if name not in imports:
-            imports[name] = {found[1] for found in _IMPORT.findall(sources[name])}
+            imports[name] = {_target(name, found[1]) for found in _IMPORT.findall(sources[name])}
             ahead += imports[name]
     return imports
 
@@ -54,7 +55,9 @@ def _reachable(sources: Mapping[str, str]) -> dict[str, set[str]]:
 def _as_function(name: str, text: str) -> str:
     """A module as a function, called on the spot: imports become constants, exports its result."""
     exported = [f"{'default: ' if m[0] else ''}{m[2]}" for m in _EXPORT.findall(text)]
-    body = _IMPORT.sub(lambda m: f"const {{ {_renamed(m[1])} }} = {_variable(m[2])};", text)
+    body = _IMPORT.sub(
+        lambda m: f"const {{ {_renamed(m[1])} }} = {_variable(_target(name, m[2]))};", text
+    )
     body = _NOTHING.sub("", _EXPORT.sub(r"\2 \3", body))
     left = _LEFT.search(body)
     if left is not None:
@@ -62,6 +65,11 @@ def _as_function(name: str, text: str) -> str:
     return (
         f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();"
     )
+
+
+def _target(name: str, relative: str) -> str:
+    """The path below the folder of assets of what a module imports."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), relative))
 
 
 def _renamed(names: str | None) -> str:

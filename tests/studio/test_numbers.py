@@ -50,7 +50,7 @@ def test_python_writes_every_example_as_the_table_says(kind: str) -> None:
 
 
 def test_the_viewer_writes_every_example_as_the_table_says() -> None:
-    module = (ROOT / "studio" / "viewer" / "assets" / "numbers.js").as_uri()
+    module = (ROOT / "studio" / "viewer" / "assets" / "page" / "numbers.js").as_uri()
     script = JAVASCRIPT.replace("MODULE", json.dumps(module)).replace(
         "TABLE", json.dumps(str(ROOT / "tests" / "numbers.json"))
     )

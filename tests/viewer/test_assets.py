@@ -48,8 +48,9 @@ def get(path: str) -> tuple[int, dict[str, str], bytes]:
 
 
 def test_every_module_is_served_under_the_version_and_kept_for_good() -> None:
-    for path in ASSETS.iterdir():
-        status, headers, body = get(f"/viewer/{asset_version()}/{path.name}")
+    for path in (*ASSETS.rglob("*.js"), *ASSETS.rglob("*.css")):
+        name = path.relative_to(ASSETS).as_posix()
+        status, headers, body = get(f"/viewer/{asset_version()}/{name}")
         assert status == 200
         assert "immutable" in headers["cache-control"]
         assert body == path.read_bytes()
@@ -61,24 +62,27 @@ def test_an_outdated_version_is_answered_but_never_kept() -> None:
     assert headers["cache-control"] == "no-store"
 
 
-@pytest.mark.parametrize("name", ["nothing.js", "../__init__.py", "__init__.py"])
+@pytest.mark.parametrize(
+    "name", ["nothing.js", "../__init__.py", "__init__.py", "trace", "app/../../bundle.py"]
+)
 def test_nothing_but_assets_is_served(name: str) -> None:
     assert get(f"/viewer/{asset_version()}/{name}")[0] == 404
 
 
 def test_modules_import_each_other_relatively_and_nothing_from_elsewhere() -> None:
-    for path in ASSETS.glob("*.js"):
+    for path in ASSETS.rglob("*.js"):
         text = path.read_text(encoding="utf-8")
         assert text.startswith("// @ts-check\n")
-        for target in re.findall(r"""^import .*?from ["'](.+?)["']""", text, re.MULTILINE):
-            assert re.fullmatch(r"\./[a-z]+\.js", target)
+        for target in re.findall(r"""^import [^;]*?from ["'](.+?)["']""", text, re.MULTILINE):
+            assert re.fullmatch(r"\./([a-z-]+/)?[a-z-]+\.js|(\.\./)+([a-z-]+/)?[a-z-]+\.js", target)
+            assert (path.parent / target).is_file()
         assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
         assert "https://" not in text
 
 
 def test_no_module_writes_markup() -> None:
     forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b")
-    for path in ASSETS.glob("*.js"):
+    for path in ASSETS.rglob("*.js"):
         assert not forbidden.search(path.read_text(encoding="utf-8")), path.name
 
 
@@ -96,13 +100,16 @@ def test_all_modules_come_as_one_that_is_packed_once() -> None:
 def test_a_module_is_called_after_those_it_imports_and_hands_on_what_it_exports() -> None:
     text = bundle(
         {
-            "main.js": 'import { a, b as c } from "./a.js";\nexport default function go() {}',
-            "a.js": "export const a = 1;\nexport async function b() {}\n",
+            "main.js": 'import { a, b as c } from "./in/a.js";\nexport default function go() {}',
+            "in/a.js": 'import { d } from "../of/a.js";\nexport const a = d;\n'
+            "export async function b() {}\n",
+            "of/a.js": "export const d = 1;\n",
         }
     )
-    first, second = text.index("const $a = (() => {"), text.index("const $main = (() => {")
+    first, second = text.index("const $in_a = (() => {"), text.index("const $main = (() => {")
+    assert text.index("const $of_a = ") < first < text.index("const { d } = $of_a;")
     assert first < text.index("return { a, b };") < second
-    assert second < text.index("const { a, b: c } = $a;") < text.index("function go() {}")
+    assert second < text.index("const { a, b: c } = $in_a;") < text.index("function go() {}")
     assert text.endswith("return { default: go };\n})();\nexport default $main.default;\n")
 
 

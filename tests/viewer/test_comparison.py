@@ -15,7 +15,7 @@ Opened = Callable[..., Page]
 COMPARE = """async ([graphName, first, second]) => {
   const at = (file) => import(`/viewer/test/${file}.js`);
   const [{ Session }, { Comparison }, { Metrics }] =
-    await Promise.all([at("session"), at("comparison"), at("metrics")]);
+    await Promise.all([at("session/session"), at("session/comparison"), at("layout/metrics")]);
   const get = async (kind, name) => (await fetch(`/${kind}/${name}.json`)).json();
   const graph = await get("graph", graphName);
   const traces = [await get("steps", first), await get("steps", second)];

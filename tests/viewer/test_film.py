@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 Opened = Callable[..., Page]
 
 STATES = """async ([name, places]) => {
-  const { Reel, Replay } = await import("/viewer/test/reel.js");
+  const { Reel, Replay } = await import("/viewer/test/film/events.js");
   const reel = new Reel(await (await fetch(`/film/${name}.json`)).json(), name);
   const replay = new Replay(reel);
   return places.map((k) => {

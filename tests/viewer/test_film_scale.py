@@ -11,13 +11,13 @@ from playwright.sync_api import Page
 pytestmark = pytest.mark.browser
 
 SCALE = """async ([peaks, at]) => {
-  const { makeScale } = await import("/viewer/test/bytes.js");
+  const { makeScale } = await import("/viewer/test/film/scale.js");
   const s = makeScale(peaks, 1000);
   return { broken: s.broken, edge: s.edge, x: at.map((b) => s.x(b)) };
 }"""
 TEXTS = """async () => {
-  const { ticks } = await import("/viewer/test/bytes.js");
-  const { timesText } = await import("/viewer/test/numbers.js");
+  const { ticks } = await import("/viewer/test/film/scale.js");
+  const { timesText } = await import("/viewer/test/page/numbers.js");
   return {
     times: [1, 1.234, 15.24, 123.4].map(timesText),
     ticks: ticks(9.2 * 1048576, 6).map((t) => t.text), small: ticks(3000, 4).map((t) => t.text),

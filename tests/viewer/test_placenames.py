@@ -30,7 +30,7 @@ def test_a_place_is_named_by_what_tells_it_from_the_others(browser: Browser, add
     page.goto(f"{address}/?fixture=folding")
     names = page.evaluate(
         """async (cases) => {
-      const { placeNames } = await import("/viewer/test/placenames.js");
+      const { placeNames } = await import("/viewer/test/trace/place-names.js");
       return cases.map(([paths]) => placeNames(paths));
     }""",
         [list(case) for case in CASES],

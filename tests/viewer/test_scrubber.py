@@ -24,7 +24,7 @@ MARKED = """() => {
   return [...steps];
 }"""
 BARS = """async ([deltas, each]) => {
-  const { makeBars, scaleOf } = await import("/viewer/test/bars.js");
+  const { makeBars, scaleOf } = await import("/viewer/test/scrubber/bars.js");
   const steps = deltas.map((nodes, i) => ({ n: i + 1, pass: 0, delta: { nodes } }));
   const bars = makeBars(steps, each, (step) => -step.delta.nodes);
   const scale = scaleOf(bars);

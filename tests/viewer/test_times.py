@@ -16,7 +16,7 @@ BUTTON = "Times of nodes as colours (t)"
 PICTURES = """() => [...shadow.querySelectorAll(".pl-pane > canvas")].map((c) => c.toDataURL())"""
 
 HEAT = """async () => {
-  const { Heat, microseconds, warmthText } = await import("/viewer/test/heat.js");
+  const { Heat, microseconds, warmthText } = await import("/viewer/test/overlays/latency.js");
   const heat = new Heat({ profiles: [
     { step: 0, label: "source", kernels: [[9, 4, "Conv", ["a"]], [5, 2, "Relu", ["b"]]] },
     { step: 6, label: "last", kernels: [[3, 1, "FusedConv", ["a", "c"]]] },

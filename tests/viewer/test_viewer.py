@@ -101,7 +101,7 @@ def test_veto_says_which_rewrite_it_was_in_words(opened: Opened) -> None:
 
 def test_what_a_veto_cost_is_said_in_a_sentence(opened: Opened) -> None:
     told = opened("fixture=folding").evaluate("""async () => {
-      const { costOf } = await import("/viewer/test/vetoing.js");
+      const { costOf } = await import("/viewer/test/panels/vetoing.js");
       const steps = (n) => new Array(n).fill({});
       return [[0, 0], [1, 0], [2, 1], [0, 1], [1, 3]].map(
         ([gone, fresh]) => costOf({ gone: steps(gone), fresh: steps(fresh) }));

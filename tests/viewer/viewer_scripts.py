@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SESSION = """async (name) => {
   const at = (file) => import(`/viewer/test/${file}.js`);
-  const [{ Session }, { Metrics }] = await Promise.all([at("session"), at("metrics")]);
+  const { Session } = await at("session/session"), { Metrics } = await at("layout/metrics");
   const get = async (url) => (await fetch(url)).json();
   const graph = await get(`/graph/${name}.json`), steps = await get(`/steps/${name}.json`);
   const s = new Session(graph, steps, new Metrics({ text: (t) => t.length * 6.5 }, "sans-serif"));

@@ -122,7 +122,7 @@ def body(path: str) -> tuple[str, bytes] | None:
     if path == "/":
         return TYPES[".html"], (HERE / "harness.html").read_bytes()
     if parts[0] == "viewer":
-        file = ASSETS / parts[-1]
+        file = ASSETS.joinpath(*parts[2:])
         return (TYPES[file.suffix], file.read_bytes()) if file.is_file() else None
     name = parts[-1].removesuffix(".json")
     if name not in MAKERS and name not in _made:

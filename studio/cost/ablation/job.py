@@ -17,11 +17,11 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.ablation import Ablation, Outcome
 from profiling.worth.measured import RUNS
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
 from studio.cost.waterfall.job import LARGE_BYTES, Keep
 from studio.numbers import counted
-from studio.store import OpenedModel, OpenedRun, Store
 
 MOST_RACED = 7
 FULL = "all passes"

@@ -12,6 +12,7 @@ from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.worth.ablation import Ablation
 from profiling.worth.waterfall import Metric, waterfall
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.ablation.figure import ablation_dots, interactions, latency_without
 from studio.cost.ablation.job import (
     AblationReport,
@@ -28,7 +29,6 @@ from studio.page.launch import Draw, launch
 from studio.page.parts import show_message
 from studio.page.recorded import show_earlier
 from studio.services import keeper, pool, store
-from studio.store import OpenedModel, OpenedRun
 from studio.workspace import current
 
 NO_TURNS: Mapping[str, int] = MappingProxyType({})

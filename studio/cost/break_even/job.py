@@ -15,9 +15,9 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.break_even import BreakEven, break_even
 from profiling.worth.measured import RUNS
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.waterfall.job import Keep
-from studio.store import OpenedModel, OpenedRun, Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from profiling.config import RunConfig
 from profiling.worth.break_even import BreakEven
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.break_even.figure import break_even_line
 from studio.cost.break_even.job import (
     BreakEvenReport,
@@ -23,7 +24,6 @@ from studio.page.launch import Draw, launch
 from studio.page.parts import show_message
 from studio.page.recorded import show_earlier
 from studio.services import keeper, pool, store
-from studio.store import OpenedModel, OpenedRun
 
 
 def render_break_even(

@@ -15,7 +15,7 @@ from optimizer.model.loader import load_path
 from optimizer.rewrite.trace_file import open_trace_over
 from profiling.kernels.block import Block, blocks_of
 from profiling.kernels.workload import TensorSize, describe
-from studio import jobs
+from studio.artifacts import jobs
 
 MOST_CHAINS = 40
 MOST_NODES = 24

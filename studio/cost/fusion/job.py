@@ -20,13 +20,13 @@ from optimizer.registry import find
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.source import complete
 from profiling.kernels.extract import extract
-from studio import jobs
+from studio.artifacts import jobs
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.fusion.chain import block_at, known_sizes
 from studio.cost.fusion.examples import EXAMPLES
 from studio.cost.fusion.fusion import Fusion, fusion_from_json, fusion_json
 from studio.cost.fusion.versions import one_kernel, version_of
 from studio.cost.prediction.job import device_key
-from studio.store import OpenedModel, OpenedRun
 from studio.whole import made_whole
 
 FORMAT = 2

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.choice import put, take
 from studio.cost.computed import computed
 from studio.cost.device import choose_device
@@ -25,7 +26,6 @@ from studio.cost.sidebar import seconds
 from studio.numbers import counted, digits
 from studio.page.parts import words
 from studio.services import pool
-from studio.store import OpenedModel, OpenedRun
 from studio.timeline.page import is_dark
 from studio.workspace import current
 

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.fusion.job import ChainRequest, Explained
 from studio.cost.fusion.race import FusionRaced, fusion_race_key, run_fusion_race
 from studio.cost.link import CostChoice
@@ -20,7 +21,6 @@ from studio.race.latency_figure import latency_strips
 from studio.race.report import how, percentiles, show_race_cut_short, show_race_so_far
 from studio.race.speedup_figure import speedup_forest
 from studio.services import keeper, pool
-from studio.store import OpenedModel, OpenedRun
 
 Subject = tuple[OpenedModel, OpenedRun]
 

@@ -9,7 +9,7 @@ from optimizer.cost.devices import devices
 from optimizer.isolation import Progress
 from profiling.calibration import cached, calibrate
 from profiling.workers import WorkerPool
-from studio.cache import cache_folder
+from studio.artifacts.cache_folder import cache_folder
 
 THIS = "this"
 """The machine that the studio runs on."""

@@ -20,7 +20,8 @@ from optimizer.model.graph import node_id, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over
-from studio import jobs
+from studio.artifacts import jobs
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.prediction.report import (
     PredictedGraph,
     PredictedSteps,
@@ -31,7 +32,6 @@ from studio.cost.prediction.report import (
 )
 from studio.cost.prediction.steps import PricedSteps
 from studio.cost.prediction.wording import detail_of
-from studio.store import OpenedModel, OpenedRun
 from studio.whole import made_whole
 
 FORMAT = 3

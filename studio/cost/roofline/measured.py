@@ -8,6 +8,7 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from profiling.calibration import CALIBRATED
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.choice import take
 from studio.cost.pieces import Table, picked_key, twin, way_to_node
 from studio.cost.prediction.beside import Beside, beside
@@ -18,7 +19,6 @@ from studio.numbers import digits
 from studio.page.launch import launch
 from studio.page.parts import show_message, words
 from studio.services import keeper, pool, store
-from studio.store import OpenedModel, OpenedRun
 from studio.timeline.job import ProfileRequest, profile_key, run_profile
 from studio.timeline.node_times import MeasuredTimes, measured_times
 from studio.timeline.page import how, is_dark, show_failures

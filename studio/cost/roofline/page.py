@@ -9,6 +9,7 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import NodePrediction
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.computed import computed
 from studio.cost.link import LAST, CostChoice
 from studio.cost.pieces import Table, picked_key, twin, way_to_node
@@ -22,7 +23,6 @@ from studio.cost.roofline.measured import render_measured
 from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
 from studio.page.parts import show_message, words
 from studio.services import pool
-from studio.store import OpenedModel, OpenedRun
 from studio.timeline.page import is_dark
 
 Subject = tuple[OpenedModel, OpenedRun]

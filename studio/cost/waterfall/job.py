@@ -18,10 +18,10 @@ from profiling.worth.bars import MeasuredBar, measured_bars
 from profiling.worth.levels import Change, Heat
 from profiling.worth.measured import Budget, Measured, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
 from studio.numbers import times_text
-from studio.store import OpenedModel, OpenedRun, Store
 
 LARGE_BYTES = 200_000_000
 """Of weights: fewer of such models race side by side."""

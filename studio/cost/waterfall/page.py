@@ -11,6 +11,7 @@ from optimizer.cost.device import DeviceProfile
 from profiling.config import RunConfig
 from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
 from profiling.worth.waterfall import Bar, Metric, Waterfall, waterfall
+from studio.artifacts.store import OpenedModel, OpenedRun
 from studio.cost.computed import computed
 from studio.cost.link import CostChoice
 from studio.cost.pieces import Table, figure, how, run_as, twin, ways_in
@@ -34,7 +35,6 @@ from studio.page.launch import Draw, launch
 from studio.page.parts import show_message, words
 from studio.page.recorded import show_earlier
 from studio.services import keeper, pool, store
-from studio.store import OpenedModel, OpenedRun
 
 _UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved", "predicted": "ns"}
 

@@ -10,9 +10,9 @@ from optimizer.isolation import Progress
 from profiling.arena import ArenaMeasurement, measure_arena
 from profiling.config import RunConfig
 from profiling.workers import WorkerPool
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.memory.orders.job import ordered_file
 from studio.memory.request import ORDER_TITLES, Sizes
-from studio.store import OpenedModel, OpenedRun, Store
 
 
 @dataclass(frozen=True, slots=True)

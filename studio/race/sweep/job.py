@@ -19,9 +19,9 @@ from profiling.racing.samples import Contrast
 from profiling.racing.sweep import SWEEP, Sweep, sweep
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.numbers import times_text
 from studio.race.job import Asked, Keep, Raced, Report, graphs_of, measurements_of
-from studio.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 
 SCHEMA = "passlens.sweep-report/2"

@@ -2,8 +2,8 @@
 // What Streamlit calls: again on every change of data or theme, with the same parent element. And
 // what the page itself calls before there is a Streamlit.
 
-import { claim, draw } from "./first.js";
-import { Viewer } from "./viewer.js";
+import { claim, draw } from "./app/first-picture.js";
+import { Viewer } from "./app/viewer.js";
 
 /** @type {WeakMap<object, Viewer>} */
 const instances = new WeakMap();
@@ -20,7 +20,7 @@ function loadStyles() {
   return sheet;
 }
 
-/** @param {import("./first.js").Opening} opening */
+/** @param {import("./app/first-picture.js").Opening} opening */
 export function drawFirst(opening) {
   return draw(opening, loadStyles);
 }

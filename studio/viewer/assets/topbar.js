@@ -2,16 +2,16 @@
 // The right end of the top bar: the open model with a menu of others, and Share. A component of its
 // own, in the page itself: studio/frame/frame.css says how it looks.
 
-import { fill } from "./dom.js";
-import { hearLeaving } from "./link.js";
-import { ModelMenu } from "./modelmenu.js";
-import { mendRoles } from "./roles.js";
-import { SharePanel } from "./sharepanel.js";
+import { fill } from "./page/dom.js";
+import { hearLeaving } from "./page/link.js";
+import { ModelMenu } from "./topbar/model-menu.js";
+import { mendRoles } from "./page/roles.js";
+import { SharePanel } from "./topbar/share-panel.js";
 
 /**
  * @typedef {object} BarData
  * @property {string} title of the open model
- * @property {import("./modelmenu.js").Section[]} sections of the menu
+ * @property {import("./topbar/model-menu.js").Section[]} sections of the menu
  */
 /**
  * @typedef {object} BarComponent

@@ -70,7 +70,7 @@
  * @property {EdgeRecord[]} [edges_added]
  * @property {string} [why]
  * @property {Record<string, string[]>} [from] node -> nodes whose work it does from now on
- * @property {[import("./family.js").Kind, string[], string[]][]} [became] how nodes left, which, and
+ * @property {[import("./trace/provenance.js").Kind, string[], string[]][]} [became] how nodes left, which, and
  *   what took their place
  * @property {{nodes?: number, flops?: number, bytes?: number}} [delta]
  * @property {number} [us]

@@ -18,6 +18,7 @@ from profiling.cuda.findings import CaptureCheck
 from profiling.cuda.stages_torch import TorchStages
 from profiling.machine import this_machine
 from profiling.workers import WorkerPool
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.capture.check import CheckedEntrant, check_entrants
 from studio.capture.checklist import verdict
 from studio.capture.figure import gap_title, launch_timeline, stage_bars
@@ -32,7 +33,6 @@ from studio.capture.job import (
 )
 from studio.capture.report import stages_of_report
 from studio.gallery.gallery import open_path
-from studio.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import LAST, Entrant
 from tests.profiling.cuda import samples
 

@@ -16,7 +16,8 @@ from optimizer.pipeline import Pipeline
 from profiling.machine import this_machine
 from profiling.records import Recording
 from profiling.workers import WorkerPool
-from studio import jobs
+from studio.artifacts import jobs
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.fusion.chain import Chain, chain_of, find_chains
 from studio.cost.fusion.examples import EXAMPLES
 from studio.cost.fusion.figure import fusion_bars, fusion_title
@@ -26,7 +27,6 @@ from studio.cost.fusion.memory_figure import memory_picture
 from studio.cost.fusion.race import AS_IT_IS, PASSES, RUNTIME, run_fusion_race, variants_of
 from studio.gallery import gallery
 from studio.race.job import race_from_payload
-from studio.store import OpenedModel, OpenedRun, Store
 
 Subject = tuple[OpenedModel, OpenedRun]
 

@@ -18,6 +18,7 @@ from profiling.config.question import config_for
 from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.waterfall import METRICS, By, waterfall
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.ablation.job import AblationReport, AblationRequest, run_ablation
 from studio.cost.break_even.job import BreakEvenRequest, break_even_key, run_break_even
 from studio.cost.payload import worth_from_payload
@@ -25,7 +26,6 @@ from studio.cost.trace_costs import trace_costs
 from studio.cost.waterfall.figure import signed_text, static_waterfall, steps_text
 from studio.cost.waterfall.job import WaterfallReport, WaterfallRequest, run_waterfall
 from studio.gallery import gallery
-from studio.store import OpenedModel, OpenedRun, Store
 
 Subject = tuple[OpenedModel, OpenedRun]
 

@@ -17,14 +17,14 @@ from optimizer.pipeline import Pipeline
 from optimizer.rewrite.trace_file import open_trace_over
 from profiling.workers import WorkerPool
 from profiling.worth.waterfall import waterfall
-from studio import jobs
+from studio.artifacts import jobs
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.cost.prediction.job import device_key, predicted_graph, predicted_steps
 from studio.cost.prediction.report import PredictedSteps, steps_from_json, steps_json
 from studio.cost.prediction.steps import PricedSteps
 from studio.cost.trace_costs import trace_costs
 from studio.cost.waterfall.figure import elsewhere_label, static_waterfall
 from studio.gallery import gallery
-from studio.store import OpenedModel, OpenedRun, Store
 
 Subject = tuple[OpenedModel, OpenedRun]
 

@@ -16,7 +16,7 @@ from optimizer.cost.devices import CORTEX_X4
 from optimizer.errors import Cancelled
 from profiling.calibration.calibrate import path_of
 from studio import services
-from studio.cache import cache_folder
+from studio.artifacts.cache_folder import cache_folder
 from studio.cost.prediction.devices import calibration_key
 
 LONG_S = 120

@@ -17,6 +17,7 @@ from profiling.kernels.decision import Choice
 from profiling.kernels.selection import Selection
 from profiling.records import Recording
 from profiling.workers import WorkerPool
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.kernels.figure import candidate_dots, hot_bars
 from studio.kernels.job import (
     KernelsReport,
@@ -27,7 +28,6 @@ from studio.kernels.job import (
     run_kernels,
 )
 from studio.kernels.report import setting_text
-from studio.store import OpenedModel, OpenedRun, Store
 from studio.variants.entrant import Entrant
 from tests.profiling.kernels.models import floats, parsed
 

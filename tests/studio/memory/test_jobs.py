@@ -12,6 +12,7 @@ import pytest
 from optimizer.errors import Cancelled, PlanError, StudioError
 from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.gallery import gallery
 from studio.memory.arena_map import from_json, to_json
 from studio.memory.kept import folder_of
@@ -20,7 +21,6 @@ from studio.memory.orders.job import ALL_ORDERS, OrdersRequest, ordered_file
 from studio.memory.planners.job import ALL_PLANS, PlannersRequest
 from studio.memory.request import ArenaRequest
 from studio.memory.walk.job import WALK
-from studio.store import OpenedModel, OpenedRun, Store
 
 Subject = tuple[OpenedModel, OpenedRun]
 SIZES = (("batch", 1), ("seq", 16))

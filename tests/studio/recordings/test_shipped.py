@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from profiling.records import Recording
 from profiling.records.bundle import write_bundle
+from studio.artifacts.store import OpenedModel
 from studio.history.openers import OPENERS
 from studio.recordings import shipped
 from studio.recordings.shipped import earlier, place_of
-from studio.store import OpenedModel
 from tests.profiling.records.samples import sample
 
 OPEN = "ab" * 32

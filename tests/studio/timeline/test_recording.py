@@ -15,8 +15,8 @@ from profiling.config import RunConfig
 from profiling.records import Recording, Records
 from profiling.timeline.finding import finding
 from profiling.workers import default_pool
+from studio.artifacts.store import Store
 from studio.gallery import gallery
-from studio.store import Store
 from studio.timeline.job import ProfileRequest, run_profile
 from studio.timeline.page import how
 from studio.timeline.result import SCHEMA, ProfileReport, profile_from_payload

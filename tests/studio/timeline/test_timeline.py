@@ -24,10 +24,11 @@ from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.origins import origins_of
 from profiling.timeline.profile import Phase, Profile
 from profiling.workers import default_pool
-from studio import jobs, server
+from studio import server
+from studio.artifacts import jobs
+from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.figures.change_bars import change_bars, row_became, row_title, tree_map
 from studio.gallery import gallery
-from studio.store import OpenedModel, OpenedRun, Store
 from studio.timeline.figure import gantt
 from studio.timeline.job import ProfileRequest, profile_key, run_profile
 from studio.timeline.memory_figure import memory_panels

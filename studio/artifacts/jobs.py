@@ -1,0 +1,199 @@
+"""What the studio computes, as functions for worker processes.
+
+Each reads files, writes files into a folder of the store, and returns nothing large. They are
+module-level and their arguments are plain data, so that they can travel.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import graphviz
+
+from optimizer.errors import RunError, StudioError
+from optimizer.isolation import Progress, within_worker
+from optimizer.model.graph import Model, count_nodes
+from optimizer.model.loader import load_bytes, load_path
+from optimizer.model.writer import write
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import Stop, optimize
+from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.trace_file import open_trace_over, save_trace
+from optimizer.source import complete
+from studio.artifacts.code_version import code_version
+from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
+from studio.graphview.graph_file import graph_json, groups_of
+from studio.graphview.steps_file import steps_json
+from studio.graphview.summary import summary_json
+
+SOURCE = "source.onnx"
+GRAPH = "graph.json.gz"
+SUMMARY = "summary.json"
+STEPS = "steps.json.gz"
+TRACE = "trace.zip"
+RESULT = "result.json"
+
+INLINE_BYTES = 1 << 20
+"""More weights than this stand beside the source: every job reads it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A model to open.
+
+    Attributes:
+        key: the folder's name in the store.
+        name: display text.
+        path: the model file.
+        companions: name -> file for everything uploaded with it; None for a file on this machine,
+            whose side files lie in its own folder.
+        bind: dimension sizes.
+        native: whether native shape inference may be used.
+    """
+
+    key: str
+    name: str
+    path: Path
+    companions: dict[str, Path] | None
+    bind: dict[str, int]
+    native: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRequest:
+    """A picture of a step.
+
+    Attributes:
+        step: which.
+        open: ids of the groups drawn open; None for as many as fit.
+        format: a Graphviz output format.
+    """
+
+    step: int
+    open: tuple[str, ...] | None
+    format: Literal["svg", "png", "pdf", "dot"]
+
+
+def open_model(request: OpenRequest, folder: Path, *, progress: Progress) -> None:
+    """Load a model and write its source graph, drawing and summary into `folder`.
+
+    Raises:
+        StudioError: the model cannot be opened.
+    """
+    progress("reading", 0.0)
+    model = _load(request)
+    progress("inferring shapes", 0.3)
+    isolate = within_worker if request.native else _no_native
+    model = complete(model, isolate=isolate, bind=request.bind)
+    progress("drawing", 0.7)
+    groups = groups_of(model.ir.graph)
+    drawing = graph_json(model.ir.graph, key=request.key, name=request.name, groups=groups)
+    _write_gzip(folder / GRAPH, drawing)
+    if model.statuses.optimizable.ok:
+        write(model.ir, folder / SOURCE, inline_bytes=INLINE_BYTES)
+    summary = {**summary_json(model), "name": request.name, "code": code_version()}
+    (folder / SUMMARY).write_text(_dump(summary))
+
+
+def rewrite_model(
+    folder: Path, target: Path, pipeline: dict[str, Any], *, progress: Progress
+) -> None:
+    """Run a pipeline over the source in `folder`; trace, steps and result go to `target`.
+
+    Raises:
+        StudioError: the model may not be optimized or a pass failed.
+    """
+    model = _source(folder)
+    nodes_before = count_nodes(model.ir.graph)
+    trace = optimize(model, Pipeline.from_json(pipeline), stop=Stop(), progress=progress)
+    nodes_after = count_nodes(model.ir.graph)
+    progress("drawing the steps", 0.8)
+    cursor = Cursor.at_end(trace)
+    save_trace(cursor, target / TRACE, with_source=False)
+    cursor.seek(0)
+    groups = groups_of(model.ir.graph)
+    steps = steps_json(cursor, key=target.name, graph_key=folder.name, groups=groups)
+    _write_gzip(target / STEPS, steps)
+    result = {
+        "steps": trace.steps,
+        "nodes": [nodes_before, nodes_after],
+        "seconds": trace.seconds,
+        "stopped": trace.stopped,
+        "exact": trace.is_exact,
+        "totals": steps["totals"],
+    }
+    (target / RESULT).write_text(_dump(result))
+
+
+def materialize(folder: Path, trace: Path, step: int, target: Path) -> None:
+    """Write the ONNX file of a step.
+
+    Raises:
+        TraceError: there is no such step.
+    """
+    cursor = open_trace_over(trace, _source(folder).ir)
+    write(cursor.seek(step), target)
+
+
+def export_trace(folder: Path, trace: Path, target: Path) -> None:
+    """Write the whole trace, source included, as one file."""
+    cursor = open_trace_over(trace, _source(folder).ir)
+    save_trace(cursor, target)
+
+
+def picture(folder: Path, trace: Path, view: PictureRequest, target: Path) -> None:
+    """Draw a step, folded as asked, with Graphviz (or write its DOT source).
+
+    Raises:
+        StudioError: there are too many boxes, or no `dot` on this machine.
+    """
+    model = open_trace_over(trace, _source(folder).ir).seek(view.step)
+    drawing = graph_json(model.graph, key="", name="", groups=groups_of(model.graph))
+    boxes = box_count(drawing, open_groups=view.open)
+    if boxes > MOST_DRAWN and view.format != "dot":
+        raise StudioError(
+            f"{boxes} boxes are too many for a picture (limit {MOST_DRAWN}); close some groups."
+        )
+    text = dot_text(drawing, open_groups=view.open)
+    if view.format == "dot":
+        target.write_text(text)
+    else:
+        target.write_bytes(_render(text, view.format))
+
+
+def _render(text: str, file_format: str) -> bytes:
+    try:
+        return graphviz.Source(text).pipe(format=file_format)
+    except graphviz.ExecutableNotFound:
+        raise StudioError(
+            "Graphviz's 'dot' is not installed on this machine; install the package 'graphviz',"
+            " or take the DOT source."
+        ) from None
+
+
+def _load(request: OpenRequest) -> Model:
+    if request.companions is None:
+        return load_path(request.path)
+    data = request.path.read_bytes()
+    return load_bytes(data, name=request.name, companions=request.companions)
+
+
+def _source(folder: Path) -> Model:
+    return load_path(folder / SOURCE)
+
+
+def _no_native(function: Callable[..., Any], *args: object, **options: object) -> Any:
+    raise RunError("Native shape inference was left out: it crashed on this model.")
+
+
+def _write_gzip(path: Path, data: dict[str, Any]) -> None:
+    path.write_bytes(gzip.compress(_dump(data).encode(), compresslevel=5, mtime=0))
+
+
+def _dump(data: dict[str, Any]) -> str:
+    return json.dumps(data, allow_nan=False, separators=(",", ":"))

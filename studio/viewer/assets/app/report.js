@@ -1,0 +1,146 @@
+// @ts-check
+// What the outside hears: the view or the film's event, once the user has rested a second; and a
+// truthful status for tests.
+
+import { wanted } from "../page/fetching.js";
+import { tellLeaving, viewNow } from "../page/link.js";
+import { NODE } from "../trace/union.js";
+
+const IDLE_MS = 1000;
+/** A page that is being left gets this long to go: what it said now would bring it back. */
+const LEAVING_MS = 5000;
+
+export class Report {
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.timer = 0;
+    this.loadMs = 0;
+    this.toggleMs = 0;
+    this.loaded = false;
+    /** @type {() => void} */ this.tellDrawn = () => {};
+    /** @type {Promise<void>} */ this.drawn = new Promise((tell) => (this.tellDrawn = tell));
+    /** @type {string[]} */ this.errors = [];
+    this.leave = (/** @type {Event} */ event) => this.#leave(event);
+    window.addEventListener("click", this.leave, true);
+    this.version = /\/viewer\/([^/]+)\//.exec(import.meta.url)?.[1] ?? "";
+  }
+
+  /** The user did something worth keeping. */
+  touch() {
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.#rest(), IDLE_MS);
+  }
+
+  #rest() {
+    const { nav, shell } = this.viewer;
+    if (nav.playing || shell.film.player.playing) this.touch();
+    else this.#send();
+  }
+
+  /** @param {Event} event */
+  #leave(event) {
+    const link = event.composedPath().some((on) => on instanceof HTMLAnchorElement);
+    if (!this.timer || !link) return;
+    this.#stop();
+    this.timer = window.setTimeout(() => this.#rest(), LEAVING_MS);
+  }
+
+  #stop() {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+  }
+
+  #send() {
+    this.#stop();
+    const { session: s, data, component, shell } = this.viewer;
+    if (!s || !data || !component) return;
+    if (data.mode !== "film") {
+      component.setStateValue("view", { seq: data.seq, ...viewNow(this.viewer) });
+      return;
+    }
+    const news = shell.film.news();
+    if (news) component.setStateValue("event", news);
+  }
+
+  /** @param {number} ms */
+  ready(ms) {
+    this.loaded = true;
+    this.loadMs = ms;
+    this.viewer.stage.draw();
+    this.tellDrawn();
+  }
+
+  /** @param {string} text */
+  error(text) {
+    this.errors.push(text);
+    this.publish();
+    this.tellDrawn();
+  }
+
+  publish() {
+    const { session: s, stage, shell, loaded, data } = this.viewer;
+    const { picture, width } = stage.panes[1];
+    const drawn = picture !== null && width > 0;
+    const current = data !== null && wanted(data) === loaded;
+    /** @type {any} */ (window).__passlens = {
+      ready: this.loaded && current && drawn && shell.film.ready,
+      version: this.version,
+      step: s?.step ?? 0,
+      visible: s && picture ? nodesIn(picture, s) : 0,
+      total: s?.late.total ?? 0,
+      marked: s?.places?.nodes.size ?? 0,
+      errors: [...this.errors],
+      loadMs: this.loadMs,
+      toggleMs: this.toggleMs,
+      strip: shell.scrubber.report(),
+      film: shell.film.report(),
+    };
+    /** @type {any} */ (window).__passlensWhere = (
+      /** @type {string} */ id,
+      /** @type {number} */ pane,
+    ) => this.where(id, pane);
+  }
+
+  /**
+   * Where a node or a group is drawn in a pane, in the page's pixels; for tests that use the mouse.
+   * @param {string} id
+   * @param {number} [pane]
+   */
+  where(id, pane = 1) {
+    const { session: s, stage } = this.viewer;
+    const group = s?.tree.byId.get(id);
+    const key = s && group ? s.layout.slots + group.at : (s?.boxOf(id) ?? -1);
+    const p = stage.panes[pane];
+    const box = p.picture?.byKey.get(key);
+    if (!box) return null;
+    const r = p.canvas.getBoundingClientRect();
+    const v = stage.camera.view(pane);
+    return {
+      x: r.x + r.width / 2 + (box.x - v.x) * v.k,
+      y: r.y + r.height / 2 + (box.y - v.y) * v.k,
+      width: box.w * v.k,
+      height: box.h * v.k,
+      kind: box.kind,
+    };
+  }
+
+  dispose() {
+    const untold = this.timer && this.viewer.data?.mode === "rewrite" && this.viewer.session;
+    this.#stop();
+    window.removeEventListener("click", this.leave, true);
+    if (untold) tellLeaving(this.viewer);
+  }
+}
+
+/**
+ * Boxes of nodes that are there after the step: no groups, inputs or outputs, nothing removed.
+ * @param {import("../layout/placement.js").Picture} picture
+ * @param {import("../session/session.js").Session} s
+ */
+function nodesIn(picture, s) {
+  let n = 0;
+  for (const b of picture.boxes)
+    if (b.kind === "node" && s.union.kind[b.occ] === NODE && s.late.alive[b.occ]) n++;
+  return n;
+}

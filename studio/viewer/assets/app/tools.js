@@ -1,0 +1,99 @@
+// @ts-check
+// The column of buttons at the right of the graph.
+
+import { button, h, icon } from "../page/dom.js";
+import { saveDrawing } from "../canvas/export.js";
+
+const ICONS = {
+  search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3 14 14",
+  fit: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
+  follow: "M8 1v3M8 12v3M1 8h3M12 8h3M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
+  plus: "M8 3v10M3 8h10",
+  minus: "M3 8h10",
+  both: "M1.5 3h13v10h-13zM8 3v10",
+  over: "M2 2h8v8H2zM6 6h8v8H6z",
+  after: "M1.5 3h13v10h-13z",
+  left: "M1.5 3h13v10h-13zM6 3v10",
+  right: "M1.5 3h13v10h-13zM10 3v10",
+  fold: "M3 6l5 4 5-4",
+  save: "M8 2v8M4.5 6.5 8 10l3.5-3.5M2.5 13.5h11",
+  time: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 4.5V8l2.5 1.5",
+};
+
+/** @typedef {{el: any, panes: any[], follow: any, left: any, right: any, time: any}} Tools */
+
+/**
+ * @param {import("./viewer.js").Viewer} viewer
+ * @param {import("./shell.js").Shell} shell
+ * @returns {Tools}
+ */
+export function makeTools(viewer, shell) {
+  const tool = (
+    /** @type {keyof typeof ICONS} */ name,
+    /** @type {string} */ label,
+    /** @type {() => void} */ act,
+  ) =>
+    h(
+      "button",
+      { type: "button", title: label, "aria-label": label, onclick: act },
+      icon(ICONS[name]),
+    );
+  const zoom = (/** @type {number} */ factor) => {
+    const { camera } = shell.stage;
+    camera.zoom(camera.lead, factor);
+    shell.stage.invalidate();
+  };
+  const panes = [
+    tool("both", "Both panes (1)", () => shell.setPanes(1)),
+    tool("over", "Overlay (2)", () => shell.setPanes(2)),
+    tool("after", "After only (3)", () => shell.setPanes(3)),
+  ];
+  const follow = tool("follow", "Follow the change while stepping", () => {
+    viewer.nav.following = !viewer.nav.following;
+    if (viewer.nav.following) viewer.nav.follow(200);
+    shell.renderPlay();
+  });
+  const left = tool("left", "Passes panel (p)", () => shell.toggleLeft());
+  const right = tool("right", "Details panel (d)", () => shell.toggleRight());
+  const time = tool("time", "Times of nodes as colours (t)", () => viewer.toggleHeat());
+  time.hidden = true;
+  const el = h(
+    "div.pl-tools",
+    { role: "toolbar", "aria-label": "View", "aria-orientation": "vertical" },
+    left,
+    right,
+    h("span.pl-group", { role: "group", "aria-label": "Panes" }, ...panes),
+    follow,
+    time,
+    tool("search", "Find a node (/)", () => shell.search.open()),
+    tool("minus", "Zoom out (−)", () => zoom(0.8)),
+    tool("plus", "Zoom in (+)", () => zoom(1.25)),
+    saving(shell.stage, tool),
+    tool("fit", "Fit the graph (f)", () => shell.stage.fit(viewer.motion ? 200 : 0)),
+  );
+  return { el, panes, follow, left, right, time };
+}
+
+/**
+ * A button with a choice of two: the drawing as it stands, as SVG or PNG.
+ * @param {import("../canvas/stage.js").Stage} stage
+ * @param {(name: keyof typeof ICONS, label: string, act: () => void) => HTMLElement} tool
+ */
+function saving(stage, tool) {
+  const choose = (/** @type {"svg" | "png"} */ kind) => {
+    const name = kind.toUpperCase();
+    return button(`Save the drawing one sees as ${name}`, name, () => {
+      show(false);
+      void saveDrawing(stage, kind);
+    });
+  };
+  const menu = h("span.pl-save", { role: "group", "aria-label": "Save as", hidden: true });
+  menu.append(choose("svg"), choose("png"));
+  const opener = tool("save", "Save this drawing", () => show(menu.hidden));
+  opener.setAttribute("aria-expanded", "false");
+  const show = (/** @type {boolean} */ open) => {
+    menu.hidden = !open;
+    opener.setAttribute("aria-expanded", String(open));
+  };
+  return h("span.pl-saving", null, opener, menu);
+}

@@ -1,0 +1,30 @@
+// @ts-check
+// What all parts of a drawing agree on: from which zoom on there is how much detail, what the
+// viewport meets, and the colours of change marks.
+
+/** @typedef {import("../page/theme.js").Theme} Theme */
+/** @typedef {import("./draw.js").Mark} Mark */
+/** @typedef {import("./draw.js").Bounds} Bounds */
+
+export const LOD = 0.3; // below: plain rectangles
+export const TEXT_LOD = 0.42; // below: no text in boxes
+
+/** @param {{x: number, y: number, w: number, h: number}} b @param {Bounds} v */
+export function meets(b, v) {
+  return b.x <= v.x1 && b.x + b.w >= v.x0 && b.y <= v.y1 && b.y + b.h >= v.y0;
+}
+
+/** @param {Theme} t @param {Mark | null} mark */
+export function markColour(t, mark) {
+  return mark === "added"
+    ? t.add
+    : mark === "removed"
+      ? t.remove
+      : mark === "changed"
+        ? t.change
+        : mark === "first"
+          ? t.first
+          : mark === "second"
+            ? t.second
+            : t.match;
+}

@@ -1,0 +1,114 @@
+// @ts-check
+// Where the camera goes: the top, everything, one box, the change.
+
+/** @typedef {import("./stage.js").Stage} Stage */
+/** @typedef {import("../session/session.js").Which} Which */
+
+const LEAST_ZOOM = 0.7; // of the first picture: its texts can be read
+const MARGIN = 24; // pixels around what fits
+const HEADROOM = 28; // pixels above the first row
+
+/** The top of the graph, readable, both panes at their first row. @param {Stage} stage */
+export function showTop(stage) {
+  const s = stage.session;
+  if (!s) return;
+  const pictures = stage.shown.map((pane) => s.picture(stage.which(pane)));
+  const pane = stage.panes[1];
+  const w = pane.width || 600;
+  const tall = pane.height || 500;
+  const width = Math.max(...pictures.map((p) => p.width));
+  const height = Math.max(...pictures.map((p) => p.height));
+  const wide = (w - 2 * MARGIN) / Math.max(1, width);
+  const whole = Math.min(wide, (tall - 2 * MARGIN) / Math.max(1, height));
+  const k = Math.min(1, Math.max(LEAST_ZOOM, whole > LEAST_ZOOM ? whole : wide));
+  const fits = width * k <= w - MARGIN;
+  const x = fits ? width / 2 : fullestColumn(pictures, w / k - 2 * MARGIN, tall / k);
+  const y = height * k < tall - 2 * MARGIN ? height / 2 : tall / 2 / k - HEADROOM;
+  stage.camera.lead = 1;
+  stage.camera.flyTo({ k, x, y }, 0);
+  stage.camera.alignTops();
+  stage.invalidate();
+}
+
+/**
+ * Wider than the pane: the column of the first screen that shows most boxes, in all panes
+ * together, and the graph's first input, where it stands there.
+ * @param {import("../layout/placement.js").Picture[]} pictures
+ * @param {number} wide @param {number} tall
+ * @returns {number} its middle
+ */
+function fullestColumn(pictures, wide, tall) {
+  const boxes = pictures.flatMap((p) =>
+    p.boxes.filter((b) => b.kind !== "open" && b.y + b.h < tall - HEADROOM),
+  );
+  const ports = boxes.filter((b) => b.rec?.cat === "io");
+  const first = ports.length ? [ports.reduce((a, b) => (b.occ < a.occ ? b : a))] : boxes;
+  let best = { x: pictures[0].width / 2, score: -1 };
+  for (const at of first)
+    for (const b of boxes) {
+      const left = Math.min(at.x, Math.max(at.x + at.w - wide, b.x));
+      const inside = boxes.filter((o) => o.x >= left && o.x + o.w <= left + wide);
+      if (inside.length <= best.score) continue;
+      const x0 = Math.min(...inside.map((o) => o.x));
+      const x1 = Math.max(...inside.map((o) => o.x + o.w));
+      best = { x: (x0 + x1) / 2, score: inside.length };
+    }
+  return best.x;
+}
+
+/** @param {Stage} stage @param {number} ms */
+export function showAll(stage, ms) {
+  const s = stage.session;
+  if (!s) return;
+  const pane = stage.panes[1];
+  const p = s.picture(stage.which(pane));
+  stage.camera.follow(1);
+  const k = Math.min(
+    1.25,
+    (pane.width - 40) / Math.max(1, p.width),
+    (pane.height - 40) / Math.max(1, p.height),
+  );
+  stage.camera.flyTo({ k: Math.max(0.02, k), x: p.width / 2, y: p.height / 2 }, ms);
+  stage.invalidate();
+}
+
+/** @param {Stage} stage @param {number} key @param {number} ms @param {Which} [prefer] */
+export function showBox(stage, key, ms, prefer) {
+  const s = stage.session;
+  if (!s) return;
+  const order = prefer === "before" ? stage.shown : [...stage.shown].reverse();
+  for (const pane of order) {
+    const b = s.picture(stage.which(pane)).byKey.get(key);
+    if (!b) continue;
+    stage.camera.follow(pane === stage.panes[0] ? 0 : 1);
+    stage.camera.flyTo(
+      { x: b.x + b.w / 2, y: b.y + Math.min(b.h, 200) / 2, k: Math.max(stage.camera.k, 0.7) },
+      ms,
+    );
+    stage.invalidate();
+    return;
+  }
+}
+
+/** @param {Stage} stage @param {number} ms */
+export function showChange(stage, ms) {
+  const s = stage.session;
+  if (!s?.current) return;
+  const pane = stage.shown[0];
+  let bounds = s.changeBounds(stage.which(pane));
+  let lead = pane;
+  if (!bounds) {
+    lead = stage.panes[1];
+    bounds = s.changeBounds(stage.which(lead));
+  }
+  if (!bounds) return;
+  const index = lead === stage.panes[0] ? 0 : 1;
+  stage.camera.follow(index);
+  const view = stage.camera.flight ? { ...stage.camera.flight.to } : stage.camera.view(index);
+  const x = (bounds.x0 + bounds.x1) / 2;
+  const y = (bounds.y0 + bounds.y1) / 2;
+  const hx = lead.width / 2 / stage.camera.k - 30;
+  const dx = bounds.x0 < view.x - hx || bounds.x1 > view.x + hx ? x : view.x;
+  stage.camera.flyTo({ x: dx, y }, ms);
+  stage.invalidate();
+}

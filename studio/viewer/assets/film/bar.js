@@ -1,0 +1,103 @@
+// @ts-check
+// The scrubber of a film: one bar an event.
+
+import { bytesText } from "../page/numbers.js";
+import { fill, h } from "../page/dom.js";
+import { drawFilmBars } from "./bars.js";
+import { nodeName, sentence, shortName } from "./words.js";
+import { PlayBar } from "../scrubber/play-bar.js";
+import { FILM_SPEEDS } from "./player.js";
+
+const HEIGHTS = [
+  ["used", "live bytes"],
+  ["peak", "arena of lazy"],
+];
+
+export class FilmBar extends PlayBar {
+  /** @param {import("./panel.js").FilmPanel} panel @param {import("../panels/tooltip.js").Tooltip} tip */
+  constructor(panel, tip) {
+    const { player } = panel;
+    super(tip, {
+      shape: "pl-filmbar",
+      name: "Events",
+      strip: "Event of the allocator",
+      ways: {
+        first: ["Nothing allocated (Home)", () => player.cut(0)],
+        backLong: ["Previous node ([)", () => player.nodeBy(-1)],
+        back: ["Previous event (←)", () => player.eventBy(-1)],
+        next: ["Next event (→)", () => player.eventBy(1)],
+        nextLong: ["Next node (])", () => player.nodeBy(1)],
+        last: ["Last event (End)", () => player.cut(Infinity)],
+      },
+      toggle: () => player.toggle(),
+      heights: HEIGHTS,
+      speeds: {
+        name: "Playing speed (< and >)",
+        all: FILM_SPEEDS,
+        set: (speed) => player.setSpeed(speed),
+      },
+    });
+    this.panel = panel;
+    /** @type {import("./bars.js").Bars | null} */ this.bars = null;
+  }
+
+  /** @override */
+  get count() {
+    return this.panel.player.count;
+  }
+
+  /** @override @param {number} k */
+  jump(k) {
+    this.panel.player.goto(k, { quick: true });
+  }
+
+  /** @override @param {number} by */
+  turn(by) {
+    this.halt();
+    if (by) this.jump(this.panel.player.at + by);
+  }
+
+  /** @override */
+  halt() {
+    this.panel.player.stop();
+  }
+
+  /** @override */
+  released() {
+    this.panel.settled();
+  }
+
+  /** @override */
+  redraw() {
+    this.panel.invalidate();
+  }
+
+  /** What does not move with every frame. */
+  renderState() {
+    const { playing, speed } = this.panel.player;
+    this.showPlaying(playing);
+    this.speed.value = String(speed);
+  }
+
+  render() {
+    const { reel, player } = this.panel;
+    const k = player.at;
+    fill(this.where, h("b", null, k.toLocaleString("en")), `/${this.count.toLocaleString("en")}`);
+    const node = reel ? nodeName(reel, reel.nodeAt(k)) : "";
+    this.below.textContent = shortName(node, 24) || "before the run";
+    this.below.title = node;
+    this.showPlace(k, reel && !player.playing ? sentence(reel, k) : null);
+    drawFilmBars(this);
+  }
+
+  /** @override @param {number} k @returns {any[] | null} */
+  words(k) {
+    const { reel } = this.panel;
+    if (!reel) return null;
+    return [
+      h("b", null, `${k}  ${k ? reel.kindOf(k) : "before the run"}`),
+      h("div", null, sentence(reel, k)),
+      h("div.pl-dim", null, `${bytesText(reel.used[k])} live in ${bytesText(reel.peak[k])}`),
+    ];
+  }
+}

@@ -1,0 +1,80 @@
+// @ts-check
+// The bars of a film's scrubber. They are painted once; a frame only copies them and moves the
+// cursor.
+
+/** @typedef {import("./bar.js").FilmBar} FilmBar */
+/** @typedef {{stamp: string, all: HTMLCanvasElement}} Bars */
+
+const TOP = 9;
+const BASE = 6;
+const AHEAD = 0.34;
+
+/** @param {FilmBar} bar */
+export function drawFilmBars(bar) {
+  const { reel, theme, player } = bar.panel;
+  const { canvas } = bar;
+  const w = canvas.clientWidth;
+  const tall = canvas.clientHeight;
+  if (!w || !theme) return;
+  const dpr = window.devicePixelRatio || 1;
+  const [pw, ph] = [Math.round(w * dpr), Math.round(tall * dpr)];
+  if (canvas.width !== pw || canvas.height !== ph) {
+    canvas.width = pw;
+    canvas.height = ph;
+  }
+  const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  c.clearRect(0, 0, w, tall);
+  c.fillStyle = theme.border;
+  c.fillRect(0, tall - BASE, w, 1);
+  if (!reel?.count) return;
+  const stamp = `${reel.key}|${w}|${tall}|${dpr}|${bar.height}|${theme.dark}`;
+  if (bar.bars?.stamp !== stamp) bar.bars = { stamp, all: paint(bar, { w, tall, dpr }) };
+  const x = (player.at / reel.count) * w;
+  const { all } = bar.bars;
+  const cut = Math.round(x * dpr);
+  c.setTransform(1, 0, 0, 1, 0, 0);
+  if (cut > 0) c.drawImage(all, 0, 0, cut, ph, 0, 0, cut, ph);
+  c.globalAlpha = AHEAD;
+  if (cut < pw) c.drawImage(all, cut, 0, pw - cut, ph, cut, 0, pw - cut, ph);
+  c.globalAlpha = 1;
+  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  if (bar.hover > 0) {
+    c.fillStyle = theme.muted;
+    c.fillRect((bar.hover / reel.count) * w - 0.5, 2, 1, tall - 3);
+  }
+  const at = Math.min(w - 1, Math.max(1, x));
+  c.fillStyle = theme.primary;
+  c.fillRect(at - 1, 2, 2, tall - 3);
+  c.beginPath();
+  c.arc(at, 4, 4, 0, 7);
+  c.fill();
+}
+
+/** @param {FilmBar} bar @param {{w: number, tall: number, dpr: number}} size */
+function paint(bar, { w, tall, dpr }) {
+  const reel = /** @type {import("./events.js").Reel} */ (bar.panel.reel);
+  const theme = /** @type {import("../page/theme.js").Theme} */ (bar.panel.theme);
+  const all = document.createElement("canvas");
+  all.width = Math.round(w * dpr);
+  all.height = Math.round(tall * dpr);
+  const c = /** @type {CanvasRenderingContext2D} */ (all.getContext("2d"));
+  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  const values = bar.height === "used" ? reel.used : reel.peak;
+  const most = reel.peak[reel.count] || 1;
+  const floor = tall - BASE;
+  const wide = w / reel.count;
+  const each = Math.max(1, Math.ceil(1 / wide)); // events behind one pixel column
+  const gap = wide > 4 ? 1 : wide > 2 ? 0.5 : 0;
+  for (let i = 0; i < reel.count; i += each) {
+    let best = i;
+    for (let j = i + 1; j < Math.min(reel.count, i + each); j++)
+      if (values[j + 1] > values[best + 1]) best = j;
+    const high = Math.max(1, (values[best + 1] / most) * (floor - TOP));
+    const rec = reel.json.nodes[reel.json.buffers.node[reel.buffer[best]]];
+    const colours = theme.category(rec?.[3] ?? "unknown");
+    c.fillStyle = reel.comes(best + 1) ? colours.solid : colours.edge;
+    c.fillRect(i * wide, floor - high, Math.max(1, wide * each - gap), high);
+  }
+  return all;
+}

@@ -1,0 +1,109 @@
+// @ts-check
+// Three allocators on one axis of addresses: what is alive as blocks, what is held and unused
+// hatched, how far each has grown.
+
+import { axis, boundLine, edges, grid } from "./draw-axis.js";
+import { block, ring } from "./draw-block.js";
+import { deadBlocks, freeBlocks, hatch } from "./draw-free.js";
+import { bytesText, timesText } from "../page/numbers.js";
+import { AXIS, GAP, HEAD } from "./lanes.js";
+import { LAZY, NAIVE } from "./events.js";
+
+/** @typedef {import("./lanes.js").LaneScene} LaneScene */
+/** @typedef {import("./lanes.js").Hit} Hit */
+
+/** @param {LaneScene} s @returns {Hit[]} where every block was drawn */
+export function drawLanes(s) {
+  const { c, width, height, dpr, theme, reel } = s;
+  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  c.fillStyle = theme.bg;
+  c.fillRect(0, 0, width, height);
+  /** @type {Hit[]} */
+  const hits = [];
+  const body = (height - AXIS - reel.offsets.length * (HEAD + GAP)) / reel.offsets.length;
+  for (let lane = 0; lane < reel.offsets.length; lane++) {
+    const y = lane * (HEAD + GAP + body) + HEAD;
+    head(s, lane, y - HEAD);
+    drawLane(s, lane, { y, h: body }, hits);
+  }
+  axis(s, height - AXIS);
+  return hits;
+}
+
+/** Size of an arena at the moment that is drawn. @param {LaneScene} s @param {number} lane */
+function high(s, lane) {
+  const { event, t } = s.moment;
+  const highs = s.reel.highs[lane];
+  const before = highs[Math.max(0, event - 1)];
+  return before + (highs[event] - before) * t;
+}
+
+/** @param {LaneScene} s @param {number} lane @param {number} y */
+function head(s, lane, y) {
+  const { c, theme, metrics, reel } = s;
+  const info = reel.json.lanes[lane];
+  const now = reel.highs[lane][s.replay.at];
+  c.textBaseline = "alphabetic";
+  c.textAlign = "left";
+  c.font = metrics.fonts.op;
+  c.fillStyle = theme.text;
+  const title = LANE_TITLES[lane] ?? info.title;
+  c.fillText(title, 0, y + 14);
+  const used = metrics.width(title, metrics.fonts.op) + 10;
+  const words = `${bytesText(now)} of ${bytesText(info.peak)}`;
+  const times = reel.json.bound ? info.peak / reel.json.bound : 1;
+  const proof = info.certificate ? "the minimum, proven" : `${timesText(times)} the bound`;
+  c.textAlign = "right";
+  c.font = metrics.fonts.group;
+  c.fillStyle = theme.text;
+  const right = ` ${words}`;
+  const proofWidth = metrics.width(proof, metrics.fonts.brief);
+  c.font = metrics.fonts.brief;
+  c.fillStyle = info.certificate ? theme.add : theme.muted;
+  c.fillText(proof, s.width, y + 14);
+  c.font = metrics.fonts.group;
+  c.fillStyle = theme.text;
+  c.fillText(words, s.width - proofWidth - 10, y + 14);
+  const room = s.width - used - proofWidth - 24 - metrics.width(right, metrics.fonts.group);
+  c.textAlign = "left";
+  c.font = metrics.fonts.brief;
+  c.fillStyle = theme.muted;
+  c.fillText(metrics.fit(LANE_WORDS[lane], metrics.fonts.brief, room), used, y + 14);
+}
+
+const LANE_TITLES = ["Naive", "Lazy", "Best"];
+const LANE_WORDS = [
+  "every buffer has a block of its own, never used again",
+  "the smallest free block that fits, as the run goes on",
+  "planned with all lifetimes known beforehand",
+];
+
+/**
+ * @param {LaneScene} s @param {number} lane @param {{y: number, h: number}} at @param {Hit[]} hits
+ */
+function drawLane(s, lane, { y, h }, hits) {
+  const { c, theme, scale, reel, replay } = s;
+  const { event, t } = s.moment;
+  const top = high(s, lane);
+  c.fillStyle = theme.nest[0];
+  c.fillRect(0, y, scale.broken && lane !== NAIVE ? scale.main : scale.width, h);
+  hatch(s, { x: 0, y, w: scale.x(top), h });
+  grid(s, { y, h });
+  if (lane === NAIVE) deadBlocks(s, { y, h });
+  if (lane === LAZY) freeBlocks(s, { y, h });
+  const current = event > 0 ? reel.buffer[event - 1] : -1;
+  c.save();
+  c.beginPath();
+  c.rect(-2, y - 2, scale.width + 4, h + 4); // what drops in comes from behind the words
+  c.clip();
+  for (const b of replay.live) if (b !== current) block(s, lane, b, { y, h, alpha: 1 }, hits);
+  if (current >= 0) {
+    const alpha = reel.comes(event) ? t : 1 - t;
+    const drop = reel.comes(event) ? (1 - t) * -(h * 0.7) : 0;
+    if (alpha > 0.01) block(s, lane, current, { y: y + drop, h, alpha }, hits);
+    ring(s, lane, current, { y: y + drop, h, alpha: reel.comes(event) ? alpha : 1 });
+  }
+  c.restore();
+  boundLine(s, { y, h });
+  edges(s, lane, { y, h, top });
+}

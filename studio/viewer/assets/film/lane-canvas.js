@@ -1,0 +1,165 @@
+// @ts-check
+// The canvas of the lanes, and what the pointer finds on it.
+
+import { makeScale } from "./scale.js";
+import { bytesText, timesText } from "../page/numbers.js";
+import { drawLanes } from "./draw-lanes.js";
+import { h } from "../page/dom.js";
+import { nodeName } from "./words.js";
+import { HEAD } from "./lanes.js";
+import { Metrics } from "../layout/metrics.js";
+import { NAIVE } from "./events.js";
+
+/** @typedef {import("./lanes.js").Hit} Hit */
+
+const BESIDE = 12; // pixels left and right of the axis
+
+export class LaneCanvas {
+  /** @param {import("./panel.js").FilmPanel} panel @param {import("../panels/tooltip.js").Tooltip} tip */
+  constructor(panel, tip) {
+    this.panel = panel;
+    this.tip = tip;
+    this.canvas = h("canvas", {
+      role: "img",
+      "aria-label": "Addresses that naive, lazy and best use, on one axis",
+    });
+    this.el = h("div.pl-lanes", null, this.canvas);
+    /** @type {Hit[]} */ this.hits = [];
+    /** @type {import("./scale.js").Scale | null} */ this.scale = null;
+    /** @type {{family: string, of: Metrics} | null} */ this.metrics = null;
+    this.hover = -1;
+    this.width = 0;
+    this.height = 0;
+    this.#listen();
+    this.observer = new ResizeObserver(() => panel.invalidate());
+    this.observer.observe(this.el);
+  }
+
+  dispose() {
+    this.observer.disconnect();
+  }
+
+  #resize() {
+    const dpr = window.devicePixelRatio || 1;
+    this.width = Math.max(1, Math.floor(this.el.clientWidth - 2 * BESIDE));
+    this.height = Math.max(1, Math.floor(this.el.clientHeight));
+    const w = Math.round(this.width * dpr);
+    const tall = Math.round(this.height * dpr);
+    if (this.canvas.width === w && this.canvas.height === tall) return;
+    this.canvas.style.width = `${this.width}px`;
+    this.canvas.style.height = `${this.height}px`;
+    this.canvas.width = w;
+    this.canvas.height = tall;
+  }
+
+  /** @param {number} now */
+  draw(now) {
+    const { reel, player, theme } = this.panel;
+    if (!reel || !player.replay || !theme) return;
+    this.#resize();
+    const measure = this.panel.viewer.shell.measure;
+    if (this.metrics?.family !== theme.font)
+      this.metrics = { family: theme.font, of: new Metrics(measure, theme.font) };
+    this.scale = makeScale(
+      reel.json.lanes.map((lane) => lane.peak),
+      this.width,
+    );
+    this.hits = drawLanes({
+      c: /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d")),
+      width: this.width,
+      height: this.height,
+      dpr: window.devicePixelRatio || 1,
+      theme,
+      metrics: this.metrics.of,
+      reel,
+      replay: player.replay,
+      scale: this.scale,
+      moment: player.moment(now),
+      hover: this.hover,
+    });
+  }
+
+  /** @param {MouseEvent} e @returns {Hit | null} */
+  #under(e) {
+    const r = this.canvas.getBoundingClientRect();
+    const x = e.clientX - r.left;
+    const y = e.clientY - r.top;
+    for (let i = this.hits.length - 1; i >= 0; i--) {
+      const hit = this.hits[i];
+      if (x >= hit.x && x <= hit.x + hit.w && y >= hit.y && y <= hit.y + hit.h) return hit;
+    }
+    return null;
+  }
+
+  #listen() {
+    const { canvas, panel } = this;
+    canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => {
+      const hit = this.#under(e);
+      canvas.style.cursor = hit ? "pointer" : "default";
+      if ((hit?.buffer ?? -1) !== this.hover) {
+        this.hover = hit?.buffer ?? -1;
+        panel.invalidate();
+      }
+      if (hit) this.tip.show(this.#tell(hit), e);
+      else this.#explain(e);
+    });
+    canvas.addEventListener("pointerleave", () => {
+      this.hover = -1;
+      this.tip.hide();
+      panel.invalidate();
+    });
+    canvas.addEventListener("click", (/** @type {MouseEvent} */ e) => {
+      const { reel } = panel;
+      const hit = this.#under(e);
+      if (!reel || !hit) return;
+      const node = reel.json.nodes[reel.json.buffers.node[hit.buffer]]?.[0];
+      if (node) panel.viewer.select(node, { reveal: true });
+    });
+  }
+
+  /** What a block is. @param {Hit} hit */
+  #tell({ buffer: b, lane }) {
+    const reel = /** @type {import("./events.js").Reel} */ (this.panel.reel);
+    const { name, node, type, values } = reel.json.buffers;
+    const from = reel.offsets[lane][b];
+    const last = nodeName(reel, reel.end[b] - 1);
+    const shared = values[b] > 1 ? [h("div", null, `${values[b]} values share it`)] : [];
+    return [
+      h("b", null, nodeName(reel, node[b])),
+      h("div.pl-dim", null, name[b]),
+      h("div", null, [type[b], bytesText(reel.size[b])].filter(Boolean).join(" · ")),
+      h("div", null, `at ${bytesText(from)} to ${bytesText(from + reel.size[b])}`),
+      h("div", null, `needed until ${last} has run`),
+      ...shared,
+      h("div.pl-dim", null, "Click to see the node in the graph"),
+    ];
+  }
+
+  /** What lies between the blocks. @param {MouseEvent} e */
+  #explain(e) {
+    const { reel } = this.panel;
+    const { scale } = this;
+    if (!reel || !scale) return;
+    const r = this.canvas.getBoundingClientRect();
+    const x = e.clientX - r.left;
+    const lanes = reel.offsets.length;
+    const lane = Math.floor(((e.clientY - r.top) / (this.height - HEAD)) * lanes);
+    if (lane === NAIVE && scale.broken && x > scale.main - 4) {
+      const times = timesText(reel.json.lanes[NAIVE].peak / Math.max(1, reel.json.bound));
+      const squeeze =
+        (scale.most - scale.edge) / scale.edge / ((scale.width - scale.main) / scale.main);
+      this.tip.show(
+        [
+          h("b", null, "The axis breaks here"),
+          h("div", null, `Naive needs ${bytesText(scale.most)}, ${times} the bound.`),
+          h(
+            "div",
+            null,
+            `On one scale the others would be slivers: what lies beyond the break is drawn ${timesText(squeeze)} narrower.`,
+          ),
+        ],
+        e,
+      );
+    } else this.tip.hide();
+  }
+}

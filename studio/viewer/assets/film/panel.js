@@ -1,0 +1,191 @@
+// @ts-check
+// Beside the graph: what happens in words, three allocators on one axis, the free list.
+
+import { bytesText } from "../page/numbers.js";
+import { fill, h } from "../page/dom.js";
+import { fetchJson } from "../page/fetching.js";
+import { FilmBar } from "./bar.js";
+import { parts, sentence } from "./words.js";
+import { FreeList } from "./free-list.js";
+import { LaneCanvas } from "./lane-canvas.js";
+import { Player } from "./player.js";
+import { Reel } from "./events.js";
+import { Spotlight } from "./spotlight.js";
+
+const CAMERA_MS = 420;
+
+export class FilmPanel {
+  /** @param {import("../app/viewer.js").Viewer} viewer @param {import("../panels/tooltip.js").Tooltip} tip */
+  constructor(viewer, tip) {
+    this.viewer = viewer;
+    /** @type {Reel | null} */ this.reel = null;
+    this.key = "";
+    this.frame = 0;
+    /** @type {string} what was drawn last, so that words are not written twice */
+    this.said = "";
+    /** @type {number | null} the event that is in the link */ this.linked = null;
+    this.player = new Player({
+      changed: () => this.#moved(),
+      state: () => this.#stateChanged(),
+      motion: () => viewer.motion,
+    });
+    this.spotlight = new Spotlight(viewer);
+    this.lanes = new LaneCanvas(this, tip);
+    this.free = new FreeList();
+    this.bar = new FilmBar(this, tip);
+    this.chip = h("span.pl-chip-kind");
+    this.words = h("span.pl-words");
+    this.facts = h("dl.pl-now");
+    this.el = h(
+      "section.pl-film",
+      { "aria-label": "Allocators", hidden: true },
+      h("p.pl-say", null, this.chip, this.words),
+      this.lanes.el,
+      h("div.pl-below", null, this.free.el, this.facts),
+    );
+  }
+
+  get theme() {
+    return this.viewer.theme ?? null;
+  }
+
+  /** @param {import("../types.js").Descriptor} data */
+  async take(data) {
+    const key = data.mode === "film" ? (data.film?.key ?? "") : "";
+    this.viewer.stage.spotlight = data.mode === "film" ? this.spotlight : null;
+    if (key !== this.key) {
+      this.key = key;
+      const json = data.film && key ? await fetchJson(data.film.url) : null;
+      if (!this.viewer.alive || this.key !== key) return;
+      this.reel = json ? new Reel(json, key) : null;
+      this.bar.bars = null;
+      this.said = "";
+      this.linked = data.event ?? null;
+      this.player.load(this.reel, this.linked);
+    }
+    this.bar.renderState();
+    this.invalidate();
+  }
+
+  /** The graph is drawn anew: light the node in it. */
+  relight() {
+    if (this.reel) this.spotlight.keepInSight(0);
+    this.said = "";
+    this.invalidate();
+  }
+
+  #moved() {
+    this.invalidate();
+    this.viewer.report.touch();
+  }
+
+  /** Where somebody has gone, said once. @returns {{film: string, event: number} | null} */
+  news() {
+    const { reel, player } = this;
+    if (!reel || !player.touched || player.at === this.linked) return null;
+    this.linked = player.at;
+    return { film: reel.key, event: player.at };
+  }
+
+  #stateChanged() {
+    this.bar.renderState();
+    this.invalidate();
+    if (!this.player.playing) this.settled();
+    else if (this.viewer.selected !== null) this.viewer.select(null); // it would dim the rest
+  }
+
+  /** A node was clicked in the graph: go to where it runs. @param {string | null} id */
+  pick(id) {
+    const node = this.reel?.json.nodes.findIndex((rec) => rec[0] === id) ?? -1;
+    const k = node < 0 ? 0 : (this.reel?.eventOf(node) ?? 0);
+    this.viewer.select(k ? null : id);
+    if (!k) return;
+    this.player.stop();
+    this.player.goto(k, { quick: true });
+  }
+
+  /** Playing or dragging has ended: say where we are. */
+  settled() {
+    if (!this.reel) return;
+    this.viewer.live.say(sentence(this.reel, this.player.at));
+    this.bar.render();
+  }
+
+  invalidate() {
+    if (!this.frame)
+      this.frame = requestAnimationFrame((now) => {
+        this.frame = 0;
+        this.#draw(now);
+      });
+  }
+
+  /** @param {number} now */
+  #draw(now) {
+    const { reel, player, theme } = this;
+    const { replay } = player;
+    if (this.viewer.data?.mode !== "film" || !theme || !this.viewer.alive) return;
+    const more = player.tick(now);
+    if (reel && replay) {
+      this.#changed(reel, replay);
+      this.lanes.draw(now);
+    }
+    this.bar.render();
+    this.viewer.report.publish();
+    if (more) this.invalidate();
+  }
+
+  /** @param {Reel} reel @param {import("./events.js").Replay} replay */
+  #changed(reel, replay) {
+    const said = `${reel.key}|${replay.at}`;
+    if (said === this.said) return;
+    this.said = said;
+    const k = replay.at;
+    const kind = k ? reel.kindOf(k) : "";
+    this.chip.textContent = kind || "start";
+    this.chip.dataset.way = k && reel.comes(k) ? "in" : "out";
+    fill(this.words, ...parts(reel, k).map((p) => (p.strong ? h("b", null, p.text) : p.text)));
+    this.free.render(reel, replay);
+    this.#count(reel, k);
+    const node = reel.json.nodes[reel.nodeAt(k)]?.[0] ?? null;
+    this.spotlight.light(node, this.viewer.motion && !this.#fast ? CAMERA_MS : 0);
+    if (!this.player.playing) this.settled();
+  }
+
+  get #fast() {
+    return this.player.playing && this.player.interval < 40;
+  }
+
+  /** @param {Reel} reel @param {number} k */
+  #count(reel, k) {
+    const held = reel.peak[k];
+    const idle = held - reel.used[k];
+    const share = held ? Math.round((idle / held) * 100) : 0;
+    const rows = [
+      ["alive now", bytesText(reel.used[k])],
+      ["lazy holds", bytesText(held)],
+      ["of it unused", `${bytesText(idle)}, ${share} %`],
+      ["bound", bytesText(reel.json.bound)],
+    ];
+    fill(this.facts, ...rows.flatMap(([name, text]) => [h("dt", null, name), h("dd", null, text)]));
+  }
+
+  /** The film that is asked for has come, or none is. */
+  get ready() {
+    return this.key === (this.reel?.key ?? "");
+  }
+
+  /** For tests: where the film is. */
+  report() {
+    const { reel, player, spotlight } = this;
+    if (!reel) return null;
+    const { at, playing, move } = player;
+    return { at, count: reel.count, playing, moving: move !== null, node: spotlight.node };
+  }
+
+  dispose() {
+    cancelAnimationFrame(this.frame);
+    this.player.stop();
+    this.bar.dispose();
+    this.lanes.dispose();
+  }
+}

@@ -1,0 +1,96 @@
+// @ts-check
+// What an event of the allocator means, in one line.
+
+import { bytesText } from "../page/numbers.js";
+
+/** @typedef {import("./events.js").Reel} Reel */
+/** @typedef {{text: string, strong?: boolean}} Part */
+
+const LONGEST = 38;
+
+/** The end of a long name says more than its beginning. @param {string} name */
+export function shortName(name, most = LONGEST) {
+  if (name.length <= most) return name;
+  const tail = name.slice(-(most - 1));
+  const cut = tail.indexOf("/");
+  return `…${cut > 0 && cut < most / 2 ? tail.slice(cut) : tail}`;
+}
+
+/** @param {Reel} reel @param {number} node place in the run @returns {string} */
+export function nodeName(reel, node) {
+  const rec = reel.json.nodes[node];
+  if (!rec) return "";
+  return rec[1] || `${rec[2]} at step ${node + 1}`;
+}
+
+/**
+ * What happened, in parts; those marked strong are names and sizes.
+ * @param {Reel} reel @param {number} k @returns {Part[]}
+ */
+export function parts(reel, k) {
+  if (k < 1) {
+    const tensors = reel.size.length.toLocaleString("en");
+    return [{ text: `Nothing is allocated yet. ${tensors} buffers will come and go.` }];
+  }
+  const b = reel.buffer[k - 1];
+  const who = { text: shortName(nodeName(reel, reel.nodeAt(k))), strong: true };
+  const size = { text: bytesText(reel.size[b]), strong: true };
+  if (!reel.comes(k)) return [who, ...released(reel, k, size)];
+  return [who, { text: " asks for " }, size, { text: " → " }, ...answered(reel, k)];
+}
+
+/** @param {Reel} reel @param {number} k */
+function answered(reel, k) {
+  const taken = reel.removed(k)[0];
+  const arena = strong(bytesText(reel.peak[k]));
+  const none =
+    reel.used[k - 1] === reel.peak[k - 1] ? "nothing is free" : "no free block is large enough";
+  switch (reel.kindOf(k)) {
+    case "reuse":
+      return [
+        plain("the free block at "),
+        strong(bytesText(taken.offset)),
+        plain(" fits exactly: used again"),
+      ];
+    case "split":
+      return [
+        plain("best fit is the free block at "),
+        strong(bytesText(taken.offset)),
+        plain(` (${bytesText(taken.size)}): split, ${bytesText(reel.added(k)[0].size)} stay free`),
+      ];
+    case "grow":
+      return [
+        plain(
+          `no free block is large enough; the one at the end (${bytesText(taken.size)}) is extended, the arena becomes `,
+        ),
+        arena,
+      ];
+    default:
+      return [plain(`${none}: it goes to the end, the arena becomes `), arena];
+  }
+}
+
+/** @param {Reel} reel @param {number} k @param {Part} size */
+function released(reel, k, size) {
+  const maker = reel.json.buffers.node[reel.buffer[k - 1]];
+  const own = maker === reel.nodeAt(k) || maker < 0;
+  const whose = `was the last to read the output of ${shortName(nodeName(reel, maker), 28)}`;
+  const start = plain(own ? " has run, nobody reads its output: " : ` ${whose}: `);
+  const place = plain(` at ${bytesText(reel.offset[k - 1])} are free`);
+  const removed = reel.removed(k);
+  if (!removed.length) return [start, size, place];
+  const beside = removed.length === 1 ? "the free block beside" : "the free blocks on both sides";
+  const total = strong(bytesText(reel.added(k)[0].size));
+  return [start, size, place, plain(`, joined with ${beside}: `), total, plain(" in one piece")];
+}
+
+/** @param {string} text @returns {Part} */
+const strong = (text) => ({ text, strong: true });
+/** @param {string} text @returns {Part} */
+const plain = (text) => ({ text });
+
+/** @param {Reel} reel @param {number} k */
+export const sentence = (reel, k) =>
+  `${parts(reel, k)
+    .map((p) => p.text)
+    .join("")}.`;

@@ -1,0 +1,251 @@
+// @ts-check
+// From edges between nodes to wires between the boxes that show, level by level, through ports in
+// the borders of open groups.
+
+import { INPUT } from "../trace/union.js";
+
+/** @typedef {import("./layout.js").Level} Level */
+
+/**
+ * @typedef {object} LevelWire
+ * @property {number} a @property {number} b places in the level's items, or ports
+ * @property {string} pa @property {string} pb port of the open group at that end, or ""
+ * @property {number} oa @property {number} ob
+ * @property {boolean} late @property {Int32Array | null} through
+ * @property {number[]} pairs
+ * @property {Float64Array | null} via x in each rank passed
+ * @property {Float32Array | null} tracks where in each gap it runs sideways, 0 to 1
+ */
+
+const NEAR = 4; // ranks; a hub's close consumers keep their wire
+
+export class Wiring {
+  /**
+   * @param {import("../trace/union.js").Union} union
+   * @param {import("../trace/fold.js").FoldTree} tree
+   * @param {Uint8Array} hubs
+   */
+  constructor(union, tree, hubs) {
+    this.union = union;
+    this.tree = tree;
+    this.slots = union.occupants.length;
+    /** @type {Int32Array} edge -> pair, -1 inside a closed group */
+    this.pairOf = new Int32Array(union.from.length).fill(-1);
+    /** @type {number[]} box */ this.source = [];
+    /** @type {number[]} box */ this.target = [];
+    /** @type {number[]} */ this.sourceSlot = [];
+    /** @type {number[]} 1 = drawn as a stub */ this.stub = [];
+    /** @type {number[]} step from which a pair has an edge */ this.born = [];
+    /** @type {number[]} */ this.died = [];
+    this.#collect(hubs);
+    this.count = this.source.length;
+    /** @type {{level: number, wire: number}[][]} */
+    this.wiresOf = [];
+    /** @type {Map<number, [number, number][]> | null} */
+    this.hubEdges = null;
+  }
+
+  /** @param {Uint8Array} hubs */
+  #collect(hubs) {
+    const { union, tree } = this;
+    const boxes = Int32Array.from({ length: this.slots }, (_, s) => tree.boxOf(s));
+    const span = this.slots + tree.groups.length;
+    /** @type {Map<number, number>} */
+    const ids = new Map();
+    for (let e = 0; e < union.from.length; e++) {
+      const s = union.slotOf[union.from[e]];
+      const t = union.slotOf[union.to[e]];
+      const u = boxes[s];
+      const v = boxes[t];
+      if (u === v) continue;
+      const near =
+        union.kind[union.from[e]] !== INPUT && Math.abs(union.order[t] - union.order[s]) <= NEAR;
+      const hub = hubs[s] === 1 && !near;
+      const key = (hub ? span + s : u) * 16777216 + v;
+      let p = ids.get(key);
+      if (p === undefined) {
+        p = this.source.length;
+        ids.set(key, p);
+        this.source.push(u);
+        this.target.push(v);
+        this.sourceSlot.push(s);
+        this.stub.push(hub ? 1 : 0);
+      }
+      this.pairOf[e] = p;
+      this.born[p] = Math.min(this.born[p] ?? Infinity, union.edgeBorn[e]);
+      this.died[p] = Math.max(this.died[p] ?? 0, union.edgeDied[e]);
+    }
+  }
+
+  /** Fill every level's ports and wires. @param {(Level | null)[]} levels @param {boolean} final */
+  wire(levels, final) {
+    this.wiresOf = this.source.map(() => []);
+    /** @type {Map<string, number>[]} */
+    const known = levels.map(() => new Map());
+    for (const level of levels)
+      if (level) {
+        level.ports = new Map();
+        level.wires = [];
+      }
+    for (let p = 0; p < this.count; p++) {
+      if (this.stub[p] && final) continue;
+      if (!this.stub[p]) this.#route(p, levels, known);
+    }
+  }
+
+  /** @param {number} box */
+  #home(box) {
+    return box < this.slots
+      ? this.tree.groupOf[box]
+      : /** @type {import("../trace/group.js").Group} */ (
+          this.tree.groups[box - this.slots].parent
+        );
+  }
+
+  /** Groups around a box, outermost first. @param {number} box */
+  #around(box) {
+    const list = [];
+    for (
+      let g = /** @type {import("../trace/group.js").Group | null} */ (this.#home(box));
+      g;
+      g = g.parent
+    )
+      list.push(g);
+    return list.reverse();
+  }
+
+  /** @param {number} p @param {(Level | null)[]} levels @param {Map<string, number>[]} known */
+  #route(p, levels, known) {
+    const u = this.source[p];
+    const v = this.target[p];
+    const up = this.#around(u);
+    const down = this.#around(v);
+    let common = 0;
+    while (common < up.length && common < down.length && up[common] === down[common]) common++;
+    const at = (/** @type {number} */ g) => /** @type {Level} */ (levels[g]);
+    const port = (/** @type {Level} */ level, /** @type {string} */ name) => {
+      let i = level.ports.get(name);
+      if (i === undefined) {
+        i = level.items.length + level.ports.size;
+        level.ports.set(name, i);
+      }
+      return i;
+    };
+    let box = u;
+    let leaving = "";
+    for (let i = up.length - 1; i >= common; i--) {
+      const level = at(up[i].at);
+      const name = `>${u}`;
+      this.#add(level, known, p, [
+        /** @type {number} */ (level.local.get(box)),
+        port(level, name),
+        leaving,
+        "",
+      ]);
+      leaving = name;
+      box = this.slots + up[i].at;
+    }
+    const meet = at(up[common - 1].at);
+    const entry = `<${u}`;
+    const inside = down.length > common;
+    const end = inside ? this.slots + down[common].at : v;
+    this.#add(meet, known, p, [
+      /** @type {number} */ (meet.local.get(box)),
+      /** @type {number} */ (meet.local.get(end)),
+      leaving,
+      inside ? entry : "",
+    ]);
+    for (let i = common; i < down.length; i++) {
+      const level = at(down[i].at);
+      const deeper = i + 1 < down.length;
+      const next = deeper ? this.slots + down[i + 1].at : v;
+      this.#add(level, known, p, [
+        port(level, entry),
+        /** @type {number} */ (level.local.get(next)),
+        "",
+        deeper ? entry : "",
+      ]);
+    }
+  }
+
+  /**
+   * @param {Level} level
+   * @param {Map<string, number>[]} known
+   * @param {number} p
+   * @param {[number, number, string, string]} ends
+   */
+  #add(level, known, p, [a, b, pa, pb]) {
+    const key = `${a},${b},${pa},${pb}`;
+    const map = known[level.group.at];
+    let i = map.get(key);
+    if (i === undefined) {
+      i = level.wires.length;
+      map.set(key, i);
+      level.wires.push({
+        a,
+        b,
+        pa,
+        pb,
+        oa: 0,
+        ob: 0,
+        late: false,
+        through: null,
+        pairs: [],
+        via: null,
+        tracks: null,
+      });
+    }
+    level.wires[i].pairs.push(p);
+    this.wiresOf[p].push({ level: level.group.at, wire: i });
+  }
+
+  /**
+   * Wires first, so that their places match; then what only constrains ranks.
+   * @param {Level} level
+   * @returns {[number, number][]}
+   */
+  rankEdges(level) {
+    /** @type {[number, number][]} */
+    const edges = level.wires.map((w) => [w.a, w.b]);
+    for (const [a, b] of this.#hubEdges().get(level.group.at) ?? []) {
+      edges.push([
+        /** @type {number} */ (level.local.get(a)),
+        /** @type {number} */ (level.local.get(b)),
+      ]);
+    }
+    return edges;
+  }
+
+  /** Where a producer without wires would stand: above its first consumer. @param {Level} level */
+  hints(level) {
+    /** @type {Map<number, number>} */
+    const first = new Map();
+    for (const [u, v] of this.#hubEdges().get(level.group.at) ?? []) {
+      const a = /** @type {number} */ (level.local.get(u));
+      const b = /** @type {number} */ (level.local.get(v));
+      const known = first.get(a);
+      if (known === undefined || level.rank[b] < level.rank[known]) first.set(a, b);
+    }
+    return [...first];
+  }
+
+  /** Stubbed pairs still say who comes first, where both ends share a level. */
+  #hubEdges() {
+    if (this.hubEdges) return this.hubEdges;
+    this.hubEdges = new Map();
+    for (let p = 0; p < this.count; p++) {
+      if (!this.stub[p]) continue;
+      const up = [...this.#around(this.source[p]).map((g) => this.slots + g.at), this.source[p]];
+      const down = [...this.#around(this.target[p]).map((g) => this.slots + g.at), this.target[p]];
+      let i = 0;
+      while (i < up.length && i < down.length && up[i] === down[i]) i++;
+      if (i >= up.length || i >= down.length) continue;
+      const level = up[i - 1] - this.slots;
+      const list = this.hubEdges.get(level);
+      const edge = /** @type {[number, number]} */ ([up[i], down[i]]);
+      if (list) list.push(edge);
+      else this.hubEdges.set(level, [edge]);
+    }
+    return this.hubEdges;
+  }
+}

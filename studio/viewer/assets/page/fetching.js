@@ -1,0 +1,26 @@
+// @ts-check
+// What the server has under an address that carries a content hash: fetched once, kept a while.
+
+/** @type {Map<string, any>} */
+const fetched = new Map();
+const KEEP = 8;
+
+/** @param {string} url @returns {Promise<any>} */
+export async function fetchJson(url) {
+  const known = fetched.get(url);
+  if (known) return known;
+  const response = await fetch(new URL(url, document.baseURI));
+  if (!response.ok)
+    throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
+  const json = await response.json();
+  fetched.set(url, json);
+  for (const old of fetched.keys()) {
+    if (fetched.size <= KEEP) break;
+    fetched.delete(old);
+  }
+  return json;
+}
+
+/** What a session is made of, as one text. @param {import("../types.js").Descriptor} data */
+export const wanted = ({ graph, steps, versus }) =>
+  [graph, steps, versus?.steps].map((source) => source?.key ?? "").join("|");

@@ -1,0 +1,88 @@
+// @ts-check
+// Where the user looks, as the server keeps it and as a link says it.
+
+/** @typedef {import("../app/viewer.js").Viewer} Viewer */
+
+/**
+ * @param {Viewer} viewer
+ * @returns {{step: number, before: "source" | "previous", select: string[], open: string[] | null}}
+ */
+export function viewNow({ session: s, selected, nav }) {
+  return {
+    step: s?.linkedStep() ?? 0,
+    before: s?.before ?? "source",
+    select: selected === null ? [] : [selected],
+    open: s?.tree.openChanges()?.filter((id) => !nav.lent.has(id.slice(1))) ?? null,
+  };
+}
+
+/** The page's address with this step, selection and folding in it. @param {Viewer} viewer */
+export function permalink(viewer) {
+  const view = viewNow(viewer);
+  const url = new URL(window.location.href);
+  const values = {
+    step: String(view.step),
+    before: view.before === "source" ? "" : view.before,
+    select: view.select.join(","),
+    open: (view.open ?? []).join("|"),
+  };
+  for (const [name, value] of Object.entries(values))
+    if (value) url.searchParams.set(name, value);
+    else url.searchParams.delete(name);
+  return url.href;
+}
+
+const ASKED = "passlens-link";
+
+/** The address of what one sees, from whoever knows more than the address bar does. */
+export function pageLink() {
+  const asked = new CustomEvent(ASKED, { detail: { url: window.location.href } });
+  window.dispatchEvent(asked);
+  return asked.detail.url;
+}
+
+/**
+ * Answer for a viewer: the server, and with it the address bar, hears of a step a little later.
+ * @param {Viewer} viewer @returns {() => void} ends it
+ */
+export function answerForLinks(viewer) {
+  const answer = (/** @type {any} */ asked) => {
+    if (viewer.session?.trace && viewer.data?.mode === "rewrite")
+      asked.detail.url = permalink(viewer);
+  };
+  window.addEventListener(ASKED, answer);
+  return () => window.removeEventListener(ASKED, answer);
+}
+
+const LEFT = "passlens-left";
+
+/** Tell whoever stays when the page changes: a component that goes has no voice any more. @param {Viewer} viewer */
+export function tellLeaving(viewer) {
+  window.dispatchEvent(new CustomEvent(LEFT, { detail: viewNow(viewer) }));
+}
+
+/** @param {(view: object) => void} keep */
+export function hearLeaving(keep) {
+  window.addEventListener(LEFT, (/** @type {any} */ left) => keep(left.detail));
+}
+
+/**
+ * The clipboard is closed to pages that did not come over https; the old way still works there.
+ * @param {string} text @param {HTMLElement} home takes the focus back
+ * @returns {Promise<boolean>}
+ */
+export async function copyText(text, home) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = document.createElement("textarea");
+    field.value = text;
+    home.after(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    home.focus({ preventScroll: true });
+    return done;
+  }
+}

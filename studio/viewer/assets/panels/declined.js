@@ -1,0 +1,136 @@
+// @ts-check
+// Near misses of a pass: grouped by the condition that failed, their places named and marked.
+
+import { button, h } from "../page/dom.js";
+import { counted } from "../page/numbers.js";
+import { namesOf } from "../trace/place-names.js";
+
+/** @typedef {import("../types.js").DeclinedRecord} DeclinedRecord */
+/** @typedef {import("../types.js").PassRecord} PassRecord */
+
+const LISTED = 100; // places written out
+
+export class DeclinedList {
+  /**
+   * @param {import("../app/viewer.js").Viewer} viewer
+   * @param {() => void} redraw
+   */
+  constructor(viewer, redraw) {
+    this.viewer = viewer;
+    this.redraw = redraw;
+    /** @type {Set<string>} passes whose reasons are listed */ this.passes = new Set();
+    /** @type {{pass: string, reason: string} | null} whose places are marked */ this.shown = null;
+    /** @type {import("../session/session.js").Session | null} in which they are */ this.session =
+      null;
+  }
+
+  /** Before the list is drawn: places are marked in the graph that is there now. */
+  sync() {
+    const { session, veto } = this.viewer;
+    if (session === this.session) return;
+    this.session = session;
+    if (veto.done) this.shown = null;
+    else if (this.shown) this.#mark();
+  }
+
+  /** @param {PassRecord} pass */
+  render(pass) {
+    const open = this.passes.has(pass.id);
+    const toggle = h(
+      "button.pl-declined",
+      {
+        type: "button",
+        "aria-expanded": String(open),
+        "data-focus": `d:${pass.id}`,
+        onclick: () => this.#toggle(pass.id, !open),
+      },
+      `declined ${pass.declined} ${open ? "▾" : "▸"}`,
+    );
+    if (!open) return toggle;
+    const groups = this.#groups(pass.id);
+    const rows = [...groups].map(([reason, places]) => this.#group(pass.id, reason, places));
+    return h("div.pl-reasons", null, toggle, h("ul", null, ...rows));
+  }
+
+  /** @param {string} pass @returns {Map<string, DeclinedRecord[]>} by reason, most places first */
+  #groups(pass) {
+    const { trace } = this.viewer.session ?? {};
+    /** @type {Map<string, DeclinedRecord[]>} */ const groups = new Map();
+    for (const d of trace?.declined ?? []) {
+      if (trace?.passes[d.pass]?.id !== pass) continue;
+      const list = groups.get(d.reason);
+      if (list) list.push(d);
+      else groups.set(d.reason, [d]);
+    }
+    return new Map([...groups].sort((a, b) => b[1].length - a[1].length));
+  }
+
+  /** @param {string} pass @param {boolean} open */
+  #toggle(pass, open) {
+    const [only, ...more] = this.#groups(pass).keys();
+    if (open) this.passes.add(pass);
+    else this.passes.delete(pass);
+    if (open && !more.length) this.#show({ pass, reason: only });
+    else if (!open && this.shown?.pass === pass) this.#show(null);
+    this.redraw();
+    if (open) this.#reveal(pass);
+  }
+
+  /** At the foot of the list reasons would open out of sight. @param {string} pass */
+  #reveal(pass) {
+    const row = this.viewer.shell.passes.el.querySelector(`[data-focus="d:${pass}"]`);
+    row?.scrollIntoView({ block: "center" });
+  }
+
+  /** @param {{pass: string, reason: string} | null} which */
+  #show(which) {
+    this.viewer.veto.clear();
+    this.shown = which;
+    this.#mark();
+  }
+
+  #mark() {
+    const { viewer, shown } = this;
+    const places = shown ? (this.#groups(shown.pass).get(shown.reason) ?? []) : [];
+    viewer.session?.mark(
+      places.length ? "declined" : null,
+      places.map((d) => d.node),
+    );
+    if (places.length) viewer.live.say(`${counted(places.length, "place")} marked in the graph.`);
+    viewer.stage.invalidate();
+  }
+
+  /** @param {string} pass @param {string} reason @param {DeclinedRecord[]} places */
+  #group(pass, reason, places) {
+    const open = this.shown?.pass === pass && this.shown.reason === reason;
+    const head = h(
+      "button.pl-reason",
+      {
+        type: "button",
+        "aria-expanded": String(open),
+        "data-focus": `r:${pass}:${reason}`,
+        title: open ? "Take the marks away" : "List the places and mark them in the graph",
+        onclick: () => {
+          this.#show(open ? null : { pass, reason });
+          this.redraw();
+        },
+      },
+      h("span", null, reason),
+      h("span.pl-num", null, `${counted(places.length, "place")} ${open ? "▾" : "▸"}`),
+    );
+    return h("li", null, head, open ? h("ul.pl-places", null, ...this.#places(places)) : null);
+  }
+
+  /** @param {DeclinedRecord[]} places */
+  #places(places) {
+    const nodes = places.map((d) => d.node);
+    const names = namesOf(this.viewer.session, nodes, LISTED);
+    const rows = places.slice(0, LISTED).map(({ node, detail }, i) => {
+      const select = () => this.viewer.select(node, { reveal: true });
+      const name = button(`Show ${names[i]} in the graph`, names[i], select, "pl-place");
+      return h("li", null, name, detail ? h("span", null, detail) : null);
+    });
+    const more = places.length - rows.length;
+    return more ? [...rows, h("li", null, `and ${more} more, marked in the graph`)] : rows;
+  }
+}

@@ -1,0 +1,162 @@
+// @ts-check
+// What a node is: operator, attributes, inputs and outputs, neighbours, and its life in the trace.
+
+import { button, fill, h } from "../page/dom.js";
+import { microseconds } from "../overlays/latency.js";
+import { lifeSection } from "./node-history.js";
+import { lookedSection } from "./passes-asked.js";
+import { StepSection } from "./step-section.js";
+
+export class Details {
+  /** @param {import("../app/viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.steps = new StepSection(viewer, "Steps that touch it");
+    this.el = h("section.pl-details", { "aria-label": "Selected node" });
+  }
+
+  render() {
+    const { session: s, selected } = this.viewer;
+    const o = s && selected !== null ? s.union.index.get(selected) : undefined;
+    this.el.hidden = false;
+    if (!s || o === undefined) {
+      const asks = this.viewer.data?.mode === "model" && !this.viewer.selection;
+      fill(
+        this.el,
+        asks
+          ? h(
+              "p.pl-empty",
+              null,
+              "Click a node to see its attributes, tensors and neighbours, the title of a group to see what is in it. Press / to find one, ? for all keys.",
+            )
+          : null,
+      );
+      this.el.hidden = !asks;
+      return;
+    }
+    this.steps.render();
+    const rec = s.history.record(o, s.present(o));
+    const swatch = h("i.pl-swatch");
+    swatch.style.background = this.viewer.theme?.category(rec.cat).solid ?? "";
+    fill(
+      this.el,
+      h(
+        "header",
+        null,
+        swatch,
+        h("h2", null, rec.cat === "io" ? rec.name : rec.op),
+        rec.brief ? h("span.pl-dim", null, rec.brief) : null,
+        button("Clear the selection (esc)", "×", () => this.viewer.select(null), "pl-x"),
+      ),
+      h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
+      rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
+      lifeSection(this.viewer, s, o, (other) => this.#chip(s, other)),
+      this.steps.el,
+      lookedSection(this.viewer, s, o, (other) => this.#chip(s, other)),
+      this.#times(rec.id),
+      this.#attributes(rec),
+      this.#tensors("Inputs", rec.in ?? []),
+      this.#tensors("Outputs", rec.out ?? []),
+      this.#neighbours(s, o, false),
+      this.#neighbours(s, o, true),
+      h("p.pl-dim.pl-id", null, `id ${rec.id}`),
+    );
+  }
+
+  /** What it takes in every step that was profiled. @param {string} id */
+  #times(id) {
+    const rows = (this.viewer.heat?.profiles ?? []).flatMap(({ label, kernels }) => {
+      const kernel = kernels.get(id);
+      if (!kernel) return [];
+      const shared = kernel.nodes > 1 ? ` (${kernel.op}, ${kernel.nodes} nodes)` : "";
+      const times = `${microseconds(kernel.steady)}, first run ${microseconds(kernel.first)}`;
+      return [h("tr", null, h("th", { scope: "row" }, label), h("td", null, `${times}${shared}`))];
+    });
+    if (!rows.length) return null;
+    return h("section", null, h("h3", null, "Time"), h("table", null, h("tbody", null, ...rows)));
+  }
+
+  /** @param {import("../types.js").NodeRecord} rec */
+  #attributes(rec) {
+    if (!rec.attrs?.length) return null;
+    return h(
+      "section",
+      null,
+      h("h3", null, "Attributes"),
+      h(
+        "table",
+        null,
+        h(
+          "tbody",
+          null,
+          ...rec.attrs.map(([k, v]) =>
+            h("tr", null, h("th", { scope: "row" }, k), h("td", null, v)),
+          ),
+        ),
+      ),
+    );
+  }
+
+  /** @param {string} title @param {string[][]} list */
+  #tensors(title, list) {
+    if (!list.length) return null;
+    return h(
+      "section",
+      null,
+      h("h3", null, title),
+      h(
+        "ul.pl-tensors",
+        null,
+        ...list.map(([formal, name, dtype, shape, kind]) =>
+          h(
+            "li",
+            null,
+            h("span.pl-formal", null, formal),
+            h("span.pl-type", null, `${dtype ?? ""} ${shape ?? ""}`.trim() || "–"),
+            kind ? h("span.pl-kind", null, kind) : null,
+            h("span.pl-path", { title: name }, name),
+          ),
+        ),
+      ),
+    );
+  }
+
+  /** @param {import("../session/session.js").Session} s @param {number} o @param {boolean} down */
+  #neighbours(s, o, down) {
+    const cursor = s.late.alive[o] ? s.late : s.early;
+    const found = new Set();
+    for (let e = 0; e < s.union.from.length; e++) {
+      if (cursor.edgeAlive[e] && (down ? s.union.from[e] : s.union.to[e]) === o)
+        found.add(down ? s.union.to[e] : s.union.from[e]);
+    }
+    if (!found.size) return null;
+    const all = [...found];
+    return h(
+      "section",
+      null,
+      h("h3", null, down ? "Goes to" : "Comes from"),
+      h(
+        "div.pl-chips",
+        null,
+        ...all.slice(0, 24).map((n) => this.#chip(s, n)),
+        all.length > 24 ? h("span.pl-dim", null, `and ${all.length - 24} more`) : null,
+      ),
+    );
+  }
+
+  /** @param {import("../session/session.js").Session} s @param {number} o */
+  #chip(s, o) {
+    const rec = s.union.recs[o];
+    const el = h(
+      "button.pl-chip",
+      {
+        type: "button",
+        title: rec.name,
+        onclick: () => this.viewer.select(rec.id, { reveal: true }),
+      },
+      rec.op,
+    );
+    el.style.borderLeftColor = this.viewer.theme?.category(rec.cat).solid ?? "";
+    return el;
+  }
+}

@@ -1,0 +1,129 @@
+// @ts-check
+// Find a group, a node or a step; Enter goes round the hits and opens what hides them.
+
+import { fill, h } from "../page/dom.js";
+import { explain, findAll, wordsOf } from "../session/query.js";
+import { whole } from "../page/numbers.js";
+
+/** @typedef {import("../session/query.js").Hit} Hit */
+
+const SHOWN = 30; // of a kind
+const BEFORE = 4; // of them before the current one
+const HEADINGS = { group: "Groups", node: "Nodes", step: "Steps" };
+
+export class Search {
+  /** @param {import("../app/viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    /** @type {Hit[]} */ this.hits = [];
+    this.at = -1;
+    this.input = h("input", {
+      type: "search",
+      placeholder: "Find a node, a group or a step",
+      "aria-label": "Find a node, a group or a step",
+      spellcheck: "false",
+      autocomplete: "off",
+      oninput: () => this.run(),
+    });
+    this.count = h("span.pl-num");
+    this.none = h("div.pl-empty", { role: "status", hidden: true });
+    this.list = h("ul", { "aria-label": "Hits" });
+    this.el = h(
+      "div.pl-search",
+      { role: "search", hidden: true },
+      h("div", null, this.input, this.count),
+      this.none,
+      this.list,
+    );
+    this.input.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+      const way = e.key === "Enter" ? (e.shiftKey ? -1 : 1) : { ArrowDown: 1, ArrowUp: -1 }[e.key];
+      if (!way) return;
+      e.preventDefault();
+      this.go(this.at + way);
+    });
+  }
+
+  get active() {
+    return !this.el.hidden;
+  }
+
+  open() {
+    this.el.hidden = false;
+    this.viewer.shell.applyPanels();
+    this.input.focus();
+    this.input.select();
+    this.run();
+  }
+
+  close() {
+    this.el.hidden = true;
+    this.viewer.shell.applyPanels();
+    this.viewer.shell.root.focus({ preventScroll: true });
+  }
+
+  run() {
+    const s = this.viewer.session;
+    const words = wordsOf(this.input.value);
+    this.hits = s ? findAll(s, words) : [];
+    this.at = -1;
+    this.none.hidden = !s || !words.length || this.hits.length > 0;
+    if (s && !this.none.hidden)
+      fill(this.none, ...explain(s, words).map((line) => h("p", null, line)));
+    this.render();
+  }
+
+  render() {
+    const at = this.at >= 0 ? `${whole(this.at + 1)} of ` : "";
+    const asked = wordsOf(this.input.value).length > 0;
+    this.count.textContent = asked ? `${at}${whole(this.hits.length)}` : "";
+    const kinds = [...new Set(this.hits.map((hit) => hit.kind))];
+    fill(this.list, ...kinds.flatMap((kind) => this.#section(kind)));
+    this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {Hit["kind"]} kind */
+  #section(kind) {
+    const start = this.hits.findIndex((hit) => hit.kind === kind);
+    const all = this.hits.filter((hit) => hit.kind === kind);
+    const first = Math.max(0, Math.min(this.at - start - BEFORE, all.length - SHOWN));
+    const shown = all.slice(first, first + SHOWN);
+    const rest = all.length - first - shown.length;
+    return [
+      h("li.pl-kinds", null, HEADINGS[kind], " ", h("span.pl-num", null, whole(all.length))),
+      ...shown.map((hit, i) => this.#row(hit, start + first + i)),
+      rest ? h("li.pl-dim", null, `and ${whole(rest)} more`) : null,
+    ];
+  }
+
+  /** @param {Hit} hit @param {number} i */
+  #row(hit, i) {
+    return h(
+      "li",
+      null,
+      h(
+        "button",
+        {
+          type: "button",
+          title: hit.place,
+          "aria-current": i === this.at ? "true" : null,
+          onclick: () => this.go(i),
+        },
+        h("b", null, hit.head),
+        h("span", null, hit.place),
+        hit.note ? h(hit.kind === "node" ? "i" : "small", null, hit.note) : null,
+      ),
+    );
+  }
+
+  /** @param {number} i */
+  go(i) {
+    if (!this.hits.length) return;
+    this.at = (i + this.hits.length) % this.hits.length;
+    this.render();
+    const { kind, id, step } = this.hits[this.at];
+    if (kind === "step") this.viewer.select(null);
+    if (step >= 0) this.viewer.nav.goto(step);
+    if (kind === "step") this.viewer.shell.right.scrollTop = 0;
+    else this.viewer.select(id, { reveal: true });
+  }
+}

@@ -1,0 +1,263 @@
+// @ts-check
+// The step card: which rewrite this is, what it did, and why it is safe.
+
+import { Comparison } from "../session/comparison.js";
+import { comparisonCard } from "./comparison-card.js";
+import { button, fill, h } from "../page/dom.js";
+import { copyText, permalink } from "../page/link.js";
+import { drawMini } from "./step-picture.js";
+import { amount, counted, FLOP, noun, signed } from "../page/numbers.js";
+import { exactnessSign } from "./pass-info.js";
+import { verdictLine } from "./verdict.js";
+import { vetoCard } from "./veto-card.js";
+import { weightsPicture } from "./weights-picture.js";
+
+export class Card {
+  /** @param {import("../app/viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.el = h("section.pl-card", { "aria-label": "This step" });
+  }
+
+  render() {
+    const { session: s, data } = this.viewer;
+    if (!s || data?.mode === "model") return;
+    const step = this.viewer.nav.touched ? s.current : null;
+    if (!s.trace) {
+      fill(this.el, ...waiting(data?.busy ?? null));
+      return;
+    }
+    if (this.viewer.veto.done) {
+      fill(this.el, ...vetoCard(this.viewer, this.viewer.veto.done));
+      return;
+    }
+    if (s instanceof Comparison && !step) {
+      fill(this.el, ...comparisonCard(this.viewer, s));
+      return;
+    }
+    if (!s.steps.length) {
+      fill(
+        this.el,
+        h("h2", null, "Nothing to rewrite"),
+        h(
+          "p.pl-empty",
+          null,
+          "No enabled pass found a place where it applies. Near misses are listed under each pass as declined.",
+        ),
+      );
+      return;
+    }
+    if (!step) {
+      fill(this.el, ...this.#overview());
+      return;
+    }
+    const side = s instanceof Comparison ? s.sides[s.sideOf(step)] : null;
+    const pass = s.trace.passes[step.pass];
+    const swatch = h("i.pl-swatch");
+    swatch.style.background = this.viewer.theme?.family(pass?.family ?? "") ?? "";
+    const d = step.delta ?? {};
+    const facts = [
+      d.nodes !== undefined && !step.weights ? [signed(d.nodes, ""), noun(d.nodes, "node")] : null,
+      d.flops ? [signed(d.flops, "FLOP"), "computed"] : null,
+      d.bytes ? [signed(d.bytes, "B"), "moved"] : null,
+    ].filter((x) => x !== null);
+    fill(
+      this.el,
+      h(
+        "p.pl-dim",
+        null,
+        side
+          ? `Only with ${side.name} · its step ${step.own}`
+          : `Step ${step.n} of ${s.steps.length}`,
+        step.round > 1 ? ` · round ${step.round}` : "",
+      ),
+      side
+        ? button("List all rewrites that differ", "All that differs", () => this.#all(), "pl-link")
+        : null,
+      h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
+      ruleLine(step, pass),
+      step.weights ? weightsPicture(step.weights) : this.#mini(),
+      h("div.pl-facts", null, ...facts.map(fact)),
+      step.why ? h("div", null, h("h3", null, "Why here"), h("p", null, step.why)) : null,
+      pass?.safe ? h("div", null, h("h3", null, "When it is safe"), h("p", null, pass.safe)) : null,
+      pass?.numerics
+        ? h("div", null, h("h3", null, "Numerics"), h("p", null, pass.numerics))
+        : null,
+      step.depends?.length
+        ? h(
+            "p.pl-dim",
+            null,
+            "Builds on ",
+            ...step.depends
+              .slice(-6)
+              .flatMap((n) => [
+                button(`Go to step ${n}`, `step ${n}`, () => this.viewer.nav.goto(n), "pl-link"),
+                " ",
+              ]),
+          )
+        : null,
+      h(
+        "div.pl-actions",
+        null,
+        side && side !== /** @type {Comparison} */ (s).sides[0]
+          ? null // the other pipeline takes no vetoes
+          : button("Do not make this rewrite", "Veto", () => this.viewer.veto.ask(step)),
+        button("Show the place in the graph (g)", "Show", () => this.#show(step)),
+        button("Copy the match id", "Copy id", (e) => copy(step.match, e)),
+        button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.viewer), e)),
+      ),
+      verdictLine(this.viewer.data?.verified),
+      pass?.source
+        ? h("details", null, h("summary", null, "Source"), h("p.pl-source", null, pass.source))
+        : null,
+    );
+  }
+
+  #overview() {
+    const s = /** @type {import("../session/session.js").Session} */ (this.viewer.session);
+    const t = s.trace?.totals ?? {};
+    const passes = new Set(s.steps.map((x) => x.pass)).size;
+    const row = (
+      /** @type {string} */ name,
+      /** @type {number[] | undefined} */ v,
+      /** @type {string} */ unit,
+    ) =>
+      v && v.length > 1 && v[0]
+        ? h(
+            "tr",
+            null,
+            h("th", { scope: "row", title: unit === "FLOP" ? FLOP : null }, name),
+            h("td", null, amount(v[0], unit)),
+            h("td", null, amount(v[1], unit)),
+            h("td", null, percent(v)),
+          )
+        : null;
+    return [
+      h(
+        "p.pl-dim",
+        null,
+        `${counted(s.steps.length, "rewrite")} by ${counted(passes, "pass", "passes")}`,
+      ),
+      h("h2", null, s.graph.name),
+      h(
+        "p.pl-lead",
+        null,
+        "Before: the network as it was loaded. After: as the passes leave it. Step through the rewrites between the two.",
+      ),
+      h(
+        "div.pl-actions",
+        null,
+        button("First rewrite", "First rewrite →", () => this.viewer.nav.goto(1), "pl-first"),
+        button("Play all rewrites (space)", "Play", () => this.viewer.nav.play.toggle()),
+      ),
+      h(
+        "p.pl-dim.pl-hint",
+        null,
+        "Keys → and ← step, space plays, ? shows all. Or drag along the strip below.",
+      ),
+      h(
+        "table",
+        null,
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            h("td"),
+            h("th", { scope: "col" }, "before"),
+            h("th", { scope: "col" }, "after"),
+            h("td"),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          row("Nodes", t.nodes, ""),
+          row("FLOP", t.flops, "FLOP"),
+          row("Bytes moved", t.bytes, "B"),
+        ),
+      ),
+      verdictLine(this.viewer.data?.verified),
+    ];
+  }
+
+  #all() {
+    this.viewer.nav.goto(0);
+    this.viewer.shell.root.focus({ preventScroll: true }); // this button goes away
+  }
+
+  #mini() {
+    const canvas = h("canvas.pl-mini", {
+      role: "img",
+      "aria-label": "What was matched and what replaced it",
+    });
+    requestAnimationFrame(() => {
+      const { session, theme } = this.viewer;
+      if (canvas.isConnected && session && theme) drawMini(canvas, session, theme);
+    });
+    return canvas;
+  }
+
+  /** @param {import("../types.js").StepRecord} step */
+  #show(step) {
+    this.viewer.nav.reveal(step.added[0] ?? step.root);
+    this.viewer.stage.follow(this.viewer.motion ? 200 : 0);
+  }
+}
+
+/** @param {string[]} words an amount, and what was saved @returns {HTMLElement} */
+const fact = ([value, what]) =>
+  h("span", { title: value.endsWith("FLOP") ? FLOP : null }, h("b", null, value), ` ${what}`);
+
+/**
+ * The rule, and how exact its pass is.
+ * @param {import("../types.js").StepRecord} step
+ * @param {import("../types.js").PassRecord | undefined} pass
+ */
+function ruleLine({ rule }, pass) {
+  const line = h("p.pl-rule", null, rule, " ");
+  if (pass)
+    line.append(exactnessSign(pass.exactness), h("span.pl-dim", null, ` ${pass.exactness}`));
+  return line;
+}
+
+/**
+ * Before there is a trace: it is being made, or nothing is to be made.
+ * @param {import("../types.js").Descriptor["busy"]} busy
+ */
+function waiting(busy) {
+  if (!busy)
+    return [
+      h("h2", null, "No rewrites yet"),
+      h(
+        "p.pl-empty",
+        null,
+        "Switch passes on at the left; every rewrite they make will be one step here.",
+      ),
+    ];
+  const [doing] = busy.text.split(":");
+  return [
+    h("h2", null, doing),
+    h("p.pl-empty", null, "Every rewrite will be one step here, as soon as all are found."),
+  ];
+}
+
+/** @param {string} text @param {Event} event */
+async function copy(text, event) {
+  const el = /** @type {HTMLElement} */ (event.currentTarget);
+  el.dataset.label ??= el.textContent ?? "";
+  const { label } = el.dataset;
+  el.textContent = (await copyText(text, el)) ? "Copied" : "Not allowed";
+  window.setTimeout(() => {
+    el.textContent = label;
+  }, 1200);
+}
+
+/** @param {number[]} v */
+function percent(v) {
+  const p = (v[1] / v[0] - 1) * 100;
+  return Math.abs(p) < 0.05
+    ? ""
+    : `${p < 0 ? "−" : "+"}${Math.abs(p).toFixed(Math.abs(p) < 10 ? 1 : 0)} %`;
+}

@@ -1,0 +1,52 @@
+// @ts-check
+// The rewrites that must not happen, right below the head of the passes.
+
+import { button, h } from "../page/dom.js";
+
+/**
+ * @param {import("../app/viewer.js").Viewer} viewer
+ * @param {(id: string) => string} nodeName
+ * @param {{open: boolean, toggle: () => void}} fold whether they are listed
+ */
+export function vetoList(viewer, nodeName, { open, toggle }) {
+  const list = viewer.data?.pipeline?.vetoed ?? [];
+  if (!list.length) return null;
+  const head = h(
+    "button",
+    { type: "button", "aria-expanded": String(open), "data-focus": "vetoed", onclick: toggle },
+    `Vetoed ${list.length} ${open ? "▾" : "▸"}`,
+  );
+  const rows = open ? [h("ul", null, ...list.map((veto) => row(viewer, veto, nodeName)))] : [];
+  return h("section.pl-vetoed", null, head, ...rows);
+}
+
+/**
+ * @param {import("../app/viewer.js").Viewer} viewer
+ * @param {{match: string, rule: string, root: string}} veto
+ * @param {(id: string) => string} nodeName
+ */
+function row(viewer, veto, nodeName) {
+  const { session: s } = viewer;
+  const held = s?.trace?.vetoed?.find((v) => v.match === veto.match);
+  const { rule, root } = held ?? veto;
+  const known = s?.union.index.has(root) === true;
+  const show = h(
+    "button",
+    {
+      type: "button",
+      disabled: !known,
+      title: known ? "Show this node" : veto.match,
+      onclick: () => viewer.select(root, { reveal: true }),
+    },
+    root ? `${rule || "Rewrite"} at ${nodeName(root)}` : `Rewrite ${veto.match}`,
+  );
+  const idle = s?.trace?.vetoed && !held ? h("span.pl-dim", null, "not offered now") : null;
+  const restore = () => viewer.veto.allow(veto.match);
+  return h(
+    "li",
+    null,
+    show,
+    idle,
+    button("Let this rewrite happen again", "restore", restore, "pl-link"),
+  );
+}

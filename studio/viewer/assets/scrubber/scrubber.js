@@ -1,0 +1,218 @@
+// @ts-check
+// The signature: one bar a rewrite, coloured by family, as high as what it saved. Drag, wheel,
+// keys. Where there are more rewrites than room, a bar stands for several and the wheel zooms.
+
+import { makeBars, scaleOf, stepsPerBar } from "./bars.js";
+import { Comparison } from "../session/comparison.js";
+import { fill, h } from "../page/dom.js";
+import { noun, signed } from "../page/numbers.js";
+import { PlayBar } from "./play-bar.js";
+import { SPEEDS } from "./playback.js";
+import { savings } from "../trace/savings.js";
+import { Span } from "./span.js";
+import { drawStrip } from "./strip.js";
+
+const METRICS = [
+  ["nodes", "nodes", ""],
+  ["bytes", "bytes", "B"],
+  ["flops", "FLOP", "FLOP"],
+];
+const WIDEST_PX = 24; // of a bar, zoomed in
+const ZOOM = 0.0022; // powers of e, per pixel of the wheel
+const PASSES = 3; // that the tip names
+
+export class Scrubber extends PlayBar {
+  /** @param {import("../app/viewer.js").Viewer} viewer @param {import("../panels/tooltip.js").Tooltip} tip */
+  constructor(viewer, tip) {
+    const { nav } = viewer;
+    super(tip, {
+      shape: "pl-scrub",
+      name: "Steps",
+      strip: "Rewrite step",
+      ways: {
+        first: ["Source graph (Home)", () => nav.goto(0)],
+        backLong: ["Previous pass ([)", () => nav.passBy(-1)],
+        back: ["Previous step (←)", () => nav.stepBy(-1)],
+        next: ["Next step (→)", () => nav.stepBy(1)],
+        nextLong: ["Next pass (])", () => nav.passBy(1)],
+        last: ["Last step (End)", () => nav.goto(Infinity)],
+      },
+      toggle: () => nav.play.toggle(),
+      heights: METRICS,
+      speeds: { name: "Playing speed", all: SPEEDS, set: (speed) => nav.play.setSpeed(speed) },
+    });
+    this.viewer = viewer;
+    this.span = new Span();
+    this.seen = 0;
+    /** @type {import("../types.js").StepRecord[]} */ this.spanned = [];
+    this.barsOf = "";
+    /** @type {{bars: import("./bars.js").Bar[], scale: ReturnType<typeof scaleOf>}} */
+    this.drawn = { bars: [], scale: scaleOf([]) };
+  }
+
+  /** @override */
+  get count() {
+    return this.viewer.session?.steps.length ?? 0;
+  }
+
+  /** @override */
+  get shown() {
+    return this.span;
+  }
+
+  /** Steps that one bar stands for. */
+  get each() {
+    return stepsPerBar(this.span.length, this.canvas.clientWidth);
+  }
+
+  /** All bars and their scale, whatever part is shown: nothing changes height while it moves. */
+  get bars() {
+    const stamp = `${this.height}|${this.each}`;
+    if (stamp !== this.barsOf) {
+      const bars = makeBars(this.spanned, this.each, (step) => this.saving(step));
+      this.drawn = { bars, scale: scaleOf(bars) };
+      this.barsOf = stamp;
+    }
+    return this.drawn;
+  }
+
+  /** Of another trace all is shown. */
+  #meet() {
+    const steps = this.viewer.session?.steps ?? [];
+    if (steps === this.spanned) return;
+    this.spanned = steps;
+    this.barsOf = "";
+    this.span.all(steps.length);
+  }
+
+  /** @override @param {WheelEvent} e @param {number} at */
+  zoom(e, at) {
+    const asked = e.ctrlKey || e.metaKey;
+    if (!asked && this.each === 1 && !this.span.zoomed) return false;
+    const sideways = e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY);
+    if (sideways && !this.span.zoomed) return false;
+    const width = this.canvas.clientWidth;
+    const turned = sideways ? e.deltaX || e.deltaY : e.deltaY;
+    if (sideways) this.span.pan(turned / width);
+    else this.span.zoom(Math.exp(-turned * ZOOM), at, width / WIDEST_PX);
+    this.redraw();
+    this.viewer.report.publish();
+    return true;
+  }
+
+  /** @override */
+  zoomOut() {
+    this.span.all();
+    this.redraw();
+    this.viewer.report.publish();
+  }
+
+  /** @override @param {number} k */
+  jump(k) {
+    this.viewer.nav.goto(k, { dragging: true });
+  }
+
+  /** @override @param {number} by */
+  turn(by) {
+    if (by) this.jump((this.viewer.session?.step ?? 0) + by);
+  }
+
+  /** @override */
+  halt() {
+    this.viewer.nav.play.stop();
+  }
+
+  /** @override */
+  redraw() {
+    this.#meet();
+    drawStrip(this);
+  }
+
+  /** @override */
+  rescaled() {
+    this.render();
+  }
+
+  render() {
+    const { session: s } = this.viewer;
+    const n = this.count;
+    this.#meet();
+    if (s && s.step !== this.seen) this.span.show(s.step);
+    this.seen = s?.step ?? 0;
+    fill(this.where, h("b", null, String(s?.step ?? 0)), `/${n}`);
+    const saved = s ? this.#sum(s.step) : 0;
+    const unit = METRICS.find((m) => m[0] === this.height)?.[2] ?? "";
+    const nodes = this.height === "nodes" ? ` ${noun(saved, "node")}` : "";
+    const total = n ? `${signed(saved, unit)}${nodes}` : "no rewrites";
+    this.below.textContent = s instanceof Comparison ? "rewrites that differ" : total;
+    const text = s?.current ? `step ${s.step} of ${n}, ${s.current.rule}` : "source graph";
+    this.showPlace(s?.step ?? 0, text);
+    this.redraw();
+  }
+
+  renderPlay() {
+    this.showPlaying(this.viewer.nav.playing);
+  }
+
+  /** For tests: the part of all steps that is shown, and how many stand in one bar. */
+  report() {
+    return { from: this.span.from, to: this.span.to, each: this.each };
+  }
+
+  /** @param {import("../types.js").StepRecord} step */
+  saving(step) {
+    const delta = /** @type {Record<string, number>} */ (step.delta ?? {});
+    return -(delta[this.height] ?? 0);
+  }
+
+  /** Change since the source, up to a step. @param {number} step */
+  #sum(step) {
+    const steps = this.viewer.session?.steps ?? [];
+    let sum = 0;
+    for (let i = 0; i < step; i++) sum -= this.saving(steps[i]);
+    return sum;
+  }
+
+  /** @override @param {number} k @returns {any[]} */
+  words(k) {
+    const { session: s } = this.viewer;
+    const step = s?.steps[k - 1];
+    if (!s || !step)
+      return [h("b", null, s instanceof Comparison ? "All that differs" : "Source graph")];
+    const bar = this.bars.bars[Math.floor((k - 1) / this.each)];
+    if (bar && bar.to - bar.from > 1) return this.#several(bar);
+    const root = s.union.index.get(step.root);
+    return [
+      h("b", null, `${step.n}  ${s.trace?.passes[step.pass]?.title ?? step.rule}`),
+      h("div", null, step.rule),
+      h("div.pl-dim", null, root === undefined ? step.root : s.union.recs[root].name),
+      h("div", null, savedText([step.delta ?? {}])),
+    ];
+  }
+
+  /** What the tip says of a bar of several steps. @param {import("./bars.js").Bar} bar */
+  #several({ from, to }) {
+    const steps = (this.viewer.session?.steps ?? []).slice(from, to);
+    const titles = this.viewer.session?.trace?.passes ?? [];
+    /** @type {Map<number, number>} */
+    const by = new Map();
+    for (const { pass } of steps) by.set(pass, (by.get(pass) ?? 0) + 1);
+    const most = [...by].sort((a, b) => b[1] - a[1]);
+    const more = most.length - PASSES;
+    return [
+      h("b", null, `Steps ${from + 1} to ${to}`),
+      ...most
+        .slice(0, PASSES)
+        .map(([pass, n]) => h("div", null, `${titles[pass]?.title ?? "pass"} · ${n}`)),
+      more > 0 ? h("div", null, `and ${more} more passes`) : "",
+      h("div", null, savedText(steps.map((step) => step.delta ?? {}))),
+      h("div.pl-dim", null, "Wheel zooms, double click shows all"),
+    ];
+  }
+}
+
+/** @param {import("../trace/savings.js").Delta[]} deltas */
+const savedText = (deltas) =>
+  savings(deltas)
+    .map((words) => words.join(" "))
+    .join("   ");

@@ -1,0 +1,209 @@
+// @ts-check
+// Two pipelines over one graph: the first one's result in the left pane, the second one's in the
+// right. Its steps are the rewrites that only one of them made.
+
+import { Family } from "../trace/provenance.js";
+import { Session } from "./session.js";
+import { Touches } from "../trace/touches.js";
+import { combine, look } from "../trace/combined.js";
+
+/** @typedef {import("../types.js").StepsJson} StepsJson */
+/** @typedef {import("../types.js").StepRecord} StepRecord */
+
+/**
+ * @typedef {object} Side one of the pipelines
+ * @property {string} name
+ * @property {StepsJson} trace
+ * @property {StepRecord[]} only rewrites that the other did not make, numbered as the session's steps
+ * @property {Family} family
+ */
+
+/** The rewrites that differ bear their number among these, and the one in their own trace. */
+export class Comparison extends Session {
+  /**
+   * @param {import("../types.js").GraphJson} graph
+   * @param {{name: string, trace: StepsJson}[]} pipelines both
+   * @param {import("../layout/metrics.js").Metrics} metrics
+   */
+  constructor(graph, [a, b], metrics) {
+    const combined = combine(graph, a.trace, b.trace);
+    super(graph, combined.trace, metrics);
+    const { onlyFirst, onlySecond, second } = combined;
+    this.both = combined.both;
+    const own = second.passes;
+    const numbered = (/** @type {StepRecord[]} */ list, /** @type {number} */ from) =>
+      list.map((step, i) => ({ ...step, n: from + i + 1, own: step.n }));
+    const first = numbered(onlyFirst, 0);
+    const rest = numbered(onlySecond, first.length);
+    /** @type {Side[]} */
+    this.sides = [
+      { name: a.name, trace: a.trace, only: first, family: new Family(a.trace) },
+      { name: b.name, trace: { ...second, passes: own }, only: rest, family: new Family(second) },
+    ];
+    this.differing = [...first, ...rest];
+    this.touches = new Touches(this.differing);
+    this.at = 0;
+    this.early.goto(a.trace.steps.length);
+    this.late.goto(combined.trace.steps.length);
+  }
+
+  /** @override */
+  get step() {
+    return this.at;
+  }
+  /** @override */
+  get steps() {
+    return this.differing;
+  }
+  /** @override */
+  get place() {
+    const step = this.current;
+    if (!step) return 0;
+    const own = /** @type {number} */ (step.own);
+    return this.sideOf(step) ? this.sides[0].trace.steps.length + 1 + own : own;
+  }
+  /** @override */
+  get lives() {
+    return this.sides.map(({ name, trace, family, only }) => {
+      const differing = new Map(only.map((step) => [step.own, step.n]));
+      return {
+        title: `With ${name}`,
+        family,
+        steps: trace.steps,
+        target: (/** @type {number} */ n) => differing.get(n) ?? null,
+        changes: () => [],
+      };
+    });
+  }
+
+  /** 0 or 1: who made a rewrite. @param {StepRecord} step */
+  sideOf(step) {
+    return step.n > this.sides[0].only.length ? 1 : 0;
+  }
+
+  /** @override @param {number} step */
+  goto(step) {
+    this.at = Math.max(0, Math.min(this.differing.length, step));
+  }
+
+  /** @override */
+  get label() {
+    const [a, b] = this.sides.map(({ name }) => name.replace(/[^A-Za-z0-9]+/g, "-"));
+    return `${a}-against-${b}`;
+  }
+
+  /** @override @param {string} id */
+  stepsOf(id) {
+    const o = /** @type {number} */ (this.union.index.get(id));
+    const origins = this.sides.flatMap(({ family }) => family.origins(id));
+    const line = [id, ...origins, ...this.kin(o).map((other) => this.union.recs[other].id)];
+    return this.touches.ofAll(line);
+  }
+
+  /** @override @returns {import("./session.js").State[]} */
+  states() {
+    const { sources } = this.union;
+    return [
+      { name: "source", has: (o) => o < sources },
+      { name: "A", has: (o) => !!this.early.alive[o] },
+      { name: "B", has: (o) => !!this.late.alive[o] },
+    ];
+  }
+
+  /** @override */
+  linkedStep() {
+    return this.sides[0].trace.steps.length;
+  }
+
+  /**
+   * What a rewrite made, where it was made, and what stands there in the other pane.
+   * @override
+   */
+  touched() {
+    const none = () => /** @type {Set<number>} */ (new Set());
+    const step = this.current;
+    if (!step) return { matched: none(), added: none(), changed: none() };
+    const side = this.sideOf(step);
+    const cursors = [this.early, this.late];
+    const made = step.added.length ? step.added : step.matched;
+    return {
+      matched: this.#standing(step.matched, 1 - side, cursors[1 - side]),
+      added: this.#standing(made, side, cursors[side]),
+      changed: none(),
+    };
+  }
+
+  /** @param {string[]} ids @param {number} side @param {import("../trace/history.js").Cursor} cursor */
+  #standing(ids, side, cursor) {
+    const { index } = this.union;
+    const { family } = this.sides[side];
+    const alive = (/** @type {string} */ id) => !!cursor.alive[index.get(id) ?? -1];
+    const origins = ids.flatMap((id) => (index.has(id) ? this.#known(id, side) : []));
+    const found = origins.flatMap((id) => family.standing(id, alive));
+    return new Set(found.map((id) => /** @type {number} */ (index.get(id))));
+  }
+
+  /** The node, or what it was made from, as far as a side knows it. @param {string} id @param {number} side */
+  #known(id, side) {
+    const o = /** @type {number} */ (this.union.index.get(id));
+    if (o < this.union.sources || this.sides[side].family.born.has(id)) return [id];
+    return this.sides[1 - side].family.origins(id);
+  }
+
+  /** @override @param {number} o */
+  kin(o) {
+    const { id } = this.union.recs[o];
+    return [this.early, this.late].flatMap((cursor, side) => [
+      ...this.#standing([id], side, cursor),
+    ]);
+  }
+
+  /** @override @param {number} o */
+  present(o) {
+    return this.late.alive[o] ? this.late.step : this.early.step;
+  }
+
+  /**
+   * @override
+   * @param {number} o
+   * @param {import("./session.js").Which} _which
+   * @param {ReturnType<Session["touched"]>} touched
+   * @returns {import("../canvas/draw.js").BoxMark | null}
+   */
+  nodeMark(o, _which, touched) {
+    const mark = this.#difference(o);
+    const now = touched.added.has(o) || touched.matched.has(o);
+    if (this.places?.nodes.has(o))
+      return { mark: this.places.mark, now: true, faded: false, plus: 0, minus: 0 };
+    if (!mark && !now) return null;
+    return { mark: mark ?? "matched", now, faded: false, plus: 0, minus: 0 };
+  }
+
+  /** @override @param {number} g */
+  changeText(g) {
+    const [a, b] = this.sides.map((side) => side.name);
+    const only = [this.minus[g] && `${this.minus[g]} only with ${a}`];
+    only.push(this.plus[g] && `${this.plus[g]} only with ${b}`);
+    return only.filter(Boolean).join(", ");
+  }
+
+  /**
+   * @override @param {import("../layout/placement.js").Box} b @param {Set<number>} now
+   * @param {Set<number>} places
+   */
+  groupMark(b, now, places) {
+    const mark = super.groupMark(b, now, places);
+    return mark && { ...mark, sides: true };
+  }
+
+  /** @param {number} o @returns {import("../canvas/draw.js").Mark | null} */
+  #difference(o) {
+    const a = this.early.alive[o],
+      b = this.late.alive[o];
+    if (a && !b) return "first";
+    if (b && !a) return "second";
+    const { history } = this;
+    const [was, is] = [this.early, this.late].map((c) => look(history.record(o, c.step)));
+    return was === is ? null : "changed";
+  }
+}

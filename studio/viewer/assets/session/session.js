@@ -1,0 +1,370 @@
+// @ts-check
+// One graph with one trace, at one step: what each pane shows and what a rewrite did. No DOM here.
+
+import { FoldTree } from "../trace/fold.js";
+import { HeightMap } from "../canvas/camera.js";
+import { findHubs, Layout } from "../layout/layout.js";
+import { buildUnion } from "../trace/union.js";
+import { placePane } from "../layout/placement.js";
+import { Touches } from "../trace/touches.js";
+import { Cursor, History } from "../trace/history.js";
+
+/** @typedef {import("../layout/placement.js").Picture} Picture */
+/** @typedef {import("../canvas/draw.js").BoxMark} BoxMark */
+/** @typedef {"before" | "after" | "overlay"} Which */
+
+/** @typedef {{name: string, has: (o: number) => boolean}} State which nodes are there */
+
+/**
+ * @typedef {object} Life
+ * @property {string} title
+ * @property {import("../trace/provenance.js").Family} family
+ * @property {import("../types.js").StepRecord[]} steps of its trace
+ * @property {(n: number) => number | null} target where to go for a step of that trace
+ * @property {(o: number) => number[]} changes steps that changed a node in place
+ */
+
+export class Session {
+  /**
+   * @param {import("../types.js").GraphJson} graph
+   * @param {import("../types.js").StepsJson | null} trace
+   * @param {import("../layout/metrics.js").Metrics} metrics
+   */
+  constructor(graph, trace, metrics) {
+    this.graph = graph;
+    this.trace = trace;
+    this.metrics = metrics;
+    this.union = buildUnion(graph, trace);
+    this.history = new History(this.union);
+    this.touches = new Touches(trace?.steps ?? []);
+    this.hubs = findHubs(this.union).hubs;
+    this.tree = new FoldTree(this.union);
+    this.early = new Cursor(this.union);
+    this.late = new Cursor(this.union);
+    /** @type {"source" | "previous"} */
+    this.before = "source";
+    this.layout = this.#newLayout();
+    /** @type {Map<Which, {stamp: string, picture: Picture}>} */
+    this.cache = new Map();
+    this.folds = 0;
+    /** @type {{mark: import("../canvas/draw.js").Mark, nodes: Set<number>} | null} besides the step's */
+    this.places = null;
+    this.marked = 0;
+  }
+
+  #newLayout() {
+    return new Layout(this.union, this.tree, this.metrics, this.hubs);
+  }
+
+  get step() {
+    return this.late.step;
+  }
+  get steps() {
+    return this.trace?.steps ?? [];
+  }
+  /** The rewrite that led to this step. */
+  get current() {
+    return this.step > 0 ? this.steps[this.step - 1] : null;
+  }
+
+  /** The current rewrite's number in the union's trace. */
+  get place() {
+    return this.step;
+  }
+
+  /**
+   * What nodes went through, told by each trace that is shown.
+   * @returns {Life[]}
+   */
+  get lives() {
+    const { history, steps } = this;
+    return [
+      {
+        title: "In this trace",
+        family: history.family,
+        steps,
+        target: (n) => n,
+        changes: (o) => history.changes(o),
+      },
+    ];
+  }
+
+  /** Steps that touch a node, what it was made from, or what does its work. @param {string} id */
+  stepsOf(id) {
+    return this.touches.ofLine(id, this.history.family);
+  }
+
+  /** @param {number} n a step @returns {State} */
+  stateAt(n) {
+    const { born, died } = this.union;
+    return { name: n ? `step ${n}` : "source", has: (o) => born[o] <= n && n < died[o] };
+  }
+
+  /** The states of the graph worth counting: before, now, in the end. @returns {State[]} */
+  states() {
+    const steps = [...new Set([this.early.step, this.step, this.steps.length])];
+    return steps.sort((a, b) => a - b).map((n) => this.stateAt(n));
+  }
+
+  /** What is shown, for the name of a file. */
+  get label() {
+    return this.trace ? `step-${this.step}` : "source";
+  }
+
+  /** The step that a link to this view names. */
+  linkedStep() {
+    return this.step;
+  }
+
+  /** The step at which a node is shown. @param {number} o */
+  present(o) {
+    return this.late.alive[o] ? this.step : Math.max(0, this.history.died[o] - 1);
+  }
+
+  /** What stands for a node in the panes, itself too. @param {number} o @returns {number[]} */
+  kin(o) {
+    const heirs = this.history.heirs(o, this.late.alive);
+    return this.before === "source" ? [...heirs, ...this.history.ancestors(o)] : heirs;
+  }
+
+  /** @param {number} step @param {"source" | "previous"} [before] */
+  goto(step, before = this.before) {
+    this.before = before;
+    this.late.goto(step);
+    this.early.goto(before === "source" ? 0 : this.late.step - 1);
+    this.counted = null;
+  }
+
+  relayout() {
+    this.layout = this.#newLayout();
+    this.folds++;
+    this.counted = null;
+  }
+
+  /** @param {string | null | undefined} id @returns {boolean} whether it names a node or a group */
+  knows(id) {
+    return !!id && (this.union.index.has(id) || this.tree.byId.has(id));
+  }
+
+  /** @param {string} id @returns {number} box that shows a node now, or -1 */
+  boxOf(id) {
+    const o = this.union.index.get(id);
+    return o === undefined ? -1 : this.tree.boxOf(this.union.slotOf[o]);
+  }
+
+  /** @param {Which} which @returns {Picture} */
+  picture(which) {
+    const stamp = `${this.folds}|${which === "after" ? "" : this.early.step}|${which === "before" ? "" : this.late.step}`;
+    const known = this.cache.get(which);
+    if (known?.stamp === stamp) return known.picture;
+    const picture = placePane(this.layout, this.#state(which));
+    this.cache.set(which, { stamp, picture });
+    return picture;
+  }
+
+  heightMap() {
+    return new HeightMap(this.picture("before"), this.picture("after"));
+  }
+
+  /** @param {Which} which @returns {import("../layout/placement.js").PaneState} */
+  #state(which) {
+    const { early, late, history } = this;
+    const cursor = which === "before" ? early : late;
+    const counts = this.counts(which);
+    const at = cursor.step;
+    if (which !== "overlay") {
+      return {
+        occupant: (s) => cursor.occupant[s],
+        record: (o) => history.record(o, at),
+        groupCount: counts,
+        edge: (e) => cursor.edgeAlive[e] * 3,
+      };
+    }
+    return {
+      occupant: (s) => (late.occupant[s] >= 0 ? late.occupant[s] : early.occupant[s]),
+      record: (o) => history.record(o, at),
+      groupCount: counts,
+      edge: (e) => early.edgeAlive[e] | (late.edgeAlive[e] << 1),
+    };
+  }
+
+  /** Nodes below each group. @param {Which} which @returns {Int32Array} */
+  counts(which) {
+    return this.#tally()[which];
+  }
+
+  /** @returns {Int32Array} nodes new since "before", by group */
+  get plus() {
+    return this.#tally().plus;
+  }
+  /** @returns {Int32Array} nodes gone since "before", by group */
+  get minus() {
+    return this.#tally().minus;
+  }
+
+  /** What changed in a group, in words. @param {number} g */
+  changeText(g) {
+    const parts = [
+      this.plus[g] ? `+${this.plus[g]}` : "",
+      this.minus[g] ? `−${this.minus[g]}` : "",
+    ];
+    const change = parts.filter(Boolean).join(" ");
+    return change && `${change} since ${this.before === "source" ? "source" : "the step before"}`;
+  }
+
+  /** One scan over all occupants, then up the tree. */
+  #tally() {
+    if (this.counted) return this.counted;
+    const { union, tree, early, late } = this;
+    const n = tree.groups.length;
+    const t = {
+      before: new Int32Array(n),
+      after: new Int32Array(n),
+      overlay: new Int32Array(n),
+      plus: new Int32Array(n),
+      minus: new Int32Array(n),
+    };
+    for (let o = 0; o < union.recs.length; o++) {
+      const a = early.alive[o],
+        b = late.alive[o];
+      if (!(a | b)) continue;
+      const g = tree.groupOf[union.slotOf[o]].at;
+      t.before[g] += a;
+      t.after[g] += b;
+      t.overlay[g]++;
+      if (b > a) t.plus[g]++;
+      if (a > b) t.minus[g]++;
+    }
+    for (let i = n - 1; i > 0; i--) {
+      const up = /** @type {import("../trace/group.js").Group} */ (tree.groups[i].parent).at;
+      for (const list of [t.before, t.after, t.overlay, t.plus, t.minus]) list[up] += list[i];
+    }
+    this.counted = t;
+    return t;
+  }
+
+  /** Occupants the current rewrite touched: what it matched, made and changed. */
+  touched() {
+    const step = this.current;
+    const { index, sources } = this.union;
+    const find = (/** @type {string[]} */ ids) =>
+      ids.map((id) => index.get(id)).filter((o) => o !== undefined);
+    if (!step) return { matched: new Set(), added: new Set(), changed: new Set() };
+    const matched = new Set(find(step.matched));
+    if (this.before === "source")
+      for (const o of [...matched])
+        if (o >= sources) for (const a of this.history.ancestors(o, step.n)) matched.add(a);
+    return {
+      matched,
+      added: new Set(find(step.added)),
+      changed: new Set(find(Object.keys(step.changed ?? {}))),
+    };
+  }
+
+  /**
+   * Mark nodes besides what the step did: a place that was vetoed, or places that were declined.
+   * @param {import("../canvas/draw.js").Mark | null} mark @param {string[]} ids
+   */
+  mark(mark, ids) {
+    const nodes = ids.map((id) => this.union.index.get(id)).filter((o) => o !== undefined);
+    this.places = mark && nodes.length ? { mark, nodes: new Set(nodes) } : null;
+    this.marked++;
+  }
+
+  /** @param {Which} which @returns {Map<number, BoxMark>} */
+  marks(which) {
+    const touched = this.touched();
+    const now = new Set();
+    for (const set of Object.values(touched))
+      for (const o of set) this.#around(this.union.slotOf[o], now);
+    const places = new Set();
+    for (const o of this.places?.nodes ?? []) this.#around(this.union.slotOf[o], places);
+    /** @type {Map<number, BoxMark>} */
+    const marks = new Map();
+    for (const b of this.picture(which).boxes) {
+      const mark =
+        b.kind === "node" ? this.nodeMark(b.occ, which, touched) : this.groupMark(b, now, places);
+      if (mark) marks.set(b.key, mark);
+    }
+    return marks;
+  }
+
+  /** @param {number} slot @param {Set<number>} into */
+  #around(slot, into) {
+    for (
+      let g = /** @type {import("../trace/group.js").Group | null} */ (this.tree.groupOf[slot]);
+      g;
+      g = g.parent
+    )
+      into.add(this.layout.slots + g.at);
+  }
+
+  /**
+   * @param {import("../layout/placement.js").Box} b
+   * @param {Set<number>} now groups around what the step did
+   * @param {Set<number>} places groups around what is marked besides
+   * @returns {BoxMark | null}
+   */
+  groupMark(b, now, places) {
+    const g = b.key - this.layout.slots;
+    const plus = this.plus[g],
+      minus = this.minus[g];
+    const here = now.has(b.key);
+    const marked = places.has(b.key);
+    if (!plus && !minus && !here && !marked) return null;
+    const kind = here ? "matched" : marked ? (this.places?.mark ?? null) : null;
+    return {
+      mark: b.kind === "closed" ? kind : null,
+      now: kind !== null && b.kind === "closed",
+      faded: false,
+      plus,
+      minus,
+    };
+  }
+
+  /**
+   * @param {number} o
+   * @param {Which} which
+   * @param {{matched: Set<number>, added: Set<number>, changed: Set<number>}} touched
+   * @returns {BoxMark | null}
+   */
+  nodeMark(o, which, touched) {
+    const a = this.early.alive[o],
+      b = this.late.alive[o];
+    const plain = { faded: false, plus: 0, minus: 0 };
+    if (which !== "before" && touched.added.has(o)) return { mark: "added", now: true, ...plain };
+    if (touched.changed.has(o)) return { mark: "changed", now: true, ...plain };
+    if (which !== "after" && touched.matched.has(o) && a)
+      return { mark: b ? "matched" : "removed", now: true, ...plain };
+    if (which === "after" && touched.matched.has(o) && b)
+      return { mark: "matched", now: true, ...plain };
+    if (this.places?.nodes.has(o) && (which === "before" ? a : b))
+      return { mark: this.places.mark, now: true, ...plain };
+    if (a && !b) return { mark: "removed", now: false, ...plain, faded: true };
+    if (b && !a) return { mark: "added", now: false, ...plain };
+    if (this.history.changedBetween(o, this.early.step, this.step))
+      return { mark: "changed", now: false, ...plain };
+    return null;
+  }
+
+  /** Where the current rewrite is: boxes in a pane, or null. @param {Which} which */
+  changeBounds(which) {
+    const { matched, added, changed } = this.touched();
+    const vetoed = this.places?.mark === "vetoed" ? this.places.nodes : null;
+    const { byKey } = this.picture(which);
+    let box = null;
+    for (const o of vetoed ?? [...matched, ...added, ...changed]) {
+      const b = byKey.get(this.tree.boxOf(this.union.slotOf[o]));
+      if (!b) continue;
+      box = box
+        ? {
+            x0: Math.min(box.x0, b.x),
+            y0: Math.min(box.y0, b.y),
+            x1: Math.max(box.x1, b.x + b.w),
+            y1: Math.max(box.y1, b.y + b.h),
+          }
+        : { x0: b.x, y0: b.y, x1: b.x + b.w, y1: b.y + b.h };
+    }
+    return box;
+  }
+}

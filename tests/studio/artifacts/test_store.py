@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from optimizer.errors import StudioError
+from optimizer.pipeline import Pipeline
+from profiling.workers import default_pool
+from studio.artifacts import store as store_module
+from studio.artifacts.jobs import PictureRequest
+from studio.artifacts.store import OpenedModel, Store
+from studio.gallery import gallery
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(default_pool(), root=tmp_path)
+
+
+@pytest.fixture
+def tour(store: Store) -> OpenedModel:
+    return store.open_file(gallery.open_path("tour"), name="tour")
+
+
+def test_a_model_opened_twice_is_opened_once(store: Store, tour: OpenedModel) -> None:
+    written = (tour.folder / "graph.json.gz").stat().st_mtime_ns
+    again = store.open_file(gallery.open_path("tour"), name="tour")
+    assert again.key == tour.key
+    assert (again.folder / "graph.json.gz").stat().st_mtime_ns == written
+
+
+def test_a_model_opened_by_other_code_is_opened_anew(
+    store: Store, tour: OpenedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = (tour.folder / "graph.json.gz").stat().st_mtime_ns
+    monkeypatch.setattr(store_module, "code_version", lambda: "other")
+    again = store.open_file(gallery.open_path("tour"), name="tour")
+    assert again.key == tour.key
+    assert (again.folder / "graph.json.gz").stat().st_mtime_ns != written
+
+
+def test_a_run_gives_steps_a_model_at_a_step_a_trace_and_a_picture(
+    store: Store, tour: OpenedModel
+) -> None:
+    run = store.run(tour, Pipeline.of("default"))
+    assert run.result["steps"] > 20
+    assert store.file(tour.key, run.key) is not None
+    assert store.materialize(tour, run, 3).read_bytes()
+    assert store.trace(tour, run).stat().st_size > 1000
+    dot = store.picture(tour, run, PictureRequest(3, None, "dot")).read_text()
+    assert dot.startswith("digraph")
+
+
+def test_a_step_that_does_not_exist_leaves_nothing_behind(store: Store, tour: OpenedModel) -> None:
+    run = store.run(tour, Pipeline.of("none"))
+    with pytest.raises(StudioError, match="There is no step 7"):
+        store.materialize(tour, run, 7)
+    assert not list(run.folder.glob("*step-7*"))
+
+
+def test_keys_from_outside_cannot_leave_the_store(store: Store) -> None:
+    for key in ("../../../etc/passwd", "", "0" * 15, "0" * 16 + "/..", "G" * 16):
+        assert store.file(key) is None
+        assert store.model(key) is None
+
+
+def test_several_uploads_need_one_model_among_them(store: Store) -> None:
+    with pytest.raises(StudioError, match=r"None of these files ends in '\.onnx'"):
+        store.open_upload({"a.bin": b"1", "b.bin": b"2"})
+    with pytest.raises(StudioError, match="2 models at once"):
+        store.open_upload({"a.onnx": b"1", "b.onnx": b"2"})
