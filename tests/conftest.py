@@ -45,6 +45,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """On how many random graphs passes fired: the three rarest."""
+    reports = terminalreporter.getreports("passed")
+    told = [
+        value for report in reports for name, value in report.user_properties if name == "fired"
+    ]
+    for _, tally in sorted(told)[:3]:
+        terminalreporter.write_line(tally)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Generator[Browser]:
     """One Chromium for all tests: Playwright allows one driver a process."""

@@ -66,7 +66,7 @@ def gemm(sketch: Sketch) -> Wire | None:
     swapped = sketch.pick([0, 1])
     sizes = (3, x.shape[-1]) if swapped else (x.shape[-1], 3)
     operands = [x, _weights(sketch, *sizes)]
-    if sketch.flip():
+    if sketch.opset < 11 or sketch.flip():
         operands.append(_weights(sketch, 3))
     return sketch.node("Gemm", operands, (x.shape[0], 3), transB=swapped)
 

@@ -7,6 +7,7 @@ choice goes through one function, so hypothesis can drive it, and shrink it, as 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -16,6 +17,9 @@ import onnx
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
+from optimizer.model.signatures import RUNTIME_OPSETS
+from tests.optimizer.older_forms import Form, NotInOpset, form
+
 Pick = Callable[[Sequence[Any]], Any]
 Shape = tuple[int | str, ...]
 FLOAT, HALF, INT, BOOL = (
@@ -24,6 +28,8 @@ FLOAT, HALF, INT, BOOL = (
     int(TensorProto.INT64),
     int(TensorProto.BOOL),
 )
+NEWEST = RUNTIME_OPSETS[""]
+"""The highest opset that ONNX Runtime takes."""
 INPUTS: Sequence[tuple[int, Shape]] = (
     (FLOAT, ("N", 3, 4)),
     (FLOAT, ("N", "S", 8)),
@@ -49,7 +55,7 @@ class Wire:
 
 
 class Sketch:
-    """A graph under construction."""
+    """A graph under construction. Patterns speak opset 18; nodes are written as `opset` asks."""
 
     def __init__(self, pick: Pick, *, opset: int = 18) -> None:
         self.pick = pick
@@ -58,6 +64,8 @@ class Sketch:
         self.initializers: list[onnx.TensorProto] = []
         self.inputs: list[Wire] = []
         self.wires: list[Wire] = []
+        self.domains: dict[str, int] = {"": opset}
+        self._numbers: dict[str, np.ndarray] = {}
         self._names = 0
 
     def name(self, base: str) -> str:
@@ -87,6 +95,7 @@ class Sketch:
     def constant(self, array: np.ndarray) -> Wire:
         """An initializer or a Constant node; not among the values patterns pick."""
         name = self.name("c")
+        self._numbers[name] = array
         tensor = numpy_helper.from_array(array, name)
         if self.flip():
             self.initializers.append(tensor)
@@ -120,17 +129,22 @@ class Sketch:
         dtype: int | None = None,
         **attributes: object,
     ) -> list[Wire]:
-        """Add a node with several outputs."""
+        """Add a node with several outputs.
+
+        Raises:
+            NotInOpset: the opset has no such node.
+        """
         first = next(wire for wire in inputs if wire is not None)
         kind = first.dtype if dtype is None else dtype
         outputs = [Wire(self.name("v"), kind, shape) for shape in shapes]
         names = [wire.name if wire is not None else "" for wire in inputs]
+        written = form(op_type, Form(names, attributes), self.opset, self._numbers)
         made = helper.make_node(
             op_type,
-            names,
+            written.operands,
             [wire.name for wire in outputs],
             name=self.name(op_type) if self.flip() else None,
-            **attributes,  # pyright: ignore[reportArgumentType] - the helper checks
+            **written.attributes,
         )
         self.nodes.append(made)
         self.wires.extend(outputs)
@@ -147,28 +161,38 @@ class Sketch:
             [helper.make_tensor_value_info(w.name, w.dtype, [None] * w.rank) for w in outputs],
             self.initializers,
         )
-        return helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10
-        )
+        opsets = [helper.make_opsetid(*entry) for entry in self.domains.items()]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 
 Pattern = Callable[[Sketch], Wire | None]
+Growth = Callable[[Sketch], Sequence[Pattern]]
 
 
-def sketched(pick: Pick, patterns: Sequence[Pattern], *, size: int = 8) -> onnx.ModelProto:
-    """A graph of up to `size` patterns."""
-    sketch = Sketch(pick)
+def sketched(pick: Pick, growth: Growth, opsets: Sequence[int] = (18,)) -> onnx.ModelProto:
+    """A graph of one of the opsets, of the patterns that `growth` names; others are left out."""
+    sketch = Sketch(pick, opset=pick(opsets))
     for dtype, shape in (pick(INPUTS), pick(INPUTS)):
         sketch.input(dtype, shape)
-    for _ in range(pick(range(1, size + 1))):
-        pick(patterns)(sketch)
+    for pattern in growth(sketch):
+        with suppress(NotInOpset):
+            pattern(sketch)
     if all(wire in sketch.inputs for wire in sketch.wires):
         first = sketch.wires[0]
         sketch.node("Identity", [first], first.shape)
     return sketch.model()
 
 
-def models(patterns: Sequence[Pattern]) -> st.SearchStrategy[onnx.ModelProto]:
+def some_of(patterns: Sequence[Pattern], *, size: int = 8) -> Growth:
+    """One to `size` of the patterns."""
+
+    def grow(sketch: Sketch) -> list[Pattern]:
+        return [sketch.pick(patterns) for _ in range(sketch.pick(range(1, size + 1)))]
+
+    return grow
+
+
+def models(growth: Growth, opsets: Sequence[int] = (18,)) -> st.SearchStrategy[onnx.ModelProto]:
     """Hypothesis drives the choices."""
 
     @st.composite
@@ -176,11 +200,11 @@ def models(patterns: Sequence[Pattern]) -> st.SearchStrategy[onnx.ModelProto]:
         def pick(options: Sequence[Any]) -> Any:
             return options[draw(st.integers(0, len(options) - 1))]
 
-        return sketched(pick, patterns)
+        return sketched(pick, growth, opsets)
 
     return draw_model()
 
 
 def seeded(seed: int, patterns: Sequence[Pattern]) -> onnx.ModelProto:
     """A seed drives the choices."""
-    return sketched(Random(seed).choice, patterns)
+    return sketched(Random(seed).choice, some_of(patterns))

@@ -158,7 +158,12 @@ def split(sketch: Sketch, x: Wire) -> Wire:
 @on(lambda wire: wire.dtype == FLOAT and wire.rank == 4)
 def resize(sketch: Sketch, x: Wire) -> Wire:
     scales = sketch.constant(np.ones(4, np.float32))
-    return sketch.node("Resize", [x, None, scales], x.shape, mode="nearest")
+    operands = [x, None, scales]
+    if sketch.opset == 10:
+        operands = [x, scales]
+    elif sketch.opset < 13:
+        operands = [x, sketch.constant(np.zeros(0, np.float32)), scales]
+    return sketch.node("Resize", operands, x.shape, mode="nearest")
 
 
 @on(lambda wire: wire.rank > 0)

@@ -21,7 +21,7 @@ from optimizer.rewrite.trace import Trace
 from tests.optimizer.graphs import opened, printed
 
 FOLDER = Path(__file__).parents[2] / "golden"
-_FEED = re.compile(r"^# feed (\w+) = (.+)$", re.MULTILINE)
+FEED = re.compile(r"^# feed (\w+) = (.+)$", re.MULTILINE)
 _SECTION = re.compile(r"^=== (\w+)\n", re.MULTILINE)
 
 
@@ -54,7 +54,7 @@ class Case:
         kinds = {value.name: value.type.tensor_type.elem_type for value in proto.graph.input}
         return {
             name: np.array(text.split(), dtype=onnx.helper.tensor_dtype_to_np_dtype(kinds[name]))
-            for name, text in _FEED.findall(self.head)
+            for name, text in FEED.findall(self.head)
         }
 
 
