@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import onnx_ir as ir
 import pytest
-from optimizer.rewrite.context import Context
-from optimizer.rewrite.replacement import NewNode, Outcome, Replacement
 
 from optimizer.registry import Pass, rule
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import NewNode, Outcome, Replacement
 from tests.optimizer.passes import golden
 from tests.optimizer.passes.test_equivalence import ERAS, tallied
 from tests.optimizer.random_seeds import Seeds
