@@ -11,7 +11,6 @@
     │   ├── Cycle
     │   ├── Undefined                a value is used but never defined
     │   └── Duplicate                a value is defined twice
-    ├── PassError                    a pass broke its contract (pass id, step)
     ├── TraceError                   a trace cannot be opened or replayed
     ├── PlanError                    memory cannot be planned, or a plan is wrong
     └── RunError                     a worker process failed
@@ -87,15 +86,6 @@ class Undefined(InvalidGraph):
 
 class Duplicate(InvalidGraph):
     """A value is defined twice."""
-
-
-class PassError(StudioError):
-    """A pass broke its contract."""
-
-    def __init__(self, message: str, *, pass_id: str, step: int) -> None:
-        super().__init__(message)
-        self.pass_id = pass_id
-        self.step = step
 
 
 class TraceError(StudioError):

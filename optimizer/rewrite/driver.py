@@ -7,41 +7,47 @@ Rounds go on until no pass fires. Everything is deterministic: the order is the 
 
 from __future__ import annotations
 
-import heapq
+import inspect
 import time
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import onnx_ir as ir
 
 from optimizer.collection import collection_paused
-from optimizer.errors import Cancelled, PassError, StudioError
+from optimizer.errors import Cancelled, StudioError, quoted
 from optimizer.isolation import Progress
-from optimizer.model.graph import Model, node_id, walk_nodes
+from optimizer.model.graph import Model, node_id
 from optimizer.model.limits import Limits
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Rule
 from optimizer.rewrite.application import Applied
-from optimizer.rewrite.edits import ImportOpset, Retype, SetAttributes, SetInput
-from optimizer.rewrite.queue import Queue, operator_of
+from optimizer.rewrite.edits import Retype
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.rewriter import Rewriter
 from optimizer.rewrite.touched import Touched
-from optimizer.rewrite.trace import DeclinedMatch, Rewrite, Trace, VetoedMatch, match_id
+from optimizer.rewrite.trace import (
+    DeclinedMatch,
+    FailedMatch,
+    Rewrite,
+    Trace,
+    VetoedMatch,
+    match_id,
+)
 from optimizer.rewrite.vetoes import Vetoes
+from optimizer.rewrite.worklist import Queue, Worklist, operator_of
 from optimizer.rules.context import Context, FoldBudget
-from optimizer.rules.replacement import Declined, Replacement
+from optimizer.rules.replacement import Declined, Outcome, Replacement
 from optimizer.versions import versions
 
 MAX_ROUNDS = 50
 MAX_DERIVATIONS = 200
 """Nodes derived from one source node before we call it going round in circles."""
-
-FEW_USES = 8
-"""Consumers of a value up to which each looks again when another consumer comes or goes. That
-matters to a rule only where few are left; a constant may have hundreds."""
 
 _REPEATS = "Rules undid each other; stopped after {} rewrites at one place."
 
@@ -69,9 +75,11 @@ def optimize(
 ) -> Trace:
     """Run a pipeline over a model, in place, and return the trace.
 
+    A rule that raises is written down in the trace, what it had changed is undone, and it is asked
+    no more.
+
     Raises:
         StudioError: the model may not be optimized; nothing was changed.
-        PassError: a pass raised; the trace up to there is lost, the graph half rewritten.
         Cancelled: asked to stop.
     """
     if not model.statuses.optimizable.ok:
@@ -104,119 +112,122 @@ class _Run:
             precedes=self.rewriter.precedes,
             scopes=self.rewriter.state.scopes,
         )
-        self.queues = [Queue(planned) for planned in pipeline.passes]
-        self.deepest = max((queue.reach for queue in self.queues), default=1)
-        self.interested: dict[tuple[str, int], list[Queue]] = {}
+        self.worklist = Worklist(pipeline.passes, self.rewriter)
         self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())
         self.touched = Touched()
         self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}
-        self.order: dict[str, int] = {}
         self.started = time.monotonic()
 
     def run(self) -> Trace:
         """All rounds."""
         began = time.process_time()
-        for node in walk_nodes(self.model.ir.graph):
-            self.order[node_id(node)] = len(self.order)
-            self._push(node, 1)
         if self.stop.limit is not None and self.stop.limit <= 0:
             self.trace.stopped = "Stopped at the limit of 0 rewrites."
         for number in range(1, MAX_ROUNDS + 1):
             before = self.trace.steps
-            for queue in self.queues:
+            for queue in self.worklist.queues:
                 self._run_pass(queue, number)
             if self.trace.steps == before or self.trace.stopped:
                 break
         alive = self.rewriter.state.nodes
         self.trace.declined = [d for d in self.declined.values() if alive[d.root].graph is not None]
         self.trace.vetoed = self.vetoes.held
-        self.trace.timings = {q.planned.id: q.timing for q in self.queues}
+        self.trace.timings = {q.planned.id: q.timing for q in self.worklist.queues}
         self.trace.seconds = time.process_time() - began
         self.trace.state = self.rewriter.state
         return self.trace
 
-    def _push(self, node: ir.Node, distance: int) -> None:
-        """Have every pass look at a node that has rules for it and reaches that far."""
-        operator = operator_of(node)
-        queues = self.interested.get((operator, distance))
-        if queues is None:
-            queues = [q for q in self.queues if q.reach >= distance and q.rules_for(operator)]
-            self.interested[operator, distance] = queues
-        for queue in queues:
-            queue.waiting[node] = None
-
     def _run_pass(self, queue: Queue, round_number: int) -> None:
         began = time.process_time()
         self.context.memory.clear()
-        while queue.waiting and not self.trace.stopped:
-            batch = [(self._key(n), node_id(n), n) for n in queue.waiting if n.graph is not None]
-            queue.waiting.clear()
-            heapq.heapify(batch)
-            while batch and not self.trace.stopped:
-                node = heapq.heappop(batch)[2]
-                if node.graph is not None:
-                    self._visit(queue, node, round_number)
+        for node in self.worklist.nodes(queue):
+            if self.trace.stopped:
+                break
+            self._visit(queue, node, round_number)
         seconds = queue.timing.seconds + time.process_time() - began
         queue.timing = replace(queue.timing, seconds=seconds, tried=queue.tried)
-
-    def _key(self, node: ir.Node) -> tuple[int, float]:
-        """Document order: the source node's place, then the position in the list."""
-        return self.order[node_id(node).partition("~")[0]], self.rewriter.position(node)
 
     def _visit(self, queue: Queue, node: ir.Node, round_number: int) -> None:
         for declared in queue.rules_for(operator_of(node)):
             began = time.perf_counter()
             queue.tried += 1
+            outcome: Outcome = None
             try:
                 outcome = declared.match(node, self.context)
+                applied = self._attempt(queue, declared, node, outcome)
             except StudioError:
                 raise
-            except Exception as error:
-                step = self.trace.steps + 1
-                message = f"Pass '{queue.planned.id}' failed at step {step}."
-                raise PassError(message, pass_id=queue.planned.id, step=step) from error
-            key = (queue.planned.id, declared.name, node_id(node))
-            self.declined.pop(key, None)
-            if isinstance(outcome, Declined):
-                self._decline(key, outcome)
-            elif isinstance(outcome, Replacement) and self._apply(
-                queue, declared, node, outcome, (round_number, began)
-            ):
+            except Exception as error:  # a rule is somebody's code: its bug must not end the run
+                self._fail(queue, declared, node, outcome, error)
+                continue
+            if applied is not None and isinstance(outcome, Replacement):
+                self._note(queue, declared, node, outcome, applied, (round_number, began))
                 return
+
+    def _attempt(
+        self, queue: Queue, declared: Rule, node: ir.Node, outcome: Outcome
+    ) -> Applied | None:
+        """Carry a replacement out; None when it is none, vetoed or refused."""
+        key = (queue.planned.id, declared.name, node_id(node))
+        self.declined.pop(key, None)
+        if isinstance(outcome, Declined):
+            self._decline(key, outcome)
+        if not isinstance(outcome, Replacement):
+            return None
+        matched = _ids(outcome)
+        identity = match_id(*key, matched)
+        if self.vetoes.hold(VetoedMatch(*key, matched, identity, identity), outcome):
+            queue.timing = replace(queue.timing, vetoed=queue.timing.vetoed + 1)
+            return None
+        try:
+            return self.rewriter.apply(node, outcome)
+        except Refused as refusal:
+            self._decline(key, Declined(str(refusal)))
+            return None
+
+    def _fail(
+        self, queue: Queue, declared: Rule, node: ir.Node, outcome: Outcome, error: Exception
+    ) -> None:
+        """Write down that a rule raised, and ask it no more."""
+        matched: tuple[str, ...] = ()
+        with suppress(Exception):  # what it answered may be no match at all
+            matched = _ids(outcome) if isinstance(outcome, Replacement) else ()
+        of_rule = (queue.planned.id, declared.name)
+        step = self.trace.steps + 1
+        self.trace.failed.append(
+            FailedMatch(*of_rule, node_id(node), matched, step, _told(error, declared))
+        )
+        queue.drop(declared)
+        for key in [key for key in self.declined if key[:2] == of_rule]:
+            del self.declined[key]  # nobody asks any more whether they still stand
+        for value in self.rewriter.state.values.values():
+            self.symbolic.forget(value)  # it may have been derived from what is undone
+        self.context.memory.clear()
 
     def _decline(self, key: tuple[str, str, str], outcome: Declined) -> None:
         nodes = tuple(node_id(node) for node in outcome.nodes)
         self.declined[key] = DeclinedMatch(*key, nodes, outcome.reason)
 
-    def _apply(
+    def _note(
         self,
         queue: Queue,
         declared: Rule,
         node: ir.Node,
         outcome: Replacement,
+        applied: Applied,
         when: tuple[int, float],
-    ) -> bool:
-        """Carry the replacement out and note it; False when it is vetoed or refused."""
-        matched = tuple(node_id(n) for n in outcome.matched)
-        place = (queue.planned.id, declared.name, node_id(node), matched)
-        identity = match_id(*place)
-        if self.vetoes.hold(VetoedMatch(*place, identity, identity), outcome):
-            queue.timing = replace(queue.timing, vetoed=queue.timing.vetoed + 1)
-            return False
-        try:
-            applied = self.rewriter.apply(node, outcome)
-        except Refused as refusal:
-            key = (queue.planned.id, declared.name, node_id(node))
-            self._decline(key, Declined(str(refusal)))
-            return False
+    ) -> None:
+        """Write the rewrite down, and have the passes look at what it changed."""
         step = self.trace.steps + 1
+        matched = _ids(outcome)
+        place = (queue.planned.id, declared.name, node_id(node), matched)
         self.trace.rewrites.append(
             Rewrite(
                 step=step,
                 round=when[0],
                 pass_id=queue.planned.id,
                 rule=declared.name,
-                match=identity,
+                match=match_id(*place),
                 root=node_id(node),
                 matched=matched,
                 values=applied.values,
@@ -227,55 +238,12 @@ class _Run:
             )
         )
         queue.timing = replace(queue.timing, rewrites=queue.timing.rewrites + 1)
-        self._note(step, applied)
-        self._wake(applied, node)
-        self._check_bounds(step, node)
-        return True
-
-    def _note(self, step: int, applied: Applied) -> None:
         self.touched.note(step, applied.edits)
         for edit in applied.edits:
             if isinstance(edit, Retype):
                 self.symbolic.forget(self.rewriter.state.values[edit.value])
-
-    def _wake(self, applied: Applied, root: ir.Node) -> None:
-        """Have every pass look again wherever the change may matter to it."""
-        near: dict[ir.Node, None] = dict.fromkeys(applied.added)
-        near[root] = None
-        nodes, values = self.rewriter.state.nodes, self.rewriter.state.values
-        for edit in applied.edits:
-            if isinstance(edit, SetInput | SetAttributes):
-                near[nodes[edit.node]] = None
-            elif isinstance(edit, Retype):
-                near.update(dict.fromkeys(use.node for use in values[edit.value].uses()))
-            elif isinstance(edit, ImportOpset):  # the version may be what was in the way
-                near.update((nodes[root], None) for _, _, root in self.declined)
-        for value in applied.changed:
-            producer = value.producer()
-            if producer is not None and producer.graph is not None:
-                self._push(producer, 1)  # it may care who reads its output
-            uses = value.uses()
-            if len(uses) <= FEW_USES:
-                near.update(dict.fromkeys(use.node for use in uses))
-        front = [node for node in near if node.graph is not None]
-        for node in front:
-            self._push(node, 1)
-        self._wake_downstream(front)
-
-    def _wake_downstream(self, front: list[ir.Node]) -> None:
-        """Patterns reach upstream from their root, so roots further down must look again."""
-        seen = set(front)
-        for distance in range(2, self.deepest + 1):
-            following: list[ir.Node] = []
-            for node in front:
-                for output in node.outputs:
-                    for use in output.uses():
-                        if use.node not in seen:
-                            seen.add(use.node)
-                            following.append(use.node)
-            front = following
-            for node in front:
-                self._push(node, distance)
+        self.worklist.wake(applied, node, (root for _, _, root in self.declined))
+        self._check_bounds(step, node)
 
     def _check_bounds(self, step: int, node: ir.Node) -> None:
         if self.stop.limit is not None and step >= self.stop.limit:
@@ -298,3 +266,16 @@ class _Run:
             self.trace.stopped = f"Stopped after {self.limits.optimize_seconds:.0f} s, the limit."
         if self.progress is not None:
             self.progress(counted(step, "rewrite"), 0.0)
+
+
+def _ids(replacement: Replacement) -> tuple[str, ...]:
+    return tuple(node_id(node) for node in replacement.matched)
+
+
+def _told(error: Exception, rule: Rule) -> str:
+    """Type and message of an error, and the last line of the rule's own file that led to it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == inspect.getsourcefile(rule.match)]
+    at = (own or frames)[-1]
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"{quoted(text, limit=200)[1:-1]} ({Path(at.filename).name}, line {at.lineno})"

@@ -66,6 +66,15 @@ class GraphState:
         """Carry out the exact inverse of `apply`."""
         self._TURNS[type(edit)](self, edit, forward=False)
 
+    def forget(self, edits: Iterable[Edit]) -> None:
+        """Drop what reverted edits had made, as if it had never been."""
+        for edit in edits:
+            if isinstance(edit, InsertNode):
+                for value in self.nodes.pop(edit.node.id).outputs:
+                    del self.values[value_id(value)]
+            elif isinstance(edit, AddInitializer):
+                del self.values[edit.value]
+
     def _turn_insert(self, edit: InsertNode, *, forward: bool) -> None:
         if forward:
             self._insert(edit)
@@ -134,14 +143,14 @@ class GraphState:
     }
 
     def _insert(self, edit: InsertNode) -> None:
-        spec = edit.node
+        spec, graph, before = edit.node, self.graphs[edit.graph], self.nodes[edit.before]
         node = self.nodes.get(spec.id)
         if node is None:
             node = self._create(spec)
         else:  # it was here before an undo
             for index, identity in enumerate(spec.inputs):
                 node.replace_input_with(index, self.value(identity))
-        self.graphs[edit.graph].insert_before(self.nodes[edit.before], node)
+        graph.insert_before(before, node)
 
     def _create(self, spec: NodeSpec) -> ir.Node:
         outputs = [ir.Value(name=o.name, type=o.type, shape=o.shape) for o in spec.outputs]

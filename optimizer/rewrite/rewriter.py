@@ -22,6 +22,14 @@ class Rewriter(EditedGraph):
 
         Raises:
             Refused: it would break the graph; nothing was changed.
+            Exception: the proposal makes no sense; what was changed is undone.
         """
         check(self, root, proposal)
-        return Application(self, root, proposal).run()
+        application = Application(self, root, proposal)
+        try:
+            return application.run()
+        except Exception:
+            for edit in reversed(application.done.edits):
+                self.state.revert(edit)
+            self.state.forget(application.done.edits)
+            raise

@@ -86,6 +86,27 @@ class DeclinedMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedMatch:
+    """A rule that raised: what it had changed was undone, and the run went on without the rule.
+
+    Attributes:
+        pass_id: the pass.
+        rule: the rule inside the pass.
+        root: id of the node the rule was asked about.
+        matched: ids of the nodes of the pattern; empty where it failed before there was one.
+        step: the step that this would have been.
+        error: type and message of what was raised, and where in the code.
+    """
+
+    pass_id: str
+    rule: str
+    root: str
+    matched: tuple[str, ...]
+    step: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class VetoedMatch:
     """A match that was offered and held back.
 
@@ -127,6 +148,7 @@ class Trace:
         pipeline: the pipeline as data (`Pipeline.to_json`).
         rewrites: the steps, in order.
         declined: near matches left at the end.
+        failed: rules that raised, each once.
         vetoed: matches held back by the pipeline's vetoes.
         timings: per pass id.
         seconds: CPU time of the whole run, import and verification apart.
@@ -140,6 +162,7 @@ class Trace:
     pipeline: Mapping[str, object]
     rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
     declined: list[DeclinedMatch] = field(default_factory=list[DeclinedMatch])
+    failed: list[FailedMatch] = field(default_factory=list[FailedMatch])
     vetoed: list[VetoedMatch] = field(default_factory=list[VetoedMatch])
     timings: dict[str, PassTiming] = field(default_factory=dict[str, PassTiming])
     seconds: float = 0.0

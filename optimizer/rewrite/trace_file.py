@@ -24,7 +24,15 @@ from optimizer.model.loader import load_bytes
 from optimizer.rewrite.edit_json import FetchTensor, StoreTensor, edit_from_json, edit_to_json
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace import DeclinedMatch, MatchId, PassTiming, Rewrite, Trace, VetoedMatch
+from optimizer.rewrite.trace import (
+    DeclinedMatch,
+    FailedMatch,
+    MatchId,
+    PassTiming,
+    Rewrite,
+    Trace,
+    VetoedMatch,
+)
 
 SCHEMA = "passlens.trace/1"
 COMPRESS_BELOW = 1 << 16
@@ -116,6 +124,8 @@ def _to_json(trace: Trace, tensors: dict[str, bytes]) -> dict[str, Any]:
         return name
 
     rewrites = [_rewrite_to_json(rewrite, store) for rewrite in trace.rewrites]
+    # Only where there is something: what did not fail is the same file as ever.
+    failed = {"failed": [asdict(failed) for failed in trace.failed]} if trace.failed else {}
     return {
         "schema": SCHEMA,
         "source_digest": trace.source_digest,
@@ -126,6 +136,7 @@ def _to_json(trace: Trace, tensors: dict[str, bytes]) -> dict[str, Any]:
         "stopped": trace.stopped,
         "timings": {key: asdict(timing) for key, timing in trace.timings.items()},
         "declined": [asdict(declined) for declined in trace.declined],
+        **failed,
         "vetoed": [asdict(vetoed) for vetoed in trace.vetoed],
         "tensors": dict(sorted(described.items())),
         "rewrites": rewrites,
@@ -156,6 +167,7 @@ def _from_json(document: dict[str, Any], fetch: FetchTensor) -> Trace:
         pipeline=document["pipeline"],
         rewrites=[_rewrite_from_json(data, fetch) for data in document["rewrites"]],
         declined=[_declined_from_json(data) for data in document["declined"]],
+        failed=[_failed_from_json(data) for data in document.get("failed", ())],
         vetoed=[_vetoed_from_json(data) for data in document.get("vetoed", ())],
         timings={key: PassTiming(**timing) for key, timing in document["timings"].items()},
         seconds=document["seconds"],
@@ -178,6 +190,11 @@ def _rewrite_from_json(data: dict[str, Any], fetch: FetchTensor) -> Rewrite:
 def _declined_from_json(data: dict[str, Any]) -> DeclinedMatch:
     fields: dict[str, Any] = {**data, "nodes": tuple(data["nodes"])}
     return DeclinedMatch(**fields)
+
+
+def _failed_from_json(data: dict[str, Any]) -> FailedMatch:
+    fields: dict[str, Any] = {**data, "matched": tuple(data["matched"])}
+    return FailedMatch(**fields)
 
 
 def _vetoed_from_json(data: dict[str, Any]) -> VetoedMatch:

@@ -106,7 +106,7 @@ def rewrite_model(
     """Run a pipeline over the source in `folder`; trace, steps and result go to `target`.
 
     Raises:
-        StudioError: the model may not be optimized or a pass failed.
+        StudioError: the model may not be optimized.
     """
     model = _source(folder)
     nodes_before = count_nodes(model.ir.graph)

@@ -123,7 +123,7 @@ class Store:
         """Run a pipeline over a model, or find the run that was made before.
 
         Raises:
-            StudioError: the model may not be optimized or a pass failed.
+            StudioError: the model may not be optimized.
         """
         key = run_key(pipeline)
         folder = model.folder / key

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.cost import graph_cost
+from optimizer.errors import quoted
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
@@ -72,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         measured = {"shape_seconds": shape_seconds, "peak_rss_bytes": peak_rss_bytes}
         print_json(_report(trace, before, after, checked) | measured)
     _say(trace, before, after, checked)
-    return CHECK_FAILED if checked is not None and checked.verdict == "differs" else DONE
+    differs = checked is not None and checked.verdict == "differs"
+    return CHECK_FAILED if differs or trace.failed else DONE
 
 
 def _figures(model: Model) -> dict[str, Any]:
@@ -103,6 +105,7 @@ def _report(
         "rewrites": trace.steps,
         "passes": {key: asdict(timing) for key, timing in trace.timings.items()},
         "declined": len(trace.declined),
+        "failed": [asdict(failed) for failed in trace.failed],
         "seconds": trace.seconds,
         "stopped": trace.stopped,
         "versions": dict(trace.versions),
@@ -117,6 +120,13 @@ def _say(
         f"{plain(trace.model_name)}: {before['nodes']} -> {counted(after['nodes'], 'node')},"
         f" {counted(trace.steps, 'rewrite')}, {trace.seconds:.2f} s"
     )
+    for failed in trace.failed:
+        place = trace.state.nodes[failed.root].name if trace.state is not None else failed.root
+        say(
+            f"Rule {failed.rule} of pass '{failed.pass_id}' failed at step {failed.step},"
+            f" node {quoted(place or failed.root)}: {failed.error}."
+            " That is a bug of the rule; it was undone, and the run went on without it."
+        )
     if trace.stopped:
         say(trace.stopped)
     if checked is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -34,9 +35,8 @@ def catalogue(enabled: Collection[str]) -> list[dict[str, Any]]:
 
 def pass_records(trace: Trace) -> list[dict[str, Any]]:
     """The catalogue with what each pass did in a trace."""
-    declined: dict[str, int] = {}
-    for entry in trace.declined:
-        declined[entry.pass_id] = declined.get(entry.pass_id, 0) + 1
+    declined = Counter(entry.pass_id for entry in trace.declined)
+    failed = Counter(entry.pass_id for entry in trace.failed)
     records: list[dict[str, Any]] = []
     for entry in catalogue(trace.timings.keys()):
         timing = trace.timings.get(entry["id"])
@@ -44,7 +44,8 @@ def pass_records(trace: Trace) -> list[dict[str, Any]]:
             {
                 **entry,
                 "fired": timing.rewrites if timing is not None else 0,
-                "declined": declined.get(entry["id"], 0),
+                "declined": declined[entry["id"]],
+                "failed": failed[entry["id"]],
                 "roots": _roots(entry["id"]),
             }
         )

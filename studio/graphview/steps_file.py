@@ -80,6 +80,18 @@ class _Steps:
                     "detail": d.detail,
                 }
                 for d in self.trace.declined
+            ]
+            + [
+                {
+                    "pass": self.index[f.pass_id],
+                    "rule": f.rule,
+                    "node": f.root,
+                    "nodes": list(f.matched),
+                    "reason": f"Bug of the rule {f.rule}: it raised an error and was asked no more",
+                    "detail": f.error,
+                    "failed": True,
+                }
+                for f in self.trace.failed
             ],
             "vetoed": [
                 {

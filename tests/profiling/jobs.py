@@ -15,7 +15,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from optimizer.errors import InvalidGraph, PassError
+from optimizer.errors import InvalidGraph, WorkerCrashed
 from optimizer.isolation import Progress
 from optimizer.model.findings import Finding
 
@@ -145,7 +145,7 @@ def refuse() -> None:
 
 
 def break_contract() -> None:
-    raise PassError("bad rewrite", pass_id="fuse-this", step=7)  # noqa: S106
+    raise WorkerCrashed("It died.", signal_name="SIGFPE")
 
 
 def bug() -> None:

@@ -43,6 +43,7 @@
  * @property {boolean} [enabled]
  * @property {number} [fired]
  * @property {number} [declined]
+ * @property {number} [failed] rules that raised an error
  * @property {string[]} [roots] operators its rules are asked about, "*" for any
  * @property {string} [summary]
  * @property {string} [before]
@@ -89,7 +90,8 @@
 
 /**
  * @typedef {{pass: number, rule: string, node: string, nodes?: string[], reason: string,
- * detail?: string}} DeclinedRecord the condition that failed, and how it did here
+ * detail?: string, failed?: boolean}} DeclinedRecord the condition that failed, and how it did here;
+ *   or that the rule itself failed: its bug, and its error
  */
 
 /**

@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from studio.cli import COMMANDS, main
+from tests.optimizer.rewrite.failing import planted
 
 RELU = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[2, 3] x) => (float[2, 3] y) {
@@ -36,6 +37,21 @@ def test_optimize_writes_model_trace_and_report(
     assert report["verification"]["verdict"] == "equal"
     assert report["verification"]["same_bits"]
     assert [node.op_type for node in onnx.load(out).graph.node] == ["Relu"]
+
+
+def test_a_rule_that_fails_is_named_and_makes_the_status_1(
+    relu: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with planted():
+        words = ["optimize", str(relu), "-o", str(tmp_path / "out.onnx"), "--json"]
+        assert main(words) == 1
+    said = capsys.readouterr()
+    (failed,) = json.loads(said.out)["failed"]
+    assert (failed["pass_id"], failed["rule"]) == ("planted-bug", "RaisesAtOnce")
+    assert failed["error"] in said.err
+    assert "the run went on without it" in said.err
+    assert json.loads(said.out)["verification"]["verdict"] == "equal"
+    assert len(onnx.load(tmp_path / "out.onnx").graph.node) == 1
 
 
 def test_a_command_imports_nothing_that_only_others_need() -> None:

@@ -1,5 +1,6 @@
 // @ts-check
-// Near misses of a pass: grouped by the condition that failed, their places named and marked.
+// Near misses of a pass, grouped by the condition that failed, and rules that failed themselves:
+// their places named and marked.
 
 import { button, h } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
@@ -37,14 +38,14 @@ export class DeclinedList {
   render(pass) {
     const open = this.passes.has(pass.id);
     const toggle = h(
-      "button.pl-declined",
+      `button.pl-declined${pass.failed ? ".pl-failed" : ""}`,
       {
         type: "button",
         "aria-expanded": String(open),
         "data-focus": `d:${pass.id}`,
         onclick: () => this.#toggle(pass.id, !open),
       },
-      `declined ${pass.declined} ${open ? "▾" : "▸"}`,
+      `${counts(pass)} ${open ? "▾" : "▸"}`,
     );
     if (!open) return toggle;
     const groups = this.#groups(pass.id);
@@ -104,7 +105,7 @@ export class DeclinedList {
   #group(pass, reason, places) {
     const open = this.shown?.pass === pass && this.shown.reason === reason;
     const head = h(
-      "button.pl-reason",
+      `button.pl-reason${places[0].failed ? ".pl-failed" : ""}`,
       {
         type: "button",
         "aria-expanded": String(open),
@@ -134,3 +135,9 @@ export class DeclinedList {
     return more ? [...rows, h("li", null, `and ${more} more, marked in the graph`)] : rows;
   }
 }
+
+/** @param {PassRecord} pass */
+const counts = ({ declined, failed }) =>
+  [failed ? `failed ${failed}` : "", declined ? `declined ${declined}` : ""]
+    .filter(Boolean)
+    .join(" · ");

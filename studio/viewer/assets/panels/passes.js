@@ -53,7 +53,7 @@ export class Passes {
     if (this.firstFold && this.viewer.session?.trace) {
       this.firstFold = false;
       if (this.list.length > 14)
-        for (const [f, ps] of families) if (!ps.some((p) => p.fired)) this.folded.add(f);
+        for (const [f, ps] of families) if (!ps.some((p) => p.fired || p.failed)) this.folded.add(f);
     }
     this.rows.clear();
     this.declined.sync();
@@ -224,7 +224,7 @@ export class Passes {
     label.addEventListener("pointerleave", () => this.viewer.shell.tip.hide());
     if (this.pending.has(p.id)) row.classList.add("pl-pending");
     this.rows.set(p.id, row);
-    if (p.declined) row.append(this.declined.render(p));
+    if (p.declined || p.failed) row.append(this.declined.render(p));
     return row;
   }
 

@@ -117,6 +117,7 @@ export class Card {
     const s = /** @type {import("../session/session.js").Session} */ (this.viewer.session);
     const t = s.trace?.totals ?? {};
     const passes = new Set(s.steps.map((x) => x.pass)).size;
+    const failed = s.trace?.passes.reduce((n, p) => n + (p.failed ?? 0), 0);
     const row = (
       /** @type {string} */ name,
       /** @type {number[] | undefined} */ v,
@@ -139,6 +140,13 @@ export class Card {
         `${counted(s.steps.length, "rewrite")} by ${counted(passes, "pass", "passes")}`,
       ),
       h("h2", null, s.graph.name),
+      failed
+        ? h(
+            "p.pl-failed",
+            null,
+            `${counted(failed, "rule")} failed and had no further say: a bug, told in the list of passes.`,
+          )
+        : null,
       h(
         "p.pl-lead",
         null,
