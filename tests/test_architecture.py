@@ -7,8 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FORBIDDEN = {
-    "optimizer": {"profiling", "studio", "streamlit", "plotly", "app"},
-    "profiling": {"studio", "streamlit", "plotly", "app"},
+    "optimizer": {"passlens", "profiling", "studio", "streamlit", "plotly", "app"},
+    "profiling": {"passlens", "studio", "streamlit", "plotly", "app"},
+    "studio": {"passlens"},
 }
 
 
