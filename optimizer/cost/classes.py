@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from optimizer.cost.node import CONTROL, STANDARD, is_view
 from optimizer.cost.sizes import Sizes
-from optimizer.model.operators.call import CONTRIB
+from optimizer.operators.call import CONTRIB
 
 
 class OperatorClass(StrEnum):

@@ -12,8 +12,8 @@ from optimizer.cost.sizes import Sizes
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.pieces import pieces_of, walk
 from optimizer.memory.program import Program, read_program
+from optimizer.model.constants import constant_tensor
 from optimizer.model.graph import is_constant_node, walk_graphs, walk_nodes
-from optimizer.model.operators.call import constant_tensor
 
 _COUNTED = LifetimeOptions(views=True, in_place=False, alignment=1)
 

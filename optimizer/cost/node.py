@@ -9,8 +9,8 @@ import onnx_ir as ir
 
 from optimizer.cost.formulas import FORMULAS, Operation, per_element
 from optimizer.cost.sizes import Sizes
+from optimizer.model.constants import constant_of
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
-from optimizer.model.operators.call import constant_of
 
 VIEWS = frozenset(
     {"Constant", "Dropout", "Flatten", "Identity", "Reshape", "Shape", "Size", "Squeeze",

@@ -9,7 +9,7 @@ from optimizer.cost.device import DeviceProfile, Level
 from optimizer.cost.node import VIEWS, Cost
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.widths import is_aliased
-from optimizer.model.operators.call import constant_of
+from optimizer.model.constants import constant_of
 
 
 def packing_s(node: ir.Node, kind: OperatorClass, sizes: Sizes, device: DeviceProfile) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from optimizer.model.operators import CONTENT_RULES
+from optimizer.operators import CONTENT_RULES
 
 MOST_NODES = 256
 """Nodes that one rewrite claims; what is beyond them is removed as dead."""

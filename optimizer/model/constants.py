@@ -1,4 +1,4 @@
-"""What Constant nodes hold."""
+"""What never changes: initializers that nobody can override, and Constant nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,25 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.model.absent import is_absent
+from optimizer.model.graph import is_constant_node
+
 _CACHE = "constant"
+
+
+def constant_of(value: ir.Value | None) -> ir.TensorProtocol | None:
+    """The tensor behind a value that never changes: an initializer or a Constant node's output.
+
+    An initializer that is also a graph input is a default which the caller may override.
+    """
+    if value is None:
+        return None
+    if value.is_initializer():
+        tensor = None if value.is_graph_input() else value.const_value
+    else:
+        node = value.producer()
+        tensor = constant_tensor(node) if node is not None and is_constant_node(node) else None
+    return None if is_absent(tensor) else tensor
 
 
 def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:

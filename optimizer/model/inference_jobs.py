@@ -15,9 +15,9 @@ import onnx_ir as ir
 
 from optimizer.errors import StudioError, quoted
 from optimizer.model.absent import is_absent
-from optimizer.model.operators.call import INTEGERS, MAX_CONSTANT
 from optimizer.model.storage import store_inline
 from optimizer.model.writer import to_proto
+from optimizer.operators.call import INTEGERS, MAX_CONSTANT
 
 Inferred = tuple[int, tuple[int | str | None, ...] | None]
 """Element type and dimensions of one value."""

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from optimizer.model.dimension import Dimension
 from optimizer.model.dimension_text import parse
-from optimizer.model.operators.call import Dim
+from optimizer.operators.call import Dim
 
 FRESH = "?"
 """What the name of a symbol starts with that stands for a size nothing is known about."""

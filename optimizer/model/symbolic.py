@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from optimizer.model.constants import constant_of
 from optimizer.model.dimension import Dimension, Expression, symbol
 from optimizer.model.dimension_text import parse
 from optimizer.model.graph import bodies, walk_nodes
-from optimizer.model.operators import CONTENT_RULES, TYPE_RULES
-from optimizer.model.operators.call import (
+from optimizer.model.refinement import FRESH, Refinement, declared_dim, written_dim
+from optimizer.operators import CONTENT_RULES, TYPE_RULES
+from optimizer.operators.call import (
     INTEGERS,
     UNKNOWN,
     Call,
@@ -26,10 +28,8 @@ from optimizer.model.operators.call import (
     Shape,
     Typed,
     agreed_type,
-    constant_of,
 )
-from optimizer.model.operators.contents import fitted, tensor_content
-from optimizer.model.refinement import FRESH, Refinement, declared_dim, written_dim
+from optimizer.operators.contents import fitted, tensor_content
 
 _LARGEST = 2**63
 _MOST_DIMENSIONS = 64

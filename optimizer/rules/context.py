@@ -12,8 +12,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_tensor
-from optimizer.model.graph import is_constant_node
+from optimizer.model.constants import constant_of
 from optimizer.model.limits import Limits
 
 if TYPE_CHECKING:
@@ -75,14 +74,7 @@ class Context:
 
     def tensor(self, value: ir.Value | None) -> ir.TensorProtocol | None:
         """The data behind a constant: an initializer nobody can override, or a Constant node."""
-        if value is None or value.is_graph_input():
-            return None
-        if value.is_initializer():
-            return value.const_value
-        producer = value.producer()
-        if producer is None or not is_constant_node(producer):
-            return None
-        return constant_tensor(producer)
+        return constant_of(value)
 
     def array(self, value: ir.Value | None) -> np.ndarray | None:
         """`tensor` as numpy data; None for strings and for what is not constant."""
@@ -107,9 +99,7 @@ class Context:
 
     def is_constant(self, value: ir.Value | None) -> bool:
         """Whether `tensor` would answer."""
-        if value is None or value.is_graph_input():
-            return False
-        return value.is_initializer() or is_constant_node(value.producer())
+        return constant_of(value) is not None
 
     def single_use(self, value: ir.Value) -> bool:
         """Whether exactly one input in the whole model reads the value, and no graph output."""

@@ -10,8 +10,8 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from optimizer.model.operators.call import CONTRIB
 from optimizer.model.symbolic import SymbolicValues
+from optimizer.operators.call import CONTRIB
 
 OPSET = 17
 _SEED = 20090401

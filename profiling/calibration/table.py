@@ -7,7 +7,7 @@ cost model runs.
 
 from __future__ import annotations
 
-from optimizer.model.operators.call import CONTRIB
+from optimizer.operators.call import CONTRIB
 from profiling.calibration.micro import Micro, Shape
 
 BANDWIDTH, LAUNCH, PACKING, TRAFFIC = "bandwidth", "launch", "packing", "traffic"

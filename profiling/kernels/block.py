@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.model.constants import constant_of
 from optimizer.model.graph import bodies, is_constant_node
-from optimizer.model.operators.call import constant_of
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _ACTIVATIONS = frozenset(

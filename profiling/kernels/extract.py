@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.errors import StudioError
-from optimizer.model.operators.call import constant_of
+from optimizer.model.constants import constant_of
 from profiling.kernels.block import Block
 from profiling.kernels.workload import SizeOf, TensorSize, size_of
 

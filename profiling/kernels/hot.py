@@ -15,9 +15,9 @@ from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import RunError, StudioError
 from optimizer.isolation import Isolate, Progress, within_worker
+from optimizer.model.constants import constant_of
 from optimizer.model.limits import JobLimits
 from optimizer.model.loader import load_path
-from optimizer.model.operators.call import constant_of
 from optimizer.model.writer import INLINE_BYTES, to_bytes, weight_bytes, write
 from optimizer.source import complete
 from optimizer.verify import jobs

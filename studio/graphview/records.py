@@ -9,6 +9,7 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
+from optimizer.model.constants import constant_of
 from optimizer.model.graph import is_constant_node, node_id, value_id
 from studio.graphview.categories import category
 from studio.graphview.text import (
@@ -16,7 +17,6 @@ from studio.graphview.text import (
     TIMES,
     attribute_text,
     brief,
-    constant_tensor,
     cut,
     dims_text,
     dtype_name,
@@ -66,7 +66,7 @@ def record(node: ir.Node, *, group: int, opset: int) -> Record:
 
 
 def _input(formal: str, value: ir.Value) -> list[str]:
-    tensor = constant_tensor(value)
+    tensor = constant_of(value)
     if tensor is None:
         port = [formal, cut(value.name or ""), dtype_text(value), shape_text(value.shape)]
         return [*port, "input"] if value.is_graph_input() else port

@@ -8,8 +8,7 @@ from typing import cast
 import onnx_ir as ir
 
 from optimizer.model.absent import is_absent
-from optimizer.model.constants import constant_tensor as constant_node_tensor
-from optimizer.model.graph import is_constant_node
+from optimizer.model.constants import constant_of
 from studio.numbers import counted
 
 MINUS = "\u2212"
@@ -56,22 +55,9 @@ def number_text(number: float) -> str:
     return text.replace("e-0", f"e{MINUS}").replace("e+0", "e").replace("-", MINUS)
 
 
-def constant_tensor(value: ir.Value | None) -> ir.TensorProtocol | None:
-    """The tensor behind an initializer or a Constant node, for its values to be displayed."""
-    if value is None:
-        return None
-    if value.is_initializer():
-        tensor = value.const_value
-    else:
-        producer = value.producer()
-        constant = producer is not None and is_constant_node(producer)
-        tensor = constant_node_tensor(producer) if producer is not None and constant else None
-    return None if is_absent(tensor) else tensor
-
-
 def scalar_text(value: ir.Value | None) -> str | None:
     """A one-element constant as text."""
-    tensor = constant_tensor(value)
+    tensor = constant_of(value)
     if tensor is None or tensor.size != 1 or tensor.dtype == ir.DataType.STRING:
         return None
     return number_text(tensor.numpy().item())
@@ -79,7 +65,7 @@ def scalar_text(value: ir.Value | None) -> str | None:
 
 def vector_text(value: ir.Value | None, limit: int = MAX_NUMBERS) -> str | None:
     """A short constant integer vector as text: "−1×12×64"."""
-    tensor = constant_tensor(value)
+    tensor = constant_of(value)
     if tensor is None or tensor.size > limit or not tensor.dtype.is_integer():
         return None
     return ", ".join(number_text(int(x)) for x in tensor.numpy().reshape(-1))
@@ -130,7 +116,7 @@ def _ints(node: ir.Node, name: str) -> Sequence[int]:
 def _window(node: ir.Node) -> str:
     kernel, strides = _ints(node, "kernel_shape"), _ints(node, "strides")
     if not kernel and len(node.inputs) > 1:
-        tensor = constant_tensor(node.inputs[1])
+        tensor = constant_of(node.inputs[1])
         kernel = tensor.shape.numpy()[2:] if tensor is not None else ()
     parts = [dims_text(kernel)] if kernel else []
     if any(s != 1 for s in strides):

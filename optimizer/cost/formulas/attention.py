@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from optimizer.cost.formulas.operation import Formulas, Operation
-from optimizer.model.operators.call import CONTRIB
+from optimizer.operators.call import CONTRIB
 
 FORMULAS = Formulas()
 

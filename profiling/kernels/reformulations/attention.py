@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.model.operators.call import constant_of
+from optimizer.model.constants import constant_of
 from profiling.kernels.reformulations.site import (
     MICROSOFT,
     NotHere,

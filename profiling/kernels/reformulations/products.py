@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.operators.call import constant_of
+from optimizer.model.constants import constant_of
 from profiling.kernels.reformulations.quantization import packed_4_bit, quantized_rows
 from profiling.kernels.reformulations.site import (
     MICROSOFT,

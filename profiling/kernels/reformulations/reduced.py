@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.model.operators.call import constant_of
+from optimizer.model.constants import constant_of
 from profiling.kernels.reformulations.site import NotHere, Site
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from optimizer.model.operators.call import constant_of
+from optimizer.model.constants import constant_of
 from profiling.kernels.block import Block
 
 MICROSOFT = "com.microsoft"

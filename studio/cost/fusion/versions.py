@@ -11,8 +11,8 @@ from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.predict import Parts, predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError
+from optimizer.model.constants import constant_of
 from optimizer.model.graph import is_constant_node, node_id
-from optimizer.model.operators.call import constant_of
 from studio.cost.fusion.fusion import Access, FusedKernel, Role, Version
 from studio.cost.prediction.wording import detail_of, shape_of
 

@@ -14,7 +14,7 @@ from optimizer.model.dimension import (
     exact_divide,
     floor_divide,
 )
-from optimizer.model.operators.call import INTEGERS, MAX_CONTENT, Call, Content, Dim, contents
+from optimizer.operators.call import INTEGERS, MAX_CONTENT, Call, Content, Dim, contents
 
 _Binary = Callable[[Dimension, Dimension], Dim]
 

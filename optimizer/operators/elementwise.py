@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.model.operators.call import CONTRIB, Call, Shape, Typed, axis_in, broadcast, types
+from optimizer.operators.call import CONTRIB, Call, Shape, Typed, axis_in, broadcast, types
 
 FLOAT, BOOL, UINT8 = ir.DataType.FLOAT, ir.DataType.BOOL, ir.DataType.UINT8
 _CONTRIB_KEEPING = (

@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.model.constants import constant_tensor
 from optimizer.model.dimension import (
     Dimension,
     product,
 )
-from optimizer.model.operators.arithmetic import content_of
-from optimizer.model.operators.call import (
+from optimizer.operators.arithmetic import content_of
+from optimizer.operators.call import (
     INTEGERS,
     MAX_CONTENT,
     Call,
     Content,
     Dim,
-    constant_tensor,
     contents,
 )
-from optimizer.model.operators.movement import split_sizes
-from optimizer.model.operators.selection import shape_part, slice_bounds
+from optimizer.operators.movement import split_sizes
+from optimizer.operators.selection import shape_part, slice_bounds
 
 
 def tensor_content(tensor: ir.TensorProtocol) -> Content:

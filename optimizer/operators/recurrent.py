@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optimizer.model.dimension import Dimension, exact_divide
-from optimizer.model.operators.call import CONTRIB, Call, Dim, Typed, types
+from optimizer.operators.call import CONTRIB, Call, Dim, Typed, types
 
 
 @types("LSTM", "GRU", "RNN")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.model.dimension import Dimension, exact_divide, floor_divide
-from optimizer.model.operators.call import (
+from optimizer.operators.call import (
     CONTRIB,
     Call,
     Contradiction,

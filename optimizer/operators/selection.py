@@ -6,15 +6,15 @@ import math
 
 import onnx_ir as ir
 
+from optimizer.model.constants import constant_tensor
 from optimizer.model.dimension import Dimension, at_least, floor_divide
-from optimizer.model.operators.call import (
+from optimizer.operators.call import (
     Call,
     Contradiction,
     Dim,
     Shape,
     Typed,
     axis_in,
-    constant_tensor,
     non_negative,
     types,
 )

@@ -7,7 +7,7 @@ specifications of ONNX 1.23 (`docs/Operators.md`) and of ONNX Runtime's contrib 
 
 from __future__ import annotations
 
-from optimizer.model.operators import (
+from optimizer.operators import (
     arithmetic,
     contents,
     elementwise,
@@ -17,7 +17,7 @@ from optimizer.model.operators import (
     reduction,
     selection,
 )
-from optimizer.model.operators.call import CONTENT_RULES, TYPE_RULES
+from optimizer.operators.call import CONTENT_RULES, TYPE_RULES
 
 __all__ = [
     "CONTENT_RULES",

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.absent import is_absent
-from optimizer.model.constants import constant_tensor
+from optimizer.model.constants import constant_of
 from optimizer.model.dimension import Dimension, Expression, at_least
-from optimizer.model.graph import is_constant_node
 
 Dim = Dimension | None
 """A size, or None where nothing is known about it."""
@@ -156,21 +154,6 @@ class Call:
             if given is None:
                 return None
         return tuple(axis_in(axis, rank) for axis in given)
-
-
-def constant_of(value: ir.Value | None) -> ir.TensorProtocol | None:
-    """The tensor behind a value that never changes: an initializer or a Constant node's output.
-
-    An initializer that is also a graph input is a default which the caller may override.
-    """
-    if value is None:
-        return None
-    if value.is_initializer():
-        tensor = None if value.is_graph_input() else value.const_value
-    else:
-        node = value.producer()
-        tensor = constant_tensor(node) if node is not None and is_constant_node(node) else None
-    return None if is_absent(tensor) else tensor
 
 
 def axis_in(axis: int, rank: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.model.dimension import Dimension
-from optimizer.model.operators.call import Call, Dim, Shape, Typed, axis_in, types
+from optimizer.operators.call import Call, Dim, Shape, Typed, axis_in, types
 
 INT64 = ir.DataType.INT64
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimizer.model.dimension import Dimension, exact_divide, product
-from optimizer.model.operators.call import (
+from optimizer.operators.call import (
     Call,
     Contradiction,
     Dim,
