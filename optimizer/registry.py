@@ -12,12 +12,13 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
-import onnx_ir as ir
+if TYPE_CHECKING:  # what a pass is can be told without the graph, which takes a second to import
+    import onnx_ir as ir
 
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Outcome
+    from optimizer.rules.context import Context
+    from optimizer.rules.replacement import Outcome
 
 Family = Literal["node", "block", "dataflow", "layout", "precision", "structure", "imported"]
 Exactness = Literal["exact", "reassociates", "lossy"]
@@ -29,8 +30,8 @@ HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "S
 ANY = "*"
 """A rule rooted at every operator."""
 
-RuleFunction = Callable[[ir.Node, Context], Outcome]
-Method = TypeVar("Method", bound=Callable[..., Outcome])
+RuleFunction: TypeAlias = "Callable[[ir.Node, Context], Outcome]"
+Method = TypeVar("Method", bound="Callable[..., Outcome]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,12 @@ def register(declared: PassType) -> PassType:
 def passes() -> list[type[Pass]]:
     """Every registered pass, in running order."""
     _import_all()
-    return sorted(_REGISTRY.values(), key=lambda p: (FAMILIES.index(p.family), p.order, p.id))
+    return in_order(_REGISTRY.values())
+
+
+def in_order(declared: Iterable[type[Pass]]) -> list[type[Pass]]:
+    """Passes as they run: by family, by `order`, by id."""
+    return sorted(declared, key=lambda p: (FAMILIES.index(p.family), p.order, p.id))
 
 
 def find(pass_id: str) -> type[Pass] | None:

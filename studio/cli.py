@@ -8,26 +8,26 @@ import sys
 import uuid
 from collections.abc import Sequence
 from importlib import import_module
-from types import ModuleType
 
 from optimizer.errors import StudioError
 from studio.commands import BAD_INPUT, OUR_BUG
 from studio.commands.output import plain, say
 from studio.numbers import counted
 
-COMMANDS = (
-    "studio",
-    "inspect",
-    "passes",
-    "optimize",
-    "replay",
-    "verify",
-    "bisect",
-    "bench",
-    "plan",
-    "records",
-)
-"""Each a module of `studio.commands`; importing them all takes longer than most commands do."""
+COMMANDS = {
+    "studio": "open the browser studio",
+    "inspect": "summary, findings, statuses of a model",
+    "passes": "the passes there are",
+    "optimize": "run a pipeline over a model",
+    "replay": "write the model at a step of a trace",
+    "verify": "compare the outputs of two models",
+    "bisect": "find the step that changed the outputs",
+    "bench": "race models against each other",
+    "plan": "plan where activations lie in memory",
+    "records": "what was measured: list, show, export, import",
+}
+"""Each a module of `studio.commands`. Only the one that is called is imported: all of them take
+longer than most commands do."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,10 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="passlens",
         description="See every rewrite an optimizer makes to a model, and what it bought.",
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="the version, and leave")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     words = sys.argv[1:] if argv is None else argv
-    for command in _modules(words):
-        command.add_parser(commands)
+    called = next((word for word in words if word in COMMANDS), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary)
+        if name == called:
+            import_module(f"studio.commands.{name}").declare(command)
     arguments = parser.parse_args(words)
     try:
         return arguments.run(arguments)
@@ -57,10 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OUR_BUG
 
 
-def _modules(words: Sequence[str]) -> list[ModuleType]:
-    """The module of the command that `words` begin with; all of them if they begin otherwise."""
-    named = [name for name in COMMANDS if name in words[:1]]
-    return [import_module(f"studio.commands.{name}") for name in named or COMMANDS]
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for: reading it takes as long as `--help` does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"passlens {version('passlens')}")
+        parser.exit()
 
 
 def _explain(error: StudioError) -> None:

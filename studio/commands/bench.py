@@ -7,7 +7,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Progress
@@ -32,12 +31,10 @@ Asked = Sequence[Sequence[Variant]]
 """The same variants for each question, deployed first."""
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     listed = ", ".join(option.name for option in options())
-    parser = commands.add_parser(
-        "bench", help="race models against each other", epilog=f"Options: {listed}."
-    )
+    parser.epilog = f"Options: {listed}."
     add = parser.add_argument
     add("models", nargs="+", metavar="MODEL", help="the first is the baseline")
     add("--set", action="append", default=[], metavar="OPTION=VALUE", help="for all variants")

@@ -19,9 +19,8 @@ from studio.numbers import counted
 SCHEMA = "passlens.bisect/1"
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser("bisect", help="find the step that changed the outputs")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     parser.add_argument("trace", type=Path, metavar="TRACE")
     parser.add_argument("--rtol", type=float, default=RTOL, metavar="R")
     parser.add_argument("--atol", type=float, default=ATOL, metavar="A")

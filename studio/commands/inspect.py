@@ -15,9 +15,8 @@ from studio.graphview.summary import summary_json
 from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser("inspect", help="summary, findings, statuses of a model")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.set_defaults(run=run)

@@ -32,9 +32,8 @@ from studio.numbers import counted
 SCHEMA = "passlens.optimize/1"
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser("optimize", help="run a pipeline over a model")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
     parser.add_argument("--preset", choices=preset_names(), default="default")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from optimizer.registry import passes
+from optimizer.declarations import declarations
 from studio.commands import DONE
 from studio.commands.output import print_json, table
 from studio.graphview.catalogue import pass_record
@@ -13,9 +13,8 @@ from studio.graphview.catalogue import pass_record
 SCHEMA = "passlens.passes/1"
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser("passes", help="the passes there are")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.set_defaults(run=run)
 
@@ -23,7 +22,7 @@ def add_parser(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print every registered pass."""
     records: list[dict[str, Any]] = [
-        {**pass_record(p), "options": dict(p().options())} for p in passes()
+        {**pass_record(p), "options": dict(p().options())} for p in declarations()
     ]
     if arguments.json:
         print_json({"schema": SCHEMA, "passes": records})

@@ -27,12 +27,10 @@ _LARGEST_ALIGNMENT = 1 << 20
 _LONGEST_SEARCH = 3600.0
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     listed = ", ".join(known.id for known in planners())
-    parser = commands.add_parser(
-        "plan", help="plan where activations lie in memory", epilog=f"Planners: {listed}."
-    )
+    parser.epilog = f"Planners: {listed}."
     add = parser.add_argument
     add("subject", metavar="MODEL|INTERVALS.csv", help="intervals if the name ends in .csv")
     add("--planner", default="all", metavar="ID|all", help="all by default")

@@ -26,9 +26,8 @@ _WRITERS: dict[str, Callable[[list[Recording]], bytes]] = {
 }
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser("records", help="what was measured: list, show, export, import")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="recordings, the newest first")
     listing.add_argument("--kind", choices=KINDS, action="append", default=[])

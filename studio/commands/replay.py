@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from optimizer.model.writer import write
 from optimizer.rewrite.trace_file import open_trace
@@ -12,9 +11,8 @@ from studio.commands import DONE
 from studio.commands.output import say
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser("replay", help="write the model at a step of a trace")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     parser.add_argument("trace", type=Path, metavar="TRACE")
     parser.add_argument("--step", type=int, required=True, metavar="K", help="0 is the source")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")

@@ -11,7 +11,6 @@ import time
 import urllib.request
 import webbrowser
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 from optimizer.errors import StudioError
@@ -26,9 +25,8 @@ PORT = 8501
 SHORT_TURN_S = 0.0005
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser("studio", help="open the browser studio")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     parser.add_argument("model", nargs="?", metavar="MODEL", help="file or sample network")
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("--no-browser", action="store_true", help="serve only")

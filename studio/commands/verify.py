@@ -17,9 +17,8 @@ from studio.commands.output import plain, print_json, say
 SCHEMA = "passlens.verify/1"
 
 
-def add_parser(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser("verify", help="compare the outputs of two models")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     parser.add_argument("--rtol", type=float, default=RTOL, metavar="R")

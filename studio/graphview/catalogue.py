@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optimizer.registry import Pass, find, passes
-from optimizer.rewrite.trace import Trace
+
+if TYPE_CHECKING:
+    from optimizer.rewrite.trace import Trace
 
 
 def pass_record(declared: type[Pass]) -> dict[str, Any]:

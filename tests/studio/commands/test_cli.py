@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 
+from optimizer.declarations import declarations
+from optimizer.registry import Pass, passes
 from studio.cli import COMMANDS, main
+from studio.graphview.catalogue import pass_record
 from tests.optimizer.rewrite.failing import planted
 
 RELU = """<ir_version: 8, opset_import: ["" : 17]>
@@ -54,11 +59,45 @@ def test_a_rule_that_fails_is_named_and_makes_the_status_1(
     assert len(onnx.load(tmp_path / "out.onnx").graph.node) == 1
 
 
-def test_a_command_imports_nothing_that_only_others_need() -> None:
-    code = "import sys; from studio.cli import COMMANDS, main\ntry: main(['studio', '--help'])\n"
-    code += "finally: print({'onnx_ir', 'streamlit', 'onnxruntime'} & set(sys.modules))"
+def imported_by(*words: str) -> set[str]:
+    """The packages that a command has imported when it ends."""
+    code = f"""
+import sys
+from studio.cli import main
+try:
+    main({list(words)!r})
+except SystemExit:
+    pass
+print(*{{name.partition(".")[0] for name in sys.modules}})
+"""
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.endswith("set()\n")
+    return set(ran.stdout.splitlines()[-1].split())
+
+
+HEAVY = {"numpy", "onnx", "onnx_ir", "onnxruntime", "profiling", "sqlalchemy", "streamlit", "sympy"}
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["passes"], ["passes", "--json"]])
+def test_what_needs_no_model_imports_no_library(words: list[str]) -> None:
+    assert imported_by(*words) & HEAVY == set()
+
+
+def test_a_command_imports_nothing_that_only_others_need() -> None:
+    assert imported_by("studio", "--help") & (HEAVY - {"numpy", "profiling"}) == set()
+
+
+def test_the_passes_are_the_same_whether_read_from_their_files_or_imported() -> None:
+    def told(declared: list[type[Pass]]) -> list[tuple[dict[str, Any], dict[str, object]]]:
+        return [(pass_record(p), dict(p().options())) for p in declared]
+
+    assert told(declarations()) == told(passes())
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"passlens {importlib.metadata.version('passlens')}\n"
 
 
 def test_without_a_command_all_are_named(capsys: pytest.CaptureFixture[str]) -> None:
