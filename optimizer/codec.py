@@ -45,7 +45,7 @@ class Format(Generic[T]):
         schema: str,
         what: str,
         *,
-        names: Mapping[str, str] | None = None,
+        names: Mapping[str, str | None] | None = None,
         derived: Mapping[str, Callable[[T], object]] | None = None,
         older: Mapping[str, Upgrade] | None = None,
     ) -> None:
@@ -55,7 +55,7 @@ class Format(Generic[T]):
             kind: the dataclass.
             schema: its tag, for example `passlens.race/1`.
             what: it is, in messages: "recorded race".
-            names: of fields that are written under another one.
+            names: of fields that are written under another one; None for one that is not written.
             derived: what is written besides, for other readers: plain data by name.
             older: tags of older schemas, and what brings their documents into the present layout.
         """
@@ -137,8 +137,8 @@ def written_as(
     _to_learn.append(learn)
 
 
-def renamed(kind: type[object], **names: str) -> None:
-    """Write fields of a dataclass under other names: `renamed(Timing, config="options")`."""
+def renamed(kind: type[object], **names: str | None) -> None:
+    """Write fields of a dataclass under other names, or not at all where the name is None."""
 
     def learn(converter: cattrs.Converter) -> None:
         write, read = _fields(converter, kind, names)
@@ -148,12 +148,17 @@ def renamed(kind: type[object], **names: str) -> None:
     _to_learn.append(learn)
 
 
-def _fields(converter: cattrs.Converter, kind: type, names: Mapping[str, str]) -> tuple[Any, Any]:
+def _fields(
+    converter: cattrs.Converter, kind: type, names: Mapping[str, str | None]
+) -> tuple[Any, Any]:
     """What writes and what reads the fields of a dataclass, some under other names."""
     from cattrs import gen
 
     make: Any = gen  # its generics do not tell what a class that is only known here gives
-    others: Any = {name: gen.override(rename=other) for name, other in names.items()}
+    others: Any = {
+        name: gen.override(rename=other, omit=True if other is None else None)
+        for name, other in names.items()
+    }
     write = make.make_dict_unstructure_fn(kind, converter, **others)
     return write, make.make_dict_structure_fn(kind, converter, **others)
 

@@ -13,9 +13,8 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from optimizer.isolation import Progress
 from optimizer.verify import jobs
@@ -23,8 +22,8 @@ from profiling.config import RunConfig
 from profiling.cuda import device
 from profiling.cuda.activity import Collection
 from profiling.cuda.binding import BoundRun, latency_ms
-from profiling.cuda.device import DeviceSample, sample_from_json
-from profiling.cuda.device_trace import DeviceTrace, trace_from_json, trace_to_json
+from profiling.cuda.device import DeviceSample
+from profiling.cuda.device_trace import DeviceTrace
 from profiling.cuda.launches import Stage, graph_calls, stages_of
 from profiling.cuda.unavailable import Unavailable
 
@@ -212,41 +211,6 @@ def _watched(number: int, kept: _Kept) -> Generator[device.Watch]:
     except Unavailable as error:
         kept.remarks.append(error.message)
         yield device.Watch()
-
-
-def side_to_json(side: CaptureSide) -> dict[str, Any]:
-    """Plain JSON, from which `side_from_json` makes the same."""
-    document = asdict(side)
-    for runs, written in zip(side.shapes, document["shapes"], strict=True):
-        for name in ("first", "steady"):
-            trace: DeviceTrace | None = getattr(runs, name)
-            written[name] = None if trace is None else trace_to_json(trace)
-    return document
-
-
-def side_from_json(document: Mapping[str, Any]) -> CaptureSide:
-    """The side that `side_to_json` wrote."""
-    fields: dict[str, Any] = {
-        **document,
-        "shapes": tuple(_runs_from_json(runs) for runs in document["shapes"]),
-        "samples": tuple(map(sample_from_json, document["samples"])),
-        "remarks": tuple(document["remarks"]),
-    }
-    return CaptureSide(**fields)
-
-
-def _runs_from_json(document: Mapping[str, Any]) -> ShapeRuns:
-    traces = {
-        name: None if document[name] is None else trace_from_json(document[name])
-        for name in ("first", "steady")
-    }
-    fields: dict[str, Any] = {
-        **document,
-        **traces,
-        "latencies_ms": tuple(document["latencies_ms"]),
-        "stages": tuple(Stage(**stage) for stage in document["stages"]),
-    }
-    return ShapeRuns(**fields)
 
 
 def _silent(_text: str, _fraction: float) -> None:

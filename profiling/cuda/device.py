@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from profiling.cuda.unavailable import INSTALL, Unavailable
@@ -92,17 +92,6 @@ def why_not() -> str:
         return error.message
     nvml.nvmlShutdown()
     return ""
-
-
-def sample_to_json(sample: DeviceSample) -> dict[str, Any]:
-    """Plain JSON, from which `sample_from_json` makes the same sample."""
-    return asdict(sample)
-
-
-def sample_from_json(document: Mapping[str, Any]) -> DeviceSample:
-    """The sample that `sample_to_json` wrote."""
-    fields: dict[str, Any] = {**document, "throttled": tuple(document["throttled"])}
-    return DeviceSample(**fields)
 
 
 def throttle_reasons(mask: int, names: Mapping[str, int]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 EventKind = Literal["kernel", "copy", "set", "graph"]
@@ -234,19 +234,3 @@ def _demangler() -> Any:
         return None
     demangle.restype = ctypes.c_char_p
     return demangle
-
-
-def trace_to_json(trace: DeviceTrace) -> dict[str, Any]:
-    """Plain JSON, from which `trace_from_json` makes the same trace."""
-    return asdict(trace)
-
-
-def trace_from_json(document: Mapping[str, Any]) -> DeviceTrace:
-    """The trace that `trace_to_json` wrote."""
-    fields: dict[str, Any] = {
-        **document,
-        "events": tuple(DeviceEvent(**event) for event in document["events"]),
-        "calls": tuple(ApiCall(**call) for call in document["calls"]),
-        "ranges": tuple(RunRange(**range_) for range_ in document["ranges"]),
-    }
-    return DeviceTrace(**fields)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 import onnx_ir as ir
 
@@ -94,14 +94,3 @@ def about(
     return CaptureFinding(
         rule, severity, node.name or "", node.op_type, node_id(node), reason, remedy
     )
-
-
-def check_to_json(check: CaptureCheck) -> dict[str, Any]:
-    """Plain JSON, from which `check_from_json` makes the same."""
-    return asdict(check)
-
-
-def check_from_json(document: Mapping[str, Any]) -> CaptureCheck:
-    """What `check_to_json` wrote."""
-    findings = tuple(CaptureFinding(**finding) for finding in document["findings"])
-    return CaptureCheck(findings, document["nodes"], document["runtime"])

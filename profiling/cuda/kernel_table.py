@@ -1,6 +1,6 @@
 """Which operators the runtime has kernels for, on CUDA and on the CPU, by version and type.
 
-`kernels.json` is read out of the runtime by `read_kernels` and names the runtime's version:
+`kernels.json` is read out of the runtime by `benchmarks.read_kernels` and names its version:
 
     {"runtime": "onnxruntime-gpu 1.31.1", "types": ["tensor(float)", …],
      "cuda": {"Conv": [[first, last, {"i0": bits of the types}], …]}, "cpu": …}

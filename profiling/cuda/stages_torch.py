@@ -10,8 +10,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from profiling.cuda.unavailable import Unavailable
@@ -98,18 +98,6 @@ def why_not() -> str:
     except Unavailable as error:
         return error.message
     return ""
-
-
-def stages_to_json(stages: TorchStages) -> dict[str, Any]:
-    """Plain JSON, from which `stages_from_json` makes the same."""
-    return asdict(stages)
-
-
-def stages_from_json(document: Mapping[str, Any]) -> TorchStages:
-    """What `stages_to_json` wrote."""
-    series = {name: tuple(value) for name, value in document.items() if name.endswith("_ms")}
-    fields: dict[str, Any] = {**document, **series}
-    return TorchStages(**fields)
 
 
 def _torch() -> Any:

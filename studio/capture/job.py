@@ -6,26 +6,16 @@ import datetime
 import hashlib
 import statistics
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+from optimizer.codec import Format
 from optimizer.errors import StudioError
 from optimizer.model.limits import JobLimits
-from profiling.cuda.capture import (
-    CapturePlan,
-    CaptureSide,
-    capture_side,
-    side_from_json,
-    side_to_json,
-)
-from profiling.cuda.findings import CaptureCheck, check_from_json, check_to_json
-from profiling.cuda.stages_torch import (
-    TorchStages,
-    stages_from_json,
-    stages_to_json,
-    torch_stages,
-)
+from profiling.cuda.capture import CapturePlan, CaptureSide, capture_side
+from profiling.cuda.findings import CaptureCheck
+from profiling.cuda.stages_torch import TorchStages, torch_stages
 from profiling.machine import Machine, this_machine
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
@@ -33,7 +23,6 @@ from studio.artifacts.store import OpenedModel, OpenedRun, Store
 from studio.capture.check import check_entrants
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 
-SCHEMA = "passlens.capture-report/1"
 Report = Callable[[str, float], None]
 Asked = Callable[[], bool]
 Keep = Callable[[Recording], int | None]
@@ -105,7 +94,7 @@ class CaptureReport:
                 _measurement(f"{self.variant}, {label}", side, error, self)
                 for label, side, error in sides
             ),
-            payload=report_to_json(self),
+            payload=CAPTURE.to_json(self),
         )
 
 
@@ -188,47 +177,9 @@ def capture_key(model: OpenedModel, run: OpenedRun, request: CaptureRequest) -> 
     return ("capture", model.key, run.key, entrant_key(request.entrant), request.seconds)
 
 
-def report_to_json(report: CaptureReport) -> dict[str, Any]:
-    """The payload of the recording."""
-    return {
-        "schema": SCHEMA,
-        "variant": report.variant,
-        "step": report.step,
-        "model": report.model,
-        "model_hash": report.model_hash,
-        "workload": report.workload,
-        "check": check_to_json(report.check),
-        "plain": side_to_json(report.plain),
-        "captured": None if report.captured is None else side_to_json(report.captured),
-        "refusal": report.refusal,
-        "torch": None if report.torch is None else stages_to_json(report.torch),
-        "machine": asdict(report.machine),
-        "started_at": report.started_at,
-        "seconds": report.seconds,
-    }
-
-
-def capture_from_payload(payload: Mapping[str, Any]) -> CaptureReport:
-    """The report again.
-
-    Raises:
-        StudioError: the payload is not of this schema, or damaged.
-    """
-    if payload.get("schema") != SCHEMA:
-        raise StudioError(f"This is no recorded capture: its schema is not {SCHEMA}.")
-    try:
-        captured, torch = payload["captured"], payload["torch"]
-        fields: dict[str, Any] = {
-            **{name: value for name, value in payload.items() if name != "schema"},
-            "check": check_from_json(payload["check"]),
-            "plain": side_from_json(payload["plain"]),
-            "captured": None if captured is None else side_from_json(captured),
-            "torch": None if torch is None else stages_from_json(torch),
-            "machine": Machine(**payload["machine"]),
-        }
-        return CaptureReport(**fields)
-    except (KeyError, TypeError, ValueError) as error:
-        raise StudioError(f"This recorded capture is damaged: {type(error).__name__}.") from error
+CAPTURE = Format(
+    CaptureReport, "passlens.capture-report/1", "recorded capture", names={"kept": None}
+)
 
 
 def _measurement(

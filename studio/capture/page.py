@@ -11,9 +11,9 @@ from profiling.cuda.stages_torch import LISTING
 from studio.capture.check import check_entrants, check_key
 from studio.capture.checklist import show_checks
 from studio.capture.job import (
+    CAPTURE,
     CaptureReport,
     CaptureRequest,
-    capture_from_payload,
     capture_key,
     finding,
     run_capture,
@@ -58,7 +58,7 @@ def _measure(setting: Setting) -> None:
         )
         with st.container(key="quiet-capture-gpu"):
             st.text(status.reason)
-        show_earlier("capture", setting.model, capture_from_payload, _show)
+        show_earlier("capture", setting.model, CAPTURE.from_json, _show)
         return
     labels = [entrant.label for entrant in setting.entrants]
     label = st.selectbox("Variant", labels, index=len(labels) - 1, key="capture-variant", width=320)
@@ -72,7 +72,7 @@ def _measure(setting: Setting) -> None:
         show=_show,
         name="Capture",
         held=setting.held,
-        earlier=lambda: show_earlier("capture", setting.model, capture_from_payload, _show),
+        earlier=lambda: show_earlier("capture", setting.model, CAPTURE.from_json, _show),
     )
 
 

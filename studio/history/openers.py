@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from profiling.records import Kind
-from studio.capture.job import capture_from_payload
+from studio.capture.job import CAPTURE
 from studio.capture.report import show_capture
 from studio.cost.page import show_worth
 from studio.history.benchmark import show_benchmark
@@ -30,7 +30,7 @@ OPENERS: dict[Kind, Opener] = {
     "sweep": lambda payload: show_sweep(sweep_from_payload(payload)),
     "worth": show_worth,
     "kernels": lambda payload: show_kernels(kernels_from_payload(payload)),
-    "capture": lambda payload: show_capture(capture_from_payload(payload)),
+    "capture": lambda payload: show_capture(CAPTURE.from_json(payload)),
     "profile": lambda payload: show_profile(profile_from_payload(payload)),
     "benchmark": show_benchmark,
 }

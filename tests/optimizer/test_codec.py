@@ -39,6 +39,7 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Label:
     text: str
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Whole:
 
 
 written_as(Degrees, lambda degrees: degrees.celsius, Degrees)
-renamed(Label, text="label")
+renamed(Label, text="label", remark=None)
 PART = Format(Part, "passlens.test-part/1", "recorded part")
 
 

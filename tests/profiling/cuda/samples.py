@@ -6,8 +6,10 @@ CUpti_ActivityGraphTrace2, CUpti_ActivitySynchronization2, CUpti_ActivityMemory4
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
+from optimizer.codec import Format
 from profiling.cuda.capture import CaptureSide, ShapeRuns
 from profiling.cuda.device import DeviceSample
 from profiling.cuda.device_trace import (
@@ -26,6 +28,7 @@ from profiling.cuda.device_trace import (
     trace_of,
 )
 from profiling.cuda.launches import stages_of
+from profiling.cuda.stages_torch import TorchStages
 
 MANGLED = "_ZN2at6native13reduce_kernelILi512ELi1EfEEvT1_"
 NAMES = {
@@ -125,3 +128,15 @@ def side(*, captured: bool) -> CaptureSide:
     )  # fmt: skip
     samples = (DeviceSample(0.0, 1_000_000, 2_000_000, 1500, 2600, 210.5, 45, ("SwPowerCap",)),)
     return CaptureSide(captured, 100.0, {"CUDAExecutionProvider": 12}, (runs,), samples, ("none",))
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What captures write into their reports."""
+
+    trace: DeviceTrace | None = None
+    sides: tuple[CaptureSide, ...] = ()
+    stages: TorchStages | None = None
+
+
+RECORDED = Format(Recorded, "passlens.test-recorded/1", "record of a test")

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from profiling.cuda import device_trace
-from profiling.cuda.capture import side_from_json, side_to_json
-from profiling.cuda.device_trace import trace_from_json, trace_of, trace_to_json
+from profiling.cuda.device_trace import trace_of
 from profiling.cuda.launches import (
     by_kernel,
     gaps,
@@ -109,8 +106,6 @@ def test_without_records_the_rest_of_the_first_call_is_an_upper_bound() -> None:
 
 
 def test_traces_and_sides_survive_json() -> None:
-    trace = samples.first_call_trace()
-    assert trace_from_json(json.loads(json.dumps(trace_to_json(trace)))) == trace
-    for captured in (False, True):
-        side = samples.side(captured=captured)
-        assert side_from_json(json.loads(json.dumps(side_to_json(side)))) == side
+    sides = tuple(samples.side(captured=captured) for captured in (False, True))
+    made = samples.Recorded(samples.first_call_trace(), sides)
+    assert samples.RECORDED.loads(samples.RECORDED.dumps(made)) == made

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import read_kernels
+from benchmarks.blank_libraries import CannotBuild, build
 from optimizer.isolation import within_worker
 from optimizer.source import open_source
-from profiling.cuda import read_kernels
-from profiling.cuda.blank_libraries import CannotBuild, build
-from profiling.cuda.capture import side_from_json
 from profiling.cuda.eligibility import check_capture
 from profiling.cuda.kernel_table import FILE
 from profiling.cuda.placement import place
 from studio.gallery.gallery import entries, open_path
 from tests.profiling.cuda.planted import PLANTED
+from tests.profiling.cuda.samples import RECORDED
 
 ASK = """
 import json, sys, onnxruntime
@@ -131,12 +131,14 @@ def _types(mask: int, types: list[str]) -> list[str]:
 
 
 CAPTURE = """
-import json, pathlib, sys
+import pathlib, sys
 from profiling.config import RunConfig
-from profiling.cuda.capture import CapturePlan, capture_side, side_to_json
+from profiling.cuda.capture import CapturePlan, capture_side
+from tests.profiling.cuda.samples import RECORDED, Recorded
 plan = CapturePlan(runs=3, shapes=({"batch": 2}, {"batch": 5}))
 config = RunConfig(device="cuda", cuda_graph=True, cudnn=False)
-print(json.dumps(side_to_json(capture_side(pathlib.Path(sys.argv[1]), config, plan))))
+side = capture_side(pathlib.Path(sys.argv[1]), config, plan)
+print(RECORDED.dumps(Recorded(sides=(side,))).decode())
 """
 
 
@@ -147,12 +149,13 @@ def test_the_runtime_takes_each_shape_under_an_id_of_its_own(blank: Path, tmp_pa
     environment = {**os.environ, "LD_LIBRARY_PATH": str(blank)}
     done = subprocess.run(
         [sys.executable, "-c", CAPTURE, str(path)],
+        cwd=Path(__file__).parents[3],  # where `tests` is a package
         env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    side = side_from_json(json.loads(done.stdout.splitlines()[-1]))
+    (side,) = RECORDED.loads(done.stdout.splitlines()[-1].encode()).sides
     assert side.assigned == {"CUDAExecutionProvider": 2}
     assert [(dict(runs.sizes), runs.graph_id) for runs in side.shapes] == [
         ({"batch": 2}, 1),

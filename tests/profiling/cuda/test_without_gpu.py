@@ -16,8 +16,9 @@ from profiling.cuda import activity, device, stages_torch
 from profiling.cuda.binding import BoundRun
 from profiling.cuda.capture import CapturePlan, capture_side, recorded, steady
 from profiling.cuda.device import throttle_reasons
-from profiling.cuda.stages_torch import TorchStages, stages_from_json, stages_to_json
+from profiling.cuda.stages_torch import TorchStages
 from profiling.workers import WorkerPool
+from tests.profiling.cuda.samples import RECORDED, Recorded
 
 MODEL = (
     '<ir_version: 8, opset_import: ["": 17]> g (float[2,3] x) => (float[2,3] z) { z = Relu (x) }'
@@ -138,4 +139,5 @@ def test_the_listing_is_the_code_that_is_timed() -> None:
 
 def test_stages_of_torch_survive_json() -> None:
     stages = TorchStages((1.0,), (2.0,), (3.0,), (4.0,), 64, "2.11", "a GPU")
-    assert stages_from_json(stages_to_json(stages)) == stages
+    made = RECORDED.dumps(Recorded(stages=stages))
+    assert RECORDED.loads(made).stages == stages

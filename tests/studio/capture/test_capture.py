@@ -23,11 +23,11 @@ from studio.capture.check import CheckedEntrant, check_entrants
 from studio.capture.checklist import verdict
 from studio.capture.figure import gap_title, launch_timeline, stage_bars
 from studio.capture.job import (
+    CAPTURE,
     CAPTURED,
     PLAIN,
     CaptureReport,
     CaptureRequest,
-    capture_from_payload,
     finding,
     run_capture,
 )
@@ -116,7 +116,7 @@ def test_a_recorded_capture_opens_again(captured: bool) -> None:
     made = report(captured=captured)
     recording = made.recording()
     assert recording.kind == "capture"
-    assert capture_from_payload(json.loads(json.dumps(recording.payload))) == made
+    assert CAPTURE.from_json(json.loads(json.dumps(recording.payload))) == made
     assert [measured.error for measured in recording.measurements] == (
         ["", ""] if captured else ["", "it has a loop"]
     )
@@ -126,9 +126,9 @@ def test_a_damaged_recording_is_refused_in_one_sentence() -> None:
     payload = {**report().recording().payload}
     del payload["plain"]
     with pytest.raises(StudioError, match="damaged"):
-        capture_from_payload(payload)
+        CAPTURE.from_json(payload)
     with pytest.raises(StudioError, match="no recorded capture"):
-        capture_from_payload({"schema": "something else"})
+        CAPTURE.from_json({"schema": "something else"})
 
 
 def test_the_finding_gives_both_medians_and_no_verdict() -> None:

@@ -1,6 +1,6 @@
 """Writes `kernels.json`: which operators the installed runtime has kernels for, on CUDA and CPU.
 
-    python -m profiling.cuda.read_kernels
+    python -m benchmarks.read_kernels
 
 The runtime is asked itself (`get_all_opkernel_def`), in a process where CUDA's libraries are blank,
 so neither a GPU nor CUDA is needed; gcc is. Run it when the runtime's version changes.
@@ -18,11 +18,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from profiling.cuda.blank_libraries import build
+from benchmarks.blank_libraries import build
 from profiling.cuda.kernel_table import FILE
 
 _PROVIDERS = {"CUDAExecutionProvider": "cuda", "CPUExecutionProvider": "cpu"}
 _DOMAINS = ("", "com.microsoft", "ai.onnx.ml")
+_ROOT = Path(__file__).parents[1]
 _OPEN_END = 2**31 - 1
 _Rows = dict[str, list[list[Any]]]
 
@@ -45,7 +46,13 @@ def read() -> dict[str, Any]:
         command = [sys.executable, "-c", f"from {__spec__.name} import dump; dump()"]
         environment = {**os.environ, "LD_LIBRARY_PATH": folder}
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=True, timeout=120
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+            cwd=_ROOT,
         )
     return json.loads(done.stdout.splitlines()[-1])
 
