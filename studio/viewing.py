@@ -26,7 +26,7 @@ def model_descriptor(workspace: Workspace, model: OpenedModel) -> Descriptor:
         "mode": "model",
         "graph": _graph(model),
         "steps": None,
-        "times": newest_times(model, None),
+        "overlays": {"node_times": newest_times(model, None)},
         "busy": None,
         "message": None,
         "select": list(workspace.view.select),
@@ -54,7 +54,11 @@ def workbench(
         "mode": "rewrite",
         "graph": _graph(model) if model is not None else None,
         "steps": _steps(model, run) if model is not None and run is not None else None,
-        "times": newest_times(model, run) if model is not None and run is not None else None,
+        "overlays": {
+            "node_times": newest_times(model, run)
+            if model is not None and run is not None
+            else None
+        },
         "busy": next(filter(None, busy), None),
         "message": {"kind": "error", "text": error.message} if error is not None else None,
         "step": workspace.view.step,

@@ -15,34 +15,38 @@ BUTTON = "Times of nodes as colours (t)"
 
 PICTURES = """() => [...shadow.querySelectorAll(".pl-pane > canvas")].map((c) => c.toDataURL())"""
 
-HEAT = """async () => {
-  const { Heat, microseconds, warmthText } = await import("/viewer/test/overlays/latency.js");
-  const heat = new Heat({ profiles: [
+TIMES = """async () => {
+  const { NodeTimes } = await import("/viewer/test/overlays/node-times.js");
+  const { microseconds } = await import("/viewer/test/page/numbers.js");
+  const times = new NodeTimes({ profiles: [
     { step: 0, label: "source", kernels: [[9, 4, "Conv", ["a"]], [5, 2, "Relu", ["b"]]] },
     { step: 6, label: "last", kernels: [[3, 1, "FusedConv", ["a", "c"]]] },
   ] });
-  const of = (id, step) => heat.kernel(id, step)?.steady ?? null;
+  const of = (id, step) => times.kernel(id, step)?.steady ?? null;
   const alive = [1, 1, 1], session = {
     folds: 0, early: { step: 6, alive }, late: { step: 6, alive },
     union: { recs: [{ id: "a" }, { id: "b" }, { id: "c" }], slotOf: [0, 1, 2] },
     tree: { groupOf: Array(3).fill({ at: 0, parent: null }) },
   };
-  const warm = heat.of(session, "after");
-  const group = warm({ group: { at: 0 } });
+  const value = times.values(session, "after");
+  const group = value({ group: { at: 0 } });
   return {
     near: [of("a", 1), of("a", 5), of("b", 6), of("c", 0), of("z", 0)],
-    group: group.us, groupText: warmthText(group), text: warmthText(warm({ rec: { id: "c" } })),
-    none: warm({ rec: { id: "z" } }), most: heat.most,
-    taken: [[null], [1.234], [1.2, null, 2]].map((each) => new Heat({ profiles: each.map(
+    group: group.amount, groupText: times.text(group),
+    text: times.text(value({ rec: { id: "c" } })),
+    none: value({ rec: { id: "z" } }), most: times.most,
+    taken: [[null], [1.234], [1.2, null, 2]].map((each) => new NodeTimes({ profiles: each.map(
       (us) => ({ step: 0, label: "", kernels: [], profiler_us: us })) }).takenOff),
-    untold: heat.takenOff, words: [2.34, 123.4, 5678].map(microseconds),
+    untold: times.takenOff, words: [2.34, 123.4, 5678].map(microseconds),
   };
 }"""
 
 
 def offer(page: Page, key: str = "t1") -> None:
     """What Python sends once a profile was made."""
-    page.evaluate(f"update({{ times: {{ key: '{key}', url: '/times/cnn8.json' }} }})")
+    page.evaluate(
+        f"update({{ overlays: {{ node_times: {{ key: '{key}', url: '/times/cnn8.json' }} }} }})"
+    )
     page.get_by_role("button", name=BUTTON).wait_for()
 
 
@@ -50,7 +54,7 @@ def test_without_a_profile_nothing_is_offered(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=0")
     assert page.get_by_role("button", name=BUTTON).count() == 0
     page.keyboard.press("t")
-    assert not page.locator(".pl-heat").is_visible()
+    assert not page.locator(".pl-numbers").is_visible()
 
 
 def test_key_and_button_colour_both_panes_by_time(opened: Opened) -> None:
@@ -60,14 +64,14 @@ def test_key_and_button_colour_both_panes_by_time(opened: Opened) -> None:
     assert len(plain) == 2
     page.locator(".pl-root").focus()
     page.keyboard.press("t")
-    page.locator(".pl-heat").wait_for()
-    assert "1 ms" in page.locator(".pl-heat").inner_text()
+    page.locator(".pl-numbers").wait_for()
+    assert "1 ms" in page.locator(".pl-numbers").inner_text()
     page.wait_for_timeout(100)
     assert all(a != b for a, b in zip(plain, page.evaluate(PICTURES), strict=True))
     page.get_by_role("button", name="first run").click()
-    assert "2 ms" in page.locator(".pl-heat").inner_text()
+    assert "2 ms" in page.locator(".pl-numbers").inner_text()
     page.get_by_role("button", name=BUTTON).click()
-    assert not page.locator(".pl-heat").is_visible()
+    assert not page.locator(".pl-numbers").is_visible()
     page.wait_for_timeout(100)
     assert page.evaluate(PICTURES) == plain
 
@@ -89,14 +93,14 @@ def test_a_model_alone_needs_times_of_the_source(opened: Opened) -> None:
     offer(page)
     page.locator(".pl-root").focus()
     page.keyboard.press("t")
-    page.locator(".pl-heat").wait_for()
-    page.evaluate("update({ times: null })")
+    page.locator(".pl-numbers").wait_for()
+    page.evaluate("update({ overlays: {} })")
     page.get_by_role("button", name=BUTTON).wait_for(state="hidden")
-    assert not page.locator(".pl-heat").is_visible()
+    assert not page.locator(".pl-numbers").is_visible()
 
 
 def test_times_are_of_the_nearest_profile_and_count_once_in_a_group(opened: Opened) -> None:
-    found: dict[str, Any] = opened("fixture=cnn8").evaluate(HEAT)
+    found: dict[str, Any] = opened("fixture=cnn8").evaluate(TIMES)
     assert found["near"] == [4, 1, 2, 1, None]
     assert found["group"] == 3
     assert found["groupText"] == "3 µs in its operators"

@@ -145,7 +145,7 @@
  * @property {"model" | "rewrite" | "film"} mode
  * @property {{key: string, url: string} | null} graph
  * @property {{key: string, url: string} | null} [steps]
- * @property {{key: string, url: string} | null} [times]
+ * @property {Record<string, {key: string, url: string} | null>} [overlays] numbers of nodes, by id
  * @property {{key: string, url: string} | null} [film]
  * @property {{text: string, fraction?: number | null, cancel?: boolean} | null} [busy]
  * @property {{kind: string, text: string} | null} [message]

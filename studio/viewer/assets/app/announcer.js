@@ -79,7 +79,7 @@ export class Live {
               "button",
               {
                 type: "button",
-                onclick: () => this.viewer.select(b.rec?.id ?? null, { reveal: true }),
+                onclick: () => this.viewer.actions.select(b.rec?.id ?? null, { reveal: true }),
               },
               `${b.rec?.op} ${b.rec?.name}`,
             ),

@@ -2,6 +2,7 @@
 // The keyboard: on the whole page, wherever nobody types. Inside this component handled keys, and
 // Streamlit's own r and c, go no further.
 
+import { OVERLAYS } from "../overlays/registry.js";
 import { isMeantFor, isMeantForThePage } from "../page/typing.js";
 
 const IN_SIGHT = 0.6; // of its height: a page may hold more than the viewer
@@ -94,14 +95,14 @@ export class Keys {
       ["-", () => this.#zoom(0.8)],
       ["0", () => nav.foldAll("first")],
       ["o", () => this.#fold()],
-      ["u", () => this.viewer.selectAround()],
+      ["u", () => this.viewer.actions.selectAround()],
       ["e", () => nav.foldAll("more")],
       ["E", () => nav.foldAll("none")],
       ["d", () => shell.toggleRight()],
-      ["t", () => this.viewer.toggleHeat()],
       ["ArrowUp", () => this.#pan(0, 60)],
       ["ArrowDown", () => this.#pan(0, -60)],
     ]);
+    for (const { id, key } of OVERLAYS) always.set(key, () => viewer.actions.toggleOverlay(id));
     /** @type {Map<string, () => void>} */
     const rewrite = new Map([
       ["ArrowLeft", () => nav.stepBy(-1)],
@@ -155,7 +156,7 @@ export class Keys {
   #escape() {
     const { shell } = this.viewer;
     if (shell.search.active) shell.search.close();
-    else this.viewer.select(null);
+    else this.viewer.actions.select(null);
     shell.root.focus({ preventScroll: true });
   }
 
@@ -188,7 +189,9 @@ export class Keys {
     if (!s) return;
     const o = selected === null ? undefined : s.union.index.get(selected);
     if (o === undefined) {
-      this.viewer.select(s.graph.inputs[0]?.id ?? s.graph.nodes[0]?.id ?? null, { reveal: true });
+      this.viewer.actions.select(s.graph.inputs[0]?.id ?? s.graph.nodes[0]?.id ?? null, {
+        reveal: true,
+      });
       return;
     }
     const cursor = s.late.alive[o] ? s.late : s.early;
@@ -212,6 +215,6 @@ export class Keys {
       next = ring[(i + (way === "right" ? 1 : ring.length - 1)) % ring.length];
     }
     if (next !== undefined && next !== o)
-      this.viewer.select(s.union.recs[next].id, { reveal: true });
+      this.viewer.actions.select(s.union.recs[next].id, { reveal: true });
   }
 }

@@ -46,7 +46,7 @@ export class Shell {
     this.film = new FilmPanel(viewer, this.tip);
     this.search = new Search(viewer);
     this.note = h("div.pl-note", { hidden: true });
-    this.legend = new Legend(viewer);
+    this.legend = new Legend(viewer.state, viewer.actions);
     this.help = new Help();
     this.tools = makeTools(viewer, this);
     this.tools.el.append(this.stage.minimap.el);
@@ -84,6 +84,19 @@ export class Shell {
     this.onResize = () => this.fillWindow();
     window.addEventListener("resize", this.onResize);
     this.widthSeen = 0;
+    const { state } = viewer;
+    state.watch(["theme"], () => {
+      this.stage.theme = state.theme;
+    });
+    state.watch(["data"], () => {
+      this.stage.busy = !!state.data?.busy;
+    });
+    state.watch(["selected", "overlays", "wanted"], () => {
+      this.stage.overlay = state.overlay;
+      this.renderSelection();
+      this.layoutRight();
+      this.stage.invalidate();
+    });
     this.watch = new ResizeObserver(() => {
       if (Math.abs(this.root.clientWidth - this.widthSeen) > 1) {
         this.widthSeen = this.root.clientWidth;
@@ -101,19 +114,23 @@ export class Shell {
       pick: (box) => {
         const id = box?.rec?.id ?? box?.group?.id ?? null;
         if (this.mode === "film") this.film.pick(id);
-        else viewer.select(id);
+        else viewer.actions.select(id);
       },
       toggle: (box) => {
         if (box.group) viewer.nav.toggle(box.group);
       },
       hover: (box, event, which) => {
         const s = viewer.session;
-        const warm = s && box ? (this.stage.heat?.of(s, which)(box) ?? null) : null;
+        const { overlay } = viewer.state;
+        const value = s && box ? overlay?.values(s, which)(box) : null;
         const around = box && event ? this.stage.rectOf(box, which) : undefined;
-        this.tip.node(s, box, event, which, { warm, around });
+        this.tip.node(s, box, event, which, {
+          number: overlay && value ? overlay.text(value) : "",
+          around,
+        });
       },
       setBefore: (before) => viewer.nav.setBefore(before),
-      endComparison: () => viewer.trigger("pipeline", { versus: "" }),
+      endComparison: () => viewer.actions.send("pipeline", { versus: "" }),
       moved: () => this.tip.hide(),
       drawn: () => viewer.report.publish(),
       selection: () => viewer.selection,
@@ -193,7 +210,7 @@ export class Shell {
     this.renderPlay();
   }
 
-  /** @param {import("../page/theme.js").Theme | undefined} theme */
+  /** @param {import("../page/theme.js").Theme | null} theme */
   restyleMeasure(theme) {
     if (theme) this.root.style.setProperty("--pl-match", theme.match);
   }
@@ -212,7 +229,9 @@ export class Shell {
         h("span", null, busy.text),
         bar,
         known ? h("span.pl-num", null, `${Math.round((busy.fraction ?? 0) * 100)} %`) : null,
-        busy.cancel ? button("Cancel", "Cancel", () => this.viewer.trigger("cancel", true)) : null,
+        busy.cancel
+          ? button("Cancel", "Cancel", () => this.viewer.actions.send("cancel", true))
+          : null,
       );
     } else if (message) {
       fill(

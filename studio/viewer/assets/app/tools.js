@@ -1,6 +1,7 @@
 // @ts-check
 // The column of buttons at the right of the graph.
 
+import { OVERLAYS } from "../overlays/registry.js";
 import { button, h, icon } from "../page/dom.js";
 import { saveDrawing } from "../canvas/export.js";
 
@@ -17,10 +18,11 @@ const ICONS = {
   right: "M1.5 3h13v10h-13zM10 3v10",
   fold: "M3 6l5 4 5-4",
   save: "M8 2v8M4.5 6.5 8 10l3.5-3.5M2.5 13.5h11",
-  time: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 4.5V8l2.5 1.5",
 };
 
-/** @typedef {{el: any, panes: any[], follow: any, left: any, right: any, time: any}} Tools */
+/** @typedef {import("./viewer.js").Viewer} Viewer */
+/** @typedef {import("../overlays/overlay.js").OverlayKind} Kind */
+/** @typedef {{el: any, panes: any[], follow: any, left: any, right: any}} Tools */
 
 /**
  * @param {import("./viewer.js").Viewer} viewer
@@ -55,8 +57,7 @@ export function makeTools(viewer, shell) {
   });
   const left = tool("left", "Passes panel (p)", () => shell.toggleLeft());
   const right = tool("right", "Details panel (d)", () => shell.toggleRight());
-  const time = tool("time", "Times of nodes as colours (t)", () => viewer.toggleHeat());
-  time.hidden = true;
+  const overlays = OVERLAYS.map((kind) => overlayButton(kind, viewer));
   const el = h(
     "div.pl-tools",
     { role: "toolbar", "aria-label": "View", "aria-orientation": "vertical" },
@@ -64,14 +65,30 @@ export function makeTools(viewer, shell) {
     right,
     h("span.pl-group", { role: "group", "aria-label": "Panes" }, ...panes),
     follow,
-    time,
+    ...overlays,
     tool("search", "Find a node (/)", () => shell.search.open()),
     tool("minus", "Zoom out (−)", () => zoom(0.8)),
     tool("plus", "Zoom in (+)", () => zoom(1.25)),
     saving(shell.stage, tool),
     tool("fit", "Fit the graph (f)", () => shell.stage.fit(viewer.motion ? 200 : 0)),
   );
-  return { el, panes, follow, left, right, time };
+  return { el, panes, follow, left, right };
+}
+
+/** Shown where there is something to show. @param {Kind} kind @param {Viewer} viewer */
+function overlayButton({ id, plural, key, icon: path }, { state, actions }) {
+  const label = `${plural} as colours (${key})`;
+  const act = () => actions.toggleOverlay(id);
+  const button = h(
+    "button",
+    { type: "button", title: label, "aria-label": label, onclick: act, hidden: true },
+    icon(path),
+  );
+  state.watch(["overlays", "wanted"], () => {
+    button.hidden = !state.overlays.has(id);
+    button.setAttribute("aria-pressed", String(!button.hidden && state.wanted === id));
+  });
+  return button;
 }
 
 /**

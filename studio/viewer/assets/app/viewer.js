@@ -1,19 +1,21 @@
 // @ts-check
 // The workbench: loads what the descriptor names, holds the state, and tells its parts to draw.
 
+import { OverlayLoader } from "../overlays/loader.js";
 import { Comparison } from "../session/comparison.js";
 import { fill } from "../page/dom.js";
 import { fetchJson, wanted } from "../page/fetching.js";
 import { fontReady } from "../page/fonts.js";
-import { Heat } from "../overlays/latency.js";
 import { Live } from "./announcer.js";
 import { Keys } from "./keys.js";
 import { answerForLinks } from "../page/link.js";
 import { Metrics } from "../layout/metrics.js";
 import { Navigator } from "./navigator.js";
 import { Report } from "./report.js";
-import { named, Selection } from "../session/selection.js";
+import { named } from "../session/selection.js";
 import { Session } from "../session/session.js";
+import { State } from "../session/state.js";
+import { Actions } from "./actions.js";
 import { Shell } from "./shell.js";
 import { readTheme } from "../page/theme.js";
 import { Vetoing } from "../panels/vetoing.js";
@@ -29,25 +31,28 @@ const both = (own, trace, theirs, other) => [
   { name: theirs, trace: other },
 ];
 
+/** Where a link or a first visit begins. @param {Descriptor} data @param {Session} session */
+const firstStep = (data, session) =>
+  session instanceof Comparison ? 0 : (data.step ?? session.steps.length);
+
+/** Where one stood in the trace before: who stood at its end still does. @param {Session} old @param {Session} session */
+const sameStep = (old, { steps }) =>
+  old.step === old.steps.length ? steps.length : Math.min(old.step, steps.length);
+
 export class Viewer {
   /** @param {any} parent @param {() => Promise<CSSStyleSheet | null>} loadStyles */
   constructor(parent, loadStyles) {
     this.parent = parent;
     this.cleanup = () => {};
-    /** @type {Descriptor | null} */ this.data = null;
     /** @type {import("../types.js").Component | null} */ this.component = null;
-    /** @type {Session | null} */ this.session = null;
     this.loaded = "";
     this.seq = -1;
-    /** @type {string | null} id of the selected node or group */ this.selected = null;
-    /** @type {Selection | null} */ this.chosen = null;
     /** The server selected it: it has yet to be brought into sight. */
     this.unseen = false;
-    /** @type {Heat | null} node times, where there are any */ this.heat = null;
-    /** Whether they are shown. */
-    this.warm = false;
-    this.timesKey = "";
     this.alive = true;
+    this.state = new State();
+    this.actions = new Actions(this);
+    this.overlays = new OverlayLoader(this.state);
     this.report = new Report(this);
     this.nav = new Navigator(this);
     this.live = new Live(this);
@@ -84,6 +89,22 @@ export class Viewer {
     this.shell.fillWindow();
   }
 
+  get data() {
+    return this.state.data;
+  }
+  get session() {
+    return this.state.session;
+  }
+  get theme() {
+    return this.state.theme;
+  }
+  get selected() {
+    return this.state.selected;
+  }
+  get selection() {
+    return this.state.selection;
+  }
+
   get stage() {
     return this.shell.stage;
   }
@@ -95,57 +116,16 @@ export class Viewer {
 
   /** @param {import("../types.js").Component} component */
   update(component) {
+    const { data } = component;
     this.component = component;
-    this.data = component.data;
     this.shell.fillWindow();
-    this.theme = readTheme(this.shell.root);
-    this.stage.theme = this.theme;
-    this.stage.busy = !!this.data.busy;
-    this.shell.setMode(this.data.mode);
+    this.state.set({ data, theme: readTheme(this.shell.root) });
+    this.shell.setMode(data.mode);
     this.shell.passes.render();
-    this.shell.notice(this.data);
-    this.load(this.data).catch((error) => this.fail(error));
-    this.shell.film.take(this.data).catch((error) => this.fail(error));
-    this.#takeTimes(this.data).catch((error) => this.fail(error));
-  }
-
-  /** @param {Descriptor} data */
-  async #takeTimes(data) {
-    const key = data.times?.key ?? "";
-    if (key !== this.timesKey) {
-      this.timesKey = key;
-      const json = data.times ? await fetchJson(data.times.url) : null;
-      if (!this.alive || this.timesKey !== key) return;
-      const phase = this.heat?.phase ?? "steady";
-      this.heat = json ? new Heat(json) : null;
-      if (this.heat) this.heat.phase = phase;
-    }
-    this.#renderHeat();
-  }
-
-  #renderHeat() {
-    const { heat, stage, shell } = this;
-    const single = !(this.session instanceof Comparison); // times belong to one trace
-    const offered = heat !== null && single && (this.data?.mode === "rewrite" || heat.hasSource);
-    stage.heat = offered && this.warm ? heat : null;
-    shell.tools.time.hidden = !offered;
-    shell.tools.time.setAttribute("aria-pressed", String(stage.heat !== null));
-    shell.legend.render();
-    shell.renderSelection();
-    stage.invalidate();
-  }
-
-  toggleHeat() {
-    if (!this.heat) return;
-    this.warm = !this.warm;
-    this.live.say(this.warm ? "Times of nodes are shown." : "Kinds of nodes are shown.");
-    this.#renderHeat();
-  }
-
-  /** @param {import("../overlays/latency.js").Phase} phase */
-  setPhase(phase) {
-    if (this.heat) this.heat.phase = phase;
-    this.#renderHeat();
+    this.shell.notice(data);
+    this.load(data).catch((error) => this.fail(error));
+    this.shell.film.take(data).catch((error) => this.fail(error));
+    this.overlays.load(data).catch((error) => this.fail(error));
   }
 
   /** @param {Descriptor} data */
@@ -172,41 +152,41 @@ export class Viewer {
       return;
     }
     const started = performance.now();
+    this.loaded = want;
+    this.#open(data, graph, trace, other);
+    this.report.ready(performance.now() - started);
+  }
+
+  /**
+   * Show a graph with its trace, or with two, where one looked before as far as that makes sense.
+   * @param {Descriptor} data @param {import("../types.js").GraphJson} graph
+   * @param {import("../types.js").StepsJson | null} trace
+   * @param {import("../types.js").StepsJson | null} other of the pipeline beside it
+   */
+  #open(data, graph, trace, other) {
     const same = this.session?.graph === graph;
     const old = same ? this.session : null;
     const open = old?.tree.openIds() ?? null;
-    this.loaded = want;
     this.shell.restyleMeasure(this.theme);
-    const metrics = new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif");
-    const own = data.pipeline?.name ?? data.pipeline?.preset ?? "";
-    const session =
-      trace && other && versus
-        ? new Comparison(graph, both(own, trace, versus.name, other), metrics)
-        : new Session(graph, trace, metrics);
+    const session = this.#session(data, graph, trace, other);
     const alike = old !== null && old instanceof Comparison === session instanceof Comparison;
     const traced = alike && old.trace ? old : null; // a first trace is met like a first visit
-    this.session = session;
     this.nav.reset();
     if (open) {
       session.tree.openExactly(open);
       session.relayout();
     }
-    const last = session.steps.length;
-    const step = !traced
-      ? session instanceof Comparison
-        ? 0
-        : (data.step ?? last)
-      : traced.step === traced.steps.length
-        ? last
-        : Math.min(traced.step, last);
+    const step = traced ? sameStep(traced, session) : firstStep(data, session);
     session.goto(step, traced?.before ?? data.before ?? session.before);
     const first = !same || !alike || (!traced && this.stage.atHome);
     this.stage.setSession(session);
     this.stage.applySplit();
-    if (!session.knows(this.selected)) this.selected = null;
+    this.state.set({ session, selected: session.knows(this.selected) ? this.selected : null });
     this.#impose(data, true);
     this.veto.arrived(session);
-    if (!traced) this.selected ??= named(session, data.select); // a link may name what a step makes
+    if (!traced)
+      // a link may name what a step makes
+      this.state.set({ selected: this.selected ?? named(session, data.select) });
     this.stage.refresh(0);
     if (first) this.stage.home();
     if (!traced)
@@ -215,9 +195,20 @@ export class Viewer {
     if (!traced && this.nav.touched && step > 0) this.nav.follow(0);
     if (this.veto.done) this.nav.follow(0);
     this.shell.renderAll();
-    this.#renderHeat();
     this.#showSelected();
-    this.report.ready(performance.now() - started);
+  }
+
+  /**
+   * @param {Descriptor} data @param {import("../types.js").GraphJson} graph
+   * @param {import("../types.js").StepsJson | null} trace
+   * @param {import("../types.js").StepsJson | null} other
+   */
+  #session({ pipeline, versus }, graph, trace, other) {
+    const metrics = new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif");
+    const own = pipeline?.name ?? pipeline?.preset ?? "";
+    return trace && other && versus
+      ? new Comparison(graph, both(own, trace, versus.name, other), metrics)
+      : new Session(graph, trace, metrics);
   }
 
   /** The same graph and trace, told again. @param {Descriptor} data */
@@ -242,7 +233,7 @@ export class Viewer {
       s.relayout();
     }
     if (data.select?.length) {
-      this.selected = named(s, data.select);
+      this.state.set({ selected: named(s, data.select) });
       this.unseen = !data.open; // a link that says what is folded is left as it is
     }
     const step = data.step ?? (fresh ? s.step : null);
@@ -262,39 +253,6 @@ export class Viewer {
     const text = error instanceof Error ? error.message : String(error);
     this.report.error(text);
     this.shell.problem(text);
-  }
-
-  /** What is selected in the graph that is shown. @returns {Selection | null} */
-  get selection() {
-    const { session, selected, chosen } = this;
-    if (!session || selected === null) return null;
-    if (chosen?.session !== session || chosen.id !== selected)
-      this.chosen = new Selection(session, selected);
-    return this.chosen;
-  }
-
-  /** @param {string | null} id of a node or a group @param {{reveal?: boolean}} [how] */
-  select(id, how = {}) {
-    if (id !== this.selected) this.nav.play.all();
-    this.selected = id;
-    this.report.touch();
-    if (id !== null && how.reveal) this.nav.reveal(id);
-    this.shell.renderSelection();
-    this.shell.layoutRight();
-    this.shell.showSelection();
-    this.live.selection();
-    this.stage.invalidate();
-  }
-
-  /** Select the group around what is selected, if there is one. */
-  selectAround() {
-    const around = this.selection?.around;
-    if (around) this.select(around, { reveal: true });
-  }
-
-  /** @param {string} name @param {any} value */
-  trigger(name, value) {
-    this.component?.setTriggerValue(name, value);
   }
 
   dispose() {

@@ -2,7 +2,6 @@
 // How a node looks, and the marks around it.
 
 import { drawGlyph } from "./glyphs.js";
-import { microseconds } from "../overlays/latency.js";
 import { CAP, NODE_H, rowText } from "../layout/metrics.js";
 import { markColour, TEXT_LOD } from "./detail.js";
 
@@ -37,14 +36,15 @@ export function drawBox(s, b, p, given) {
   const outline = rec.cat === "io";
   const alpha = c.globalAlpha;
   if (mark?.mark === "matched" || mark?.now) halo(s, p, markColour(theme, mark.mark));
-  if (mark?.faded && !s.heat) c.globalAlpha = alpha * 0.5;
+  if (mark?.faded && !s.shading) c.globalAlpha = alpha * 0.5;
   c.beginPath();
   c.roundRect(p.x, p.y, p.w, p.h, outline ? 12 : RADIUS);
-  const warm = s.heat?.(b) ?? null;
-  c.fillStyle = warm ? theme.heat(warm.t).tint : outline || s.heat ? theme.bg : colours.tint;
+  const value = s.shading?.value(b) ?? null;
+  const shade = s.shading && value ? s.shading.colour(value.share) : null;
+  c.fillStyle = shade?.tint ?? (outline || s.shading ? theme.bg : colours.tint);
   c.fill();
   if (rec.cat === "unknown") hatch(s, p);
-  c.strokeStyle = warm ? theme.heat(warm.t).edge : s.heat ? theme.border : colours.edge;
+  c.strokeStyle = shade?.edge ?? (s.shading ? theme.border : colours.edge);
   c.lineWidth = 1;
   if (mark?.mark === "removed") c.setLineDash([4, 3]);
   c.stroke();
@@ -58,7 +58,7 @@ export function drawBox(s, b, p, given) {
     outline ? theme.muted : "#fff",
   );
   if (s.view.k >= TEXT_LOD) texts(s, b, p);
-  if (warm && s.view.k >= TEXT_LOD) timeTag(s, p, warm.us);
+  if (s.shading && value && s.view.k >= TEXT_LOD) valueTag(s, p, s.shading.label(value));
   c.globalAlpha = alpha;
   if (mark?.mark) ring(s, p, mark);
   if (s.selected.has(b.key) || s.hover === b.key) focusRing(s, p, s.selected.has(b.key));
@@ -91,23 +91,22 @@ function hatch(s, p) {
 }
 
 /**
- * How long it takes, beside the box: inside it would take the room of the name.
- * @param {Scene} s @param {Place} p @param {number} us
+ * The number of an overlay, beside the box: inside it would take the room of the name.
+ * @param {Scene} s @param {Place} p @param {string} label
  */
-function timeTag(s, p, us) {
+function valueTag(s, p, label) {
   const { c, theme, metrics } = s;
-  const time = microseconds(us);
   const y = p.y + NODE_H / 2 + 0.5;
   const x = p.x + p.w + 7;
   c.fillStyle = theme.patch;
   c.beginPath();
-  c.roundRect(x - 3, y - 7, metrics.width(time, metrics.fonts.tag) + 6, 14, 3);
+  c.roundRect(x - 3, y - 7, metrics.width(label, metrics.fonts.tag) + 6, 14, 3);
   c.fill();
   c.font = metrics.fonts.tag;
   c.textAlign = "left";
   c.textBaseline = "middle";
   c.fillStyle = theme.text;
-  c.fillText(time, x, y);
+  c.fillText(label, x, y);
 }
 
 /** @param {Scene} s @param {Box} b @param {Place} p */

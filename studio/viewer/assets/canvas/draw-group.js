@@ -3,7 +3,6 @@
 
 import { focusRing, halo, RADIUS, ring } from "./draw-box.js";
 import { markColour, TEXT_LOD } from "./detail.js";
-import { microseconds } from "../overlays/latency.js";
 import { FOLD_W, shortGroup, TITLE_H } from "../layout/metrics.js";
 import { counted } from "../page/numbers.js";
 
@@ -30,12 +29,12 @@ export function drawClosed(s, b, p) {
   const { c, theme, metrics } = s;
   const g = /** @type {import("../trace/group.js").Group} */ (b.group);
   const mark = s.marks.get(b.key);
-  const warm = s.heat?.(b) ?? null;
+  const value = s.shading?.value(b) ?? null;
   if (mark?.now) halo(s, p, markColour(theme, mark.mark));
   for (const d of [5, 2.5, 0]) {
     c.beginPath();
     c.roundRect(p.x + d, p.y - d, p.w - (d ? 2 * d : 0), p.h, RADIUS);
-    c.fillStyle = warm ? theme.heat(warm.t).tint : theme.panel;
+    c.fillStyle = s.shading && value ? s.shading.colour(value.share).tint : theme.panel;
     c.fill();
     c.strokeStyle = theme.faint;
     c.lineWidth = 1;
@@ -55,8 +54,12 @@ export function drawClosed(s, b, p) {
     );
     c.font = metrics.fonts.count;
     c.fillStyle = theme.muted;
-    const time = warm ? `   ${microseconds(warm.us)}` : "";
-    c.fillText(`${countText(s, b)}${g.repeat ? `   ×${g.repeat}` : ""}${time}`, p.x + 24, p.y + 30);
+    const number = s.shading && value ? `   ${s.shading.label(value)}` : "";
+    c.fillText(
+      `${countText(s, b)}${g.repeat ? `   ×${g.repeat}` : ""}${number}`,
+      p.x + 24,
+      p.y + 30,
+    );
     if (badge) drawBadge(s, mark, p.x + p.w - 8, p.y + 14);
   }
   if (mark?.mark && mark.now) ring(s, p, { ...mark, mark: mark.mark });

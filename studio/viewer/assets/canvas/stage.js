@@ -38,8 +38,8 @@ export class Stage {
     /** @type {Session | null} */ this.session = null;
     /** @type {import("../page/theme.js").Theme | null} */ this.theme = null;
     /** @type {1 | 2 | 3} */ this.mode = 1;
-    /** @type {import("../overlays/latency.js").Heat | null} times to show as colours */ this.heat =
-      null;
+    /** @type {import("../overlays/overlay.js").Overlay | null} whose numbers are colours */
+    this.overlay = null;
     /** @type {import("../film/spotlight.js").Spotlight | null} in a film */ this.spotlight = null;
     this.single = false;
     /** The rewrites are being made. */
@@ -247,7 +247,7 @@ export class Stage {
         lit,
         near,
         overlay: which === "overlay",
-        heat: this.heat?.of(s, which) ?? null,
+        shading: this.#shading(s, which, theme),
         inside,
         counts: s.counts(which),
         edgeLabel: (/** @type {number} */ e) => edgeLabel(s, e),
@@ -262,6 +262,21 @@ export class Stage {
     );
     this.host.drawn();
     if (moving) this.invalidate();
+  }
+
+  /**
+   * @param {Session} s @param {Which} which @param {import("../page/theme.js").Theme} theme
+   * @returns {import("./draw.js").Shading | null}
+   */
+  #shading(s, which, theme) {
+    const { overlay } = this;
+    return (
+      overlay && {
+        value: overlay.values(s, which),
+        colour: (share) => overlay.colour(theme, share),
+        label: (value) => overlay.label(value),
+      }
+    );
   }
 
   /** @param {Which} which */

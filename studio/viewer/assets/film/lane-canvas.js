@@ -113,7 +113,7 @@ export class LaneCanvas {
       const hit = this.#under(e);
       if (!reel || !hit) return;
       const node = reel.json.nodes[reel.json.buffers.node[hit.buffer]]?.[0];
-      if (node) panel.viewer.select(node, { reveal: true });
+      if (node) panel.viewer.actions.select(node, { reveal: true });
     });
   }
 

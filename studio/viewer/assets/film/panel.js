@@ -91,14 +91,14 @@ export class FilmPanel {
     this.bar.renderState();
     this.invalidate();
     if (!this.player.playing) this.settled();
-    else if (this.viewer.selected !== null) this.viewer.select(null); // it would dim the rest
+    else if (this.viewer.selected !== null) this.viewer.actions.select(null); // it would dim the rest
   }
 
   /** A node was clicked in the graph: go to where it runs. @param {string | null} id */
   pick(id) {
     const node = this.reel?.json.nodes.findIndex((rec) => rec[0] === id) ?? -1;
     const k = node < 0 ? 0 : (this.reel?.eventOf(node) ?? 0);
-    this.viewer.select(k ? null : id);
+    this.viewer.actions.select(k ? null : id);
     if (!k) return;
     this.player.stop();
     this.player.goto(k, { quick: true });
@@ -107,7 +107,7 @@ export class FilmPanel {
   /** Playing or dragging has ended: say where we are. */
   settled() {
     if (!this.reel) return;
-    this.viewer.live.say(sentence(this.reel, this.player.at));
+    this.viewer.actions.say(sentence(this.reel, this.player.at));
     this.bar.render();
   }
 

@@ -1,64 +1,70 @@
 // @ts-check
-// The key to the colours of time: what cold and hot mean in µs, and which run is shown.
+// The key to the colours of an overlay: what pale and strong mean, and which numbers are shown.
 
 import { fill, h } from "../page/dom.js";
-import { microseconds } from "./latency.js";
+import { OVERLAYS } from "./registry.js";
+
+/** @typedef {import("./overlay.js").Overlay} Overlay */
 
 const STOPS = 8;
 
 export class Legend {
-  /** @param {import("../app/viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
-    this.el = h("div.pl-heat", { role: "group", "aria-label": "Time of a node", hidden: true });
+  /**
+   * @param {import("../session/state.js").State} state
+   * @param {import("../app/actions.js").Actions} actions
+   */
+  constructor(state, actions) {
+    this.state = state;
+    this.actions = actions;
+    this.el = h("div.pl-numbers", { role: "group", hidden: true });
+    state.watch(["overlays", "wanted", "theme"], () => this.render());
   }
 
   render() {
-    const { viewer } = this;
-    const { heat, theme } = viewer;
-    this.el.hidden = !heat || !viewer.warm || !theme;
-    if (!heat || !theme || this.el.hidden) return;
-    const bar = h("i.pl-ramp");
-    const stops = Array.from({ length: STOPS + 1 }, (_, i) => theme.heat(i / STOPS).tint);
-    bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    const { most } = heat;
+    const { overlay, theme, wanted } = this.state;
+    this.el.hidden = !overlay || !theme;
+    if (!overlay || !theme) return;
+    const title = OVERLAYS.find(({ id }) => id === wanted)?.title ?? "";
+    const { middle, most, note, hint, choosing } = overlay.legend();
+    this.el.setAttribute("aria-label", title);
     fill(
       this.el,
-      h("b", null, "Time of a node"),
+      h("b", null, title),
       h(
         "span.pl-scale",
         null,
-        bar,
-        h("span", null, "0"),
-        h("span", null, microseconds(most / 4)),
-        h("span", null, microseconds(most)),
+        ramp(overlay, theme),
+        ...["0", middle, most].map((text) => h("span", null, text)),
       ),
-      h(
-        "span.pl-seg",
-        { role: "group", "aria-label": "Run" },
-        this.#option("steady", "steady", "Medians of the later runs"),
-        this.#option("first", "first run", "The first run"),
-      ),
-      h(
-        "span.pl-taken",
-        { title: "The time that the runtime's profiler itself takes of each node" },
-        heat.takenOff,
-      ),
+      this.#choices(overlay, choosing),
+      h("span.pl-origin", { title: hint }, note),
     );
   }
 
-  /** @param {import("./latency.js").Phase} phase @param {string} text @param {string} hint */
-  #option(phase, text, hint) {
-    const { viewer } = this;
-    return h(
-      "button",
-      {
-        type: "button",
-        title: hint,
-        "aria-pressed": String(viewer.heat?.phase === phase),
-        onclick: () => viewer.setPhase(phase),
-      },
-      text,
+  /** @param {Overlay} overlay @param {string} name of the group */
+  #choices({ choices, choice }, name) {
+    const buttons = choices.map(({ id, text, hint }) =>
+      h(
+        "button",
+        {
+          type: "button",
+          title: hint,
+          "aria-pressed": String(id === choice),
+          onclick: () => this.actions.chooseNumbers(id),
+        },
+        text,
+      ),
     );
+    return buttons.length
+      ? h("span.pl-seg", { role: "group", "aria-label": name }, ...buttons)
+      : null;
   }
+}
+
+/** @param {Overlay} overlay @param {import("../page/theme.js").Theme} theme */
+function ramp(overlay, theme) {
+  const stops = Array.from({ length: STOPS + 1 }, (_, i) => overlay.colour(theme, i / STOPS).tint);
+  const bar = h("i.pl-ramp");
+  bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
+  return bar;
 }

@@ -68,5 +68,9 @@ export const noun = (n, one, many = `${one}s`) => (Math.abs(n) === 1 ? one : man
 /** A count and its noun: "1 node". @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many) => `${n < 0 ? "−" : ""}${whole(n)} ${noun(n, one, many)}`;
 
+/** Three digits and a unit. @param {number} us */
+export const microseconds = (us) =>
+  us < 999.5 ? `${threeDigits(us)} µs` : `${threeDigits(us / 1000)} ms`;
+
 /** A ratio, which is compared by its hundredths: 1.5 -> "1.50×". @param {number} ratio */
 export const timesText = (ratio) => `${ratio < 9.995 ? ratio.toFixed(2) : threeDigits(ratio)}×`;

@@ -54,7 +54,7 @@ const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c",
  * @property {string} match
  * @property {string} first of two pipelines @property {string} second
  * @property {(cat: string) => {solid: string, tint: string, edge: string}} category
- * @property {(t: number) => {tint: string, edge: string}} heat fill and border of a time, 0 to 1
+ * @property {(share: number) => {tint: string, edge: string}} intensity fill and border, 0 to 1
  * @property {(family: string) => string} family
  */
 
@@ -101,7 +101,7 @@ export function readTheme(host) {
     first: dark ? "#f0a35e" : "#b3530a",
     second: dark ? "#b99af5" : "#6b3fc4",
     category: (cat) => cats.get(cat) ?? unknown,
-    heat: (t) => ({
+    intensity: (t) => ({
       tint: css(mix(bg, HOT, 0.04 + (dark ? 0.66 : 0.8) * t)),
       edge: css(mix(mix(bg, text, 0.25), HOT, t)),
     }),

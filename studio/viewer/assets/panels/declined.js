@@ -97,7 +97,8 @@ export class DeclinedList {
       places.length ? "declined" : null,
       places.map((d) => d.node),
     );
-    if (places.length) viewer.live.say(`${counted(places.length, "place")} marked in the graph.`);
+    if (places.length)
+      viewer.actions.say(`${counted(places.length, "place")} marked in the graph.`);
     viewer.stage.invalidate();
   }
 
@@ -127,7 +128,7 @@ export class DeclinedList {
     const nodes = places.map((d) => d.node);
     const names = namesOf(this.viewer.session, nodes, LISTED);
     const rows = places.slice(0, LISTED).map(({ node, detail }, i) => {
-      const select = () => this.viewer.select(node, { reveal: true });
+      const select = () => this.viewer.actions.select(node, { reveal: true });
       const name = button(`Show ${names[i]} in the graph`, names[i], select, "pl-place");
       return h("li", null, name, detail ? h("span", null, detail) : null);
     });

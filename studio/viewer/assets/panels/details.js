@@ -2,7 +2,7 @@
 // What a node is: operator, attributes, inputs and outputs, neighbours, and its life in the trace.
 
 import { button, fill, h } from "../page/dom.js";
-import { microseconds } from "../overlays/latency.js";
+import { OVERLAYS } from "../overlays/registry.js";
 import { lifeSection } from "./node-history.js";
 import { lookedSection } from "./passes-asked.js";
 import { StepSection } from "./step-section.js";
@@ -46,14 +46,14 @@ export class Details {
         swatch,
         h("h2", null, rec.cat === "io" ? rec.name : rec.op),
         rec.brief ? h("span.pl-dim", null, rec.brief) : null,
-        button("Clear the selection (esc)", "×", () => this.viewer.select(null), "pl-x"),
+        button("Clear the selection (esc)", "×", () => this.viewer.actions.select(null), "pl-x"),
       ),
       h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
       lifeSection(this.viewer, s, o, (other) => this.#chip(s, other)),
       this.steps.el,
       lookedSection(this.viewer, s, o, (other) => this.#chip(s, other)),
-      this.#times(rec.id),
+      ...OVERLAYS.map((kind) => this.#numbers(kind, rec.id)),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),
       this.#tensors("Outputs", rec.out ?? []),
@@ -63,17 +63,19 @@ export class Details {
     );
   }
 
-  /** What it takes in every step that was profiled. @param {string} id */
-  #times(id) {
-    const rows = (this.viewer.heat?.profiles ?? []).flatMap(({ label, kernels }) => {
-      const kernel = kernels.get(id);
-      if (!kernel) return [];
-      const shared = kernel.nodes > 1 ? ` (${kernel.op}, ${kernel.nodes} nodes)` : "";
-      const times = `${microseconds(kernel.steady)}, first run ${microseconds(kernel.first)}`;
-      return [h("tr", null, h("th", { scope: "row" }, label), h("td", null, `${times}${shared}`))];
-    });
+  /** @param {import("../overlays/overlay.js").OverlayKind} kind @param {string} id of the node */
+  #numbers(kind, id) {
+    const rows = this.viewer.state.overlays.get(kind.id)?.rows(id) ?? [];
     if (!rows.length) return null;
-    return h("section", null, h("h3", null, "Time"), h("table", null, h("tbody", null, ...rows)));
+    const cells = rows.map(([which, text]) =>
+      h("tr", null, h("th", { scope: "row" }, which), h("td", null, text)),
+    );
+    return h(
+      "section",
+      null,
+      h("h3", null, kind.heading),
+      h("table", null, h("tbody", null, ...cells)),
+    );
   }
 
   /** @param {import("../types.js").NodeRecord} rec */
@@ -152,7 +154,7 @@ export class Details {
       {
         type: "button",
         title: rec.name,
-        onclick: () => this.viewer.select(rec.id, { reveal: true }),
+        onclick: () => this.viewer.actions.select(rec.id, { reveal: true }),
       },
       rec.op,
     );

@@ -40,7 +40,7 @@ export class GroupCard {
         null,
         h("i.pl-swatch.pl-stack"),
         h("h2", null, group.name),
-        button("Clear the selection (esc)", "×", () => this.viewer.select(null), "pl-x"),
+        button("Clear the selection (esc)", "×", () => this.viewer.actions.select(null), "pl-x"),
       ),
       h("p.pl-path", null, `Group ${group.id}`),
       this.#became(s, selection),
@@ -53,7 +53,7 @@ export class GroupCard {
         button("Show the group in the graph", "Show", () => this.viewer.nav.reveal(group.id)),
         selection.around
           ? button("Select the group around it (u)", "Outer group", () =>
-              this.viewer.selectAround(),
+              this.viewer.actions.selectAround(),
             )
           : null,
       ),
@@ -149,7 +149,7 @@ export class GroupCard {
     const names = namesOf(s, nodes, PLACES);
     const place = (/** @type {string} */ id, /** @type {number} */ i) => {
       const rec = s.union.recs[/** @type {number} */ (s.union.index.get(id))];
-      const show = () => this.viewer.select(id, { reveal: true });
+      const show = () => this.viewer.actions.select(id, { reveal: true });
       return h("button.pl-chip", { type: "button", title: rec.name, onclick: show }, names[i]);
     };
     const rest = nodes.length - PLACES;

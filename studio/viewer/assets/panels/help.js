@@ -1,7 +1,15 @@
 // @ts-check
 // What every key does, and the sheet that says so.
 
+import { OVERLAYS } from "../overlays/registry.js";
 import { fill, h } from "../page/dom.js";
+
+/** @returns {[string, string][]} */
+const overlayKeys = () =>
+  OVERLAYS.map(({ key, plural, available }) => [
+    key,
+    `${plural.toLowerCase()} as colours, ${available}`,
+  ]);
 
 /** @type {[string, string][]} */
 const HELP = [
@@ -24,7 +32,6 @@ const HELP = [
   ["0", "back to the first picture"],
   ["p", "passes panel"],
   ["d", "details panel"],
-  ["t", "times of nodes as colours, after a profile was made"],
   ["esc", "clear the selection, close"],
   ["?", "these keys"],
 ];
@@ -75,8 +82,8 @@ export class Help {
 
   /** @param {string} mode of the viewer */
   open(mode) {
-    const rows = (mode === "film" ? FILM_HELP : HELP).map(([key, text]) =>
-      h("div", null, h("kbd", null, key), h("span", null, text)),
+    const rows = (mode === "film" ? FILM_HELP : HELP.toSpliced(-2, 0, ...overlayKeys())).map(
+      ([key, text]) => h("div", null, h("kbd", null, key), h("span", null, text)),
     );
     fill(this.sheet, h("h2", null, "Keys"), ...rows);
     this.before = this.el.getRootNode().activeElement;

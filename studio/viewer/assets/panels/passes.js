@@ -53,7 +53,8 @@ export class Passes {
     if (this.firstFold && this.viewer.session?.trace) {
       this.firstFold = false;
       if (this.list.length > 14)
-        for (const [f, ps] of families) if (!ps.some((p) => p.fired || p.failed)) this.folded.add(f);
+        for (const [f, ps] of families)
+          if (!ps.some((p) => p.fired || p.failed)) this.folded.add(f);
     }
     this.rows.clear();
     this.declined.sync();
@@ -246,6 +247,6 @@ export class Passes {
 
   /** @param {any} value */
   #send(value) {
-    this.viewer.trigger("pipeline", value);
+    this.viewer.actions.send("pipeline", value);
   }
 }

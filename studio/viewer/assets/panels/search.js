@@ -121,9 +121,9 @@ export class Search {
     this.at = (i + this.hits.length) % this.hits.length;
     this.render();
     const { kind, id, step } = this.hits[this.at];
-    if (kind === "step") this.viewer.select(null);
+    if (kind === "step") this.viewer.actions.select(null);
     if (step >= 0) this.viewer.nav.goto(step);
     if (kind === "step") this.viewer.shell.right.scrollTop = 0;
-    else this.viewer.select(id, { reveal: true });
+    else this.viewer.actions.select(id, { reveal: true });
   }
 }

@@ -2,7 +2,6 @@
 // One quiet tooltip for canvases: what is under the pointer, in full, beside what it explains.
 
 import { fill, h } from "../page/dom.js";
-import { warmthText } from "../overlays/latency.js";
 import { counted } from "../page/numbers.js";
 
 const DELAY_MS = 280;
@@ -47,9 +46,9 @@ export class Tooltip {
   /**
    * @param {import("../session/session.js").Session | null} s @param {import("../layout/placement.js").Box | null} box
    * @param {MouseEvent | null} event @param {import("../session/session.js").Which} which
-   * @param {{warm?: import("../overlays/latency.js").Warmth | null, around?: Rect}} [more] around: the box
+   * @param {{number?: string, around?: Rect}} [more] number: of an overlay, around: the box
    */
-  node(s, box, event, which, { warm = null, around } = {}) {
+  node(s, box, event, which, { number = "", around } = {}) {
     if (!s || !box || !event) {
       this.hide();
       return;
@@ -64,7 +63,7 @@ export class Tooltip {
             null,
             [counted(s.counts(which)[g], "node"), s.changeText(g)].filter(Boolean).join(", "),
           ),
-          warm ? h("div", null, warmthText(warm)) : "",
+          number ? h("div", null, number) : "",
           h(
             "div.pl-dim",
             null,
@@ -85,7 +84,7 @@ export class Tooltip {
     for (const row of rec.rows ?? []) lines.push(h("div", null, row));
     const out = rec.out?.[0];
     if (out && rec.cat !== "io") lines.push(h("div", null, `→ ${out[2]} ${out[3]}`));
-    if (warm) lines.push(h("div", null, warmthText(warm)));
+    if (number) lines.push(h("div", null, number));
     this.show(lines, event, { around });
   }
 }

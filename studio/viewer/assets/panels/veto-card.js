@@ -54,7 +54,11 @@ function nodeChip(viewer, id) {
   const rec = record(viewer, id);
   const chip = h(
     "button.pl-chip",
-    { type: "button", title: rec?.name, onclick: () => viewer.select(id, { reveal: true }) },
+    {
+      type: "button",
+      title: rec?.name,
+      onclick: () => viewer.actions.select(id, { reveal: true }),
+    },
     rec?.op ?? id,
   );
   chip.style.borderLeftColor = viewer.theme?.category(rec?.cat ?? "unknown").solid ?? "";

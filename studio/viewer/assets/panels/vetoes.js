@@ -36,7 +36,7 @@ function row(viewer, veto, nodeName) {
       type: "button",
       disabled: !known,
       title: known ? "Show this node" : veto.match,
-      onclick: () => viewer.select(root, { reveal: true }),
+      onclick: () => viewer.actions.select(root, { reveal: true }),
     },
     root ? `${rule || "Rewrite"} at ${nodeName(root)}` : `Rewrite ${veto.match}`,
   );

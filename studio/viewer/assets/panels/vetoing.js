@@ -32,7 +32,7 @@ export class Vetoing {
     const pass = session.trace?.passes[step.pass]?.id ?? "";
     const { match, rule, root } = step;
     this.asked = { step, session };
-    this.viewer.trigger("veto", { match, pass, rule, root, step: session.step });
+    this.viewer.actions.send("veto", { match, pass, rule, root, step: session.step });
   }
 
   undo() {
@@ -43,7 +43,7 @@ export class Vetoing {
 
   /** @param {string} match */
   allow(match) {
-    this.viewer.trigger("unveto", { match, step: this.viewer.session?.step ?? 0 });
+    this.viewer.actions.send("unveto", { match, step: this.viewer.session?.step ?? 0 });
   }
 
   /** Another trace is there: is it the answer? @param {Session} session */

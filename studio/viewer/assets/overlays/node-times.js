@@ -1,12 +1,14 @@
 // @ts-check
-// Node times of a profile: how long each node of a pane takes, and how hot that is.
+// Node times of a profile: how long each node of a pane takes.
 
-import { threeDigits } from "../page/numbers.js";
+import { microseconds } from "../page/numbers.js";
 
 /** @typedef {import("../session/session.js").Session} Session */
 /** @typedef {import("../session/session.js").Which} Which */
 /** @typedef {import("../layout/placement.js").Box} Box */
-/** @typedef {"steady" | "first"} Phase */
+/** @typedef {import("./overlay.js").Overlay} Overlay */
+/** @typedef {"steady" | "first"} Run */
+/** @typedef {import("./overlay.js").Value & {kernel: Kernel | null}} Time in µs; no kernel: of a group */
 
 /**
  * @typedef {object} Kernel an operator as it ran
@@ -25,17 +27,15 @@ import { threeDigits } from "../page/numbers.js";
  * @property {number | null} profiler µs that the profiler took of each, taken off; null: nothing was
  */
 
-/**
- * @typedef {object} Warmth of one box
- * @property {number} us
- * @property {number} t 0 to 1, on the scale that all panes share
- * @property {Kernel | null} kernel null for a group
- */
-
-export class Heat {
+/** @implements {Overlay} */
+export class NodeTimes {
   /** @param {import("../types.js").TimesJson} json */
   constructor(json) {
-    /** @type {Phase} */ this.phase = "steady";
+    /** @type {string} */ this.choice = "steady";
+    this.choices = [
+      { id: "steady", text: "steady", hint: "Medians of the later runs" },
+      { id: "first", text: "first run", hint: "The first run" },
+    ];
     /** @type {Profiled[]} */
     this.profiles = json.profiles.map(({ step, label, kernels, profiler_us: profiler = null }) => {
       /** @type {Profiled} */
@@ -50,11 +50,16 @@ export class Heat {
     this.sums = new Map();
   }
 
-  /** The hottest operator of all profiles, in µs. */
+  /** @returns {Run} */
+  get run() {
+    return this.choice === "first" ? "first" : "steady";
+  }
+
+  /** The slowest operator of all profiles, in µs. */
   get most() {
     let most = 1;
     for (const p of this.profiles)
-      for (const k of p.kernels.values()) most = Math.max(most, k[this.phase]);
+      for (const k of p.kernels.values()) most = Math.max(most, k[this.run]);
     return most;
   }
 
@@ -66,8 +71,7 @@ export class Heat {
     return `profiler: −${[...new Set(ends)].join(" to ")} µs a node, measured here`;
   }
 
-  /** Whether anything in the source was measured: all that a viewer without a trace can show. */
-  get hasSource() {
+  get ofSource() {
     return this.profiles.some((p) => p.step === 0);
   }
 
@@ -92,9 +96,9 @@ export class Heat {
   /**
    * What a drawing asks for each of its boxes.
    * @param {Session} s @param {Which} which
-   * @returns {(box: Box) => Warmth | null}
+   * @returns {(box: Box) => Time | null}
    */
-  of(s, which) {
+  values(s, which) {
     const step = which === "before" ? s.early.step : s.late.step;
     const near = this.#near(step);
     const most = this.most;
@@ -105,18 +109,18 @@ export class Heat {
       }
       return null;
     };
-    const warmth = (/** @type {number} */ us, /** @type {Kernel | null} */ kernel) => ({
-      us,
-      t: Math.min(1, Math.sqrt(us / most)),
+    const time = (/** @type {number} */ us, /** @type {Kernel | null} */ kernel) => ({
+      amount: us,
+      share: Math.min(1, Math.sqrt(us / most)),
       kernel,
     });
     return (box) => {
       if (box.group) {
         const us = this.#groups(s, which, find).get(box.group.at);
-        return us ? warmth(us, null) : null;
+        return us ? time(us, null) : null;
       }
       const kernel = box.rec ? find(box.rec.id) : null;
-      return kernel ? warmth(kernel[this.phase], kernel) : null;
+      return kernel ? time(kernel[this.run], kernel) : null;
     };
   }
 
@@ -125,7 +129,7 @@ export class Heat {
    * @param {Session} s @param {Which} which @param {(id: string) => Kernel | null} find
    */
   #groups(s, which, find) {
-    const stamp = `${s.folds}|${s.early.step}|${s.late.step}|${this.phase}`;
+    const stamp = `${s.folds}|${s.early.step}|${s.late.step}|${this.run}`;
     const known = this.sums.get(which);
     if (known?.stamp === stamp) return known.sums;
     const cursor = which === "before" ? s.early : s.late;
@@ -146,23 +150,61 @@ export class Heat {
     const sums = new Map();
     for (const [at, kernels] of inside) {
       let us = 0;
-      for (const kernel of kernels) us += kernel[this.phase];
+      for (const kernel of kernels) us += kernel[this.run];
       sums.set(at, us);
     }
     this.sums.set(which, { stamp, sums });
     return sums;
   }
+
+  /** @param {import("../page/theme.js").Theme} theme @param {number} share */
+  colour(theme, share) {
+    return theme.intensity(share);
+  }
+
+  /** @param {import("./overlay.js").Value} time */
+  label({ amount }) {
+    return microseconds(amount);
+  }
+
+  /** @param {import("./overlay.js").Value} time */
+  text(time) {
+    const { amount, kernel } = /** @type {Time} */ (time);
+    if (!kernel) return `${microseconds(amount)} in its operators`;
+    const shared = kernel.nodes > 1 ? `, one ${kernel.op} for ${kernel.nodes} nodes` : "";
+    return `${microseconds(amount)}${shared}, measured as ${kernel.of.label}`;
+  }
+
+  /** In every step that was profiled. @param {string} id @returns {[string, string][]} */
+  rows(id) {
+    return this.profiles.flatMap(({ label, kernels }) => {
+      const kernel = kernels.get(id);
+      if (!kernel) return [];
+      const shared = kernel.nodes > 1 ? ` (${kernel.op}, ${kernel.nodes} nodes)` : "";
+      const times = `${microseconds(kernel.steady)}, first run ${microseconds(kernel.first)}`;
+      return [/** @type {[string, string]} */ ([label, `${times}${shared}`])];
+    });
+  }
+
+  legend() {
+    return {
+      middle: microseconds(this.most / 4),
+      most: microseconds(this.most),
+      note: this.takenOff,
+      hint: "The time that the runtime's profiler itself takes of each node",
+      choosing: "Run",
+    };
+  }
 }
 
-/** Three digits and a unit. @param {number} us */
-export function microseconds(us) {
-  return us < 999.5 ? `${threeDigits(us)} µs` : `${threeDigits(us / 1000)} ms`;
-}
-
-/** One line on what a box takes. @param {Warmth} warm */
-export function warmthText(warm) {
-  const { kernel } = warm;
-  if (!kernel) return `${microseconds(warm.us)} in its operators`;
-  const shared = kernel.nodes > 1 ? `, one ${kernel.op} for ${kernel.nodes} nodes` : "";
-  return `${microseconds(warm.us)}${shared}, measured as ${kernel.of.label}`;
-}
+/** @type {import("./overlay.js").OverlayKind} */
+export const NODE_TIMES = {
+  id: "node_times",
+  title: "Time of a node",
+  heading: "Time",
+  plural: "Times of nodes",
+  key: "t",
+  available: "after a profile was made",
+  icon: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 4.5V8l2.5 1.5",
+  load: (json) => new NodeTimes(json),
+};

@@ -1,0 +1,68 @@
+// @ts-check
+// What the viewer shows, as one thing that can be watched: changed through `set` alone, and whoever
+// draws a part of it is told when that part has changed.
+
+import { Selection } from "./selection.js";
+
+/** @typedef {import("./session.js").Session} Session */
+/** @typedef {import("../overlays/overlay.js").Overlay} Overlay */
+
+/**
+ * @typedef {object} Values
+ * @property {import("../types.js").Descriptor | null} data what the server sent last
+ * @property {Session | null} session
+ * @property {import("../page/theme.js").Theme | null} theme
+ * @property {string | null} selected id of a node or a group
+ * @property {Map<string, Overlay>} overlays those that can be shown now, by id
+ * @property {string | null} wanted id of the overlay that the user asked for
+ */
+
+/**
+ * A value, or what happens within one: the session stands at another step, groups were opened or
+ * closed, playing began or ended, marks were set.
+ * @typedef {keyof Values | "step" | "folding" | "playing" | "marks"} Part
+ */
+
+export class State {
+  constructor() {
+    /** @readonly @type {Values["data"]} */ this.data = null;
+    /** @readonly @type {Values["session"]} */ this.session = null;
+    /** @readonly @type {Values["theme"]} */ this.theme = null;
+    /** @readonly @type {Values["selected"]} */ this.selected = null;
+    /** @readonly @type {Values["overlays"]} */ this.overlays = new Map();
+    /** @readonly @type {Values["wanted"]} */ this.wanted = null;
+    /** @type {Selection | null} of the last time it was asked for */ this.made = null;
+    /** @type {{parts: Set<Part>, act: () => void}[]} */ this.watchers = [];
+  }
+
+  /** What is selected in the graph that is shown. @returns {Selection | null} */
+  get selection() {
+    const { session, selected, made } = this;
+    if (!session || selected === null) return null;
+    if (made?.session !== session || made.id !== selected)
+      this.made = new Selection(session, selected);
+    return this.made;
+  }
+
+  /** The overlay that is shown. @returns {Overlay | null} */
+  get overlay() {
+    return (this.wanted !== null && this.overlays.get(this.wanted)) || null;
+  }
+
+  /** @param {Partial<Values>} values */
+  set(values) {
+    Object.assign(this, values);
+    this.changed(.../** @type {Part[]} */ (Object.keys(values)));
+  }
+
+  /** Tell those who watch any of these parts, each once. @param {Part[]} parts */
+  changed(...parts) {
+    for (const watcher of this.watchers)
+      if (parts.some((part) => watcher.parts.has(part))) watcher.act();
+  }
+
+  /** @param {Part[]} parts @param {() => void} act after any of them has changed */
+  watch(parts, act) {
+    this.watchers.push({ parts: new Set(parts), act });
+  }
+}
