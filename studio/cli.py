@@ -13,6 +13,7 @@ from optimizer.errors import StudioError
 from studio.commands import BAD_INPUT, OUR_BUG
 from studio.commands.output import plain, say
 from studio.numbers import counted
+from studio.postponed import postpone
 
 COMMANDS = {
     "studio": "open the browser studio",
@@ -29,6 +30,8 @@ COMMANDS = {
 """Each a module of `studio.commands`. Only the one that is called is imported: all of them take
 longer than most commands do."""
 
+THREADED = frozenset({"studio", "bench"})
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
@@ -40,6 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     words = sys.argv[1:] if argv is None else argv
     called = next((word for word in words if word in COMMANDS), None)
+    if argv is None and called not in THREADED:  # a process of its own
+        postpone()
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary)
         if name == called:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any
 
 from optimizer.source import open_source
-from profiling.workers import default_pool
+from profiling.workers import WorkerPool
 from studio.commands import DONE
 from studio.commands.models import model_path
 from studio.commands.output import plain, print_json, table
@@ -29,7 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
         StudioError: it cannot be opened.
     """
     path = model_path(arguments.model)
-    summary = summary_json(open_source(Path(path), isolate=default_pool()))
+    with contextlib.closing(WorkerPool(modules=())) as pool:
+        summary = summary_json(open_source(Path(path), isolate=pool))
     if arguments.json:
         print_json(summary)
     else:

@@ -24,6 +24,10 @@ def add(left: int, right: int) -> int:
     return left + right
 
 
+def loaded(name: str) -> bool:
+    return name in sys.modules
+
+
 def whereabouts() -> tuple[int, int, str, list[str]]:
     """(process, process group, working folder, files in it)."""
     return os.getpid(), os.getpgid(0), os.getcwd(), os.listdir()  # noqa: PTH109, PTH208

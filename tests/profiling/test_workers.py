@@ -65,6 +65,12 @@ def test_a_job_returns_its_result(pool: WorkerPool) -> None:
     assert pool(jobs.add, 2, 3) == 5
 
 
+def test_a_pool_without_modules_leaves_imports_to_its_jobs(pool: WorkerPool) -> None:
+    assert pool(jobs.loaded, "onnxruntime")
+    with contextlib.closing(WorkerPool(modules=())) as bare:
+        assert not bare(jobs.loaded, "onnxruntime")
+
+
 def test_a_job_runs_in_its_own_process_group_and_an_empty_private_folder(pool: WorkerPool) -> None:
     pid, group, folder, files = pool(jobs.whereabouts)
     assert pid == group
