@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 from viewer_films import arena_of
+from viewer_scripts import rested, told
 from viewer_server import fixture
 
 from optimizer.memory.lazy_allocator import LazyAllocator, film
@@ -40,18 +41,6 @@ GOLD = """(where) => {
   for (let i = 0; i < d.length; i += 4)
     if (Math.abs(d[i] - 224) < 8 && Math.abs(d[i + 1] - 161) < 8 && d[i + 2] < 12) n++;
   return n;
-}"""
-STILL = """async () => {
-  let before = "", frames = 0;
-  while (frames < 10) {
-    await new Promise(requestAnimationFrame);
-    const { node, moving } = window.__passlens.film;
-    const where = node === null ? null : window.__passlensWhere(node, 1);
-    const now = JSON.stringify(where);
-    const shown = where === null || where.width > 0;
-    frames = !moving && shown && now === before ? frames + 1 : 0;
-    before = now;
-  }
 }"""
 MOVING = """async (key) => {
   const seen = new Set();
@@ -122,11 +111,11 @@ def test_it_opens_where_the_arena_is_largest_and_tells_only_where_it_rests(
     states = python_states("cnn8")
     most = states[-1]["held"]
     at(page, next(i for i, one in enumerate(states) if one["held"] == most))
-    page.wait_for_timeout(1300)
+    told(page)
     assert page.evaluate("window.__sent") == []
     for key in ("Home", "ArrowRight", "ArrowRight", "End", " ", "ArrowLeft"):
         page.keyboard.press(key)
-    page.wait_for_timeout(1300)
+    told(page)
     place = {"film": "film-cnn8", "event": state(page)["at"]}
     assert page.evaluate("window.__sent") == [["state", "event", place]]
     assert page.evaluate("__passlens.errors") == []
@@ -165,7 +154,7 @@ def test_space_plays_from_the_beginning_and_pauses(opened: Opened) -> None:
     page.wait_for_function("!__passlens.film.playing")
     here = state(page)["at"]
     assert here < state(page)["count"]
-    page.wait_for_timeout(300)
+    rested(page)
     assert state(page)["at"] == here
     page.keyboard.press(">")
     assert page.get_by_role("combobox", name="Playing speed").input_value() == "64"
@@ -184,7 +173,7 @@ def test_the_node_that_runs_is_lit_and_in_sight(opened: Opened) -> None:
     page = opened("fixture=cnn8&mode=film")
     for key in ("Home", "ArrowRight", "End", "ArrowLeft"):
         page.keyboard.press(key)
-        page.evaluate(STILL)
+        rested(page)
         lit = state(page)["node"]
         if lit is None:
             continue
@@ -199,7 +188,7 @@ def test_a_closed_group_lights_up_for_the_node_in_it(opened: Opened) -> None:
     page = opened("fixture=cnn8&mode=film")
     page.keyboard.press("E")
     page.keyboard.press("ArrowRight")
-    page.evaluate(STILL)
+    rested(page)
     where = page.evaluate("(id) => __passlensWhere(id, 1)", state(page)["node"])
     assert where["kind"] == "closed"
     assert page.evaluate(GOLD, where) > 60
@@ -269,7 +258,7 @@ def test_a_click_on_a_node_goes_to_where_it_runs(opened: Opened) -> None:
     page.keyboard.press("Home")
     at(page, 0)
     page.keyboard.press("0")
-    page.wait_for_timeout(500)
+    rested(page)
     where = page.evaluate("(id) => __passlensWhere(id, 1)", "n4")
     page.mouse.click(where["x"] + where["width"] / 2, where["y"] + 12)
     page.wait_for_function("__passlens.film.node === 'n4' && __passlens.film.at > 1")
@@ -280,7 +269,7 @@ def test_a_graph_far_away_still_lights_the_node(opened: Opened) -> None:
     page.keyboard.press("f")
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(500)
+    rested(page)
     assert page.evaluate("__passlens.errors") == []
 
 
@@ -295,7 +284,7 @@ def test_names_from_the_model_stay_text(opened: Opened) -> None:
     page = opened("fixture=hostile&mode=film")
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(300)
+    rested(page)
     assert page.locator(".pl-film img").count() == 0
     assert page.title() == "harness"
 

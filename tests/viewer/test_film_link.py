@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
+from viewer_scripts import told
 
 pytestmark = pytest.mark.browser
 
 Opened = Callable[..., Page]
-REST_MS = 1300  # longer than the second of rest after which the page is told
 TOLD = "window.__sent.map(([kind, name, value]) => [kind, name, value.film, value.event])"
 
 
@@ -24,7 +24,7 @@ def test_it_opens_at_the_event_of_the_link_and_tells_nothing(opened: Opened) -> 
     at(page, 12)
     page.keyboard.press("f")
     page.keyboard.press("E")
-    page.wait_for_timeout(REST_MS)
+    told(page)
     assert page.evaluate(TOLD) == []
 
 
@@ -45,11 +45,11 @@ def test_somebody_who_has_come_to_rest_is_told_of_once(opened: Opened) -> None:
     page = opened("fixture=cnn8&mode=film")
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
-    page.wait_for_timeout(REST_MS)
+    told(page)
     assert page.evaluate(TOLD) == [["state", "event", "film-cnn8", 2]]
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(REST_MS)
+    told(page)
     assert len(page.evaluate(TOLD)) == 1
 
 
@@ -62,7 +62,7 @@ def test_nothing_is_told_while_it_plays(opened: Opened) -> None:
     assert page.evaluate("__passlens.film.playing")
     assert page.evaluate(TOLD) == []
     page.keyboard.press(" ")
-    page.wait_for_timeout(REST_MS)
+    told(page)
     here = page.evaluate("__passlens.film.at")
     assert page.evaluate(TOLD) == [["state", "event", "film-cnn8", here]]
 
@@ -73,7 +73,7 @@ def test_what_the_page_answers_moves_nothing(opened: Opened) -> None:
     page.wait_for_function("window.__sent.length === 1")
     page.keyboard.press("ArrowRight")
     page.evaluate("update({ event: 13 })")
-    page.wait_for_timeout(REST_MS)
+    told(page)
     at(page, 14)
     assert page.evaluate(TOLD)[1:] == [["state", "event", "film-cnn8", 14]]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
-from viewer_scripts import SESSION
+from viewer_scripts import SESSION, rested
 
 pytestmark = pytest.mark.browser
 
@@ -83,7 +83,7 @@ def test_visible_counts_nodes_of_the_after_pane_alone(opened: Opened, name: str)
         page.keyboard.press(pane)
         for key in ("End", "Home", "ArrowRight"):
             page.keyboard.press(key)
-            page.wait_for_timeout(60)
+            rested(page)
             assert count(page)["visible"] == count(page)["total"]
 
 
@@ -119,5 +119,4 @@ def test_the_link_of_a_step_carries_what_the_viewer_knows(opened: Opened) -> Non
     assert query["open"] == "-/layer1/block.0"
     assert link.inner_text() == "Copied"
     link.click()
-    page.wait_for_timeout(1500)
-    assert link.inner_text() == "Copy link"
+    link.filter(has_text="Copy link").wait_for()

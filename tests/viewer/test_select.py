@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
+from viewer_scripts import rested
 
 pytestmark = pytest.mark.browser
 
@@ -37,5 +38,5 @@ def test_the_same_answer_again_leaves_the_view_where_the_hand_put_it(opened: Ope
     page.keyboard.press("0")
     page.wait_for_function(f"!({IN_SIGHT})('n300')")
     page.evaluate("update({ seq: 2, select: ['n300'] })")
-    page.wait_for_timeout(600)
+    rested(page)
     assert not page.evaluate(IN_SIGHT, "n300")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
+from viewer_scripts import rested
 
 pytestmark = pytest.mark.browser
 
@@ -66,13 +67,13 @@ def test_key_and_button_colour_both_panes_by_time(opened: Opened) -> None:
     page.keyboard.press("t")
     page.locator(".pl-numbers").wait_for()
     assert "1 ms" in page.locator(".pl-numbers").inner_text()
-    page.wait_for_timeout(100)
+    rested(page)
     assert all(a != b for a, b in zip(plain, page.evaluate(PICTURES), strict=True))
     page.get_by_role("button", name="first run").click()
     assert "2 ms" in page.locator(".pl-numbers").inner_text()
     page.get_by_role("button", name=BUTTON).click()
     assert not page.locator(".pl-numbers").is_visible()
-    page.wait_for_timeout(100)
+    rested(page)
     assert page.evaluate(PICTURES) == plain
 
 

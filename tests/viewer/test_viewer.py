@@ -7,10 +7,16 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
+from viewer_scripts import rested, told
 
 pytestmark = pytest.mark.browser
 
 Opened = Callable[..., Page]
+
+FILLED = """(height) => {
+  const { bottom } = shadow.querySelector(".pl-root").getBoundingClientRect();
+  return innerHeight === height && scrollY === 0 && height - 20 <= bottom && bottom <= height;
+}"""
 
 
 def status(page: Page) -> dict[str, Any]:
@@ -54,12 +60,12 @@ def test_arrow_keys_step_and_brackets_jump_by_pass(opened: Opened) -> None:
 
 def test_nothing_is_sent_on_load_and_the_view_after_a_second_of_rest(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=0")
-    page.wait_for_timeout(1300)
+    told(page)
     assert sent(page) == []
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.wait_for_function("__sent.length > 0")
-    page.wait_for_timeout(300)
+    told(page)
     (kind, name, value), *rest = sent(page)
     assert (kind, name, rest) == ("state", "view", [])
     assert value["step"] == 2
@@ -122,7 +128,7 @@ def test_a_selected_node_is_lit_in_both_panes_with_its_details(opened: Opened) -
     page.keyboard.press("Enter")
     assert selection(page) == "GlobalAveragePool"
     page.keyboard.press("Escape")
-    page.wait_for_timeout(500)
+    rested(page)
     reds = page.evaluate("""() => [...shadow.querySelectorAll(".pl-pane > canvas")].map((c) => {
       const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
       let n = 0;
@@ -169,7 +175,7 @@ def test_a_click_on_its_arrow_folds_a_group_and_keeps_it_in_place(opened: Opened
     assert was["kind"] == "open"
     page.mouse.click(was["x"] + 12, was["y"] + 12)
     page.wait_for_function(f"__passlens.visible < {before}")
-    page.wait_for_timeout(500)
+    rested(page)
     now = where(page, group)
     assert now["kind"] == "closed"
     assert abs(now["y"] - was["y"]) < 1.5
@@ -182,7 +188,7 @@ def test_the_same_node_stands_at_the_same_height_in_both_panes(opened: Opened) -
     page = opened("fixture=cnn8&step=12")
     for key in ("ArrowRight", "ArrowRight", "]", "End"):
         page.keyboard.press(key)
-        page.wait_for_timeout(900)
+        rested(page)
         middle = page.locator(".pl-pane > canvas").first.bounding_box()
         assert middle is not None
         centre = middle["y"] + middle["height"] / 2
@@ -211,7 +217,7 @@ def test_hostile_names_stay_text(opened: Opened) -> None:
         page.keyboard.press("Enter")
         page.keyboard.press("Escape")
     page.get_by_text("Nodes as a list").click()
-    page.wait_for_timeout(200)
+    page.get_by_label("Nodes that are drawn").get_by_role("listitem").first.wait_for()
     assert page.title() == "harness"
     assert page.evaluate("shadow.querySelectorAll('img, script').length") == 0
     assert "onerror" in page.locator(".pl-details").inner_text()
@@ -260,19 +266,16 @@ def test_the_page_never_scrolls_and_the_viewer_fills_it(opened: Opened) -> None:
     page = opened("fixture=cnn8")
     for height in (800, 640):
         page.set_viewport_size({"width": 1100, "height": height})
-        page.wait_for_timeout(120)
-        box = page.locator(".pl-root").bounding_box()
-        assert box is not None
-        assert height - 20 <= box["y"] + box["height"] <= height
+        page.wait_for_function(FILLED, arg=height)
 
 
 def test_the_old_trace_stays_while_a_new_one_is_made(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=9")
     busy = "{ text: 'Optimizing', fraction: 0.4, cancel: true }"
     page.evaluate(f"update({{ steps: null, busy: {busy} }})")
-    page.wait_for_timeout(200)
+    page.locator(".pl-note", has_text="Optimizing").wait_for()
+    rested(page)
     assert status(page)["step"] == 9
-    assert page.locator(".pl-note").inner_text().startswith("Optimizing")
     page.get_by_role("button", name="Cancel").click()
     assert ["trigger", "cancel", True] in sent(page)
     page.evaluate("update({ busy: null, steps: { key: 'new', url: '/steps/cnn8.json?new' } })")
@@ -304,6 +307,5 @@ def test_unmounting_removes_everything(opened: Opened) -> None:
 
 def test_a_cleanup_while_the_page_still_shows_the_viewer_is_passed_over(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=3")
-    page.evaluate("__cleanup()")
-    page.wait_for_timeout(100)
+    page.evaluate("(__cleanup(), new Promise((done) => setTimeout(done)))")
     assert page.locator(".pl-root").count() == 1

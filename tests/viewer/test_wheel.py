@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
+from viewer_scripts import rested
 
 pytestmark = pytest.mark.browser
 
@@ -68,7 +69,7 @@ def test_one_key_opens_a_large_graph_one_level_at_a_time(opened: Callable[..., P
     for _ in range(3):
         seen.append(page.evaluate("__passlens.visible"))
         page.keyboard.press("e")
-        page.wait_for_timeout(900)
+        rested(page)
     seen.append(page.evaluate("__passlens.visible"))
     assert seen == sorted(seen)
     assert seen[-1] > seen[0]

@@ -29,6 +29,10 @@ from studio.memory.film.table import film_table
 from studio.memory.request import ArenaRequest
 
 REQUEST = ArenaRequest(0, sizes=(("batch", 1),))
+QUIET = """() => {
+  const app = document.querySelector("[data-testid=stApp]");
+  return __passlens.resting && !__passlens.untold && app.dataset.testScriptState === "notRunning";
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +171,7 @@ def test_the_film_plays_in_the_app_and_tells_the_server_once_where_it_rests(
     page.on("websocket", partial(_listen, asked))
     page.goto(f"{app_url}/memory?model=tour&memory=film&sizes=batch:1,seq:64")
     page.wait_for_function("window.__passlens?.ready && __passlens.film", timeout=120_000)
-    page.wait_for_timeout(1500)
+    page.wait_for_function(QUIET)
     assert any(one.startswith("frame") for one in asked)
     asked.clear()
     page.keyboard.press("End")
@@ -183,7 +187,7 @@ def test_the_film_plays_in_the_app_and_tells_the_server_once_where_it_rests(
     assert asked == []
     event = page.evaluate("__passlens.film.at")
     page.wait_for_url(f"**&event={event}")
-    page.wait_for_timeout(1500)
+    page.wait_for_function(QUIET)
     assert len(asked) == 1
     assert asked[0].startswith("frame")
     page.get_by_text("Every event as a table").click()

@@ -29,6 +29,7 @@ export class Navigator {
     this.play.stop();
     this.lent.clear();
     window.clearTimeout(this.settling);
+    this.settling = 0;
   }
 
   /** @param {number} step @param {{dragging?: boolean, quiet?: boolean}} [how] */
@@ -91,6 +92,7 @@ export class Navigator {
    * before.
    */
   #settle() {
+    this.settling = 0;
     const { viewer } = this;
     const s = viewer.session;
     viewer.live.step();

@@ -79,10 +79,11 @@ export class Report {
   }
 
   publish() {
-    const { session: s, stage, shell, loaded, data } = this.viewer;
+    const { session: s, stage, shell, loaded, data, nav } = this.viewer;
     const { picture, width } = stage.panes[1];
     const drawn = picture !== null && width > 0;
     const current = data !== null && wanted(data) === loaded;
+    const untold = () => this.timer !== 0;
     /** @type {any} */ (window).__passlens = {
       ready: this.loaded && current && drawn && shell.film.ready,
       version: this.version,
@@ -95,6 +96,14 @@ export class Report {
       toggleMs: this.toggleMs,
       strip: shell.scrubber.report(),
       film: shell.film.report(),
+      /** Nothing is being drawn or moved, and nothing follows of itself. */
+      get resting() {
+        return !stage.frame && !shell.film.frame && !nav.settling;
+      },
+      /** The outside will hear of something as soon as the hand has rested. */
+      get untold() {
+        return untold();
+      },
     };
     /** @type {any} */ (window).__passlensWhere = (
       /** @type {string} */ id,
