@@ -48,7 +48,7 @@ def measured(pool: WorkerPool, model_id: str, *, seconds: float) -> list[Recordi
     store, workspace = Store(pool), Workspace(model=model_id)
     model = store.open_file(gallery.open_path(model_id), name=model_id)
     run = store.run(model, workspace.pipeline())
-    chosen = chosen_of(workspace, last=int(run.result["steps"]))
+    chosen = chosen_of(workspace, last=int(run.result.steps))
     race = run_race(
         store, pool, (model, run), RaceRequest(chosen.asked, seconds),
         progress=_say, cancelled=_never,

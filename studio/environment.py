@@ -13,3 +13,6 @@ DATABASE_URL = "PASSLENS_DATABASE_URL"
 
 FIRST_MODEL = "PASSLENS_FIRST_MODEL"
 """Opened when the server starts; set by `passlens studio`."""
+
+CACHE_LIMIT = "PASSLENS_CACHE_GIB"
+"""How large the cache may grow, in GiB; what was not used for longest goes first."""

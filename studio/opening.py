@@ -9,7 +9,8 @@ from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
 from optimizer.pipeline import Pipeline
-from studio.artifacts.store import OpenedModel, OpenedRun, run_key
+from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
+from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.services import store, tasks
@@ -59,12 +60,12 @@ def _run_task(pipeline: Pipeline, model: OpenedModel) -> Task[OpenedRun]:
     )
 
 
-def verify_task(model: OpenedModel, run: OpenedRun) -> Task[dict[str, str]]:
+def verify_task(model: OpenedModel, run: OpenedRun) -> Task[Verified]:
     """Comparing the optimized model with its source."""
     return tasks().start(("verify", model.key, run.key), partial(store().verified, model, run))
 
 
-def verification(model: OpenedModel, run: OpenedRun) -> Task[dict[str, str]] | None:
+def verification(model: OpenedModel, run: OpenedRun) -> Task[Verified] | None:
     """The same, if somebody has begun it."""
     return tasks().get(("verify", model.key, run.key))
 

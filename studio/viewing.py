@@ -8,7 +8,7 @@ from typing import Any
 
 from optimizer.pipeline import preset_names
 from optimizer.registry import FAMILIES, passes
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.graphview.catalogue import catalogue
 from studio.memory.film.job import film_url
 from studio.memory.request import ArenaRequest
@@ -38,7 +38,7 @@ def workbench(
     workspace: Workspace,
     opening: Task[OpenedModel],
     running: Task[OpenedRun] | None,
-    verifying: Task[dict[str, str]] | None = None,
+    verifying: Task[Verified] | None = None,
     *,
     versus: Task[OpenedRun] | None = None,
 ) -> Descriptor:
@@ -109,7 +109,7 @@ def _versus(
     }
 
 
-def _verified(task: Task[dict[str, str]] | None) -> dict[str, str] | None:
+def _verified(task: Task[Verified] | None) -> dict[str, str] | None:
     """Whether the outputs are equal, as far as it is known."""
     if task is None:
         return None
@@ -117,7 +117,7 @@ def _verified(task: Task[dict[str, str]] | None) -> dict[str, str] | None:
         return {"verdict": "running", "text": "Comparing the outputs with the source's."}
     if task.error is not None:
         return {"verdict": "not_run", "text": task.error.message}
-    return task.result
+    return asdict(task.result) if task.result is not None else None
 
 
 def _graph(model: OpenedModel) -> dict[str, str]:

@@ -18,25 +18,28 @@ import graphviz
 from optimizer.errors import RunError, StudioError
 from optimizer.isolation import Progress, within_worker
 from optimizer.model.graph import Model, count_nodes
+from optimizer.model.limits import JobLimits
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import Stop, optimize
+from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
 from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace_file import open_trace_over, save_trace
+from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import complete
+from studio.artifacts.artifact import Artifact, File
 from studio.artifacts.code_version import code_version
+from studio.artifacts.opened import RESULT_FORM, SOURCE, TRACE, RunResult
 from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.steps_file import steps_json
 from studio.graphview.summary import summary_json
 
-SOURCE = "source.onnx"
 GRAPH = "graph.json.gz"
 SUMMARY = "summary.json"
 STEPS = "steps.json.gz"
-TRACE = "trace.zip"
 RESULT = "result.json"
+WHOLE_TRACE = "run.trace"
 
 INLINE_BYTES = 1 << 20
 """More weights than this stand beside the source: every job reads it again."""
@@ -108,7 +111,7 @@ def rewrite_model(
     Raises:
         StudioError: the model may not be optimized.
     """
-    model = _source(folder)
+    model = load_path(folder / SOURCE)
     nodes_before = count_nodes(model.ir.graph)
     trace = optimize(model, Pipeline.from_json(pipeline), stop=Stop(), progress=progress)
     nodes_after = count_nodes(model.ir.graph)
@@ -119,51 +122,71 @@ def rewrite_model(
     groups = groups_of(model.ir.graph)
     steps = steps_json(cursor, key=target.name, graph_key=folder.name, groups=groups)
     _write_gzip(target / STEPS, steps)
-    result = {
-        "steps": trace.steps,
-        "nodes": [nodes_before, nodes_after],
-        "seconds": trace.seconds,
-        "stopped": trace.stopped,
-        "exact": trace.is_exact,
-        "totals": steps["totals"],
-    }
-    (target / RESULT).write_text(_dump(result))
+    totals = {metric: (first, last) for metric, (first, last) in steps["totals"].items()}
+    nodes = (nodes_before, nodes_after)
+    result = RunResult(trace.steps, nodes, trace.seconds, trace.stopped, trace.is_exact, totals)
+    (target / RESULT).write_bytes(RESULT_FORM.dumps(result))
 
 
-def materialize(folder: Path, trace: Path, step: int, target: Path) -> None:
+def write_step(files: TraceFiles, step: int, folder: Path, *, progress: Progress) -> None:
     """Write the ONNX file of a step.
 
     Raises:
         TraceError: there is no such step.
     """
-    cursor = open_trace_over(trace, _source(folder).ir)
-    write(cursor.seek(step), target)
+    progress("writing the model", 0.5)
+    write(graph_at(files, step), folder / _step_file(step))
 
 
-def export_trace(folder: Path, trace: Path, target: Path) -> None:
+def write_trace(files: TraceFiles, request: None, folder: Path, *, progress: Progress) -> None:
     """Write the whole trace, source included, as one file."""
-    cursor = open_trace_over(trace, _source(folder).ir)
-    save_trace(cursor, target)
+    del request
+    progress("writing the trace", 0.5)
+    with trace_cursor(files) as cursor:
+        save_trace(cursor, folder / WHOLE_TRACE)
 
 
-def picture(folder: Path, trace: Path, view: PictureRequest, target: Path) -> None:
+def draw(files: TraceFiles, view: PictureRequest, folder: Path, *, progress: Progress) -> None:
     """Draw a step, folded as asked, with Graphviz (or write its DOT source).
 
     Raises:
         StudioError: there are too many boxes, or no `dot` on this machine.
     """
-    model = open_trace_over(trace, _source(folder).ir).seek(view.step)
+    progress("laying out the picture", 0.2)
+    model = graph_at(files, view.step)
     drawing = graph_json(model.graph, key="", name="", groups=groups_of(model.graph))
     boxes = box_count(drawing, open_groups=view.open)
     if boxes > MOST_DRAWN and view.format != "dot":
         raise StudioError(
             f"{boxes} boxes are too many for a picture (limit {MOST_DRAWN}); close some groups."
         )
-    text = dot_text(drawing, open_groups=view.open)
+    text, target = dot_text(drawing, open_groups=view.open), folder / _picture_file(view)
     if view.format == "dot":
         target.write_text(text)
     else:
         target.write_bytes(_render(text, view.format))
+
+
+def _step_file(step: int) -> str:
+    return f"step-{step}.onnx"
+
+
+def _picture_file(view: PictureRequest) -> str:
+    return f"step-{view.step}.{view.format}"
+
+
+STEP: Artifact[int, Path] = Artifact("step", write_step, File(_step_file), limits=JobLimits())
+"""The ONNX file of a step."""
+
+EXPORTED: Artifact[None, Path] = Artifact(
+    "trace", write_trace, File(lambda _: WHOLE_TRACE), limits=JobLimits()
+)
+"""The trace as a file of its own, with its source."""
+
+PICTURE: Artifact[PictureRequest, Path] = Artifact(
+    "picture", draw, File(_picture_file), limits=JobLimits(seconds=60)
+)
+"""A picture of a step; too many boxes, or no `dot`, are an error."""
 
 
 def _render(text: str, file_format: str) -> bytes:
@@ -181,10 +204,6 @@ def _load(request: OpenRequest) -> Model:
         return load_path(request.path)
     data = request.path.read_bytes()
     return load_bytes(data, name=request.name, companions=request.companions)
-
-
-def _source(folder: Path) -> Model:
-    return load_path(folder / SOURCE)
 
 
 def _no_native(function: Callable[..., Any], *args: object, **options: object) -> Any:

@@ -1,57 +1,56 @@
-"""Opened models and their traces on disk, by content hash, shared by every browser session.
+"""Opened models, their runs and what is made of these, by content hash, for every browser session.
 
-    models/<model key>/            source.onnx[.data]  graph.json.gz  summary.json
-    models/<model key>/<run key>/  steps.json.gz  trace.zip  result.json
+    models/<model key>/                            source.onnx[.data]  graph.json.gz  summary.json
+    models/<model key>/<run key>/                  steps.json.gz  trace.zip  result.json
+    models/<model key>/<run key>/<kind>-<key>/     what an `Artifact` of that kind made
 
-Folders are made beside their place and moved in whole, so a folder that exists is complete.
+A folder that exists is complete; what is not there is made by whoever wants it first, and may be
+gone again when the cache is full. A model stays as long as an `OpenedModel` or `OpenedRun` of it
+is held anywhere.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from optimizer.codec import Format
 from optimizer.errors import StudioError, WorkerCrashed, quoted
 from optimizer.isolation import Isolate, Progress
-from optimizer.model.limits import JobLimits
 from optimizer.pipeline import Pipeline
 from optimizer.verify import verify
 from studio.artifacts import jobs
+from studio.artifacts.artifact import Artifact, Value
+from studio.artifacts.atomic_folder import mark_used, obtain, remove_folder
 from studio.artifacts.cache_folder import cache_folder
 from studio.artifacts.code_version import code_version
+from studio.artifacts.contents import KEY, MODELS, pin, shrink
+from studio.artifacts.model_files import key_of, model_among, side_files
+from studio.artifacts.opened import (
+    RESULT_FORM,
+    SOURCE,
+    OpenedModel,
+    OpenedRun,
+    Pin,
+    Subject,
+    Verified,
+)
 from studio.commands.verify import verdict_text
-from studio.numbers import counted
-from studio.whole import made_whole
 
-FORMAT = "1"
-"""Part of every key: raised when the files' meaning changes."""
-
-_KEY = re.compile(r"[0-9a-f]{16}")
 Cancelled = Callable[[], bool]
+Request = TypeVar("Request")
+Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedModel:
-    """A model in the store."""
-
-    key: str
-    folder: Path
-    summary: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedRun:
-    """One run of a pipeline over a model in the store."""
-
-    key: str
-    folder: Path
-    result: dict[str, Any]
+VERIFIED = Value(Format(Verified, "passlens.verified/1", "verification"))
 
 
 class Store:
@@ -60,6 +59,8 @@ class Store:
     def __init__(self, isolate: Isolate, *, root: Path | None = None) -> None:
         self._isolate = isolate
         self.root = root or cache_folder()
+        self._pins = weakref.WeakValueDictionary[str, Pin]()
+        self._pinning = threading.Lock()
 
     def open_file(
         self,
@@ -78,8 +79,8 @@ class Store:
         if not path.is_file():
             raise StudioError(f"There is no file {quoted(str(path))} on this machine.")
         mark = path.stat()
-        side = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in _beside(path))
-        key = _key(str(path.resolve()), mark.st_size, mark.st_mtime_ns, side, bind or {}, name)
+        side = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in side_files(path))
+        key = key_of(str(path.resolve()), mark.st_size, mark.st_mtime_ns, side, bind or {}, name)
         request = jobs.OpenRequest(key, name, path, None, bind or {})
         return self._opened(request, progress, cancelled)
 
@@ -95,14 +96,14 @@ class Store:
         Raises:
             StudioError: no file or more than one looks like the model, or it cannot be opened.
         """
-        name = _model_file(files)
+        name = model_among(files)
         hashes = {n: hashlib.sha256(data).hexdigest() for n, data in sorted(files.items())}
         with tempfile.TemporaryDirectory(prefix="passlens-upload-") as folder:
             paths: dict[str, Path] = {}
             for index, (label, data) in enumerate(files.items()):
                 paths[label] = Path(folder) / f"{index}.bin"  # never the visitor's own name
                 paths[label].write_bytes(data)
-            request = jobs.OpenRequest(_key(hashes, name), name, paths.pop(name), paths, {})
+            request = jobs.OpenRequest(key_of(hashes, name), name, paths.pop(name), paths, {})
             return self._opened(request, progress, cancelled)
 
     def model(self, key: str) -> OpenedModel | None:
@@ -110,7 +111,12 @@ class Store:
         folder = self._model_folder(key)
         if folder is None or not folder.is_dir():
             return None
-        return OpenedModel(key, folder, json.loads((folder / jobs.SUMMARY).read_text()))
+        held = self._pin(folder)
+        try:
+            summary = _summary(folder)
+        except FileNotFoundError:  # it was being removed
+            return None
+        return OpenedModel(key, folder, summary, held)
 
     def run(
         self,
@@ -130,17 +136,45 @@ class Store:
         optimizable = model.summary["statuses"]["optimizable"]
         if not optimizable["ok"]:
             raise StudioError(optimizable["reason"])
-        if not folder.is_dir():
-            with made_whole(folder) as target:
-                self._isolate(
-                    jobs.rewrite_model,
-                    model.folder,
-                    target,
-                    pipeline.to_json(),
-                    progress=progress,
-                    cancelled=cancelled,
-                )
-        return OpenedRun(key, folder, json.loads((folder / jobs.RESULT).read_text()))
+
+        def make(draft: Path) -> None:
+            self._isolate(
+                jobs.rewrite_model, model.folder, draft, pipeline.to_json(),
+                progress=progress, cancelled=cancelled,
+            )  # fmt: skip
+
+        self._obtain(folder, make, progress=progress, cancelled=cancelled)
+        return OpenedRun(
+            key, folder, RESULT_FORM.loads((folder / jobs.RESULT).read_bytes()), model.pin
+        )
+
+    def get(
+        self,
+        artifact: Artifact[Request, Result],
+        subject: Subject,
+        request: Request,
+        *,
+        progress: Progress | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> Result:
+        """What an artifact of a run is for a request; a worker makes it on first use.
+
+        Raises:
+            StudioError: what the worker raises, or it died, or it is no longer wanted.
+        """
+        files = subject[1].files
+
+        def make(draft: Path) -> None:
+            self._isolate(
+                artifact.job(), files, artifact.relevant(request), draft,
+                limits=artifact.limits, progress=progress, cancelled=cancelled,
+            )  # fmt: skip
+
+        folder = subject[1].folder / artifact.name(request)
+        return self._read(
+            folder, make, lambda: artifact.read(folder, request),
+            progress=progress, cancelled=cancelled,
+        )  # fmt: skip
 
     def materialize(self, model: OpenedModel, run: OpenedRun, step: int) -> Path:
         """The ONNX file of a step, made on first use.
@@ -148,12 +182,7 @@ class Store:
         Raises:
             StudioError: there is no such step.
         """
-        target = run.folder / f"step-{step}" / f"step-{step}.onnx"
-        if not target.is_file():
-            with made_whole(target.parent) as folder:
-                trace = run.folder / jobs.TRACE
-                self._isolate(jobs.materialize, model.folder, trace, step, folder / target.name)
-        return target
+        return self.get(jobs.STEP, (model, run), step)
 
     def verified(
         self,
@@ -162,124 +191,112 @@ class Store:
         *,
         progress: Progress | None = None,
         cancelled: Cancelled | None = None,
-    ) -> dict[str, str]:
-        """Whether the optimized model computes what the source does: `{verdict, text}`.
+    ) -> Verified:
+        """Whether the optimized model computes what the source does.
 
         Raises:
             StudioError: the last step cannot be written.
         """
-        target = run.folder / "verified" / "verified.json"
-        if not target.is_file():
-            last = self.materialize(model, run, run.result["steps"])
+
+        def make(draft: Path) -> None:
             checked = verify(
-                model.folder / jobs.SOURCE,
-                last,
+                model.folder / SOURCE,
+                self.materialize(model, run, run.result.steps),
                 isolate=self._isolate,
-                exact=run.result["exact"],
+                exact=run.result.exact,
                 progress=progress,
                 cancelled=cancelled,
             )
-            with made_whole(target.parent) as folder:
-                found = {"verdict": checked.verdict, "text": verdict_text(checked)}
-                (folder / target.name).write_text(json.dumps(found))
-        return json.loads(target.read_text())
+            VERIFIED.write(draft, Verified(checked.verdict, verdict_text(checked)))
 
-    def trace(self, model: OpenedModel, run: OpenedRun) -> Path:
-        """The whole trace, source included, as one file; made on first use."""
-        target = run.folder / "export" / "run.trace"
-        if not target.is_file():
-            with made_whole(target.parent) as folder:
-                trace = run.folder / jobs.TRACE
-                self._isolate(jobs.export_trace, model.folder, trace, folder / target.name)
-        return target
-
-    def picture(self, model: OpenedModel, run: OpenedRun, view: jobs.PictureRequest) -> Path:
-        """A picture of a step; made on first use.
-
-        Raises:
-            StudioError: it has too many boxes, or `dot` is missing or does not finish.
-        """
-        key = _key(view.step, view.open)
-        target = run.folder / f"picture-{key}-{view.format}" / f"step-{view.step}.{view.format}"
-        if not target.is_file():
-            with made_whole(target.parent) as folder:
-                self._isolate(
-                    jobs.picture,
-                    model.folder,
-                    run.folder / jobs.TRACE,
-                    view,
-                    folder / target.name,
-                    limits=JobLimits(seconds=60),
-                )
-        return target
+        folder = run.folder / "verified-1"
+        return self._read(
+            folder, make, lambda: VERIFIED.read(folder, None),
+            progress=progress, cancelled=cancelled,
+        )  # fmt: skip
 
     def file(self, model_key: str, run: str | None = None) -> Path | None:
         """The drawing of a model, or the steps of a run, for the HTTP routes."""
         folder = self._model_folder(model_key)
-        if folder is None or (run is not None and _KEY.fullmatch(run) is None):
+        if folder is None or (run is not None and KEY.fullmatch(run) is None):
             return None
         path = folder / jobs.GRAPH if run is None else folder / run / jobs.STEPS
         return path if path.is_file() else None
 
     def _model_folder(self, key: str) -> Path | None:
-        return self.root / "models" / key if _KEY.fullmatch(key) else None
+        return self.root / MODELS / key if KEY.fullmatch(key) else None
 
     def _opened(
         self, request: jobs.OpenRequest, progress: Progress | None, cancelled: Cancelled | None
     ) -> OpenedModel:
-        known = self.model(request.key)
-        if known is not None and known.summary.get("code") == code_version():
-            return known
-        folder = self.root / "models" / request.key
-        with made_whole(folder, anew=known is not None) as target:
+        folder = self.root / MODELS / request.key
+        held = self._pin(folder)
+
+        def make(draft: Path) -> None:
+            work = partial(self._isolate, progress=progress, cancelled=cancelled)
             try:
-                self._isolate(
-                    jobs.open_model, request, target, progress=progress, cancelled=cancelled
-                )
+                work(jobs.open_model, request, draft)
             except WorkerCrashed:  # the native part, most likely: do without it
-                again = replace(request, native=False)
-                self._isolate(
-                    jobs.open_model, again, target, progress=progress, cancelled=cancelled
-                )
-        opened = self.model(request.key)
-        assert opened is not None
-        return opened
+                work(jobs.open_model, replace(request, native=False), draft)
+
+        self._obtain(folder, make, complete=_is_current, progress=progress, cancelled=cancelled)
+        return OpenedModel(request.key, folder, _summary(folder), held)
+
+    def _read(
+        self,
+        folder: Path,
+        make: Callable[[Path], None],
+        read: Callable[[], Result],
+        *,
+        progress: Progress | None,
+        cancelled: Cancelled | None,
+    ) -> Result:
+        """What lies in a folder, made if it is not there, and anew if it cannot be read."""
+        self._obtain(folder, make, progress=progress, cancelled=cancelled)
+        try:
+            return read()
+        except StudioError:  # damaged on the disk, or of an older form
+            remove_folder(folder)
+            self._obtain(folder, make, progress=progress, cancelled=cancelled)
+            return read()
+
+    def _obtain(
+        self,
+        folder: Path,
+        make: Callable[[Path], None],
+        *,
+        complete: Callable[[Path], bool] = Path.is_dir,
+        progress: Progress | None,
+        cancelled: Cancelled | None,
+    ) -> None:
+        """Have it made if it is not there, and note that it and what it lies in are used."""
+        made = obtain(folder, make, complete=complete, progress=progress, cancelled=cancelled)
+        for around in folder.relative_to(self.root / MODELS).parents[:-1]:
+            mark_used(self.root / MODELS / around)
+        if made:
+            shrink(self.root)
+
+    def _pin(self, folder: Path) -> Pin | None:
+        """What keeps a model here; None while it is being removed."""
+        with self._pinning:
+            held = self._pins.get(folder.name)
+            if held is None:
+                lock = pin(folder)
+                if lock is None:
+                    return None
+                held = self._pins[folder.name] = Pin(lock)
+            return held
+
+
+def _is_current(folder: Path) -> bool:
+    """Whether a model is here and was opened by the code as it is."""
+    return folder.is_dir() and _summary(folder).get("code") == code_version()
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / jobs.SUMMARY).read_text())
 
 
 def run_key(pipeline: Pipeline) -> str:
     """The name of a run: equal pipelines, equal names."""
-    return _key(pipeline.to_json(), code_version())
-
-
-def _key(*parts: object) -> str:
-    text = json.dumps([FORMAT, *parts], sort_keys=True, default=list)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _beside(path: Path) -> Iterator[Path]:
-    """Files that may hold the model's weights: their change must be noticed."""
-    for other in path.parent.glob("*"):
-        if other.suffix in {".data", ".bin", ".weights"} and other.is_file():
-            yield other
-
-
-def looks_like_a_model(name: str) -> bool:
-    """By a file's name."""
-    return name.lower().endswith(".onnx")
-
-
-def _model_file(files: dict[str, bytes]) -> str:
-    """Which of several uploaded files is the model.
-
-    Raises:
-        StudioError: none or several could be.
-    """
-    models = [name for name in files if looks_like_a_model(name)]
-    if len(files) == 1:
-        return next(iter(files))
-    if len(models) == 1:
-        return models[0]
-    if not models:
-        raise StudioError("None of these files ends in '.onnx'; add the model itself.")
-    names = ", ".join(quoted(name) for name in models[:3])
-    raise StudioError(f"{counted(len(models), 'model')} at once ({names}); open one at a time.")
+    return key_of(pipeline.to_json(), code_version())

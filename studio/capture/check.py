@@ -13,8 +13,9 @@ from optimizer.source import complete
 from profiling.cuda.eligibility import check_model
 from profiling.cuda.findings import CaptureCheck
 from profiling.workers import WorkerPool
-from studio.artifacts import jobs
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts import opened
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.variants.entrant import Entrant, entrant_key, run_of, step_of
 
 Report = Callable[[str, float], None]
@@ -58,7 +59,7 @@ def check_entrants(
         run = run_of(entrant, store, subject)
         step = step_of(entrant, run)
         check = pool(
-            check_step, subject[0].folder, run.folder / jobs.TRACE, step,
+            check_step, subject[0].folder, run.folder / opened.TRACE, step,
             entrant.config.graph_optimization != "disabled", cancelled=cancelled,
         )  # fmt: skip
         found.append(CheckedEntrant(entrant.label, step, entrant.preset, check))
@@ -71,7 +72,7 @@ def check_step(folder: Path, trace: Path, step: int, folding: bool) -> CaptureCh
     Raises:
         StudioError: there is no such step.
     """
-    source = load_path(folder / jobs.SOURCE)
+    source = load_path(folder / opened.SOURCE)
     at_step = open_trace_over(trace, source.ir).seek(step)
     model = complete(replace(source, ir=at_step), isolate=within_worker)
     return check_model(model, folding=folding)

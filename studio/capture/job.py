@@ -19,7 +19,8 @@ from profiling.cuda.stages_torch import TorchStages, torch_stages
 from profiling.machine import Machine, this_machine
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.capture.check import check_entrants
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 

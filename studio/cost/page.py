@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from profiling.config import RunConfig
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.ablation.job import AblationReport
 from studio.cost.ablation.page import render_ablation, show_ablation
 from studio.cost.break_even.page import render_break_even, show_break_even
@@ -56,7 +56,7 @@ def render() -> None:
 def _roofline(subject: tuple[OpenedModel, OpenedRun], choice: CostChoice) -> None:
     with st.sidebar:
         device = choose_device(choice)
-        variant(choice, int(subject[1].result["steps"]))
+        variant(choice, int(subject[1].result.steps))
     render_roofline(subject, device, choice)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from optimizer.errors import StudioError
 from profiling.worth.waterfall import METRICS, Metric, StepCost
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.cost.prediction.report import PredictedSteps
 
 

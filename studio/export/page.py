@@ -9,9 +9,9 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from studio.artifacts.jobs import PictureRequest
-from studio.artifacts.store import OpenedModel, OpenedRun
-from studio.opening import Report, title_of
+from studio.artifacts.jobs import EXPORTED, PICTURE, PictureRequest
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.opening import title_of
 from studio.page.parts import PATIENCE_S, file_stem, follow, model_and_run, show_error, words
 from studio.services import store, tasks
 from studio.tasks import Task
@@ -40,7 +40,7 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
 
 
 def _step(run: OpenedRun) -> int:
-    last: int = run.result["steps"]
+    last: int = run.result.steps
     chosen = current().view.step
     start = last if chosen is None else min(last, chosen)
     if last == 0:
@@ -58,7 +58,11 @@ def _files(model: OpenedModel, run: OpenedRun, step: int) -> None:
         f"{file_stem()}-step-{step}.onnx",
         partial(store().materialize, model, run, step),
     )
-    _download("Whole trace (.trace)", f"{file_stem()}.trace", partial(store().trace, model, run))
+    _download(
+        "Whole trace (.trace)",
+        f"{file_stem()}.trace",
+        partial(store().get, EXPORTED, (model, run), None),
+    )
     st.caption("`passlens replay`, `verify` and `bisect` read the trace without the model.")
 
 
@@ -91,12 +95,8 @@ def _picture(model: OpenedModel, run: OpenedRun, step: int) -> Format:
 
 def _drawn(model: OpenedModel, run: OpenedRun, step: int, kind: Format) -> Task[Path]:
     request = PictureRequest(step, current().view.open, kind)
-
-    def draw(*, progress: Report, cancelled: object) -> Path:
-        progress("laying out the picture", 0.0)
-        return store().picture(model, run, request)
-
-    return tasks().start(("picture", model.key, run.key, request), draw)
+    work = partial(store().get, PICTURE, (model, run), request)
+    return tasks().start(PICTURE.key((model, run), request), work)
 
 
 def _preview(model: OpenedModel, run: OpenedRun, step: int, kind: Format) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from studio.artifacts.store import OpenedModel
+from studio.artifacts.opened import OpenedModel
 from studio.gallery import gallery
 from studio.services import store, tasks
 from studio.tasks import Task

@@ -30,7 +30,8 @@ from profiling.machine import Machine, this_machine
 from profiling.racing.race import Variant
 from profiling.records import Recording
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.kernels.rows import measurements
 from studio.numbers import counted
 from studio.variants.entrant import Entrant, entrant_key, run_of, variants_of

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from optimizer.isolation import Isolate, Progress
 from optimizer.model.limits import JobLimits
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.whole import made_whole
 
 Subject = tuple[OpenedModel, OpenedRun]

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.memory.film import page as film
 from studio.memory.free_sizes import (
     assumed_sizes,
@@ -94,7 +94,7 @@ def setting_of(model: OpenedModel, run: OpenedRun) -> Setting:
     """What this session has chosen, as far as this run has it."""
     workspace = current()
     choice = workspace.memory
-    last: int = run.result["steps"]
+    last: int = run.result.steps
     step = last if workspace.view.step is None else min(workspace.view.step, last)
     request = ArenaRequest(
         step,

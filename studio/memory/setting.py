@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import MemoryChoice
 from studio.memory.request import ArenaRequest
@@ -30,7 +30,7 @@ class Setting:
     @property
     def last(self) -> int:
         """The trace's last step."""
-        return self.run.result["steps"]
+        return self.run.result.steps
 
     @property
     def order(self) -> str:

@@ -10,7 +10,8 @@ from typing import Literal
 import streamlit as st
 
 from optimizer.errors import Cancelled
-from studio.artifacts.store import OpenedModel, looks_like_a_model
+from studio.artifacts.model_files import looks_like_a_model
+from studio.artifacts.opened import OpenedModel
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.gallery.table import GalleryModel

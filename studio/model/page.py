@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from studio.artifacts.store import OpenedModel
+from studio.artifacts.opened import OpenedModel
 from studio.model.chooser import choose
 from studio.model.facts import facts_html
 from studio.opening import model_task, title_of, try_again

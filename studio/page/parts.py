@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.gallery import gallery
 from studio.numbers import counted
 from studio.opening import model_task, run_task, title_of, try_again

@@ -11,7 +11,7 @@ import streamlit as st
 
 from optimizer.errors import StudioError
 from profiling.records import Filter, Kind, Recording, origin
-from studio.artifacts.store import OpenedModel
+from studio.artifacts.opened import OpenedModel
 from studio.page.parts import go_to, show_error, show_message, words
 from studio.recordings.shipped import Earlier, earlier, model_title
 from studio.services import records

@@ -15,7 +15,8 @@ from profiling.racing.questions import run_races
 from profiling.racing.race import RACE, Race, Timing, Variant
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.race.finding import finding
 from studio.variants.entrant import Entrant, entrant_key, variants_of
 

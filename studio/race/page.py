@@ -36,7 +36,7 @@ def render_section(setting: Setting) -> None:
     dimensions = dimensions_of(setting.model)
     if dimensions:
         _choose_mode(dimensions)
-    if setting.run.result["steps"] == 0 and len({e.step for e in setting.entrants}) == 1:
+    if setting.run.result.steps == 0 and len({e.step for e in setting.entrants}) == 1:
         _no_rewrites(setting)
     if setting.chosen.left_out:
         show_message(with_labels(setting.chosen.left_out), key="left-out")

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from studio.artifacts.store import OpenedModel
+from studio.artifacts.opened import OpenedModel
 from studio.opening import model_task, run_task, try_again, verify_task, versus_task
 from studio.page.parts import LOOK_AGAIN_S, PATIENCE_S, show_failure
 from studio.tasks import Task

@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from profiling.config.question import explained
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.capture import page as capture
 from studio.kernels import page as kernels
 from studio.page.parts import model_and_run, show_message

@@ -13,8 +13,9 @@ from profiling.timeline.origins import Origins, origins_of
 from profiling.timeline.profile import Profile
 from profiling.timeline.turns import profile_in_turns
 from profiling.workers import WorkerPool
-from studio.artifacts import jobs
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts import opened
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.race.job import Keep, graphs_of
 from studio.timeline.node_times import StepTimes, keep_times
 from studio.timeline.result import Profiled, ProfileReport
@@ -102,7 +103,7 @@ def _families(
     found: dict[str, Origins] = {}
     for run in {run.key: run for run in runs}.values():
         steps = {step_of(e, run) for e, r in zip(entrants, runs, strict=True) if r.key == run.key}
-        source, trace = model.folder / jobs.SOURCE, run.folder / jobs.TRACE
+        source, trace = model.folder / opened.SOURCE, run.folder / opened.TRACE
         found[run.key] = pool(origins_of, source, trace, tuple(sorted(steps)))
     return found
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from profiling.timeline.attribution import Kernel
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 
 SCHEMA = "passlens.times/1"
 _FILE = "times.json.gz"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 
 LAST = -1
 """The last step, of a trace that may not be known yet."""
@@ -43,7 +44,7 @@ def run_of(entrant: Entrant, store: Store, subject: tuple[OpenedModel, OpenedRun
 
 def step_of(entrant: Entrant, run: OpenedRun) -> int:
     """The entrant's step as a number, in the run that `run_of` gives."""
-    return int(run.result["steps"]) if entrant.step == LAST else entrant.step
+    return int(run.result.steps) if entrant.step == LAST else entrant.step
 
 
 def variants_of(

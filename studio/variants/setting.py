@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.variants.contradictions import Problem
 from studio.variants.entrant import Entrant
 from studio.variants.problem import show_problem

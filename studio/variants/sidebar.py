@@ -14,7 +14,7 @@ from optimizer.registry import PRESETS
 from profiling.config import RunConfig
 from profiling.config.option import setting_text
 from profiling.config.question import QUESTIONS, As, ask, config_for, explained
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.page.parts import words
 from studio.variants.contradictions import Problem, problem_of, with_mend
 from studio.variants.entrant import LAST as LAST_STEP
@@ -43,7 +43,7 @@ def choose(model: OpenedModel, run: OpenedRun) -> tuple[Chosen, Problem | None]:
 
     Where their options contradict each other: the problem, and the variants as they were before.
     """
-    last: int = run.result["steps"]
+    last: int = run.result.steps
     st.subheader("Variants", anchor=False)
     for index, choice in enumerate(current().choice.entrants):
         _row(index, choice, last=last)

@@ -17,7 +17,8 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.ablation import Ablation, Outcome
 from profiling.worth.measured import RUNS
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
 from studio.cost.waterfall.job import LARGE_BYTES, Keep
@@ -218,7 +219,7 @@ class _Laboratory:
         return replace(found, race=race, raced=("", *ids))
 
     def _variant(self, label: str, run: OpenedRun) -> Variant:
-        path = self.store.materialize(self.model, run, run.result["steps"])
+        path = self.store.materialize(self.model, run, run.result.steps)
         return Variant(label, path, self.request.config)
 
 

@@ -12,7 +12,7 @@ from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.worth.ablation import Ablation
 from profiling.worth.waterfall import Metric, waterfall
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.ablation.figure import ablation_dots, interactions, latency_without
 from studio.cost.ablation.job import (
     AblationReport,

@@ -15,7 +15,8 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.break_even import BreakEven, break_even
 from profiling.worth.measured import RUNS
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.waterfall.job import Keep
 
@@ -122,7 +123,7 @@ def run_break_even(
         StudioError: a step cannot be written, or the source does not run.
     """
     model, run = subject
-    last: int = run.result["steps"]
+    last: int = run.result.steps
     ends = {"source": 0, f"step {last} (optimized)": last}
     variants = [
         Variant(label, store.materialize(model, run, step), request.config)
@@ -135,7 +136,7 @@ def run_break_even(
         progress=progress,
         cancelled=cancelled,
     )
-    seconds: float = run.result["seconds"]
+    seconds: float = run.result.seconds
     name: str = model.summary["name"]
     found = BreakEvenReport(request, race, last, seconds, tune_s, name, model.summary["digest"])
     keep(found.recording())

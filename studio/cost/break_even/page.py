@@ -8,7 +8,7 @@ import streamlit as st
 
 from profiling.config import RunConfig
 from profiling.worth.break_even import BreakEven
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.break_even.figure import break_even_line
 from studio.cost.break_even.job import (
     BreakEvenReport,
@@ -56,7 +56,7 @@ def render_break_even(
 def _explain(run: OpenedRun) -> None:
     st.html(
         '<div class="empty"><h2>When has optimizing paid?</h2>'
-        f"<p>Optimizing took {run.result['seconds']:.3g} s of CPU time. A race of the source"
+        f"<p>Optimizing took {run.result.seconds:.3g} s of CPU time. A race of the source"
         " against the optimized model says what each inference saves, and what creating the"
         " session and the first run cost either way.</p>"
         "<p>Here will be: the number of inferences after which the time is back, with its"

@@ -15,7 +15,7 @@ from optimizer.model.loader import load_path
 from optimizer.rewrite.trace_file import open_trace_over
 from profiling.kernels.block import Block, blocks_of
 from profiling.kernels.workload import TensorSize, describe
-from studio.artifacts import jobs
+from studio.artifacts import opened
 
 MOST_CHAINS = 40
 MOST_NODES = 24
@@ -43,7 +43,7 @@ class Chain:
 
 def find_chains(folder: Path) -> tuple[Chain, ...]:
     """The chains of a model's source, those first that move most between their nodes."""
-    model = load_path(folder / jobs.SOURCE).ir
+    model = load_path(folder / opened.SOURCE).ir
     known, sizes = known_sizes(model.graph), Sizes.of(model.graph)
     groups: dict[str, tuple[Block, str, int]] = {}
     for block in blocks_of(model.graph):
@@ -80,7 +80,7 @@ def block_at(
     Raises:
         StudioError: no step has them, or they are no chain; the message says why.
     """
-    cursor = open_trace_over(trace, load_path(folder / jobs.SOURCE).ir)
+    cursor = open_trace_over(trace, load_path(folder / opened.SOURCE).ir)
     for step in steps:
         model = cursor.seek(min(step, cursor.trace.steps))
         here = {node_id(node) for node in walk_nodes(model.graph)}

@@ -20,8 +20,8 @@ from optimizer.registry import find
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.source import complete
 from profiling.kernels.extract import extract
-from studio.artifacts import jobs
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts import opened
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.fusion.chain import block_at, known_sizes
 from studio.cost.fusion.examples import EXAMPLES
 from studio.cost.fusion.fusion import Fusion, fusion_from_json, fusion_json
@@ -94,7 +94,7 @@ def explained(
     if not folder.is_dir():
         with made_whole(folder) as target:
             isolate(
-                write_fusion, model.folder, run.folder / jobs.TRACE, request, device_json(device),
+                write_fusion, model.folder, run.folder / opened.TRACE, request, device_json(device),
                 target, progress=progress, cancelled=cancelled,
             )  # fmt: skip
     return Explained(fusion_from_json(json.loads((folder / FOUND).read_text())), folder)

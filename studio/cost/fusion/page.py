@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.choice import put, take
 from studio.cost.computed import computed
 from studio.cost.device import choose_device
@@ -84,7 +84,7 @@ def _choose(subject: Subject, choice: CostChoice, chains: tuple[Chain, ...]) -> 
         return ChainRequest(EXAMPLES[chosen].title, example=chosen, dims=_dims(chosen, choice))
     if chosen == SELECTED:
         view = current().view
-        last = int(subject[1].result["steps"])
+        last = int(subject[1].result.steps)
         steps = (0, last if view.step is None else min(view.step, last), last)
         return ChainRequest("Selected nodes", tuple(sorted(view.select)), steps)
     chain = next(chain for chain in chains if chain.id == chosen)

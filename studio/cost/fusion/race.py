@@ -14,7 +14,7 @@ from profiling.racing.plan import Plan
 from profiling.racing.race import Race, Variant
 from profiling.records import Recording
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.fusion.fusion import Fusion
 from studio.cost.fusion.job import AFTER, BEFORE, ChainRequest, Explained
 from studio.numbers import times_text

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.fusion.job import ChainRequest, Explained
 from studio.cost.fusion.race import FusionRaced, fusion_race_key, run_fusion_race
 from studio.cost.link import CostChoice

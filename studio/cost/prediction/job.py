@@ -20,8 +20,8 @@ from optimizer.model.graph import node_id, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace_over
-from studio.artifacts import jobs
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts import opened
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.prediction.report import (
     PredictedGraph,
     PredictedSteps,
@@ -72,7 +72,7 @@ def predicted_steps(
     if not target.is_file():
         with made_whole(target.parent) as folder:
             isolate(
-                write_steps, model.folder, run.folder / jobs.TRACE, device_json(device),
+                write_steps, model.folder, run.folder / opened.TRACE, device_json(device),
                 folder / target.name, progress=progress, cancelled=cancelled,
             )  # fmt: skip
     return steps_from_json(json.loads(target.read_text()))
@@ -103,7 +103,7 @@ def predicted_graph(
     if not target.is_file():
         with made_whole(target.parent) as folder:
             isolate(
-                write_graph, model.folder, run.folder / jobs.TRACE, step, device_json(device),
+                write_graph, model.folder, run.folder / opened.TRACE, step, device_json(device),
                 folder / target.name, progress=progress, cancelled=cancelled,
             )  # fmt: skip
     return graph_from_json(json.loads(target.read_text()))
@@ -139,4 +139,4 @@ def write_graph(folder: Path, trace: Path, step: int, device: dict[str, Any], ta
 
 
 def _opened(folder: Path, trace: Path) -> Cursor:
-    return open_trace_over(trace, load_path(folder / jobs.SOURCE).ir)
+    return open_trace_over(trace, load_path(folder / opened.SOURCE).ir)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from profiling.calibration import CALIBRATED
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.choice import take
 from studio.cost.pieces import Table, picked_key, twin, way_to_node
 from studio.cost.prediction.beside import Beside, beside

@@ -9,7 +9,7 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import NodePrediction
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.computed import computed
 from studio.cost.link import LAST, CostChoice
 from studio.cost.pieces import Table, picked_key, twin, way_to_node
@@ -30,7 +30,7 @@ Subject = tuple[OpenedModel, OpenedRun]
 
 def render_roofline(subject: Subject, device: DeviceProfile, choice: CostChoice) -> None:
     """The section."""
-    last = int(subject[1].result["steps"])
+    last = int(subject[1].result.steps)
     step = last if choice.step == LAST else min(choice.step, last)
     before = _graph(subject, 0, device)
     after = _graph(subject, step, device) if before is not None else None

@@ -18,7 +18,8 @@ from profiling.worth.bars import MeasuredBar, measured_bars
 from profiling.worth.levels import Change, Heat
 from profiling.worth.measured import Budget, Measured, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.cost.rows import changed_options, rows
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
 from studio.numbers import times_text

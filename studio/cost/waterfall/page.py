@@ -11,7 +11,7 @@ from optimizer.cost.device import DeviceProfile
 from profiling.config import RunConfig
 from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
 from profiling.worth.waterfall import Bar, Metric, Waterfall, waterfall
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.computed import computed
 from studio.cost.link import CostChoice
 from studio.cost.pieces import Table, figure, how, run_as, twin, ways_in

@@ -23,7 +23,8 @@ from optimizer.memory.buffer import Buffer, lower_bound
 from optimizer.memory.lazy_allocator import Block, Event, film
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, find_planner, make_plan
-from studio.artifacts.store import Cancelled, OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Cancelled, Store
 from studio.graphview.text import cut, dims_text
 from studio.memory.arena_map import NodeLabel
 from studio.memory.request import ArenaRequest

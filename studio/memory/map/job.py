@@ -16,7 +16,7 @@ from optimizer.memory.arena import Arena
 from optimizer.memory.facts import floor_bytes, live_bytes, region_bytes, worst_case_bytes
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, make_plan
-from studio.artifacts.store import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.memory.arena_map import ArenaMap, NodeLabel, from_json, to_json
 from studio.memory.kept import LIMITS, Subject, folder_of, read_json, write_json
 from studio.memory.request import ArenaRequest

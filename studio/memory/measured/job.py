@@ -10,7 +10,8 @@ from optimizer.isolation import Progress
 from profiling.arena import ArenaMeasurement, measure_arena
 from profiling.config import RunConfig
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.memory.orders.job import ordered_file
 from studio.memory.request import ORDER_TITLES, Sizes
 

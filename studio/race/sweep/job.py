@@ -19,7 +19,8 @@ from profiling.racing.samples import Contrast
 from profiling.racing.sweep import SWEEP, Sweep, sweep
 from profiling.records import Measurement, Recording
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.numbers import times_text
 from studio.race.job import Asked, Keep, Raced, Report, graphs_of, measurements_of
 from studio.variants.entrant import Entrant, entrant_key, variants_of

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import gc
+import os
 from pathlib import Path
 
 import pytest
 
+from optimizer.codec import Format
 from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
 from profiling.workers import default_pool
 from studio.artifacts import store as store_module
-from studio.artifacts.jobs import PictureRequest
-from studio.artifacts.store import OpenedModel, Store
+from studio.artifacts.artifact import Value
+from studio.artifacts.jobs import EXPORTED, PICTURE, PictureRequest
+from studio.artifacts.opened import OpenedModel, Verified
+from studio.artifacts.store import Store
 from studio.gallery import gallery
 
 
@@ -44,11 +49,11 @@ def test_a_run_gives_steps_a_model_at_a_step_a_trace_and_a_picture(
     store: Store, tour: OpenedModel
 ) -> None:
     run = store.run(tour, Pipeline.of("default"))
-    assert run.result["steps"] > 20
+    assert run.result.steps > 20
     assert store.file(tour.key, run.key) is not None
     assert store.materialize(tour, run, 3).read_bytes()
-    assert store.trace(tour, run).stat().st_size > 1000
-    dot = store.picture(tour, run, PictureRequest(3, None, "dot")).read_text()
+    assert store.get(EXPORTED, (tour, run), None).stat().st_size > 1000
+    dot = store.get(PICTURE, (tour, run), PictureRequest(3, None, "dot")).read_text()
     assert dot.startswith("digraph")
 
 
@@ -56,7 +61,7 @@ def test_a_step_that_does_not_exist_leaves_nothing_behind(store: Store, tour: Op
     run = store.run(tour, Pipeline.of("none"))
     with pytest.raises(StudioError, match="There is no step 7"):
         store.materialize(tour, run, 7)
-    assert not list(run.folder.glob("*step-7*"))
+    assert not list(run.folder.glob("*step-*"))
 
 
 def test_keys_from_outside_cannot_leave_the_store(store: Store) -> None:
@@ -70,3 +75,33 @@ def test_several_uploads_need_one_model_among_them(store: Store) -> None:
         store.open_upload({"a.bin": b"1", "b.bin": b"2"})
     with pytest.raises(StudioError, match="2 models at once"):
         store.open_upload({"a.onnx": b"1", "b.onnx": b"2"})
+
+
+def test_an_artifact_that_is_damaged_is_made_anew(
+    store: Store, tour: OpenedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = store.run(tour, Pipeline.of("default"))
+    first = store.verified(tour, run)
+    (file,) = run.folder.glob("verified-*/value.json.gz")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    nothing_read_yet = Value(Format(Verified, "passlens.verified/1", "verification"))
+    monkeypatch.setattr(store_module, "VERIFIED", nothing_read_yet)
+    assert store.verified(tour, run) == first
+    assert file.read_bytes() == whole
+
+
+def test_a_full_cache_lets_go_of_all_but_the_model_that_is_open(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = store.open_file(gallery.open_path("tour"), name="closed").folder
+    gc.collect()
+    tour = store.open_file(gallery.open_path("tour"), name="open")
+    for used in store.root.rglob(".used"):
+        os.utime(used, (1, 1))  # long ago
+    monkeypatch.setenv("PASSLENS_CACHE_GIB", "0")
+    run = store.run(tour, Pipeline.of("default"))
+    assert not closed.exists()
+    assert tour.folder.is_dir()
+    assert run.folder.is_dir()
+    assert store.materialize(tour, run, 1).is_file()

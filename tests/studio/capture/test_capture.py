@@ -18,7 +18,8 @@ from profiling.cuda.findings import CaptureCheck
 from profiling.cuda.stages_torch import TorchStages
 from profiling.machine import this_machine
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.capture.check import CheckedEntrant, check_entrants
 from studio.capture.checklist import verdict
 from studio.capture.figure import gap_title, launch_timeline, stage_bars

@@ -16,8 +16,9 @@ from optimizer.pipeline import Pipeline
 from profiling.machine import this_machine
 from profiling.records import Recording
 from profiling.workers import WorkerPool
-from studio.artifacts import jobs
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts import opened
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.cost.fusion.chain import Chain, chain_of, find_chains
 from studio.cost.fusion.examples import EXAMPLES
 from studio.cost.fusion.figure import fusion_bars, fusion_title
@@ -111,7 +112,7 @@ def test_what_no_pass_fuses_is_shown_beside_one_kernel_as_it_would_be(
 
 
 def test_nodes_selected_in_the_viewer_are_a_chain_or_the_reason_why_not(tour: Subject) -> None:
-    graph = load_path(tour[0].folder / jobs.SOURCE).ir.graph
+    graph = load_path(tour[0].folder / opened.SOURCE).ir.graph
     nodes = list(graph)
     conv = next(node for node in nodes if node.op_type == "Conv")
     norm = next(iter(conv.outputs[0].uses())).node

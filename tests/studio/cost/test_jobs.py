@@ -18,7 +18,8 @@ from profiling.config.question import config_for
 from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.waterfall import METRICS, By, waterfall
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.cost.ablation.job import AblationReport, AblationRequest, run_ablation
 from studio.cost.break_even.job import BreakEvenRequest, break_even_key, run_break_even
 from studio.cost.payload import worth_from_payload
@@ -68,7 +69,7 @@ def test_static_bars_of_a_real_network_add_up_to_its_totals(store: Store, networ
     costs = trace_costs(store, model, run)
     ways: tuple[By, ...] = ("pass", "rule", "step")
     for metric in METRICS:
-        assert list(costs.totals[metric]) == run.result["totals"][metric]
+        assert costs.totals[metric] == run.result.totals[metric]
         for by in ways:
             found = waterfall(costs.steps, costs.totals, metric=metric, by=by)
             assert found.elsewhere == 0
@@ -170,7 +171,7 @@ def test_a_break_even_takes_the_optimizers_own_seconds_and_tuning_into_account(
     assert result is not None
     assert report.finding == f"Deployed · {result}"
     assert report.race.question == "deployed"
-    assert result.after.optimize_s == tour[1].result["seconds"]
+    assert result.after.optimize_s == tour[1].result.seconds
     assert result.after.tune_s == 5
     assert result.before.optimize_s == result.before.tune_s == 0
     assert result.before.create_s > 0

@@ -17,8 +17,8 @@ from optimizer.pipeline import Pipeline
 from optimizer.rewrite.trace_file import open_trace_over
 from profiling.workers import WorkerPool
 from profiling.worth.waterfall import waterfall
-from studio.artifacts import jobs
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.cost.prediction.job import device_key, predicted_graph, predicted_steps
 from studio.cost.prediction.report import PredictedSteps, steps_from_json, steps_json
 from studio.cost.prediction.steps import PricedSteps
@@ -48,8 +48,8 @@ def with_cache(device: DeviceProfile, size_bytes: int) -> DeviceProfile:
 def test_walking_the_trace_gives_at_every_step_what_the_whole_graph_gives(
     store: Store, network: str, every: int
 ) -> None:
-    model, run = opened(store, network)
-    cursor = open_trace_over(run.folder / jobs.TRACE, load_path(model.folder / jobs.SOURCE).ir)
+    _model, run = opened(store, network)
+    cursor = open_trace_over(run.files.trace, load_path(run.files.source).ir)
     sizes = Sizes.of(cursor.seek(0).graph)
     nodes = walk_nodes(cursor.model.graph)
     weights = sum(cost.weight_bytes for node in nodes if (cost := node_cost(node, sizes)))
@@ -71,8 +71,8 @@ def test_walking_the_trace_gives_at_every_step_what_the_whole_graph_gives(
 def test_weights_that_come_to_fit_into_a_cache_change_the_time_of_nodes_nobody_touched(
     store: Store,
 ) -> None:
-    model, run = opened(store, "tour")
-    cursor = open_trace_over(run.folder / jobs.TRACE, load_path(model.folder / jobs.SOURCE).ir)
+    _model, run = opened(store, "tour")
+    cursor = open_trace_over(run.files.trace, load_path(run.files.source).ir)
 
     def weights() -> int:
         sizes = Sizes.of(cursor.model.graph)
@@ -114,7 +114,7 @@ def test_a_worker_predicts_a_run_once_and_finds_it_again(
     subject = opened(store, "tour")
     run = subject[1]
     found = predicted_steps(pool, subject, device)
-    assert len(found.changes_ns) == run.result["steps"]
+    assert len(found.changes_ns) == run.result.steps
     first, last = (
         predicted_graph(pool, subject, step, device) for step in (0, len(found.changes_ns))
     )

@@ -17,7 +17,8 @@ from profiling.kernels.decision import Choice
 from profiling.kernels.selection import Selection
 from profiling.records import Recording
 from profiling.workers import WorkerPool
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.kernels.figure import candidate_dots, hot_bars
 from studio.kernels.job import (
     KernelsReport,

@@ -22,7 +22,8 @@ from optimizer.memory.plan import check_plan, peak_bytes
 from optimizer.pipeline import Pipeline
 from profiling.workers import default_pool
 from studio import server
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.memory.film.job import KINDS, film_of, film_path, film_url
 from studio.memory.film.table import film_table

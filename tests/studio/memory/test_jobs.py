@@ -12,7 +12,8 @@ import pytest
 from optimizer.errors import Cancelled, PlanError, StudioError
 from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
-from studio.artifacts.store import OpenedModel, OpenedRun, Store
+from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.memory.arena_map import from_json, to_json
 from studio.memory.kept import folder_of
@@ -49,7 +50,7 @@ def tour(tmp_path_factory: pytest.TempPathFactory) -> Subject:
 
 
 def test_a_map_has_a_checked_plan_facts_and_names(tour: Subject) -> None:
-    last = tour[1].result["steps"]
+    last = tour[1].result.steps
     before, after = run_maps(
         here,
         tour,
@@ -128,7 +129,7 @@ def test_every_planner_has_its_say(tour: Subject) -> None:
 
 def test_a_walk_sees_the_first_and_the_last_step(tour: Subject) -> None:
     walk = WALK.run(here, tour, ArenaRequest(7, sizes=SIZES), **QUIET)
-    assert (walk.steps[0], walk.steps[-1]) == (0, tour[1].result["steps"])
+    assert (walk.steps[0], walk.steps[-1]) == (0, tour[1].result.steps)
     assert walk.nodes[-1] < walk.nodes[0]
     assert all(bound is not None for bound in walk.bound_bytes)
     assert walk == WALK.run(here, tour, ArenaRequest(9, sizes=SIZES), **QUIET)

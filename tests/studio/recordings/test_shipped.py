@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from profiling.records import Recording
 from profiling.records.bundle import write_bundle
-from studio.artifacts.store import OpenedModel
+from studio.artifacts.opened import OpenedModel
 from studio.history.openers import OPENERS
 from studio.recordings import shipped
 from studio.recordings.shipped import earlier, place_of

@@ -1,0 +1,219 @@
+"""What is in the cache: how much of which kind, what goes when it is too much, and emptying it.
+
+    models/<model key>/<run key>/<kind>-<request key>/
+    gallery/<content key>/
+
+A model's folder holds its runs, a run's folder its artifacts; using one of these is using what it
+lies in. What was measured or calibrated is no part of this: it cannot simply be made again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from optimizer.errors import StudioError, quoted
+from studio.artifacts.artifact import kind_of
+from studio.artifacts.atomic_folder import LAST_USED, drafts, lock_of, remove_folder
+from studio.artifacts.file_lock import FileLock, try_lock
+from studio.environment import CACHE_LIMIT
+
+MODELS, GALLERY = "models", "gallery"
+DEFAULT_LIMIT_GIB = 20.0
+IN_USE_S = 60.0
+"""What was asked for so recently may be being read."""
+
+KEY = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A folder that can go by itself once nothing lies in it that is used more recently.
+
+    Attributes:
+        folder: of a sample network, a model, a run or an artifact.
+        kind: for people.
+        model: key of the model that it belongs to; "" for a sample network.
+        size_bytes: of its files, without the entries in it.
+        used_s: when somebody asked for it last, in seconds since 1970.
+    """
+
+    folder: Path
+    kind: str
+    model: str
+    size_bytes: int
+    used_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class KindUsage:
+    """All entries of a kind."""
+
+    kind: str
+    count: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the cache holds.
+
+    Attributes:
+        folder: of the cache.
+        limit_bytes: what it shrinks to.
+        kinds: the largest first.
+    """
+
+    folder: Path
+    limit_bytes: int
+    kinds: tuple[KindUsage, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """All kinds together."""
+        return sum(kind.size_bytes for kind in self.kinds)
+
+    @property
+    def count(self) -> int:
+        """Entries of all kinds."""
+        return sum(kind.count for kind in self.kinds)
+
+
+def usage(root: Path) -> Usage:
+    """What a cache holds now.
+
+    Raises:
+        StudioError: the limit is no number.
+    """
+    counts, sizes = Counter[str](), Counter[str]()
+    for entry in entries(root):
+        counts[entry.kind] += 1
+        sizes[entry.kind] += entry.size_bytes
+    kinds = (KindUsage(kind, counts[kind], size) for kind, size in sizes.most_common())
+    return Usage(root, limit_bytes(), tuple(kinds))
+
+
+def limit_bytes() -> int:
+    """`PASSLENS_CACHE_GIB`, or the default.
+
+    Raises:
+        StudioError: it is no number.
+    """
+    text = os.environ.get(CACHE_LIMIT) or str(DEFAULT_LIMIT_GIB)
+    try:
+        limit = float(text)
+        if not 0 <= limit < float("inf"):
+            raise ValueError
+    except ValueError:
+        raise StudioError(
+            f"{CACHE_LIMIT} is a number of GiB, 0 or more; not {quoted(text)}."
+        ) from None
+    return int(limit * (1 << 30))
+
+
+def shrink(root: Path, *, limit: int | None = None, idle_s: float = IN_USE_S) -> int:
+    """Remove what was not used for longest until the rest is within the limit.
+
+    A model that somebody has open stays, with all that was made of it; so does what was used just
+    now. Half-made folders that nobody is making any more go in any case.
+
+    Args:
+        root: of the cache.
+        limit: bytes; that of the environment by default.
+        idle_s: what was used since so many seconds stays.
+
+    Returns:
+        Bytes removed.
+    """
+    _remove_abandoned(root)
+    here = sorted(entries(root), key=lambda e: (e.used_s, -len(e.folder.parts)))
+    over = sum(entry.size_bytes for entry in here) - (limit_bytes() if limit is None else limit)
+    removed, newest = 0, time.time() - idle_s
+    for entry in here:
+        if removed >= over or entry.used_s > newest:
+            break
+        removed += _remove(root, entry)
+    return removed
+
+
+def clear(root: Path) -> int:
+    """Remove everything but models that somebody has open; bytes removed."""
+    return shrink(root, limit=0, idle_s=0.0)
+
+
+def pin(model: Path) -> FileLock | None:
+    """Keep a model from being removed until the lock is given back; None while it is removed."""
+    model.parent.mkdir(parents=True, exist_ok=True)
+    return try_lock(_pin_of(model), shared=True)
+
+
+def entries(root: Path) -> Iterator[Entry]:
+    """Everything in a cache that can go by itself."""
+    for sample in _folders(root / GALLERY):
+        yield _entry(sample, "sample network", "")
+    for model in _folders(root / MODELS):
+        yield _entry(model, "model", model.name)
+        for run in _folders(model):
+            yield _entry(run, "run", model.name)
+            for folder in _folders(run):
+                yield _entry(folder, kind_of(folder).replace("-", " "), model.name)
+
+
+def _entry(folder: Path, kind: str, model: str) -> Entry:
+    size, used = 0, 0.0
+    with suppress(FileNotFoundError), os.scandir(folder) as files:
+        for file in files:
+            with suppress(FileNotFoundError):
+                if file.is_file(follow_symlinks=False):
+                    status = file.stat(follow_symlinks=False)
+                    size += status.st_size
+                    used = max(used, status.st_mtime if file.name == LAST_USED else 0.0)
+    return Entry(folder, kind, model, size, used)
+
+
+def _folders(parent: Path) -> Iterator[Path]:
+    """The complete ones in it."""
+    try:
+        found = [Path(one.path) for one in os.scandir(parent) if one.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return
+    yield from sorted(path for path in found if not path.name.startswith("."))
+
+
+def _remove(root: Path, entry: Entry) -> int:
+    """Remove an entry with all that is still in it, unless its model is open."""
+    if not entry.model:
+        remove_folder(entry.folder)
+        return entry.size_bytes
+    lock = try_lock(_pin_of(root / MODELS / entry.model))
+    if lock is None:
+        return 0
+    try:
+        remove_folder(entry.folder)
+    finally:
+        lock.release()
+    return entry.size_bytes
+
+
+def _pin_of(model: Path) -> Path:
+    return model.with_name(f".{model.name}.open")
+
+
+def _remove_abandoned(root: Path) -> None:
+    """What a process that was killed had not finished."""
+    models = root / MODELS
+    runs = _folders(models)
+    parents = [models, *(place for model in runs for place in (model, *_folders(model)))]
+    for parent in parents:
+        for draft, place in drafts(parent):
+            lock = try_lock(lock_of(place))
+            if lock is not None:
+                shutil.rmtree(draft, ignore_errors=True)
+                lock.release()
