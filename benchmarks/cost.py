@@ -41,9 +41,9 @@ from benchmarks.node_times import record
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import NodePrediction, predict_graph
 from optimizer.cost.sizes import Sizes
+from optimizer.limits import JobLimits
 from optimizer.model.binding import free_dimensions
 from optimizer.model.graph import Model
-from optimizer.model.limits import JobLimits
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline

@@ -30,7 +30,7 @@ from optimizer.model.loader import load_path
 from optimizer.source import complete
 from optimizer.verify import Tolerance, jobs
 from profiling.config import RunConfig
-from profiling.config.availability import availability
+from profiling.execution.availability import availability
 from profiling.machine import Machine, this_machine
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Race, Timing, Variant

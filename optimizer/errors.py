@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from optimizer.model.findings import Finding
+    from optimizer.findings import Finding
 
 
 def quoted(text: str, *, limit: int = 80) -> str:

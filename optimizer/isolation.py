@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 
 Result = TypeVar("Result")
 Progress = Callable[[str, float], None]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from optimizer.collection import collection_paused
 from optimizer.isolation import Isolate
+from optimizer.limits import Limits
 from optimizer.model.binding import bind_dimensions
 from optimizer.model.graph import Model
-from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.model.shapes import infer_shapes
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from profiling.config.availability import gpu_name
+from profiling.execution.availability import gpu_name
 
 
 @dataclass(frozen=True, slots=True)

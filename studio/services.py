@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from optimizer.model.findings import Status
-from profiling.config.availability import availability
+from optimizer.findings import Status
 from profiling.config.option import Group
+from profiling.execution.availability import availability
 from profiling.records import Records
 from profiling.workers import WorkerPool, default_pool
 from studio.artifacts.store import Store

@@ -15,9 +15,9 @@ from onnx import (
 )
 
 from optimizer.errors import Duplicate, InvalidGraph, LimitError, Unsupported, quoted
+from optimizer.limits import Limits
 from optimizer.model.declared import check_type_attribute
 from optimizer.model.functions import FunctionKey, call_key
-from optimizer.model.limits import Limits
 from optimizer.model.report import Place, Report
 from optimizer.model.signatures import (
     ALIAS,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from onnx import FunctionProto, NodeProto
 
 from optimizer.errors import Cycle, LimitError, quoted
-from optimizer.model.limits import Limits
+from optimizer.limits import Limits
 from optimizer.model.report import Report
 
 _EXPORT_AGAIN = "Export the model again."

@@ -13,7 +13,7 @@ from typing import cast
 
 import onnx_ir as ir
 
-from optimizer.model.findings import Finding, Statuses
+from optimizer.findings import Finding, Statuses
 
 ID = "id"
 

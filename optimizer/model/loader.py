@@ -29,13 +29,13 @@ from optimizer.errors import (
     Unsupported,
     quoted,
 )
+from optimizer.findings import Finding
+from optimizer.limits import Limits
 from optimizer.model.contradictions import find_contradictions
 from optimizer.model.data_files import FolderFiles, Sources, UploadedFiles
 from optimizer.model.external import ExternalData
-from optimizer.model.findings import Finding
 from optimizer.model.graph import Model, identify
 from optimizer.model.inline import inline_functions
-from optimizer.model.limits import Limits
 from optimizer.model.names import name_nodes, name_values
 from optimizer.model.repair import after_checks, before_checks
 from optimizer.model.report import Report

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
+from optimizer.limits import Limits
 from optimizer.model.graph import bodies, walk_graphs, walk_nodes
-from optimizer.model.limits import Limits
 from optimizer.model.report import Report
 from optimizer.numbers import counted
 

@@ -20,7 +20,7 @@ from optimizer.errors import (
     Unsupported,
     quoted,
 )
-from optimizer.model.findings import Finding, Status, Statuses
+from optimizer.findings import Finding, Status, Statuses
 from optimizer.numbers import counted
 
 Use = Literal["optimizable", "runnable"]

@@ -16,9 +16,10 @@ from typing import Literal
 import onnx_ir as ir
 
 from optimizer.errors import Cancelled, RunError, StudioError, quoted
+from optimizer.findings import Finding
 from optimizer.isolation import Isolate
+from optimizer.limits import MIB, JobLimits
 from optimizer.model.dimension_text import parse
-from optimizer.model.findings import Finding
 from optimizer.model.graph import Model, walk_graphs
 from optimizer.model.inference_jobs import (
     Inference,
@@ -27,7 +28,6 @@ from optimizer.model.inference_jobs import (
     infer_with_runtime,
     weight_free,
 )
-from optimizer.model.limits import MIB, JobLimits
 from optimizer.model.refinement import Refinement
 from optimizer.model.symbolic import SymbolicValues
 

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import SparseTensorProto, TensorProto
 
 from optimizer.errors import InvalidGraph, LimitError
-from optimizer.model.limits import Limits
+from optimizer.limits import Limits
 from optimizer.model.report import Place, Report
 from optimizer.numbers import bytes_text
 

@@ -19,6 +19,7 @@ from optimizer.errors import (
     Undefined,
     quoted,
 )
+from optimizer.limits import Limits
 from optimizer.model.conformance import Rules, check_node, check_stored, check_stored_sparse
 from optimizer.model.declared import check_declared, check_input, check_name
 from optimizer.model.functions import (
@@ -28,7 +29,6 @@ from optimizer.model.functions import (
     check_expansion,
     function_key,
 )
-from optimizer.model.limits import Limits
 from optimizer.model.order import dependencies, find_cycle
 from optimizer.model.report import Place, Report
 from optimizer.model.versions import check_versions, imported

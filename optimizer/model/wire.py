@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from optimizer.errors import LimitError, NotOnnx, Truncated
-from optimizer.model.limits import Limits
+from optimizer.limits import Limits
 
 MOST_FIELDS = 4_000_000
 """Fields in one file; the walk takes about 0.3 µs each."""

@@ -20,8 +20,8 @@ import onnx_ir as ir
 from optimizer.collection import collection_paused
 from optimizer.errors import Cancelled, StudioError, quoted
 from optimizer.isolation import Progress
+from optimizer.limits import Limits
 from optimizer.model.graph import Model, node_id
-from optimizer.model.limits import Limits
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline

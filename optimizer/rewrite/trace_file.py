@@ -19,7 +19,7 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.errors import StudioError, TraceError
-from optimizer.model.limits import Limits
+from optimizer.limits import Limits
 from optimizer.model.loader import load_bytes
 from optimizer.rewrite.edit_json import FetchTensor, StoreTensor, edit_from_json, edit_to_json
 from optimizer.rewrite.graph_state import GraphState

@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from optimizer.limits import Limits
 from optimizer.model.constants import constant_of
-from optimizer.model.limits import Limits
 
 if TYPE_CHECKING:
     from optimizer.model.symbolic import SymbolicValues

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from optimizer.errors import Cancelled, RunError
 from optimizer.isolation import Isolate, Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.verify import jobs
 from optimizer.verify.comparison import ATOL, RTOL, Tolerance
 from optimizer.verify.feeds import Feed

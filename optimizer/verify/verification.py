@@ -9,7 +9,7 @@ from typing import Literal
 
 from optimizer.errors import Cancelled, RunError, WorkerCrashed, quoted
 from optimizer.isolation import Isolate, Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.verify import jobs
 from optimizer.verify.comparison import ATOL, RTOL, Comparison, Tolerance
 from optimizer.verify.feeds import Feed

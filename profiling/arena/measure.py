@@ -7,7 +7,7 @@ from pathlib import Path
 
 from optimizer.errors import RunError
 from optimizer.isolation import Isolate, Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.verify import jobs
 from profiling.arena.measurement import ArenaMeasurement, arena_of
 from profiling.config import RunConfig

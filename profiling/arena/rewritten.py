@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from optimizer.isolation import Isolate
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.model.writer import to_bytes
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig

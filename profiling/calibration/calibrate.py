@@ -12,7 +12,7 @@ from pathlib import Path
 from optimizer.cost.device import FORMAT, DeviceError, DeviceProfile, device_from_json, device_json
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.numbers import counted
 from profiling.calibration import launches
 from profiling.calibration.derive import Rates, derive, footprints, levels, samples

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from profiling.config.option import ConfigError, Option, Value, setting_text
-
-if TYPE_CHECKING:
-    from profiling.config.run_config import RunConfig
+from profiling.config.tensorrt import TensorRtFields as Fields
 
 Changes = Mapping[str, Value]
 """Options to set together, by name."""
@@ -60,12 +57,12 @@ class Rule:
     """
 
     about: tuple[str, ...]
-    broken: Callable[[RunConfig], bool]
+    broken: Callable[[Fields], bool]
     why: str
-    mends: tuple[Changes, ...] | Callable[[RunConfig], tuple[Changes, ...]]
+    mends: tuple[Changes, ...] | Callable[[Fields], tuple[Changes, ...]]
     todo: str = ""
 
-    def of(self, config: RunConfig) -> Contradiction:
+    def of(self, config: Fields) -> Contradiction:
         """What to say of a config that breaks it."""
         mends = self.mends(config) if callable(self.mends) else self.mends
         return Contradiction(self.why, mends, self.todo)
@@ -88,7 +85,7 @@ class Idle:
         needs: what makes them count.
     """
 
-    when: Callable[[RunConfig], bool]
+    when: Callable[[Fields], bool]
     names: tuple[str, ...]
     counts: str
     needs: Changes

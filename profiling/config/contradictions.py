@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from profiling.config.contradiction import Changes, Contradiction, Idle, Rule
 from profiling.config.option import SEPARATOR, Group, Option, items
-
-if TYPE_CHECKING:
-    from profiling.config.run_config import RunConfig
+from profiling.config.tensorrt import TensorRtFields as Fields
 
 DEVICES: Mapping[Group, tuple[str, ...]] = {
     "cuda": ("cuda", "tensorrt"),
@@ -33,7 +30,7 @@ _SHAPES = ("trt_min_shapes", "trt_best_shapes", "trt_max_shapes")
 _NO_SHAPES: Changes = dict.fromkeys(_SHAPES, "")
 
 
-def contradictions(config: RunConfig, options: Sequence[Option]) -> list[Contradiction]:
+def contradictions(config: Fields, options: Sequence[Option]) -> list[Contradiction]:
     """What cannot be meant, each with what to do about it."""
     changed = [option for option in options if getattr(config, option.name) != option.default]
     found = [rule.of(config) for rule in RULES if rule.broken(config)]
@@ -230,12 +227,12 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def _pinned(config: RunConfig) -> int:
+def _pinned(config: Fields) -> int:
     """The threads that `thread_affinities` speaks of, and the first."""
     return len(items(config.thread_affinities)) + 1
 
 
-def _unpinned(config: RunConfig) -> bool:
+def _unpinned(config: Fields) -> bool:
     return config.intra_threads != _pinned(config)
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from optimizer.model.findings import Status
+from optimizer.findings import Status
 from optimizer.verify import Tolerance
 from profiling.config import ConfigError, Group, RunConfig, Value, options
 from profiling.config.session import Device

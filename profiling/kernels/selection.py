@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from optimizer.errors import Cancelled, StudioError
+from optimizer.findings import Status
 from optimizer.isolation import Progress
-from optimizer.model.findings import Status
 from optimizer.verify import Comparison, Tolerance
 from profiling.config import Group, RunConfig
 from profiling.kernels.apart import Written, written_alone

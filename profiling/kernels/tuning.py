@@ -15,7 +15,7 @@ from typing import Any
 
 from optimizer.errors import RunError, StudioError
 from optimizer.isolation import Isolate
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.verify import jobs
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from optimizer.errors import RunError
 from optimizer.isolation import Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from profiling.racing.plan import Plan
 
 _TELL_S = 0.5

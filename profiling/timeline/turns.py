@@ -11,7 +11,7 @@ from pathlib import Path
 
 from optimizer.errors import Cancelled, RunError
 from optimizer.isolation import Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.verify import jobs
 from profiling.config import RunConfig
 from profiling.racing.race import Variant

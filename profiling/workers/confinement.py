@@ -12,7 +12,7 @@ import resource
 import signal
 from pathlib import Path
 
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 _OUT_OF_MEMORY_SCORE = 500  # added to the share of memory that is used, in thousandths

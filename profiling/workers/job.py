@@ -11,7 +11,7 @@ from pathlib import Path
 
 from optimizer.errors import RunError, Stopping, quoted
 from optimizer.isolation import Progress as ProgressCallback
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from profiling.workers import confinement, outcome
 from profiling.workers.launcher import Process
 from profiling.workers.messages import (

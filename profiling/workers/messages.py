@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 
 
 @dataclass(frozen=True, slots=True)

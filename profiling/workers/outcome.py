@@ -15,7 +15,7 @@ from optimizer.errors import (
     WorkerTimeout,
     quoted,
 )
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.numbers import bytes_text
 from profiling.workers.messages import Failed, Refused
 

@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 from optimizer.errors import Stopping
 from optimizer.isolation import Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from profiling.workers import outcome
 from profiling.workers.job import RunningJob, StaleWorker
 from profiling.workers.launcher import PRELOADED, ForkServer, Process

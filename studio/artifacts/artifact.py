@@ -18,7 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from optimizer.codec import Format
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.rewrite.graph_at import TraceFiles
 from studio.artifacts.opened import Subject
 

@@ -17,8 +17,8 @@ import graphviz
 
 from optimizer.errors import RunError, StudioError
 from optimizer.isolation import Progress, within_worker
+from optimizer.limits import JobLimits
 from optimizer.model.graph import Model, count_nodes
-from optimizer.model.limits import JobLimits
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline

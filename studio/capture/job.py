@@ -12,7 +12,7 @@ from typing import Any
 
 from optimizer.codec import Format
 from optimizer.errors import StudioError
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from profiling.cuda.capture import CapturePlan, CaptureSide, capture_side
 from profiling.cuda.findings import CaptureCheck
 from profiling.cuda.stages_torch import TorchStages, torch_stages

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from optimizer.errors import RunError
-from optimizer.model.findings import Status
+from optimizer.findings import Status
 from profiling.config import Group
 from profiling.config.settings import from_values
 from profiling.kernels.decision import choose

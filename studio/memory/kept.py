@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from optimizer.isolation import Isolate, Progress
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.whole import made_whole
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from optimizer.model.findings import Finding
+from optimizer.findings import Finding
 from studio.graphview.categories import category
 from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 from studio.page.findings import by_kind

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from optimizer.model.findings import Finding, Severity
+from optimizer.findings import Finding, Severity
 from studio.numbers import counted
 
 SHOWN_PLACES = 3

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import gpu
 from benchmarks.gpu_table import COLUMNS, TITLES, Ideal, Rates, Row, ideal, markdown, recording
-from profiling.config.availability import availability
+from profiling.execution.availability import availability
 from profiling.machine import this_machine
 from profiling.records.bundle import open_bundle
 from profiling.workers import default_pool

@@ -12,15 +12,15 @@ from onnx import parser
 from benchmarks import gpu
 from benchmarks.gpu_table import COLUMNS
 from optimizer.isolation import within_worker
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.source import open_source
 from profiling.config import Option, RunConfig, options
-from profiling.config.availability import availability
 from profiling.config.settings import from_settings
 from profiling.cuda import activity, device, stages_torch
 from profiling.cuda.capture import CapturePlan, capture_side
 from profiling.cuda.eligibility import check_capture
 from profiling.cuda.launches import STAGES
+from profiling.execution.availability import availability
 from profiling.racing.measure import Plan, measure
 from profiling.racing.race import Variant
 from profiling.records.bundle import open_bundle

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from optimizer.errors import InvalidGraph, WorkerCrashed
+from optimizer.findings import Finding
 from optimizer.isolation import Progress
-from optimizer.model.findings import Finding
 
 
 def add(left: int, right: int) -> int:

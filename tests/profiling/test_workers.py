@@ -24,7 +24,7 @@ from optimizer.errors import (
     WorkerCrashed,
     WorkerTimeout,
 )
-from optimizer.model.limits import MIB, JobLimits
+from optimizer.limits import MIB, JobLimits
 from profiling.workers import WorkerPool
 from profiling.workers.launcher import ForkServer
 from profiling.workers.messages import Job

@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx
 from playwright.sync_api import Page, expect
 
-from optimizer.model.findings import Finding
+from optimizer.findings import Finding
 from studio.model.chooser import together
 from studio.page.findings import by_kind
 

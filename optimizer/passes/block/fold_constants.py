@@ -13,8 +13,8 @@ import onnx_ir as ir
 from optimizer.folding.application import data_inputs
 from optimizer.folding.evaluate import Blocked, Evaluation, Evaluator
 from optimizer.folding.operators import OPERATORS
+from optimizer.limits import MIB
 from optimizer.model.graph import is_constant_node
-from optimizer.model.limits import MIB
 from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
 from optimizer.rules.context import Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optimizer.model.limits import MIB, Limits
+from optimizer.limits import MIB, Limits
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.edits import AddInitializer

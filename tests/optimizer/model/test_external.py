@@ -14,8 +14,8 @@ from onnx import TensorProto, helper
 
 from optimizer.errors import ExternalDataRefused, LimitError
 from optimizer.isolation import within_worker
+from optimizer.limits import Limits
 from optimizer.model.absent import is_absent
-from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.source import complete
 from profiling.workers.confinement import mapped_bytes

@@ -8,8 +8,8 @@ import pytest
 from onnx import parser
 
 from optimizer.errors import Cycle, InvalidGraph, LimitError
+from optimizer.limits import Limits
 from optimizer.model.graph import Model, walk_nodes
-from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
 from tests.optimizer.running import run

@@ -13,8 +13,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, parser
 
 from optimizer.errors import Cycle, Duplicate, InvalidGraph, LimitError, LoadError, Undefined
+from optimizer.limits import Limits
 from optimizer.model.graph import Model, bodies, node_id, walk_nodes
-from optimizer.model.limits import Limits
 from optimizer.model.loader import load_bytes, load_path
 from tests.corpus.cases import field
 

@@ -12,10 +12,10 @@ import pytest
 
 from optimizer.errors import WorkerCrashed
 from optimizer.isolation import Progress
+from optimizer.limits import JobLimits
 from optimizer.model import shapes
 from optimizer.model.graph import Model
 from optimizer.model.inference_jobs import infer_with_onnx, infer_with_runtime, weight_free
-from optimizer.model.limits import JobLimits
 from optimizer.model.shapes import infer_shapes
 
 Result = TypeVar("Result")

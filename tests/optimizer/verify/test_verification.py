@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from optimizer.errors import Cancelled
-from optimizer.model.limits import JobLimits
+from optimizer.limits import JobLimits
 from optimizer.verify import Feed, verify
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import DIVISION, model, scaled

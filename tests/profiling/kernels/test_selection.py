@@ -10,10 +10,10 @@ import onnx
 import pytest
 
 from optimizer.errors import Cancelled, StudioError
-from optimizer.model.findings import Status
+from optimizer.findings import Status
 from optimizer.verify import Comparison
 from profiling.config import Group, RunConfig, Value
-from profiling.config.availability import availability
+from profiling.execution.availability import availability
 from profiling.kernels.candidates import BASELINE, Candidate, candidates
 from profiling.kernels.decision import Choice, choose
 from profiling.kernels.hot import HotOperator, HotOperators

@@ -8,8 +8,8 @@ import pytest
 
 from optimizer.errors import Cancelled, StudioError
 from profiling.config import RunConfig
-from profiling.config.availability import availability
 from profiling.execution import runner
+from profiling.execution.availability import availability
 from profiling.racing.measure import Plan, Variant, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool

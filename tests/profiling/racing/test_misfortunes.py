@@ -6,7 +6,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from optimizer.errors import OutOfMemory, WorkerTimeout
-from optimizer.model.limits import MIB, JobLimits
+from optimizer.limits import MIB, JobLimits
 from profiling.racing.measure import Plan, Variant, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
-from profiling.config.availability import availability
 from profiling.config.settings import from_settings
+from profiling.execution.availability import availability
 from profiling.kernels.decision import Choice
 from profiling.kernels.selection import Selection
 from profiling.records import Recording

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from profiling.config.availability import availability
+from profiling.execution.availability import availability
 from profiling.workers import WorkerPool
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.errors import RunError
-from optimizer.model.findings import Status
-from optimizer.model.limits import JobLimits
+from optimizer.findings import Status
+from optimizer.limits import JobLimits
 from profiling.config.option import Group
 from profiling.workers import WorkerPool
 
