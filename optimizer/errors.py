@@ -39,6 +39,11 @@ def quoted(text: str, *, limit: int = 80) -> str:
     return f"'{clean[: limit - 1]}…'" if len(clean) > limit else f"'{clean}'"
 
 
+def plain(text: str) -> str:
+    """A model's text without control characters, for a terminal."""
+    return "".join(c if c.isprintable() else "·" for c in text)
+
+
 class StudioError(Exception):
     """The root of the tree. `findings` lists everything that is wrong, not only the first."""
 

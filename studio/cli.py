@@ -9,9 +9,9 @@ import uuid
 from collections.abc import Sequence
 from importlib import import_module
 
-from optimizer.errors import StudioError
+from optimizer.errors import StudioError, plain
 from studio.commands import BAD_INPUT, OUR_BUG
-from studio.commands.output import plain, say
+from studio.commands.output import say
 from studio.numbers import counted
 from studio.postponed import postpone
 

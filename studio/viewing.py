@@ -10,8 +10,6 @@ from optimizer.pipeline import preset_names
 from optimizer.registry import FAMILIES, passes
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.graphview.catalogue import catalogue
-from studio.memory.film.job import film_url
-from studio.memory.request import ArenaRequest
 from studio.tasks import Task
 from studio.timeline.node_times import newest_times
 from studio.workspace import Versus, View, Workspace
@@ -24,13 +22,13 @@ def model_descriptor(workspace: Workspace, model: OpenedModel) -> Descriptor:
     return {
         "seq": workspace.seq,
         "mode": "model",
-        "graph": _graph(model),
+        "graph": graph_address(model),
         "steps": None,
         "overlays": {"node_times": newest_times(model, None)},
         "busy": None,
         "message": None,
         "select": list(workspace.view.select),
-        "open": _open(workspace.view),
+        "open": open_groups(workspace.view),
     }
 
 
@@ -52,8 +50,8 @@ def workbench(
     return {
         "seq": workspace.seq,
         "mode": "rewrite",
-        "graph": _graph(model) if model is not None else None,
-        "steps": _steps(model, run) if model is not None and run is not None else None,
+        "graph": graph_address(model) if model is not None else None,
+        "steps": steps_address(model, run) if model is not None and run is not None else None,
         "overlays": {
             "node_times": newest_times(model, run)
             if model is not None and run is not None
@@ -64,7 +62,7 @@ def workbench(
         "step": workspace.view.step,
         "before": workspace.view.before,
         "select": list(workspace.view.select),
-        "open": _open(workspace.view),
+        "open": open_groups(workspace.view),
         "pipeline": {
             "preset": workspace.preset,
             "presets": list(preset_names()),
@@ -78,23 +76,6 @@ def workbench(
     }
 
 
-def film_descriptor(
-    workspace: Workspace, model: OpenedModel, run: OpenedRun, request: ArenaRequest, key: str
-) -> Descriptor:
-    """The viewer with one pane, the graph of a step, beside the film of its allocator."""
-    return {
-        "seq": workspace.seq,
-        "mode": "film",
-        "graph": _graph(model),
-        "steps": _steps(model, run) if request.step else None,
-        "film": {"key": key, "url": film_url(model, run, request, key)},
-        "step": request.step,
-        "event": workspace.memory.event,
-        "select": [],
-        "open": _open(workspace.view),
-    }
-
-
 def _versus(
     workspace: Workspace, model: OpenedModel | None, task: Task[OpenedRun] | None
 ) -> Descriptor | None:
@@ -105,7 +86,7 @@ def _versus(
     return {
         "id": workspace.versus.to_link(),
         "name": workspace.versus.name(),
-        "steps": _steps(model, run) if model is not None and run is not None else None,
+        "steps": steps_address(model, run) if model is not None and run is not None else None,
     }
 
 
@@ -120,15 +101,18 @@ def _verified(task: Task[Verified] | None) -> dict[str, str] | None:
     return asdict(task.result) if task.result is not None else None
 
 
-def _graph(model: OpenedModel) -> dict[str, str]:
+def graph_address(model: OpenedModel) -> dict[str, str]:
+    """Where the browser finds the source graph."""
     return {"key": model.key, "url": f"/api/graph/{model.key}.json"}
 
 
-def _steps(model: OpenedModel, run: OpenedRun) -> dict[str, str]:
+def steps_address(model: OpenedModel, run: OpenedRun) -> dict[str, str]:
+    """Where the browser finds the steps of a run."""
     return {"key": run.key, "url": f"/api/steps/{model.key}/{run.key}.json"}
 
 
-def _open(view: View) -> list[str] | None:
+def open_groups(view: View) -> list[str] | None:
+    """Groups that are open; None where the viewer chooses."""
     return list(view.open) if view.open is not None else None
 
 

@@ -43,7 +43,7 @@ from studio.artifacts.opened import (
     Subject,
     Verified,
 )
-from studio.commands.verify import verdict_text
+from studio.verdict import verdict_text
 
 Cancelled = Callable[[], bool]
 Request = TypeVar("Request")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from optimizer.errors import StudioError, quoted
+from optimizer.errors import StudioError, plain, quoted
 from optimizer.isolation import Progress
 from optimizer.verify import jobs
 from profiling.config import options
@@ -24,7 +24,7 @@ from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.bench_report import Threshold, conditions, failures, report_json, report_text
 from studio.commands.models import bindings, model_path
-from studio.commands.output import plain, print_json, say
+from studio.commands.output import print_json, say
 from studio.commands.progress_line import progress_line
 
 Asked = Sequence[Sequence[Variant]]

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from optimizer.errors import quoted
+from optimizer.errors import plain, quoted
 from profiling.config import RunConfig
 from profiling.config.question import explained
 from profiling.racing.race import RACE, Race, Timing, remarks_of
 from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, SweepPoint
-from studio.commands.output import plain, table
+from studio.commands.output import table
 from studio.numbers import counted
 
 SCHEMA = "passlens.bench/3"

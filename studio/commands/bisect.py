@@ -6,15 +6,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from optimizer.errors import plain
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace
 from optimizer.verify import Bisection, bisect
 from optimizer.verify.comparison import ATOL, RTOL
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
-from studio.commands.output import plain, print_json, say
-from studio.commands.verify import verdict_text, verification_json
+from studio.commands.output import print_json, say
+from studio.commands.verify import verification_json
 from studio.numbers import counted
+from studio.verdict import verdict_text
 
 SCHEMA = "passlens.bisect/1"
 

@@ -7,11 +7,12 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+from optimizer.errors import plain
 from optimizer.source import open_source
 from profiling.workers import WorkerPool
 from studio.commands import DONE
 from studio.commands.models import model_path
-from studio.commands.output import plain, print_json, table
+from studio.commands.output import print_json, table
 from studio.graphview.summary import summary_json
 from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 

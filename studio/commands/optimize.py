@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.cost import graph_cost
-from optimizer.errors import quoted
+from optimizer.errors import plain, quoted
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
@@ -25,9 +25,10 @@ from optimizer.verify import Verification, verify
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
-from studio.commands.output import plain, print_json, say
-from studio.commands.verify import verdict_text, verification_json
+from studio.commands.output import print_json, say
+from studio.commands.verify import verification_json
 from studio.numbers import counted
+from studio.verdict import verdict_text
 
 SCHEMA = "passlens.optimize/1"
 

@@ -29,8 +29,3 @@ def table(rows: list[list[str]], *, right: frozenset[int] = frozenset()) -> str:
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
-
-
-def plain(text: str) -> str:
-    """A model's text without control characters, for a terminal."""
-    return "".join(c if c.isprintable() else "·" for c in text)

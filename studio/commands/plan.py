@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from optimizer.errors import StudioError, quoted
+from optimizer.errors import StudioError, plain, quoted
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.buffer import Buffer
 from optimizer.memory.intervals import write_offsets
@@ -17,7 +17,7 @@ from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, find_planner, make_plan, planners
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
-from studio.commands.output import plain, print_json, say
+from studio.commands.output import print_json, say
 from studio.commands.plan_report import report_json, report_text
 from studio.commands.plan_subject import Planned, activations, intervals
 

@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Generator
 
+from optimizer.errors import plain
 from optimizer.isolation import Progress
-from studio.commands.output import plain
 
 _EVERY_S = 0.1
 _SURE_AFTER_S = 2.0

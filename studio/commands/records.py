@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from optimizer.errors import StudioError, quoted
+from optimizer.errors import StudioError, plain, quoted
 from profiling.records import Filter, Listed, Recording, Records, hardware, origin
 from profiling.records.bundle import SUFFIX, bundle_bytes, open_bundle
 from profiling.records.recording import started
 from profiling.records.recording_json import KINDS, recording_to_json
 from profiling.records.tabular import recordings_csv, recordings_json
 from studio.commands import DONE
-from studio.commands.output import plain, print_json, say, table
+from studio.commands.output import print_json, say, table
 from studio.numbers import counted
 from studio.recordings.keeper import database_url
 

@@ -7,12 +7,14 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from optimizer.errors import plain
 from optimizer.verify import Comparison, Verification, verify
 from optimizer.verify.comparison import ATOL, RTOL
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import model_path
-from studio.commands.output import plain, print_json, say
+from studio.commands.output import print_json, say
+from studio.verdict import verdict_text
 
 SCHEMA = "passlens.verify/1"
 
@@ -57,19 +59,6 @@ def verification_json(checked: Verification) -> dict[str, Any]:
         "interface": list(checked.interface),
         "outputs": [_output_json(output) for output in checked.outputs],
     }
-
-
-def verdict_text(checked: Verification) -> str:
-    """A verification in one line."""
-    if checked.verdict != "equal":
-        head = "Outputs differ" if checked.verdict == "differs" else "Not verified"
-        return plain(f"{head}: {checked.reason}")
-    if checked.same_bits:
-        how = "bit for bit"
-    else:
-        how = f"within {checked.scaled:.1e} of the outputs' scale"
-    weak = "" if checked.informative else "; but the outputs are constant, so that says little"
-    return f"Verified on {checked.seeds} random inputs: equal {how}{weak}."
 
 
 def _output_json(output: Comparison) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from profiling.config import RunConfig
 from profiling.config.option import setting_text
 from profiling.config.question import SETTLED, meaning_of, question_of
 from profiling.racing.race import Race
-from studio.cost.waterfall.figure import steps_text
+from studio.cost.trace_costs import steps_text
 from studio.numbers import counted
 from studio.page.parts import go_to, look_at, words
 from studio.workspace import View, current, remember

@@ -83,3 +83,13 @@ def _read(path: Path) -> TraceCosts:
     names = {entry["id"]: PassName(entry["title"], entry["family"]) for entry in passes}
     totals: dict[Metric, Sequence[int]] = {metric: data["totals"][metric] for metric in METRICS}
     return TraceCosts(steps, totals, names, float(data["seconds"]))
+
+
+def steps_text(steps: Sequence[int]) -> str:
+    """Which steps: "steps 1–53", or how many where they are scattered."""
+    first, last = steps[0], steps[-1]
+    if len(steps) == 1:
+        return f"step {first}"
+    if last - first + 1 == len(steps):
+        return f"steps {first}–{last}"
+    return f"{len(steps)} steps between {first} and {last}"

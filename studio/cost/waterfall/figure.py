@@ -13,6 +13,7 @@ from optimizer.numbers import Unit, counted, decimal_unit
 from profiling.worth.bars import MeasuredBar
 from profiling.worth.levels import Change
 from profiling.worth.waterfall import Bar, Metric, Waterfall
+from studio.cost.trace_costs import steps_text
 from studio.cost.waterfall.rows_figure import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
 from studio.figures.template import BEFORE_COLOR
 from studio.numbers import three_digits, times_text, unit_of
@@ -201,16 +202,6 @@ def change_text(change: Change) -> str:
     return (
         f"{times_text(change.speedup)}, 95 % interval {exp(change.low):.2f}–{exp(change.high):.2f}"
     )
-
-
-def steps_text(steps: Sequence[int]) -> str:
-    """Which steps: "steps 1–53", or how many where they are scattered."""
-    first, last = steps[0], steps[-1]
-    if len(steps) == 1:
-        return f"step {first}"
-    if last - first + 1 == len(steps):
-        return f"steps {first}–{last}"
-    return f"{len(steps)} steps between {first} and {last}"
 
 
 def _cut(label: str) -> str:

@@ -16,12 +16,11 @@ from studio.cost.computed import computed
 from studio.cost.link import CostChoice
 from studio.cost.pieces import Table, figure, how, run_as, twin, ways_in
 from studio.cost.prediction.job import predicted_steps, steps_key
-from studio.cost.trace_costs import TraceCosts
+from studio.cost.trace_costs import TraceCosts, steps_text
 from studio.cost.waterfall.figure import (
     elsewhere_label,
     measured_waterfall_figure,
     static_waterfall,
-    steps_text,
 )
 from studio.cost.waterfall.job import (
     WaterfallReport,

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from studio.memory.film.descriptor import film_descriptor
 from studio.memory.film.job import film_of, film_path, request_key
 from studio.memory.film.table import film_table
 from studio.memory.setting import Setting
@@ -14,7 +15,6 @@ from studio.page.parts import PATIENCE_S, follow, show_error
 from studio.services import pool, tasks
 from studio.tasks import Task
 from studio.viewer import passlens_viewer
-from studio.viewing import film_descriptor
 from studio.workspace import current
 
 KEY = "film-viewer"

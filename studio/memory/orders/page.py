@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from profiling.arena import ArenaMeasurement
-from studio.memory.measured.job import OrdersRun, orders_run_key, run_measured_orders
 from studio.memory.orders.figure import measured_orders, order_curves
 from studio.memory.orders.job import ALL_ORDERS, FoundOrder, Orders, OrdersRequest, ordered_file
+from studio.memory.orders.measured import OrdersRun, orders_run_key, run_measured_orders
 from studio.memory.setting import Maps, Setting
 from studio.memory.waiting import settled
 from studio.numbers import bytes_text, digits

@@ -23,8 +23,8 @@ from studio.artifacts.store import Store
 from studio.cost.ablation.job import AblationReport, AblationRequest, run_ablation
 from studio.cost.break_even.job import BreakEvenRequest, break_even_key, run_break_even
 from studio.cost.payload import worth_from_payload
-from studio.cost.trace_costs import trace_costs
-from studio.cost.waterfall.figure import signed_text, static_waterfall, steps_text
+from studio.cost.trace_costs import steps_text, trace_costs
+from studio.cost.waterfall.figure import signed_text, static_waterfall
 from studio.cost.waterfall.job import WaterfallReport, WaterfallRequest, run_waterfall
 from studio.gallery import gallery
 
