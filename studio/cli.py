@@ -26,6 +26,7 @@ COMMANDS = {
     "bench": "race models against each other",
     "plan": "plan where activations lie in memory",
     "records": "what was measured: list, show, export, import",
+    "cache": "what is kept on disk to be fast: show it, empty it",
 }
 """Each a module of `studio.commands`. Only the one that is called is imported: all of them take
 longer than most commands do."""

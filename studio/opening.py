@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import streamlit as st
+
 from optimizer.errors import StudioError, quoted
 from optimizer.pipeline import Pipeline
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
@@ -17,6 +19,7 @@ from studio.services import store, tasks
 from studio.tasks import Task, Work
 from studio.workspace import Workspace
 
+_OPEN = "open-model"
 Report = Callable[[str, float], None]
 Asked = Callable[[], bool]
 
@@ -24,6 +27,13 @@ Asked = Callable[[], bool]
 def model_task(workspace: Workspace) -> Task[OpenedModel]:
     """Opening the workspace's model; the same task for everybody who wants it."""
     return tasks().start(("model", workspace.model), partial(_open, workspace.model))
+
+
+def hold_open(workspace: Workspace) -> None:
+    """Keep the model of this browser session in the store as long as the session has it open."""
+    opening = tasks().get(("model", workspace.model))
+    if opening is not None and opening.result is not None:
+        st.session_state[_OPEN] = opening.result
 
 
 def title_of(workspace: Workspace) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 
 from optimizer.findings import Status
 from profiling.config.option import Group
 from profiling.execution.availability import availability
 from profiling.records import Records
 from profiling.workers import WorkerPool, default_pool
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.recordings.keeper import Keeper, database_url, is_shared
 from studio.tasks import Tasks
@@ -18,7 +20,12 @@ from studio.tasks import Tasks
 @lru_cache(maxsize=1)
 def store() -> Store:
     """The store of opened models and runs."""
-    return Store(default_pool())
+    return Store(default_pool(), let_go=let_go)
+
+
+def let_go() -> None:
+    """Forget what lies in the store and was found before; who has it open holds it himself."""
+    tasks().drop_results((OpenedModel, OpenedRun, Path))
 
 
 @lru_cache(maxsize=1)

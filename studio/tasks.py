@@ -147,6 +147,13 @@ class Tasks:
             if known is not None and known.error is not None:
                 del self._tasks[key]
 
+    def drop_results(self, kinds: tuple[type, ...]) -> None:
+        """Forget finished tasks whose results are of these classes."""
+        with self._lock:
+            for key, task in list(self._tasks.items()):
+                if isinstance(task.result, kinds):
+                    del self._tasks[key]
+
     def _forget_old(self) -> None:
         finished = [key for key, task in self._tasks.items() if task.done]
         for key in finished[: max(0, len(self._tasks) - KEEP)]:

@@ -138,11 +138,6 @@ class Artifact(Generic[Request, Result]):
         return self.codec.read(folder, request)
 
 
-def kind_of(folder: Path) -> str:
-    """Of what kind the artifact in a folder is."""
-    return folder.name.rpartition("-")[0]
-
-
 def _write_value(
     form: Format[Result],
     make: Callable[..., Result],

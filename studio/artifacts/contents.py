@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
-from studio.artifacts.artifact import kind_of
 from studio.artifacts.atomic_folder import LAST_USED, drafts, lock_of, remove_folder
 from studio.artifacts.file_lock import FileLock, try_lock
 from studio.environment import CACHE_LIMIT
@@ -86,6 +85,19 @@ class Usage:
         return sum(kind.count for kind in self.kinds)
 
 
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """What making room came to.
+
+    Attributes:
+        removed_bytes: are gone.
+        over_bytes: are still more than the limit, because somebody uses them.
+    """
+
+    removed_bytes: int
+    over_bytes: int
+
+
 def usage(root: Path) -> Usage:
     """What a cache holds now.
 
@@ -118,7 +130,7 @@ def limit_bytes() -> int:
     return int(limit * (1 << 30))
 
 
-def shrink(root: Path, *, limit: int | None = None, idle_s: float = IN_USE_S) -> int:
+def shrink(root: Path, *, limit: int | None = None, idle_s: float = IN_USE_S) -> Shrunk:
     """Remove what was not used for longest until the rest is within the limit.
 
     A model that somebody has open stays, with all that was made of it; so does what was used just
@@ -129,8 +141,8 @@ def shrink(root: Path, *, limit: int | None = None, idle_s: float = IN_USE_S) ->
         limit: bytes; that of the environment by default.
         idle_s: what was used since so many seconds stays.
 
-    Returns:
-        Bytes removed.
+    Raises:
+        StudioError: the limit is no number.
     """
     _remove_abandoned(root)
     here = sorted(entries(root), key=lambda e: (e.used_s, -len(e.folder.parts)))
@@ -140,11 +152,11 @@ def shrink(root: Path, *, limit: int | None = None, idle_s: float = IN_USE_S) ->
         if removed >= over or entry.used_s > newest:
             break
         removed += _remove(root, entry)
-    return removed
+    return Shrunk(removed, max(0, over - removed))
 
 
-def clear(root: Path) -> int:
-    """Remove everything but models that somebody has open; bytes removed."""
+def clear(root: Path) -> Shrunk:
+    """Remove everything but models that somebody has open."""
     return shrink(root, limit=0, idle_s=0.0)
 
 
@@ -152,6 +164,11 @@ def pin(model: Path) -> FileLock | None:
     """Keep a model from being removed until the lock is given back; None while it is removed."""
     model.parent.mkdir(parents=True, exist_ok=True)
     return try_lock(_pin_of(model), shared=True)
+
+
+def kind_of(folder: Path) -> str:
+    """Of what kind the artifact in a folder is."""
+    return folder.name.rpartition("-")[0]
 
 
 def entries(root: Path) -> Iterator[Entry]:

@@ -56,8 +56,22 @@ VERIFIED = Value(Format(Verified, "passlens.verified/1", "verification"))
 class Store:
     """The folder of models and runs."""
 
-    def __init__(self, isolate: Isolate, *, root: Path | None = None) -> None:
+    def __init__(
+        self,
+        isolate: Isolate,
+        *,
+        root: Path | None = None,
+        let_go: Callable[[], None] | None = None,
+    ) -> None:
+        """A store.
+
+        Args:
+            isolate: runs what it has to make.
+            root: its folder; the cache by default.
+            let_go: called when the cache is full, to give up what was opened and nobody looks at.
+        """
         self._isolate = isolate
+        self._let_go = let_go
         self.root = root or cache_folder()
         self._pins = weakref.WeakValueDictionary[str, Pin]()
         self._pinning = threading.Lock()
@@ -273,7 +287,8 @@ class Store:
         made = obtain(folder, make, complete=complete, progress=progress, cancelled=cancelled)
         for around in folder.relative_to(self.root / MODELS).parents[:-1]:
             mark_used(self.root / MODELS / around)
-        if made:
+        if made and shrink(self.root).over_bytes and self._let_go is not None:
+            self._let_go()
             shrink(self.root)
 
     def _pin(self, folder: Path) -> Pin | None:

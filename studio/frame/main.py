@@ -16,7 +16,7 @@ from studio.frame.places import BEHIND_SHARE, HOME, PLACES, title
 from studio.history import page as history
 from studio.memory import page as memory
 from studio.model import page as model
-from studio.opening import title_of
+from studio.opening import hold_open, title_of
 from studio.page.parts import set_places
 from studio.rewrite import page as rewrite
 from studio.run import page as run
@@ -59,3 +59,4 @@ page = st.navigation(list(places.values()), position="top")
 remember(current())
 show_bar(name or "No model")
 page.run()
+hold_open(current())

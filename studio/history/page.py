@@ -8,6 +8,7 @@ from optimizer.errors import StudioError
 from profiling.records import Filter
 from studio.history.along import show_along, show_list
 from studio.history.bundles import offer_bundles
+from studio.history.cache import show_cache
 from studio.history.deletion import offer_deletion, show_refusal
 from studio.history.exports import offer_exports
 from studio.history.filters import choose_filter, page_number
@@ -54,6 +55,7 @@ def _list() -> None:
     with st.sidebar:
         above = st.container()
         offer_bundles()
+        show_cache()
     show_keeping_problem()
     if records().count() == 0:
         _nothing_yet()

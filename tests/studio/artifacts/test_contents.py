@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 from optimizer.errors import StudioError
-from studio.artifacts.artifact import kind_of
-from studio.artifacts.contents import clear, entries, limit_bytes, pin, shrink, usage
+from studio.artifacts.contents import (
+    Shrunk,
+    clear,
+    entries,
+    kind_of,
+    limit_bytes,
+    pin,
+    shrink,
+    usage,
+)
 
 KIB = 1024
 OLD, MODEL = "0" * 16, "1" * 16
@@ -55,11 +63,11 @@ def test_the_usage_counts_every_byte_once_and_names_its_kind(cache: Path) -> Non
 
 
 def test_what_was_not_used_for_longest_goes_first_and_no_more_than_is_needed(cache: Path) -> None:
-    assert shrink(cache, limit=60 * KIB) == 20 * KIB
+    assert shrink(cache, limit=60 * KIB) == Shrunk(20 * KIB, 0)
     assert f"models/{OLD}/{RUN}" in left(cache)
     assert f"models/{OLD}/{RUN}/memory-map-0001" not in left(cache)
     assert "gallery/0123" not in left(cache)
-    assert shrink(cache, limit=60 * KIB) == 0
+    assert shrink(cache, limit=60 * KIB) == Shrunk(0, 0)
     assert usage(cache).size_bytes == 60 * KIB
 
 
@@ -78,14 +86,14 @@ def test_a_run_goes_after_what_was_made_of_it_and_a_model_after_its_runs(cache: 
 def test_an_open_model_stays_with_all_that_was_made_of_it(cache: Path) -> None:
     held = pin(cache / "models" / OLD)
     assert held is not None
-    assert clear(cache) == 50 * KIB
+    assert clear(cache) == Shrunk(50 * KIB, 30 * KIB)
     assert left(cache) == [
         f"models/{OLD}",
         f"models/{OLD}/{RUN}",
         f"models/{OLD}/{RUN}/memory-map-0001",
     ]
     held.release()
-    assert clear(cache) == 30 * KIB
+    assert clear(cache) == Shrunk(30 * KIB, 0)
     assert left(cache) == []
     assert list((cache / "models").iterdir()) == []
 
@@ -99,7 +107,7 @@ def test_what_is_being_used_stays_when_the_cache_shrinks_by_itself(cache: Path) 
 
 def test_a_cache_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
     assert usage(tmp_path / "nowhere").kinds == ()
-    assert clear(tmp_path / "nowhere") == 0
+    assert clear(tmp_path / "nowhere") == Shrunk(0, 0)
 
 
 @pytest.mark.parametrize("text", ["much", "-1", "nan", "inf"])
