@@ -43,7 +43,7 @@ def _show(found: Usage) -> None:
         st.dataframe(
             {
                 "kind": [kind.kind for kind in found.kinds],
-                "items": [kind.count for kind in found.kinds],
+                "#": [kind.count for kind in found.kinds],
                 "size": [bytes_text(kind.size_bytes) for kind in found.kinds],
             },
             hide_index=True,
