@@ -1,7 +1,8 @@
 """Writes the documentation that comes from the code: `python -m docs.build [--check]`.
 
 `docs/passes/` has a page a pass, made of its docstring, and an index; `docs/options.md` is made of
-the fields of `RunConfig`, `docs/planners.md` of the planners' docstrings.
+the fields of `RunConfig`, `docs/planners.md` of the planners' docstrings, the table of
+rooms in `docs/design.md` of `docs/rooms.py`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from pathlib import Path
 
 from docs.options import options_page
 from docs.planners import planners_page
+from docs.rooms import with_rooms
 from optimizer.registry import FAMILIES, HEADINGS, Pass, passes
 
 FOLDER = Path(__file__).parent / "passes"
 OPTIONS = Path(__file__).parent / "options.md"
 PLANNERS = Path(__file__).parent / "planners.md"
+DESIGN = Path(__file__).parent / "design.md"
 GENERATED = "<!-- Written by `make docs` from the pass's docstring. -->"
 
 
@@ -25,6 +28,7 @@ def pages() -> dict[Path, str]:
     texts[FOLDER / "README.md"] = _index()
     texts[OPTIONS] = options_page()
     texts[PLANNERS] = planners_page()
+    texts[DESIGN] = with_rooms(DESIGN.read_text())
     return texts
 
 

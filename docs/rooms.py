@@ -1,0 +1,84 @@
+"""Who may import whom: rooms of each package, for the design page and the test that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Room = str
+"""A folder or a file right below a package."""
+
+LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
+    "passlens": (
+        ("races",),
+        ("models",),
+        ("traces",),
+        ("notebook", "plans"),
+    ),
+    "studio": (
+        ("cli", "server"),
+        ("first_picture",),
+        ("frame",),
+        ("history", "memory", "model", "rewrite"),
+        ("cost", "run", "viewing"),
+        ("commands", "kernels", "timeline"),
+        ("capture", "race"),
+        ("export", "variants"),
+        ("page",),
+        ("opening",),
+        ("services", "workspace"),
+        ("recordings",),
+        ("gallery",),
+        ("artifacts", "figures"),
+        ("graphview",),
+        ("environment", "numbers", "postponed", "tasks", "verdict", "viewer", "whole"),
+    ),
+    "profiling": (
+        ("calibration",),
+        ("arena", "kernels"),
+        ("fleet", "timeline", "worth"),
+        ("racing", "records"),
+        ("cuda", "machine"),
+        ("execution",),
+        ("config", "workers"),
+    ),
+    "optimizer": (
+        ("declarations", "rewrite"),
+        ("memory", "passes", "pipeline"),
+        ("cost", "folding", "registry"),
+        ("rules", "source", "verify"),
+        ("operators",),
+        ("codec", "model"),
+        ("errors", "isolation"),
+        ("collection", "findings", "limits", "numbers", "versions"),
+    ),
+}
+"""From top to bottom; packages, too. A room imports rooms of lower lines alone, none of its own."""
+
+EXCEPTIONS: Mapping[tuple[Room, Room], str] = {
+    ("optimizer.cost", "optimizer.memory"): "bytes alive are part of a graph's static cost",
+    ("optimizer.model", "optimizer.operators"): "shapes are inferred operator by operator",
+    ("studio.workspace", "studio.cost"): "a link says what Cost is set to",
+    ("studio.workspace", "studio.memory"): "a link says what Memory is set to",
+    ("studio.workspace", "studio.variants"): "a link says what Run is set to",
+}
+"""Arrows that point up and are still to be turned: from, to, and what they are there for."""
+
+BEGIN = "<!-- Written by `make docs` from docs/rooms.py. -->"
+END = "<!-- End of what is written. -->"
+
+
+def rooms_table() -> str:
+    """The rooms as the design page shows them."""
+    lines = ["| package | rooms, each line above those it may import |", "|---|---|"]
+    for package, layers in LAYERS.items():
+        rows = "<br>".join(" · ".join(layer) for layer in layers)
+        lines.append(f"| {package} | {rows} |")
+    known = [f"* {one} imports {other}: {why}." for (one, other), why in EXCEPTIONS.items()]
+    return "\n".join([*lines, *(["", "Still to be turned:", "", *known] if known else [])])
+
+
+def with_rooms(page: str) -> str:
+    """The design page with the table as the code has it now."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{rooms_table()}\n\n{END}{after}"
