@@ -4,6 +4,8 @@
 
 import { OVERLAYS } from "../overlays/registry.js";
 
+/** @typedef {{state: import("../session/state.js").State, actions: Actions}} Context what most parts are given */
+
 export class Actions {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -46,6 +48,85 @@ export class Actions {
   /** @param {number} step @param {{dragging?: boolean}} [how] */
   goto(step, how) {
     this.viewer.nav.goto(step, how);
+  }
+
+  /** @param {number} by */
+  stepBy(by) {
+    this.viewer.nav.stepBy(by);
+  }
+
+  /** To where the next run of one pass begins, or the previous one. @param {1 | -1} way */
+  passBy(way) {
+    this.viewer.nav.passBy(way);
+  }
+
+  /** To the next step that touches what is selected, or to the previous one. @param {1 | -1} way */
+  touchBy(way) {
+    this.viewer.nav.touchBy(way);
+  }
+
+  /** Play the steps, or pause. */
+  play() {
+    this.viewer.nav.play.toggle();
+  }
+
+  /** Play some steps and no others, or pause them. @param {number[]} steps */
+  playOnly(steps) {
+    this.viewer.nav.play.toggleOnly(steps);
+  }
+
+  pause() {
+    this.viewer.nav.play.stop();
+  }
+
+  /** @param {number} speed */
+  setSpeed(speed) {
+    this.viewer.nav.play.setSpeed(speed);
+  }
+
+  /** Bring what the current rewrite touched to the middle. @param {number} ms */
+  follow(ms) {
+    this.viewer.nav.follow(ms);
+  }
+
+  /** @param {import("../types.js").StepRecord} step that must not happen */
+  veto(step) {
+    this.viewer.veto.ask(step);
+  }
+
+  /** Let a vetoed rewrite happen again. @param {string} match */
+  allow(match) {
+    this.viewer.veto.allow(match);
+  }
+
+  undoVeto() {
+    this.viewer.veto.undo();
+  }
+
+  /** Speak of the steps again, no longer of a veto. */
+  endVeto() {
+    if (!this.state.vetoed) return;
+    this.viewer.veto.clear();
+    this.state.changed("step");
+  }
+
+  /** The user looks at something worth keeping: the server hears of it a little later. */
+  keepView() {
+    this.viewer.report.touch();
+  }
+
+  /** The keyboard goes to the graph. */
+  focusGraph() {
+    this.viewer.shell.root.focus({ preventScroll: true });
+  }
+
+  /** The step's card stands first in its panel. */
+  showStepCard() {
+    this.viewer.shell.right.scrollTop = 0;
+  }
+
+  layoutPanels() {
+    this.state.changed("panels");
   }
 
   /** Open what hides a node or a group and bring it to the middle. @param {string} id */

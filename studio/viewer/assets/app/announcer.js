@@ -8,9 +8,10 @@ import { counted } from "../page/numbers.js";
 const MOST = 300;
 
 export class Live {
-  /** @param {import("./viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
+  /** @param {import("./actions.js").Context} context */
+  constructor(context) {
+    this.state = context.state;
+    this.actions = context.actions;
     this.line = h("div.pl-hidden", { role: "status", "aria-live": "polite" });
     this.list = h("ul", { "aria-label": "Nodes that are drawn" });
     this.details = h(
@@ -27,7 +28,7 @@ export class Live {
   }
 
   step() {
-    const s = this.viewer.session;
+    const s = this.state.session;
     if (!s) return;
     const step = s.current;
     if (!step) {
@@ -42,10 +43,10 @@ export class Live {
   }
 
   selection() {
-    const { session: s, selected } = this.viewer;
+    const { session: s, selected } = this.state;
     if (!s || selected === null) return;
     const o = s.union.index.get(selected);
-    const { group, steps = [] } = this.viewer.selection ?? {};
+    const { group, steps = [] } = this.state.selection ?? {};
     if (group)
       this.say(`Group ${group.name}. ${s.counts("after")[group.at]} nodes, ${steps.length} steps.`);
     if (o === undefined) return;
@@ -58,7 +59,7 @@ export class Live {
 
   /** Fill the list, where somebody has it open. */
   twin() {
-    const { session: s } = this.viewer;
+    const { session: s } = this.state;
     if (!s || !this.details.open) return;
     const { boxes } = s.picture("after");
     const rows = boxes.slice(0, MOST).map((b) =>
@@ -71,7 +72,7 @@ export class Live {
               {
                 type: "button",
                 "aria-expanded": String(b.kind === "open"),
-                onclick: () => this.viewer.nav.toggle(/** @type {any} */ (b.group)),
+                onclick: () => this.actions.toggle(/** @type {any} */ (b.group)),
               },
               `${b.group.name}, group of ${counted(s.counts("after")[b.group.at], "node")}`,
             )
@@ -79,7 +80,7 @@ export class Live {
               "button",
               {
                 type: "button",
-                onclick: () => this.viewer.actions.select(b.rec?.id ?? null, { reveal: true }),
+                onclick: () => this.actions.select(b.rec?.id ?? null, { reveal: true }),
               },
               `${b.rec?.op} ${b.rec?.name}`,
             ),

@@ -89,7 +89,7 @@ async function show(place, data, loadStyles) {
  */
 export function claim(component) {
   const found = unclaimed;
-  if (!found || found.viewer.data?.mode !== component.data.mode) {
+  if (!found || found.viewer.state.data?.mode !== component.data.mode) {
     drop(found);
     return null;
   }

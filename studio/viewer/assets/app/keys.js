@@ -71,7 +71,7 @@ export class Keys {
   #handle(e) {
     const { viewer } = this;
     const { nav, stage, shell } = viewer;
-    const ms = viewer.motion ? 200 : 0;
+    const ms = viewer.state.motion ? 200 : 0;
     if (e.altKey || e.shiftKey) {
       const way = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" }[
         e.key
@@ -81,7 +81,7 @@ export class Keys {
         return true;
       }
     }
-    const { mode } = viewer.data ?? {};
+    const { mode } = viewer.state.data ?? {};
     if (mode === "film" && this.#film(e.key)) return true;
     const single = mode !== "rewrite";
     /** @type {Map<string, () => void>} */
@@ -146,7 +146,7 @@ export class Keys {
       ["End", () => player.cut(Infinity)],
       ["<", () => player.faster(-1)],
       [">", () => player.faster(1)],
-      ["g", () => panel.pick(this.viewer.selected)],
+      ["g", () => panel.pick(this.viewer.state.selected)],
     ]);
     const act = film.get(key);
     act?.();
@@ -173,7 +173,8 @@ export class Keys {
   }
 
   #fold() {
-    const { session: s, selection, nav } = this.viewer;
+    const { nav, state } = this.viewer;
+    const { session: s, selection } = state;
     const o = selection?.node;
     const group = o === undefined ? selection?.group : s?.tree.groupOf[s.union.slotOf[o]];
     if (s && group) nav.toggle(s.tree.closedFrom(group)[0] ?? group);
@@ -185,7 +186,7 @@ export class Keys {
    * @param {"up" | "down" | "left" | "right"} way
    */
   walk(way) {
-    const { session: s, selected } = this.viewer;
+    const { session: s, selected } = this.viewer.state;
     if (!s) return;
     const o = selected === null ? undefined : s.union.index.get(selected);
     if (o === undefined) {

@@ -11,13 +11,10 @@ export class Navigator {
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
+    this.state = viewer.state;
     this.following = true;
     this.play = new Playing(this);
-    /** false until someone steps: the card then speaks of the whole trace */
-    this.touched = false;
     this.settling = 0;
-    /** @type {Set<string>} groups opened to show a change, closed again when it has passed */
-    this.lent = new Set();
   }
 
   get playing() {
@@ -27,7 +24,7 @@ export class Navigator {
   reset() {
     this.play.all();
     this.play.stop();
-    this.lent.clear();
+    this.state.opened.clear();
     window.clearTimeout(this.settling);
     this.settling = 0;
   }
@@ -35,24 +32,24 @@ export class Navigator {
   /** @param {number} step @param {{dragging?: boolean, quiet?: boolean}} [how] */
   goto(step, how = {}) {
     const { viewer } = this;
-    const s = viewer.session;
+    const s = viewer.state.session;
     if (!s) return;
     const target = Math.max(0, Math.min(s.steps.length, Math.round(step)));
     if (target === s.step) return;
     viewer.veto.clear();
-    this.touched = true;
+    if (!this.state.stepped) this.state.set({ stepped: true });
     const forward = target === s.step + 1;
     const near = Math.abs(target - s.step) === 1;
     const ms =
-      viewer.motion && near && !how.dragging && !(this.playing && this.play.speed > 2)
+      viewer.state.motion && near && !how.dragging && !(this.playing && this.play.speed > 2)
         ? MOTION_MS
         : 0;
     const old = viewer.stage.panes[1].picture;
     s.goto(target);
     const origins = forward && ms && old ? this.#origins(old) : undefined;
     viewer.stage.refresh(ms, { origins });
-    if (this.following) viewer.stage.follow(viewer.motion && !how.dragging ? MOTION_MS : 0);
-    viewer.shell.renderStep();
+    if (this.following) viewer.stage.follow(viewer.state.motion && !how.dragging ? MOTION_MS : 0);
+    this.state.changed("step");
     viewer.report.touch();
     window.clearTimeout(this.settling);
     this.settling = window.setTimeout(
@@ -66,7 +63,7 @@ export class Navigator {
    * @param {import("../layout/placement.js").Picture} old
    */
   #origins(old) {
-    const s = /** @type {import("../session/session.js").Session} */ (this.viewer.session);
+    const s = /** @type {import("../session/session.js").Session} */ (this.viewer.state.session);
     const origins = new Map();
     for (const id of s.current?.added ?? []) {
       const o = s.union.index.get(id);
@@ -94,7 +91,7 @@ export class Navigator {
   #settle() {
     this.settling = 0;
     const { viewer } = this;
-    const s = viewer.session;
+    const s = viewer.state.session;
     viewer.live.step();
     if (!s || !this.following || (this.playing && this.play.speed > 2)) return;
     /** @type {Set<import("../trace/group.js").Group>} */
@@ -110,22 +107,22 @@ export class Navigator {
     }
     const boxes = [...need].reduce((sum, g) => sum + g.slots.length + g.kids.length, 0);
     const opens = boxes <= SMALL_GROUP ? [...need] : [];
-    const closes = [...this.lent].filter((id) => !keep.has(id));
+    const closes = [...this.state.opened].filter((id) => !keep.has(id));
     if (!opens.length && !closes.length) return;
     const anchor = opens.length ? s.layout.slots + opens[0].at : undefined;
     for (const id of closes) {
       const g = s.tree.byId.get(id);
       if (g) s.tree.set(g, false);
-      this.lent.delete(id);
+      this.state.opened.delete(id);
     }
     for (const g of opens) {
       s.tree.set(g, true);
-      this.lent.add(g.id);
+      this.state.opened.add(g.id);
     }
     s.relayout();
-    viewer.stage.refresh(viewer.motion ? MOTION_MS : 0, { anchor });
-    viewer.stage.follow(viewer.motion ? MOTION_MS : 0);
-    viewer.shell.twinChanged();
+    viewer.stage.refresh(viewer.state.motion ? MOTION_MS : 0, { anchor });
+    viewer.stage.follow(viewer.state.motion ? MOTION_MS : 0);
+    this.state.changed("folding");
   }
 
   /** @param {number} ms */
@@ -135,13 +132,13 @@ export class Navigator {
 
   /** @param {number} by */
   stepBy(by) {
-    const s = this.viewer.session;
+    const s = this.viewer.state.session;
     if (s) this.goto(s.step + by);
   }
 
   /** To the first step of the next run of one pass, or of the previous one. @param {1 | -1} way */
   passBy(way) {
-    const s = this.viewer.session;
+    const s = this.viewer.state.session;
     if (!s) return;
     const at = (/** @type {number} */ k) => s.steps[k - 1]?.pass;
     let k = s.step;
@@ -158,17 +155,20 @@ export class Navigator {
 
   /** To the next step that touches what is selected, or to the previous one. @param {1 | -1} way */
   touchBy(way) {
-    const { selection, session: s, live } = this.viewer;
+    const { selection, session: s } = this.state;
     const steps = selection?.steps ?? [];
     const at = s?.step ?? 0;
     const to = way > 0 ? steps.find((n) => n > at) : steps.filter((n) => n < at).pop();
     if (to !== undefined) this.arrive(to);
-    else live.say(selection ? "No more steps touch it." : "Select a node or a group first.");
+    else
+      this.viewer.live.say(
+        selection ? "No more steps touch it." : "Select a node or a group first.",
+      );
   }
 
   /** To a step from the one before it, so that one sees what it does. @param {number} step */
   arrive(step) {
-    const s = this.viewer.session;
+    const s = this.viewer.state.session;
     if (s && Math.abs(step - s.step) > 1) {
       s.goto(step - 1);
       this.viewer.stage.refresh(0);
@@ -179,14 +179,16 @@ export class Navigator {
   /** @param {import("../trace/group.js").Group} group @param {boolean} [want] */
   toggle(group, want) {
     const { viewer } = this;
-    const s = viewer.session;
+    const s = viewer.state.session;
     if (!s || group === s.tree.root) return;
     const started = performance.now();
-    this.lent.delete(group.id);
+    this.state.opened.delete(group.id);
     s.tree.set(group, want ?? !s.tree.open[group.at]);
     s.relayout();
-    viewer.stage.refresh(viewer.motion ? MOTION_MS : 0, { anchor: s.layout.slots + group.at });
-    viewer.shell.twinChanged();
+    viewer.stage.refresh(viewer.state.motion ? MOTION_MS : 0, {
+      anchor: s.layout.slots + group.at,
+    });
+    this.state.changed("folding");
     viewer.report.touch();
     viewer.report.toggleMs = performance.now() - started;
   }
@@ -194,10 +196,10 @@ export class Navigator {
   /** Open what hides a node or a group and bring it to the middle. @param {string} id */
   reveal(id) {
     const { viewer } = this;
-    const s = viewer.session;
+    const s = viewer.state.session;
     const o = s?.union.index.get(id);
     const group = s?.tree.byId.get(id);
-    const ms = viewer.motion ? MOTION_MS : 0;
+    const ms = viewer.state.motion ? MOTION_MS : 0;
     if (s && o === undefined && group?.parent) {
       this.#openAll(s.tree.closedFrom(group.parent));
       const there = s.counts("after")[group.at] > 0;
@@ -213,15 +215,15 @@ export class Navigator {
   /** @param {import("../trace/group.js").Group[]} closed outermost first */
   #openAll(closed) {
     const { viewer } = this;
-    const s = viewer.session;
+    const s = viewer.state.session;
     if (!s || !closed.length) return;
     for (const g of closed) {
       s.tree.set(g, true);
-      this.lent.delete(g.id);
+      this.state.opened.delete(g.id);
     }
     s.relayout();
     viewer.stage.refresh(0, { anchor: s.layout.slots + closed[0].at });
-    viewer.shell.twinChanged();
+    this.state.changed("folding");
   }
 
   /**
@@ -230,24 +232,24 @@ export class Navigator {
    */
   foldAll(what) {
     const { viewer } = this;
-    const s = viewer.session;
+    const s = viewer.state.session;
     if (!s) return;
     if (what === "first") s.tree.openFirst();
     else if (what === "more") s.tree.openMore();
     else s.tree.openExactly([]);
-    this.lent.clear();
+    this.state.opened.clear();
     s.relayout();
     viewer.stage.refresh(0);
     viewer.stage.home();
-    if (what !== "first" && this.touched) this.follow(0);
-    viewer.shell.twinChanged();
+    if (what !== "first" && this.state.stepped) this.follow(0);
+    this.state.changed("folding");
     viewer.report.touch();
   }
 
   /** @param {"source" | "previous"} before */
   setBefore(before) {
     const { viewer } = this;
-    const s = viewer.session;
+    const s = viewer.state.session;
     if (!s || s.before === before) return;
     s.goto(s.step, before);
     viewer.stage.refresh(0);

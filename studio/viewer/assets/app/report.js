@@ -53,10 +53,11 @@ export class Report {
 
   #send() {
     this.#stop();
-    const { session: s, data, component, shell } = this.viewer;
+    const { component, shell, state } = this.viewer;
+    const { session: s, data } = state;
     if (!s || !data || !component) return;
     if (data.mode !== "film") {
-      component.setStateValue("view", { seq: data.seq, ...viewNow(this.viewer) });
+      component.setStateValue("view", { seq: data.seq, ...viewNow(this.viewer.state) });
       return;
     }
     const news = shell.film.news();
@@ -79,7 +80,8 @@ export class Report {
   }
 
   publish() {
-    const { session: s, stage, shell, loaded, data, nav } = this.viewer;
+    const { stage, shell, loaded, state, nav } = this.viewer;
+    const { session: s, data } = state;
     const { picture, width } = stage.panes[1];
     const drawn = picture !== null && width > 0;
     const current = data !== null && wanted(data) === loaded;
@@ -117,7 +119,8 @@ export class Report {
    * @param {number} [pane]
    */
   where(id, pane = 1) {
-    const { session: s, stage } = this.viewer;
+    const { stage, state } = this.viewer;
+    const { session: s } = state;
     const group = s?.tree.byId.get(id);
     const key = s && group ? s.layout.slots + group.at : (s?.boxOf(id) ?? -1);
     const p = stage.panes[pane];
@@ -135,10 +138,11 @@ export class Report {
   }
 
   dispose() {
-    const untold = this.timer && this.viewer.data?.mode === "rewrite" && this.viewer.session;
+    const untold =
+      this.timer && this.viewer.state.data?.mode === "rewrite" && this.viewer.state.session;
     this.#stop();
     window.removeEventListener("click", this.leave, true);
-    if (untold) tellLeaving(this.viewer);
+    if (untold) tellLeaving(this.viewer.state);
   }
 }
 

@@ -27,26 +27,28 @@ export class Shell {
     this.mode = "rewrite";
     /** @type {boolean | null} null = by width */ this.leftWanted = null;
     /** @type {boolean | null} */ this.rightWanted = null;
-    const context = /** @type {CanvasRenderingContext2D} */ (
+    const pen = /** @type {CanvasRenderingContext2D} */ (
       document.createElement("canvas").getContext("2d")
     );
     this.measure = {
       text: (/** @type {string} */ text, /** @type {string} */ font) => {
-        context.font = font;
-        return context.measureText(text).width;
+        pen.font = font;
+        return pen.measureText(text).width;
       },
     };
     this.tip = new Tooltip();
+    const { state, actions } = viewer;
+    const context = { state, actions };
     this.stage = new Stage(this.#stageHost());
-    this.passes = new Passes(viewer);
-    this.card = new Card(viewer);
-    this.details = new Details(viewer);
-    this.groupCard = new GroupCard(viewer);
-    this.scrubber = new Scrubber(viewer, this.tip);
-    this.film = new FilmPanel(viewer, this.tip);
-    this.search = new Search(viewer);
+    this.passes = new Passes(context, this.tip);
+    this.card = new Card(context);
+    this.details = new Details(context);
+    this.groupCard = new GroupCard(context);
+    this.scrubber = new Scrubber(context, this.tip);
+    this.film = new FilmPanel(context, this);
+    this.search = new Search(context);
     this.note = h("div.pl-note", { hidden: true });
-    this.legend = new Legend(viewer.state, viewer.actions);
+    this.legend = new Legend(context);
     this.help = new Help();
     this.tools = makeTools(viewer, this);
     this.tools.el.append(this.stage.minimap.el);
@@ -84,13 +86,18 @@ export class Shell {
     this.onResize = () => this.fillWindow();
     window.addEventListener("resize", this.onResize);
     this.widthSeen = 0;
-    const { state } = viewer;
     state.watch(["theme"], () => {
       this.stage.theme = state.theme;
     });
     state.watch(["data"], () => {
       this.stage.busy = !!state.data?.busy;
     });
+    state.watch(["step"], () => this.renderStep());
+    state.watch(["playing", "only"], () => this.renderPlay());
+    state.watch(["folding"], () => this.twinChanged());
+    state.watch(["marks"], () => this.stage.invalidate());
+    state.watch(["panels"], () => this.applyPanels());
+    state.watch(["drawn"], () => viewer.report.publish());
     state.watch(["selected", "overlays", "wanted"], () => {
       this.stage.overlay = state.overlay;
       this.renderSelection();
@@ -120,7 +127,7 @@ export class Shell {
         if (box.group) viewer.nav.toggle(box.group);
       },
       hover: (box, event, which) => {
-        const s = viewer.session;
+        const s = viewer.state.session;
         const { overlay } = viewer.state;
         const value = s && box ? overlay?.values(s, which)(box) : null;
         const around = box && event ? this.stage.rectOf(box, which) : undefined;
@@ -132,8 +139,8 @@ export class Shell {
       setBefore: (before) => viewer.nav.setBefore(before),
       endComparison: () => viewer.actions.send("pipeline", { versus: "" }),
       moved: () => this.tip.hide(),
-      drawn: () => viewer.report.publish(),
-      selection: () => viewer.selection,
+      drawn: () => viewer.state.changed("drawn"),
+      selection: () => viewer.state.selection,
     };
   }
 
@@ -166,7 +173,7 @@ export class Shell {
     const width = this.root.clientWidth || window.innerWidth;
     const wide = width >= NARROW;
     const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
-    const chosen = this.viewer.selected !== null;
+    const chosen = this.viewer.state.selected !== null;
     const asked =
       this.mode === "film"
         ? chosen && width >= ROOMY
@@ -191,12 +198,12 @@ export class Shell {
     this.applyPanels();
   }
   layoutRight() {
-    this.card.el.classList.toggle("pl-short", this.viewer.selected !== null);
+    this.card.el.classList.toggle("pl-short", this.viewer.state.selected !== null);
     this.applyPanels();
   }
   /** Bring the card of what was selected just now into sight, whatever stands above it. */
   showSelection() {
-    const { selection } = this.viewer;
+    const { selection } = this.viewer.state;
     if (!selection) return;
     const { el } = selection.group ? this.groupCard : this.details;
     const [is, frame] = [el.getBoundingClientRect(), this.right.getBoundingClientRect()];
@@ -259,7 +266,7 @@ export class Shell {
 
   renderAll() {
     const { viewer } = this;
-    if (viewer.theme) dress(this.root, viewer.theme);
+    if (viewer.state.theme) dress(this.root, viewer.state.theme);
     this.passes.render();
     this.renderStep();
     this.stage.headers();
@@ -274,7 +281,7 @@ export class Shell {
     this.scrubber.render();
     this.card.render();
     this.passes.mark();
-    if (this.viewer.selected !== null) this.renderSelection();
+    if (this.viewer.state.selected !== null) this.renderSelection();
     this.renderPlay();
   }
 
@@ -287,7 +294,7 @@ export class Shell {
 
   renderPlay() {
     this.scrubber?.renderPlay();
-    if (this.viewer.nav.play.only) this.renderSelection();
+    if (this.viewer.state.only) this.renderSelection();
     for (const [i, tool] of this.tools?.panes.entries() ?? [])
       tool.setAttribute("aria-pressed", String(this.stage.mode === i + 1));
     this.tools?.follow.setAttribute("aria-pressed", String(this.viewer.nav.following));

@@ -70,7 +70,7 @@ export function makeTools(viewer, shell) {
     tool("minus", "Zoom out (−)", () => zoom(0.8)),
     tool("plus", "Zoom in (+)", () => zoom(1.25)),
     saving(shell.stage, tool),
-    tool("fit", "Fit the graph (f)", () => shell.stage.fit(viewer.motion ? 200 : 0)),
+    tool("fit", "Fit the graph (f)", () => shell.stage.fit(viewer.state.motion ? 200 : 0)),
   );
   return { el, panes, follow, left, right };
 }

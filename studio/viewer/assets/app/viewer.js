@@ -55,11 +55,11 @@ export class Viewer {
     this.overlays = new OverlayLoader(this.state);
     this.report = new Report(this);
     this.nav = new Navigator(this);
-    this.live = new Live(this);
-    this.veto = new Vetoing(this);
+    this.live = new Live({ state: this.state, actions: this.actions });
+    this.veto = new Vetoing({ state: this.state, actions: this.actions });
     this.shell = new Shell(this);
     this.keys = new Keys(this);
-    this.endLinks = answerForLinks(this);
+    this.endLinks = answerForLinks(this.state);
     this.shell.root.style.visibility = "hidden";
     this.loadStyles = loadStyles;
     this.styled = this.#settle();
@@ -89,29 +89,8 @@ export class Viewer {
     this.shell.fillWindow();
   }
 
-  get data() {
-    return this.state.data;
-  }
-  get session() {
-    return this.state.session;
-  }
-  get theme() {
-    return this.state.theme;
-  }
-  get selected() {
-    return this.state.selected;
-  }
-  get selection() {
-    return this.state.selection;
-  }
-
   get stage() {
     return this.shell.stage;
-  }
-
-  /** Everything that moves asks here first. */
-  get motion() {
-    return !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
   /** @param {import("../types.js").Component} component */
@@ -132,7 +111,7 @@ export class Viewer {
   async load(data) {
     const want = wanted(data);
     // While a new trace is computed the old one stays: nothing jumps.
-    const waiting = data.busy && !data.steps && this.session?.graph.key === data.graph?.key;
+    const waiting = data.busy && !data.steps && this.state.session?.graph.key === data.graph?.key;
     if (!data.graph || want === this.loaded || waiting) {
       await this.styled;
       this.#keep(data);
@@ -144,9 +123,13 @@ export class Viewer {
       data.steps ? fetchJson(data.steps.url) : null,
       versus?.steps ? fetchJson(versus.steps.url) : null,
       this.styled,
-      fontReady(this.theme?.font),
+      fontReady(this.state.theme?.font),
     ]);
-    if (!this.alive || (this.data && this.data !== data && wanted(this.data) !== want)) return;
+    if (
+      !this.alive ||
+      (this.state.data && this.state.data !== data && wanted(this.state.data) !== want)
+    )
+      return;
     if (want === this.loaded) {
       this.#keep(data); // asked for twice while it was on its way
       return;
@@ -164,10 +147,10 @@ export class Viewer {
    * @param {import("../types.js").StepsJson | null} other of the pipeline beside it
    */
   #open(data, graph, trace, other) {
-    const same = this.session?.graph === graph;
-    const old = same ? this.session : null;
+    const same = this.state.session?.graph === graph;
+    const old = same ? this.state.session : null;
     const open = old?.tree.openIds() ?? null;
-    this.shell.restyleMeasure(this.theme);
+    this.shell.restyleMeasure(this.state.theme);
     const session = this.#session(data, graph, trace, other);
     const alike = old !== null && old instanceof Comparison === session instanceof Comparison;
     const traced = alike && old.trace ? old : null; // a first trace is met like a first visit
@@ -181,19 +164,21 @@ export class Viewer {
     const first = !same || !alike || (!traced && this.stage.atHome);
     this.stage.setSession(session);
     this.stage.applySplit();
-    this.state.set({ session, selected: session.knows(this.selected) ? this.selected : null });
+    this.state.set({
+      session,
+      selected: session.knows(this.state.selected) ? this.state.selected : null,
+    });
     this.#impose(data, true);
     this.veto.arrived(session);
     if (!traced)
       // a link may name what a step makes
-      this.state.set({ selected: this.selected ?? named(session, data.select) });
+      this.state.set({ selected: this.state.selected ?? named(session, data.select) });
     this.stage.refresh(0);
     if (first) this.stage.home();
-    if (!traced)
-      this.nav.touched =
-        typeof data.step === "number" && trace !== null && !(session instanceof Comparison);
-    if (!traced && this.nav.touched && step > 0) this.nav.follow(0);
-    if (this.veto.done) this.nav.follow(0);
+    const asked = typeof data.step === "number" && trace !== null;
+    if (!traced) this.state.set({ stepped: asked && !(session instanceof Comparison) });
+    if (!traced && this.state.stepped && step > 0) this.nav.follow(0);
+    if (this.state.vetoed) this.nav.follow(0);
     this.shell.renderAll();
     this.#showSelected();
   }
@@ -204,7 +189,7 @@ export class Viewer {
    * @param {import("../types.js").StepsJson | null} other
    */
   #session({ pipeline, versus }, graph, trace, other) {
-    const metrics = new Metrics(this.shell.measure, this.theme?.font ?? "sans-serif");
+    const metrics = new Metrics(this.shell.measure, this.state.theme?.font ?? "sans-serif");
     const own = pipeline?.name ?? pipeline?.preset ?? "";
     return trace && other && versus
       ? new Comparison(graph, both(own, trace, versus.name, other), metrics)
@@ -224,7 +209,7 @@ export class Viewer {
    * @param {boolean} [fresh]
    */
   #impose(data, fresh = false) {
-    const s = this.session;
+    const s = this.state.session;
     const elsewhere = data.mode === "film" && (data.step ?? 0) !== s?.step;
     if (!s || (data.seq === this.seq && !elsewhere)) return;
     this.seq = data.seq;
@@ -244,7 +229,7 @@ export class Viewer {
 
   /** Whoever came here for a node sees it, whatever is folded around it. */
   #showSelected() {
-    if (this.unseen && this.selected !== null) this.nav.reveal(this.selected);
+    if (this.unseen && this.state.selected !== null) this.nav.reveal(this.state.selected);
     this.unseen = false;
   }
 

@@ -57,7 +57,7 @@ export class LaneCanvas {
     const { reel, player, theme } = this.panel;
     if (!reel || !player.replay || !theme) return;
     this.#resize();
-    const measure = this.panel.viewer.shell.measure;
+    const { measure } = this.panel;
     if (this.metrics?.family !== theme.font)
       this.metrics = { family: theme.font, of: new Metrics(measure, theme.font) };
     this.scale = makeScale(
@@ -113,7 +113,7 @@ export class LaneCanvas {
       const hit = this.#under(e);
       if (!reel || !hit) return;
       const node = reel.json.nodes[reel.json.buffers.node[hit.buffer]]?.[0];
-      if (node) panel.viewer.actions.select(node, { reveal: true });
+      if (node) panel.actions.select(node, { reveal: true });
     });
   }
 

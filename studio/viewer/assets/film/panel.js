@@ -15,9 +15,17 @@ import { Spotlight } from "./spotlight.js";
 const CAMERA_MS = 420;
 
 export class FilmPanel {
-  /** @param {import("../app/viewer.js").Viewer} viewer @param {import("../panels/tooltip.js").Tooltip} tip */
-  constructor(viewer, tip) {
-    this.viewer = viewer;
+  /**
+   * @param {import("../app/actions.js").Context} context
+   * @param {{stage: import("../canvas/stage.js").Stage, tip: import("../panels/tooltip.js").Tooltip,
+   *   measure: import("../types.js").Measure}} parts
+   */
+  constructor(context, { stage, tip, measure }) {
+    this.stage = stage;
+    this.measure = measure;
+    this.alive = true;
+    this.state = context.state;
+    this.actions = context.actions;
     /** @type {Reel | null} */ this.reel = null;
     this.key = "";
     this.frame = 0;
@@ -27,9 +35,9 @@ export class FilmPanel {
     this.player = new Player({
       changed: () => this.#moved(),
       state: () => this.#stateChanged(),
-      motion: () => viewer.motion,
+      motion: () => context.state.motion,
     });
-    this.spotlight = new Spotlight(viewer);
+    this.spotlight = new Spotlight(context.state, stage);
     this.lanes = new LaneCanvas(this, tip);
     this.free = new FreeList();
     this.bar = new FilmBar(this, tip);
@@ -46,17 +54,17 @@ export class FilmPanel {
   }
 
   get theme() {
-    return this.viewer.theme ?? null;
+    return this.state.theme ?? null;
   }
 
   /** @param {import("../types.js").Descriptor} data */
   async take(data) {
     const key = data.mode === "film" ? (data.film?.key ?? "") : "";
-    this.viewer.stage.spotlight = data.mode === "film" ? this.spotlight : null;
+    this.stage.spotlight = data.mode === "film" ? this.spotlight : null;
     if (key !== this.key) {
       this.key = key;
       const json = data.film && key ? await fetchJson(data.film.url) : null;
-      if (!this.viewer.alive || this.key !== key) return;
+      if (!this.alive || this.key !== key) return;
       this.reel = json ? new Reel(json, key) : null;
       this.bar.bars = null;
       this.said = "";
@@ -76,7 +84,7 @@ export class FilmPanel {
 
   #moved() {
     this.invalidate();
-    this.viewer.report.touch();
+    this.actions.keepView();
   }
 
   /** Where somebody has gone, said once. @returns {{film: string, event: number} | null} */
@@ -91,14 +99,14 @@ export class FilmPanel {
     this.bar.renderState();
     this.invalidate();
     if (!this.player.playing) this.settled();
-    else if (this.viewer.selected !== null) this.viewer.actions.select(null); // it would dim the rest
+    else if (this.state.selected !== null) this.actions.select(null); // it would dim the rest
   }
 
   /** A node was clicked in the graph: go to where it runs. @param {string | null} id */
   pick(id) {
     const node = this.reel?.json.nodes.findIndex((rec) => rec[0] === id) ?? -1;
     const k = node < 0 ? 0 : (this.reel?.eventOf(node) ?? 0);
-    this.viewer.actions.select(k ? null : id);
+    this.actions.select(k ? null : id);
     if (!k) return;
     this.player.stop();
     this.player.goto(k, { quick: true });
@@ -107,7 +115,7 @@ export class FilmPanel {
   /** Playing or dragging has ended: say where we are. */
   settled() {
     if (!this.reel) return;
-    this.viewer.actions.say(sentence(this.reel, this.player.at));
+    this.actions.say(sentence(this.reel, this.player.at));
     this.bar.render();
   }
 
@@ -123,14 +131,14 @@ export class FilmPanel {
   #draw(now) {
     const { reel, player, theme } = this;
     const { replay } = player;
-    if (this.viewer.data?.mode !== "film" || !theme || !this.viewer.alive) return;
+    if (this.state.data?.mode !== "film" || !theme || !this.alive) return;
     const more = player.tick(now);
     if (reel && replay) {
       this.#changed(reel, replay);
       this.lanes.draw(now);
     }
     this.bar.render();
-    this.viewer.report.publish();
+    this.state.changed("drawn");
     if (more) this.invalidate();
   }
 
@@ -147,7 +155,7 @@ export class FilmPanel {
     this.free.render(reel, replay);
     this.#count(reel, k);
     const node = reel.json.nodes[reel.nodeAt(k)]?.[0] ?? null;
-    this.spotlight.light(node, this.viewer.motion && !this.#fast ? CAMERA_MS : 0);
+    this.spotlight.light(node, this.state.motion && !this.#fast ? CAMERA_MS : 0);
     if (!this.player.playing) this.settled();
   }
 
@@ -183,6 +191,7 @@ export class FilmPanel {
   }
 
   dispose() {
+    this.alive = false;
     cancelAnimationFrame(this.frame);
     this.player.stop();
     this.bar.dispose();

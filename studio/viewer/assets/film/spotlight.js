@@ -9,9 +9,10 @@ const CALM = 0.3; // of the pane at each side: what is between them stays where 
 const READ_AT = 0.45; // of the height, where the node comes to stand
 
 export class Spotlight {
-  /** @param {import("../app/viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
+  /** @param {import("../session/state.js").State} state @param {import("../canvas/stage.js").Stage} stage */
+  constructor(state, stage) {
+    this.state = state;
+    this.stage = stage;
     /** @type {string | null} id of the node */ this.node = null;
   }
 
@@ -28,13 +29,14 @@ export class Spotlight {
   light(node, ms) {
     if (node === this.node) return;
     this.node = node;
-    this.viewer.stage.invalidate();
+    this.stage.invalidate();
     this.keepInSight(ms);
   }
 
   /** Move the camera only as far as it takes. @param {number} ms */
   keepInSight(ms) {
-    const { session: s, stage } = this.viewer;
+    const { stage } = this;
+    const { session: s } = this.state;
     const pane = stage.panes[1];
     if (!s || this.node === null || !pane.width) return;
     const box = s.picture(stage.which(pane)).byKey.get(s.boxOf(this.node));

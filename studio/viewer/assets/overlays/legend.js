@@ -9,11 +9,8 @@ import { OVERLAYS } from "./registry.js";
 const STOPS = 8;
 
 export class Legend {
-  /**
-   * @param {import("../session/state.js").State} state
-   * @param {import("../app/actions.js").Actions} actions
-   */
-  constructor(state, actions) {
+  /** @param {import("../app/actions.js").Context} context */
+  constructor({ state, actions }) {
     this.state = state;
     this.actions = actions;
     this.el = h("div.pl-numbers", { role: "group", hidden: true });

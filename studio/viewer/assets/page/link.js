@@ -1,24 +1,24 @@
 // @ts-check
 // Where the user looks, as the server keeps it and as a link says it.
 
-/** @typedef {import("../app/viewer.js").Viewer} Viewer */
+/** @typedef {import("../session/state.js").State} State */
 
 /**
- * @param {Viewer} viewer
+ * @param {State} state
  * @returns {{step: number, before: "source" | "previous", select: string[], open: string[] | null}}
  */
-export function viewNow({ session: s, selected, nav }) {
+export function viewNow({ session: s, selected, opened }) {
   return {
     step: s?.linkedStep() ?? 0,
     before: s?.before ?? "source",
     select: selected === null ? [] : [selected],
-    open: s?.tree.openChanges()?.filter((id) => !nav.lent.has(id.slice(1))) ?? null,
+    open: s?.tree.openChanges()?.filter((id) => !opened.has(id.slice(1))) ?? null,
   };
 }
 
-/** The page's address with this step, selection and folding in it. @param {Viewer} viewer */
-export function permalink(viewer) {
-  const view = viewNow(viewer);
+/** The page's address with this step, selection and folding in it. @param {State} state */
+export function permalink(state) {
+  const view = viewNow(state);
   const url = new URL(window.location.href);
   const values = {
     step: String(view.step),
@@ -43,12 +43,11 @@ export function pageLink() {
 
 /**
  * Answer for a viewer: the server, and with it the address bar, hears of a step a little later.
- * @param {Viewer} viewer @returns {() => void} ends it
+ * @param {State} state @returns {() => void} ends it
  */
-export function answerForLinks(viewer) {
+export function answerForLinks(state) {
   const answer = (/** @type {any} */ asked) => {
-    if (viewer.session?.trace && viewer.data?.mode === "rewrite")
-      asked.detail.url = permalink(viewer);
+    if (state.session?.trace && state.data?.mode === "rewrite") asked.detail.url = permalink(state);
   };
   window.addEventListener(ASKED, answer);
   return () => window.removeEventListener(ASKED, answer);
@@ -56,9 +55,9 @@ export function answerForLinks(viewer) {
 
 const LEFT = "passlens-left";
 
-/** Tell whoever stays when the page changes: a component that goes has no voice any more. @param {Viewer} viewer */
-export function tellLeaving(viewer) {
-  window.dispatchEvent(new CustomEvent(LEFT, { detail: viewNow(viewer) }));
+/** Tell whoever stays when the page changes: a component that goes has no voice any more. @param {State} state */
+export function tellLeaving(state) {
+  window.dispatchEvent(new CustomEvent(LEFT, { detail: viewNow(state) }));
 }
 
 /** @param {(view: object) => void} keep */

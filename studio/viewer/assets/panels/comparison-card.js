@@ -7,8 +7,8 @@ import { amount, counted } from "../page/numbers.js";
 /** @typedef {import("../session/comparison.js").Comparison} Comparison */
 /** @typedef {import("../session/comparison.js").Side} Side */
 
-/** @param {import("../app/viewer.js").Viewer} viewer @param {Comparison} s */
-export function comparisonCard(viewer, s) {
+/** @param {import("../app/actions.js").Context} context @param {Comparison} s */
+export function comparisonCard(context, s) {
   const [a, b] = s.sides;
   const same = !s.steps.length;
   return [
@@ -22,7 +22,7 @@ export function comparisonCard(viewer, s) {
         ? `Both make the same ${counted(s.both, "rewrite")}.`
         : `${counted(s.both, "rewrite")} in both. Click one that differs to see its place.`,
     ),
-    ...(same ? [] : [only(viewer, s, a, 0), only(viewer, s, b, 1)]),
+    ...(same ? [] : [only(context, s, a, 0), only(context, s, b, 1)]),
   ];
 }
 
@@ -61,8 +61,8 @@ function totals(a, b) {
   );
 }
 
-/** @param {import("../app/viewer.js").Viewer} viewer @param {Comparison} s @param {Side} side @param {0 | 1} index */
-function only(viewer, s, side, index) {
+/** @param {import("../app/actions.js").Context} context @param {Comparison} s @param {Side} side @param {0 | 1} index */
+function only(context, s, side, index) {
   /** @type {Map<number, import("../types.js").StepRecord[]>} */
   const passes = new Map();
   for (const step of side.only) {
@@ -80,7 +80,7 @@ function only(viewer, s, side, index) {
         s.trace?.passes[pass]?.title ?? "",
         h("span.pl-num", null, String(steps.length)),
       ),
-      h("ul", null, ...steps.map((step) => place(viewer, s, step))),
+      h("ul", null, ...steps.map((step) => place(context, s, step))),
     ),
   );
   return h(
@@ -100,8 +100,8 @@ function only(viewer, s, side, index) {
   );
 }
 
-/** @param {import("../app/viewer.js").Viewer} viewer @param {Comparison} s @param {import("../types.js").StepRecord} step */
-function place(viewer, s, step) {
+/** @param {import("../app/actions.js").Context} context @param {Comparison} s @param {import("../types.js").StepRecord} step */
+function place(context, s, step) {
   const o = s.union.index.get(step.root);
   const rec = o === undefined ? null : s.union.recs[o];
   return h(
@@ -109,7 +109,7 @@ function place(viewer, s, step) {
     null,
     h(
       "button",
-      { type: "button", onclick: () => viewer.nav.goto(step.n), title: step.rule },
+      { type: "button", onclick: () => context.actions.goto(step.n), title: step.rule },
       rec ? rec.name || rec.op : step.rule,
     ),
   );

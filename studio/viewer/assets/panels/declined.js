@@ -13,11 +13,14 @@ const LISTED = 100; // places written out
 
 export class DeclinedList {
   /**
-   * @param {import("../app/viewer.js").Viewer} viewer
+   * @param {import("../app/actions.js").Context} context
+   * @param {HTMLElement} home what it stands in
    * @param {() => void} redraw
    */
-  constructor(viewer, redraw) {
-    this.viewer = viewer;
+  constructor(context, home, redraw) {
+    this.home = home;
+    this.state = context.state;
+    this.actions = context.actions;
     this.redraw = redraw;
     /** @type {Set<string>} passes whose reasons are listed */ this.passes = new Set();
     /** @type {{pass: string, reason: string} | null} whose places are marked */ this.shown = null;
@@ -27,10 +30,10 @@ export class DeclinedList {
 
   /** Before the list is drawn: places are marked in the graph that is there now. */
   sync() {
-    const { session, veto } = this.viewer;
+    const { session, vetoed } = this.state;
     if (session === this.session) return;
     this.session = session;
-    if (veto.done) this.shown = null;
+    if (vetoed) this.shown = null;
     else if (this.shown) this.#mark();
   }
 
@@ -55,7 +58,7 @@ export class DeclinedList {
 
   /** @param {string} pass @returns {Map<string, DeclinedRecord[]>} by reason, most places first */
   #groups(pass) {
-    const { trace } = this.viewer.session ?? {};
+    const { trace } = this.state.session ?? {};
     /** @type {Map<string, DeclinedRecord[]>} */ const groups = new Map();
     for (const d of trace?.declined ?? []) {
       if (trace?.passes[d.pass]?.id !== pass) continue;
@@ -79,27 +82,25 @@ export class DeclinedList {
 
   /** At the foot of the list reasons would open out of sight. @param {string} pass */
   #reveal(pass) {
-    const row = this.viewer.shell.passes.el.querySelector(`[data-focus="d:${pass}"]`);
+    const row = this.home.querySelector(`[data-focus="d:${pass}"]`);
     row?.scrollIntoView({ block: "center" });
   }
 
   /** @param {{pass: string, reason: string} | null} which */
   #show(which) {
-    this.viewer.veto.clear();
+    this.actions.endVeto();
     this.shown = which;
     this.#mark();
   }
 
   #mark() {
-    const { viewer, shown } = this;
+    const { shown } = this;
     const places = shown ? (this.#groups(shown.pass).get(shown.reason) ?? []) : [];
-    viewer.session?.mark(
+    this.actions.mark(
       places.length ? "declined" : null,
       places.map((d) => d.node),
     );
-    if (places.length)
-      viewer.actions.say(`${counted(places.length, "place")} marked in the graph.`);
-    viewer.stage.invalidate();
+    if (places.length) this.actions.say(`${counted(places.length, "place")} marked in the graph.`);
   }
 
   /** @param {string} pass @param {string} reason @param {DeclinedRecord[]} places */
@@ -126,9 +127,9 @@ export class DeclinedList {
   /** @param {DeclinedRecord[]} places */
   #places(places) {
     const nodes = places.map((d) => d.node);
-    const names = namesOf(this.viewer.session, nodes, LISTED);
+    const names = namesOf(this.state.session, nodes, LISTED);
     const rows = places.slice(0, LISTED).map(({ node, detail }, i) => {
-      const select = () => this.viewer.actions.select(node, { reveal: true });
+      const select = () => this.actions.select(node, { reveal: true });
       const name = button(`Show ${names[i]} in the graph`, names[i], select, "pl-place");
       return h("li", null, name, detail ? h("span", null, detail) : null);
     });

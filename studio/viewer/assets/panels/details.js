@@ -8,19 +8,21 @@ import { lookedSection } from "./passes-asked.js";
 import { StepSection } from "./step-section.js";
 
 export class Details {
-  /** @param {import("../app/viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
-    this.steps = new StepSection(viewer, "Steps that touch it");
+  /** @param {import("../app/actions.js").Context} context */
+  constructor(context) {
+    this.context = context;
+    this.state = context.state;
+    this.actions = context.actions;
+    this.steps = new StepSection(context, "Steps that touch it");
     this.el = h("section.pl-details", { "aria-label": "Selected node" });
   }
 
   render() {
-    const { session: s, selected } = this.viewer;
+    const { session: s, selected } = this.state;
     const o = s && selected !== null ? s.union.index.get(selected) : undefined;
     this.el.hidden = false;
     if (!s || o === undefined) {
-      const asks = this.viewer.data?.mode === "model" && !this.viewer.selection;
+      const asks = this.state.data?.mode === "model" && !this.state.selection;
       fill(
         this.el,
         asks
@@ -37,7 +39,7 @@ export class Details {
     this.steps.render();
     const rec = s.history.record(o, s.present(o));
     const swatch = h("i.pl-swatch");
-    swatch.style.background = this.viewer.theme?.category(rec.cat).solid ?? "";
+    swatch.style.background = this.state.theme?.category(rec.cat).solid ?? "";
     fill(
       this.el,
       h(
@@ -46,13 +48,13 @@ export class Details {
         swatch,
         h("h2", null, rec.cat === "io" ? rec.name : rec.op),
         rec.brief ? h("span.pl-dim", null, rec.brief) : null,
-        button("Clear the selection (esc)", "×", () => this.viewer.actions.select(null), "pl-x"),
+        button("Clear the selection (esc)", "×", () => this.actions.select(null), "pl-x"),
       ),
       h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
-      lifeSection(this.viewer, s, o, (other) => this.#chip(s, other)),
+      lifeSection(this.context, s, o, (other) => this.#chip(s, other)),
       this.steps.el,
-      lookedSection(this.viewer, s, o, (other) => this.#chip(s, other)),
+      lookedSection(this.context, s, o, (other) => this.#chip(s, other)),
       ...OVERLAYS.map((kind) => this.#numbers(kind, rec.id)),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),
@@ -65,7 +67,7 @@ export class Details {
 
   /** @param {import("../overlays/overlay.js").OverlayKind} kind @param {string} id of the node */
   #numbers(kind, id) {
-    const rows = this.viewer.state.overlays.get(kind.id)?.rows(id) ?? [];
+    const rows = this.state.overlays.get(kind.id)?.rows(id) ?? [];
     if (!rows.length) return null;
     const cells = rows.map(([which, text]) =>
       h("tr", null, h("th", { scope: "row" }, which), h("td", null, text)),
@@ -154,11 +156,11 @@ export class Details {
       {
         type: "button",
         title: rec.name,
-        onclick: () => this.viewer.actions.select(rec.id, { reveal: true }),
+        onclick: () => this.actions.select(rec.id, { reveal: true }),
       },
       rec.op,
     );
-    el.style.borderLeftColor = this.viewer.theme?.category(rec.cat).solid ?? "";
+    el.style.borderLeftColor = this.state.theme?.category(rec.cat).solid ?? "";
     return el;
   }
 }

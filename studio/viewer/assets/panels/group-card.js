@@ -15,15 +15,16 @@ const OPERATORS = 9; // rows; the rest is summed up
 const PLACES = 6; // of a reason
 
 export class GroupCard {
-  /** @param {import("../app/viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
-    this.steps = new StepSection(viewer, "Steps inside it");
+  /** @param {import("../app/actions.js").Context} context */
+  constructor(context) {
+    this.state = context.state;
+    this.actions = context.actions;
+    this.steps = new StepSection(context, "Steps inside it");
     this.el = h("section.pl-groupcard", { "aria-label": "Selected group" });
   }
 
   render() {
-    const { selection, session: s } = this.viewer;
+    const { selection, session: s } = this.state;
     const group = selection?.group ?? null;
     this.el.hidden = !s || !group;
     if (!s || !group || !selection) {
@@ -40,7 +41,7 @@ export class GroupCard {
         null,
         h("i.pl-swatch.pl-stack"),
         h("h2", null, group.name),
-        button("Clear the selection (esc)", "×", () => this.viewer.actions.select(null), "pl-x"),
+        button("Clear the selection (esc)", "×", () => this.actions.select(null), "pl-x"),
       ),
       h("p.pl-path", null, `Group ${group.id}`),
       this.#became(s, selection),
@@ -48,12 +49,12 @@ export class GroupCard {
         "div.pl-actions",
         null,
         button(`${fold} this group (o, or double click)`, `${fold} group`, () =>
-          this.viewer.nav.toggle(group),
+          this.actions.toggle(group),
         ),
-        button("Show the group in the graph", "Show", () => this.viewer.nav.reveal(group.id)),
+        button("Show the group in the graph", "Show", () => this.actions.reveal(group.id)),
         selection.around
           ? button("Select the group around it (u)", "Outer group", () =>
-              this.viewer.actions.selectAround(),
+              this.actions.selectAround(),
             )
           : null,
       ),
@@ -149,7 +150,7 @@ export class GroupCard {
     const names = namesOf(s, nodes, PLACES);
     const place = (/** @type {string} */ id, /** @type {number} */ i) => {
       const rec = s.union.recs[/** @type {number} */ (s.union.index.get(id))];
-      const show = () => this.viewer.actions.select(id, { reveal: true });
+      const show = () => this.actions.select(id, { reveal: true });
       return h("button.pl-chip", { type: "button", title: rec.name, onclick: show }, names[i]);
     };
     const rest = nodes.length - PLACES;

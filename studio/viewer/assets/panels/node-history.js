@@ -8,18 +8,18 @@ import { button, h } from "../page/dom.js";
 const SHOWN = 24; // nodes listed before "and … more"
 
 /**
- * @param {import("../app/viewer.js").Viewer} viewer
+ * @param {import("../app/actions.js").Context} context
  * @param {Session} s
  * @param {number} o
  * @param {(o: number) => HTMLElement} chip
  */
-export function lifeSection(viewer, s, o, chip) {
+export function lifeSection(context, s, o, chip) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];
   const chips = (/** @type {string[]} */ ids) => nodeChips(s, ids, chip);
   const told = s.lives.filter((life) => o < s.union.sources || life.family.born.has(id));
   const parts = told.flatMap((life) => {
-    const goTo = (/** @type {number} */ n) => stepLink(viewer, life.target(n), n);
+    const goTo = (/** @type {number} */ n) => stepLink(context, life.target(n), n);
     const where = { ...life, passes: s.trace?.passes ?? [], index: s.union.index };
     const rows = [...origin(where, id, goTo, chips), ...takenOver(where, id, goTo, chips)];
     for (const n of life.changes(o)) rows.push(h("p", null, "Changed in place, ", goTo(n)));
@@ -30,12 +30,12 @@ export function lifeSection(viewer, s, o, chip) {
 }
 
 /**
- * @param {import("../app/viewer.js").Viewer} viewer @param {number | null} target @param {number} n
+ * @param {import("../app/actions.js").Context} context @param {number | null} target @param {number} n
  * @returns {HTMLElement}
  */
-function stepLink(viewer, target, n) {
+function stepLink(context, target, n) {
   if (target === null) return h("span", null, `step ${n}`);
-  return button(`Go to step ${n}`, `step ${n}`, () => viewer.nav.goto(target), "pl-link");
+  return button(`Go to step ${n}`, `step ${n}`, () => context.actions.goto(target), "pl-link");
 }
 
 /**

@@ -7,12 +7,12 @@ import { counted } from "../page/numbers.js";
 /** @typedef {import("../session/session.js").Session} Session */
 
 /**
- * @param {import("../app/viewer.js").Viewer} viewer
+ * @param {import("../app/actions.js").Context} context
  * @param {Session} s
  * @param {number} o
  * @param {(o: number) => HTMLElement} chip
  */
-export function lookedSection(viewer, s, o, chip) {
+export function lookedSection(context, s, o, chip) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];
   const title = (/** @type {number} */ pass) => h("b", null, s.trace?.passes[pass]?.title ?? "");
@@ -29,7 +29,7 @@ export function lookedSection(viewer, s, o, chip) {
   for (const v of s.trace.vetoed ?? []) {
     if (!v.matched.includes(id)) continue;
     named.add(v.pass);
-    const allow = () => viewer.veto.allow(v.veto);
+    const allow = () => context.actions.allow(v.veto);
     const restore = button("Let this rewrite happen again", "restore", allow, "pl-link");
     rows.push(h("p", null, title(v.pass), h("span", null, "Vetoed ", restore)));
   }

@@ -11,13 +11,16 @@ import { vetoList } from "./vetoes.js";
 const TIP_DELAY_MS = 450;
 
 export class Passes {
-  /** @param {import("../app/viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
+  /** @param {import("../app/actions.js").Context} context @param {import("./tooltip.js").Tooltip} tip */
+  constructor(context, tip) {
+    this.context = context;
+    this.tip = tip;
+    this.state = context.state;
+    this.actions = context.actions;
     this.el = h("div.pl-passes");
     /** @type {Set<string>} families folded away */ this.folded = new Set();
     this.firstFold = true;
-    this.declined = new DeclinedList(viewer, () => this.render());
+    this.declined = new DeclinedList(context, this.el, () => this.render());
     /** @type {Map<string, boolean>} asked for, not yet answered */ this.pending = new Map();
     /** @type {Map<string, HTMLElement>} */ this.rows = new Map();
     this.vetoesOpen = false;
@@ -26,11 +29,11 @@ export class Passes {
 
   /** @returns {import("../types.js").PassRecord[]} */
   get list() {
-    return this.viewer.session?.trace?.passes ?? this.viewer.data?.passes ?? [];
+    return this.state.session?.trace?.passes ?? this.state.data?.passes ?? [];
   }
 
   render() {
-    const { data } = this.viewer;
+    const { data } = this.state;
     if (!data || data.mode === "model") return;
     const text = JSON.stringify(data.pipeline ?? null);
     if (text !== this.pipelineText) {
@@ -50,7 +53,7 @@ export class Passes {
       if (f) f.push(p);
       else families.set(p.family, [p]);
     }
-    if (this.firstFold && this.viewer.session?.trace) {
+    if (this.firstFold && this.state.session?.trace) {
       this.firstFold = false;
       if (this.list.length > 14)
         for (const [f, ps] of families)
@@ -62,7 +65,7 @@ export class Passes {
     fill(
       this.el,
       this.#head(),
-      vetoList(this.viewer, (id) => this.#nodeName(id), {
+      vetoList(this.context, (id) => this.#nodeName(id), {
         open: this.vetoesOpen,
         toggle: () => {
           this.vetoesOpen = !this.vetoesOpen;
@@ -81,7 +84,7 @@ export class Passes {
   }
 
   #head() {
-    const pipeline = this.viewer.data?.pipeline;
+    const pipeline = this.state.data?.pipeline;
     const select = h(
       "select",
       {
@@ -107,7 +110,7 @@ export class Passes {
 
   /** Another pipeline beside this one. */
   #versus() {
-    const { pipeline, versus } = this.viewer.data ?? {};
+    const { pipeline, versus } = this.state.data ?? {};
     const options = [["", "nothing"], ...(pipeline?.presets ?? []).map((p) => [p, p])];
     if (versus && !options.some(([value]) => value === versus.id))
       options.push([versus.id, versus.name]);
@@ -152,7 +155,7 @@ export class Passes {
     box.checked = on > 0;
     box.indeterminate = on > 0 && on < list.length;
     const swatch = h("i.pl-swatch");
-    swatch.style.background = this.viewer.theme?.family(name) ?? "";
+    swatch.style.background = this.state.theme?.family(name) ?? "";
     const title = h(
       "button.pl-fam",
       {
@@ -173,7 +176,7 @@ export class Passes {
       "div.pl-family",
       null,
       title,
-      h("span.pl-num", null, this.viewer.session?.trace ? (fired ? String(fired) : "–") : ""),
+      h("span.pl-num", null, this.state.session?.trace ? (fired ? String(fired) : "–") : ""),
       box,
     );
     return shut
@@ -183,7 +186,7 @@ export class Passes {
 
   /** @param {import("../types.js").PassRecord} p @param {boolean} on */
   #row(p, on) {
-    const known = this.viewer.session?.trace !== null && this.viewer.session?.trace !== undefined;
+    const known = this.state.session?.trace !== null && this.state.session?.trace !== undefined;
     const box = h("input", {
       type: "checkbox",
       "data-pass": p.id,
@@ -196,13 +199,13 @@ export class Passes {
     });
     box.checked = on;
     const first =
-      (this.viewer.session?.steps ?? []).findIndex((s) => this.list[s.pass]?.id === p.id) + 1;
+      (this.state.session?.steps ?? []).findIndex((s) => this.list[s.pass]?.id === p.id) + 1;
     const count =
       p.fired && first
         ? button(
             `${counted(p.fired, "rewrite")}: go to the first, step ${first}`,
             String(p.fired),
-            () => this.viewer.nav.goto(first),
+            () => this.actions.goto(first),
             "pl-count",
           )
         : h("span.pl-count", null, known && (on || p.fired) ? String(p.fired ?? 0) : "");
@@ -216,13 +219,13 @@ export class Passes {
       count,
     );
     label.addEventListener("pointerenter", (/** @type {PointerEvent} */ e) =>
-      this.viewer.shell.tip.show(about(p, meaningOf(p.exactness)), e, {
+      this.tip.show(about(p, meaningOf(p.exactness)), e, {
         delay: TIP_DELAY_MS,
         around: row.getBoundingClientRect(),
         side: "right",
       }),
     );
-    label.addEventListener("pointerleave", () => this.viewer.shell.tip.hide());
+    label.addEventListener("pointerleave", () => this.tip.hide());
     if (this.pending.has(p.id)) row.classList.add("pl-pending");
     this.rows.set(p.id, row);
     if (p.declined || p.failed) row.append(this.declined.render(p));
@@ -231,7 +234,7 @@ export class Passes {
 
   /** @param {string} id */
   #nodeName(id) {
-    const s = this.viewer.session;
+    const s = this.state.session;
     const o = s?.union.index.get(id);
     if (!s || o === undefined) return id;
     const rec = s.union.recs[o];
@@ -240,13 +243,13 @@ export class Passes {
 
   /** The dot beside the pass that owns the current step. */
   mark() {
-    const s = this.viewer.session;
+    const s = this.state.session;
     const id = s?.current ? this.list[s.current.pass]?.id : undefined;
     for (const [pass, row] of this.rows) row.classList.toggle("pl-current", pass === id);
   }
 
   /** @param {any} value */
   #send(value) {
-    this.viewer.actions.send("pipeline", value);
+    this.actions.send("pipeline", value);
   }
 }

@@ -12,9 +12,10 @@ const BEFORE = 4; // of them before the current one
 const HEADINGS = { group: "Groups", node: "Nodes", step: "Steps" };
 
 export class Search {
-  /** @param {import("../app/viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
+  /** @param {import("../app/actions.js").Context} context */
+  constructor(context) {
+    this.state = context.state;
+    this.actions = context.actions;
     /** @type {Hit[]} */ this.hits = [];
     this.at = -1;
     this.input = h("input", {
@@ -49,7 +50,7 @@ export class Search {
 
   open() {
     this.el.hidden = false;
-    this.viewer.shell.applyPanels();
+    this.actions.layoutPanels();
     this.input.focus();
     this.input.select();
     this.run();
@@ -57,12 +58,12 @@ export class Search {
 
   close() {
     this.el.hidden = true;
-    this.viewer.shell.applyPanels();
-    this.viewer.shell.root.focus({ preventScroll: true });
+    this.actions.layoutPanels();
+    this.actions.focusGraph();
   }
 
   run() {
-    const s = this.viewer.session;
+    const s = this.state.session;
     const words = wordsOf(this.input.value);
     this.hits = s ? findAll(s, words) : [];
     this.at = -1;
@@ -121,9 +122,9 @@ export class Search {
     this.at = (i + this.hits.length) % this.hits.length;
     this.render();
     const { kind, id, step } = this.hits[this.at];
-    if (kind === "step") this.viewer.actions.select(null);
-    if (step >= 0) this.viewer.nav.goto(step);
-    if (kind === "step") this.viewer.shell.right.scrollTop = 0;
-    else this.viewer.actions.select(id, { reveal: true });
+    if (kind === "step") this.actions.select(null);
+    if (step >= 0) this.actions.goto(step);
+    if (kind === "step") this.actions.showStepCard();
+    else this.actions.select(id, { reveal: true });
   }
 }

@@ -13,26 +13,28 @@ import { vetoCard } from "./veto-card.js";
 import { weightsPicture } from "./weights-picture.js";
 
 export class Card {
-  /** @param {import("../app/viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
+  /** @param {import("../app/actions.js").Context} context */
+  constructor(context) {
+    this.context = context;
+    this.state = context.state;
+    this.actions = context.actions;
     this.el = h("section.pl-card", { "aria-label": "This step" });
   }
 
   render() {
-    const { session: s, data } = this.viewer;
+    const { session: s, data } = this.state;
     if (!s || data?.mode === "model") return;
-    const step = this.viewer.nav.touched ? s.current : null;
+    const step = this.state.stepped ? s.current : null;
     if (!s.trace) {
       fill(this.el, ...waiting(data?.busy ?? null));
       return;
     }
-    if (this.viewer.veto.done) {
-      fill(this.el, ...vetoCard(this.viewer, this.viewer.veto.done));
+    if (this.state.vetoed) {
+      fill(this.el, ...vetoCard(this.context, this.state.vetoed));
       return;
     }
     if (s instanceof Comparison && !step) {
-      fill(this.el, ...comparisonCard(this.viewer, s));
+      fill(this.el, ...comparisonCard(this.context, s));
       return;
     }
     if (!s.steps.length) {
@@ -54,7 +56,7 @@ export class Card {
     const side = s instanceof Comparison ? s.sides[s.sideOf(step)] : null;
     const pass = s.trace.passes[step.pass];
     const swatch = h("i.pl-swatch");
-    swatch.style.background = this.viewer.theme?.family(pass?.family ?? "") ?? "";
+    swatch.style.background = this.state.theme?.family(pass?.family ?? "") ?? "";
     const d = step.delta ?? {};
     const facts = [
       d.nodes !== undefined && !step.weights ? [signed(d.nodes, ""), noun(d.nodes, "node")] : null,
@@ -91,7 +93,7 @@ export class Card {
             ...step.depends
               .slice(-6)
               .flatMap((n) => [
-                button(`Go to step ${n}`, `step ${n}`, () => this.viewer.nav.goto(n), "pl-link"),
+                button(`Go to step ${n}`, `step ${n}`, () => this.actions.goto(n), "pl-link"),
                 " ",
               ]),
           )
@@ -101,12 +103,12 @@ export class Card {
         null,
         side && side !== /** @type {Comparison} */ (s).sides[0]
           ? null // the other pipeline takes no vetoes
-          : button("Do not make this rewrite", "Veto", () => this.viewer.veto.ask(step)),
+          : button("Do not make this rewrite", "Veto", () => this.actions.veto(step)),
         button("Show the place in the graph (g)", "Show", () => this.#show(step)),
         button("Copy the match id", "Copy id", (e) => copy(step.match, e)),
-        button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.viewer), e)),
+        button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.state), e)),
       ),
-      verdictLine(this.viewer.data?.verified),
+      verdictLine(this.state.data?.verified),
       pass?.source
         ? h("details", null, h("summary", null, "Source"), h("p.pl-source", null, pass.source))
         : null,
@@ -114,7 +116,7 @@ export class Card {
   }
 
   #overview() {
-    const s = /** @type {import("../session/session.js").Session} */ (this.viewer.session);
+    const s = /** @type {import("../session/session.js").Session} */ (this.state.session);
     const t = s.trace?.totals ?? {};
     const passes = new Set(s.steps.map((x) => x.pass)).size;
     const failed = s.trace?.passes.reduce((n, p) => n + (p.failed ?? 0), 0);
@@ -155,8 +157,8 @@ export class Card {
       h(
         "div.pl-actions",
         null,
-        button("First rewrite", "First rewrite →", () => this.viewer.nav.goto(1), "pl-first"),
-        button("Play all rewrites (space)", "Play", () => this.viewer.nav.play.toggle()),
+        button("First rewrite", "First rewrite →", () => this.actions.goto(1), "pl-first"),
+        button("Play all rewrites (space)", "Play", () => this.actions.play()),
       ),
       h(
         "p.pl-dim.pl-hint",
@@ -186,13 +188,13 @@ export class Card {
           row("Bytes moved", t.bytes, "B"),
         ),
       ),
-      verdictLine(this.viewer.data?.verified),
+      verdictLine(this.state.data?.verified),
     ];
   }
 
   #all() {
-    this.viewer.nav.goto(0);
-    this.viewer.shell.root.focus({ preventScroll: true }); // this button goes away
+    this.actions.goto(0);
+    this.actions.focusGraph(); // this button goes away
   }
 
   #mini() {
@@ -201,7 +203,7 @@ export class Card {
       "aria-label": "What was matched and what replaced it",
     });
     requestAnimationFrame(() => {
-      const { session, theme } = this.viewer;
+      const { session, theme } = this.state;
       if (canvas.isConnected && session && theme) drawMini(canvas, session, theme);
     });
     return canvas;
@@ -209,8 +211,8 @@ export class Card {
 
   /** @param {import("../types.js").StepRecord} step */
   #show(step) {
-    this.viewer.nav.reveal(step.added[0] ?? step.root);
-    this.viewer.stage.follow(this.viewer.motion ? 200 : 0);
+    this.actions.reveal(step.added[0] ?? step.root);
+    this.actions.follow(this.state.motion ? 200 : 0);
   }
 }
 

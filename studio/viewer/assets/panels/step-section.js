@@ -8,9 +8,10 @@ import { savings } from "../trace/savings.js";
 const FIRST = 10; // links of a pass, before somebody asks for all
 
 export class StepSection {
-  /** @param {import("../app/viewer.js").Viewer} viewer @param {string} title */
-  constructor(viewer, title) {
-    this.viewer = viewer;
+  /** @param {import("../app/actions.js").Context} context @param {string} title */
+  constructor(context, title) {
+    this.state = context.state;
+    this.actions = context.actions;
     this.title = title;
     /** @type {Set<number>} passes of which all steps are shown */ this.whole = new Set();
     this.shownOf = "";
@@ -19,7 +20,7 @@ export class StepSection {
 
   /** Empty where there is no trace. */
   render() {
-    const { selection, session: s } = this.viewer;
+    const { selection, session: s } = this.state;
     this.el.hidden = !s?.trace || !selection;
     if (!s?.trace || !selection) {
       fill(this.el);
@@ -40,22 +41,22 @@ export class StepSection {
 
   /** @param {number[]} steps */
   #buttons(steps) {
-    const { nav, session } = this.viewer;
+    const { session, playing, only } = this.state;
     const at = session?.step ?? 0;
     const move = (
       /** @type {string} */ label,
       /** @type {string} */ text,
       /** @type {1 | -1} */ way,
     ) => {
-      const b = button(label, text, () => nav.touchBy(way));
+      const b = button(label, text, () => this.actions.touchBy(way));
       b.disabled = way > 0 ? steps[steps.length - 1] <= at : steps[0] >= at;
       return b;
     };
-    const alone = nav.play.only !== null && nav.playing;
+    const alone = only !== null && playing;
     const play = button(
       alone ? "Pause (space)" : "Play the steps that touch it, and no others",
       alone ? "Pause" : "Play only these",
-      () => nav.play.toggleOnly(steps),
+      () => this.actions.playOnly(steps),
     );
     return h(
       "div.pl-actions",
@@ -90,11 +91,11 @@ export class StepSection {
   #pass(s, pass, list) {
     const record = s.trace?.passes[pass];
     const swatch = h("i.pl-swatch");
-    swatch.style.background = this.viewer.theme?.family(record?.family ?? "") ?? "";
+    swatch.style.background = this.state.theme?.family(record?.family ?? "") ?? "";
     const shown = this.whole.has(pass) ? list : list.slice(0, FIRST);
     const rest = list.length - shown.length;
     const links = shown.map((n) => {
-      const b = button(`Go to step ${n}`, String(n), () => this.viewer.nav.goto(n), "pl-link");
+      const b = button(`Go to step ${n}`, String(n), () => this.actions.goto(n), "pl-link");
       if (n === s.step) b.setAttribute("aria-current", "step");
       return b;
     });

@@ -10,89 +10,101 @@ const LISTED = 12; // steps written out
 /** @typedef {import("../types.js").StepRecord} StepRecord */
 
 /**
- * @param {import("../app/viewer.js").Viewer} viewer
+ * @param {import("../app/actions.js").Context} context
  * @param {import("./vetoing.js").Vetoed} vetoed
  * @returns {(Node | null)[]}
  */
-export function vetoCard(viewer, vetoed) {
+export function vetoCard(context, vetoed) {
   const { step, pass, elsewhere } = vetoed;
-  const { veto, nav, theme } = viewer;
+  const { state, actions } = context;
   const swatch = h("i.pl-swatch");
-  swatch.style.background = theme?.family(pass?.family ?? "") ?? "";
+  swatch.style.background = state.theme?.family(pass?.family ?? "") ?? "";
   return [
     h("p.pl-dim", null, `Vetoed · was step ${step.n}`),
     h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
     h("p.pl-rule", null, step.rule),
-    h("p.pl-path", null, placeName(viewer, step.root)),
+    h("p.pl-path", null, placeName(context, step.root)),
     h("h3", null, `${counted(step.matched.length, "node")} as before`),
-    h("div.pl-chips", null, ...step.matched.map((id) => nodeChip(viewer, id))),
+    h("div.pl-chips", null, ...step.matched.map((id) => nodeChip(context, id))),
     h("p.pl-cost", null, costOf(vetoed)),
-    ...elsewhere.map((other) => offer(viewer, other)),
-    changes(viewer, vetoed),
+    ...elsewhere.map((other) => offer(context, other)),
+    changes(context, vetoed),
     h(
       "div.pl-actions",
       null,
-      button("Let this rewrite happen again", "Undo", () => veto.undo()),
-      button("Show the place in the graph (g)", "Show", () => nav.follow(viewer.motion ? 200 : 0)),
+      button("Let this rewrite happen again", "Undo", () => actions.undoVeto()),
+      button("Show the place in the graph (g)", "Show", () =>
+        actions.follow(state.motion ? 200 : 0),
+      ),
     ),
-    ongoing(viewer),
+    ongoing(context),
   ];
 }
 
-/** @param {import("../app/viewer.js").Viewer} viewer @param {string} id */
-function record(viewer, id) {
-  const s = /** @type {import("../session/session.js").Session} */ (viewer.session);
+/** @param {import("../app/actions.js").Context} context @param {string} id */
+function record(context, id) {
+  const s = /** @type {import("../session/session.js").Session} */ (context.state.session);
   const o = s.union.index.get(id);
   return o === undefined ? undefined : s.union.recs[o];
 }
 
-/** @param {import("../app/viewer.js").Viewer} viewer @param {string} id */
-const placeName = (viewer, id) => record(viewer, id)?.name ?? id;
+/** @param {import("../app/actions.js").Context} context @param {string} id */
+const placeName = (context, id) => record(context, id)?.name ?? id;
 
-/** @param {import("../app/viewer.js").Viewer} viewer @param {string} id */
-function nodeChip(viewer, id) {
-  const rec = record(viewer, id);
+/** @param {import("../app/actions.js").Context} context @param {string} id */
+function nodeChip(context, id) {
+  const rec = record(context, id);
   const chip = h(
     "button.pl-chip",
     {
       type: "button",
       title: rec?.name,
-      onclick: () => viewer.actions.select(id, { reveal: true }),
+      onclick: () => context.actions.select(id, { reveal: true }),
     },
     rec?.op ?? id,
   );
-  chip.style.borderLeftColor = viewer.theme?.category(rec?.cat ?? "unknown").solid ?? "";
+  chip.style.borderLeftColor = context.state.theme?.category(rec?.cat ?? "unknown").solid ?? "";
   return chip;
 }
 
 /**
  * Another pass does something here now: it is not vetoed unless asked.
- * @param {import("../app/viewer.js").Viewer} viewer @param {StepRecord} step
+ * @param {import("../app/actions.js").Context} context @param {StepRecord} step
  */
-function offer(viewer, step) {
-  const title = viewer.session?.trace?.passes[step.pass]?.title ?? step.rule;
+function offer(context, step) {
+  const title = context.state.session?.trace?.passes[step.pass]?.title ?? step.rule;
   return h(
     "p",
     null,
     `${title} rewrites this place now, `,
-    button(`Go to step ${step.n}`, `step ${step.n}`, () => viewer.nav.goto(step.n), "pl-link"),
+    button(`Go to step ${step.n}`, `step ${step.n}`, () => context.actions.goto(step.n), "pl-link"),
     " ",
-    button("Do not make that one either", "Veto it too", () => viewer.veto.ask(step), "pl-link"),
+    button(
+      "Do not make that one either",
+      "Veto it too",
+      () => context.actions.veto(step),
+      "pl-link",
+    ),
   );
 }
 
-/** @param {import("../app/viewer.js").Viewer} viewer @param {import("./vetoing.js").Vetoed} vetoed */
-function changes(viewer, { gone, fresh }) {
+/** @param {import("../app/actions.js").Context} context @param {import("./vetoing.js").Vetoed} vetoed */
+function changes(context, { gone, fresh }) {
   if (!gone.length && !fresh.length) return null;
   const title = (/** @type {StepRecord} */ step) =>
-    viewer.session?.trace?.passes[step.pass]?.title ?? step.rule;
+    context.state.session?.trace?.passes[step.pass]?.title ?? step.rule;
   const lost = gone.slice(0, LISTED).map((step) => h("li", null, `− ${title(step)}`));
   const made = fresh.slice(0, LISTED).map((step) =>
     h(
       "li",
       null,
       `+ ${title(step)}, `,
-      button(`Go to step ${step.n}`, `step ${step.n}`, () => viewer.nav.goto(step.n), "pl-link"),
+      button(
+        `Go to step ${step.n}`,
+        `step ${step.n}`,
+        () => context.actions.goto(step.n),
+        "pl-link",
+      ),
     ),
   );
   const more = gone.length - lost.length + fresh.length - made.length;
@@ -105,15 +117,14 @@ function changes(viewer, { gone, fresh }) {
   );
 }
 
-/** What the step is now, and back to it. @param {import("../app/viewer.js").Viewer} viewer */
-function ongoing(viewer) {
-  const s = /** @type {import("../session/session.js").Session} */ (viewer.session);
+/** What the step is now, and back to it. @param {import("../app/actions.js").Context} context */
+function ongoing(context) {
+  const s = /** @type {import("../session/session.js").Session} */ (context.state.session);
   if (!s.current) return null;
   const title = s.trace?.passes[s.current.pass]?.title ?? s.current.rule;
   const go = () => {
-    viewer.veto.clear();
-    viewer.shell.renderStep();
-    viewer.nav.follow(viewer.motion ? 200 : 0);
+    context.actions.endVeto();
+    context.actions.follow(context.state.motion ? 200 : 0);
   };
   return h(
     "p.pl-dim",

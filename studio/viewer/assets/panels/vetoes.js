@@ -4,29 +4,29 @@
 import { button, h } from "../page/dom.js";
 
 /**
- * @param {import("../app/viewer.js").Viewer} viewer
+ * @param {import("../app/actions.js").Context} context
  * @param {(id: string) => string} nodeName
  * @param {{open: boolean, toggle: () => void}} fold whether they are listed
  */
-export function vetoList(viewer, nodeName, { open, toggle }) {
-  const list = viewer.data?.pipeline?.vetoed ?? [];
+export function vetoList(context, nodeName, { open, toggle }) {
+  const list = context.state.data?.pipeline?.vetoed ?? [];
   if (!list.length) return null;
   const head = h(
     "button",
     { type: "button", "aria-expanded": String(open), "data-focus": "vetoed", onclick: toggle },
     `Vetoed ${list.length} ${open ? "▾" : "▸"}`,
   );
-  const rows = open ? [h("ul", null, ...list.map((veto) => row(viewer, veto, nodeName)))] : [];
+  const rows = open ? [h("ul", null, ...list.map((veto) => row(context, veto, nodeName)))] : [];
   return h("section.pl-vetoed", null, head, ...rows);
 }
 
 /**
- * @param {import("../app/viewer.js").Viewer} viewer
+ * @param {import("../app/actions.js").Context} context
  * @param {{match: string, rule: string, root: string}} veto
  * @param {(id: string) => string} nodeName
  */
-function row(viewer, veto, nodeName) {
-  const { session: s } = viewer;
+function row(context, veto, nodeName) {
+  const { session: s } = context.state;
   const held = s?.trace?.vetoed?.find((v) => v.match === veto.match);
   const { rule, root } = held ?? veto;
   const known = s?.union.index.has(root) === true;
@@ -36,12 +36,12 @@ function row(viewer, veto, nodeName) {
       type: "button",
       disabled: !known,
       title: known ? "Show this node" : veto.match,
-      onclick: () => viewer.actions.select(root, { reveal: true }),
+      onclick: () => context.actions.select(root, { reveal: true }),
     },
     root ? `${rule || "Rewrite"} at ${nodeName(root)}` : `Rewrite ${veto.match}`,
   );
   const idle = s?.trace?.vetoed && !held ? h("span.pl-dim", null, "not offered now") : null;
-  const restore = () => viewer.veto.allow(veto.match);
+  const restore = () => context.actions.allow(veto.match);
   return h(
     "li",
     null,

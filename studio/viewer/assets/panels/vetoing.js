@@ -18,63 +18,63 @@ import { differing } from "../trace/combined.js";
  */
 
 export class Vetoing {
-  /** @param {import("../app/viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
+  /** @param {import("../app/actions.js").Context} context */
+  constructor(context) {
+    this.state = context.state;
+    this.actions = context.actions;
     this.el = h("div.pl-toast", { hidden: true, role: "status" });
     /** @type {{step: StepRecord, session: Session} | null} not answered yet */ this.asked = null;
-    /** @type {Vetoed | null} what the card speaks of */ this.done = null;
   }
 
   /** @param {StepRecord} step */
   ask(step) {
-    const session = /** @type {Session} */ (this.viewer.session);
+    const session = /** @type {Session} */ (this.state.session);
     const pass = session.trace?.passes[step.pass]?.id ?? "";
     const { match, rule, root } = step;
     this.asked = { step, session };
-    this.viewer.actions.send("veto", { match, pass, rule, root, step: session.step });
+    this.actions.send("veto", { match, pass, rule, root, step: session.step });
   }
 
   undo() {
-    const match = this.done?.step.match;
+    const match = this.state.vetoed?.step.match;
     this.clear();
     if (match) this.allow(match);
   }
 
   /** @param {string} match */
   allow(match) {
-    this.viewer.actions.send("unveto", { match, step: this.viewer.session?.step ?? 0 });
+    this.actions.send("unveto", { match, step: this.state.session?.step ?? 0 });
   }
 
   /** Another trace is there: is it the answer? @param {Session} session */
   arrived(session) {
     const { asked } = this;
-    this.asked = this.done = null;
+    this.asked = null;
+    /** @type {Vetoed | null} */ let vetoed = null;
     const held = session.trace?.vetoed?.some((v) => v.match === asked?.step.match);
     const traces = [asked?.session.trace, session.trace];
     if (asked && held && traces[0] && traces[1] && asked.session.graph === session.graph) {
-      this.done = outcome(asked.step, traces[0], traces[1]);
+      vetoed = outcome(asked.step, traces[0], traces[1]);
       session.mark("vetoed", asked.step.matched);
     }
-    this.#tell();
+    this.#tell(vetoed);
   }
 
   /** Speak of the steps again. */
   clear() {
-    if (!this.done) return;
-    this.done = null;
-    this.viewer.session?.mark(null, []);
-    this.#tell();
-    this.viewer.stage.invalidate();
+    if (!this.state.vetoed) return;
+    this.#tell(null);
+    this.actions.mark(null, []);
   }
 
-  #tell() {
-    const { done } = this;
-    this.el.hidden = !done;
-    if (!done) return;
+  /** @param {Vetoed | null} vetoed what the card speaks of */
+  #tell(vetoed) {
+    this.state.set({ vetoed });
+    this.el.hidden = !vetoed;
+    if (!vetoed) return;
     fill(
       this.el,
-      h("span", null, `Vetoed. ${costOf(done)}`),
+      h("span", null, `Vetoed. ${costOf(vetoed)}`),
       button("Let this rewrite happen again", "Undo", () => this.undo()),
       button("Close this note", "×", () => this.#close(), "pl-x"),
     );

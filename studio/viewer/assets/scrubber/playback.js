@@ -19,7 +19,7 @@ export class Playing {
 
   /** The step that is played next, null at the end. */
   get #next() {
-    const s = this.nav.viewer.session;
+    const s = this.nav.state.session;
     if (!s) return null;
     if (this.only) return this.only.find((n) => n > s.step) ?? null;
     return s.step < s.steps.length ? s.step + 1 : null;
@@ -27,7 +27,7 @@ export class Playing {
 
   /** Play or pause; from the start where nothing is left to play. */
   toggle() {
-    if (!this.nav.viewer.session?.steps.length) return;
+    if (!this.nav.state.session?.steps.length) return;
     if (this.on) {
       this.stop();
       return;
@@ -45,8 +45,14 @@ export class Playing {
 
   /** From now on all steps are played. */
   all() {
-    if (this.only) this.stop();
+    if (!this.only) return;
+    this.stop();
     this.only = null;
+    this.#told();
+  }
+
+  #told() {
+    this.nav.state.set({ playing: this.on, only: this.only });
   }
 
   #schedule() {
@@ -55,7 +61,7 @@ export class Playing {
       if (next === null) this.stop();
       else this.nav.arrive(next);
     }, STEP_MS / this.speed);
-    this.nav.viewer.shell.renderPlay();
+    this.#told();
   }
 
   /** @param {number} speed */
@@ -69,6 +75,6 @@ export class Playing {
   stop() {
     window.clearInterval(this.timer);
     this.timer = 0;
-    this.nav.viewer.shell?.renderPlay();
+    this.#told();
   }
 }

@@ -22,26 +22,27 @@ const ZOOM = 0.0022; // powers of e, per pixel of the wheel
 const PASSES = 3; // that the tip names
 
 export class Scrubber extends PlayBar {
-  /** @param {import("../app/viewer.js").Viewer} viewer @param {import("../panels/tooltip.js").Tooltip} tip */
-  constructor(viewer, tip) {
-    const { nav } = viewer;
+  /** @param {import("../app/actions.js").Context} context @param {import("../panels/tooltip.js").Tooltip} tip */
+  constructor(context, tip) {
+    const { actions } = context;
     super(tip, {
       shape: "pl-scrub",
       name: "Steps",
       strip: "Rewrite step",
       ways: {
-        first: ["Source graph (Home)", () => nav.goto(0)],
-        backLong: ["Previous pass ([)", () => nav.passBy(-1)],
-        back: ["Previous step (←)", () => nav.stepBy(-1)],
-        next: ["Next step (→)", () => nav.stepBy(1)],
-        nextLong: ["Next pass (])", () => nav.passBy(1)],
-        last: ["Last step (End)", () => nav.goto(Infinity)],
+        first: ["Source graph (Home)", () => actions.goto(0)],
+        backLong: ["Previous pass ([)", () => actions.passBy(-1)],
+        back: ["Previous step (←)", () => actions.stepBy(-1)],
+        next: ["Next step (→)", () => actions.stepBy(1)],
+        nextLong: ["Next pass (])", () => actions.passBy(1)],
+        last: ["Last step (End)", () => actions.goto(Infinity)],
       },
-      toggle: () => nav.play.toggle(),
+      toggle: () => actions.play(),
       heights: METRICS,
-      speeds: { name: "Playing speed", all: SPEEDS, set: (speed) => nav.play.setSpeed(speed) },
+      speeds: { name: "Playing speed", all: SPEEDS, set: (speed) => actions.setSpeed(speed) },
     });
-    this.viewer = viewer;
+    this.state = context.state;
+    this.actions = context.actions;
     this.span = new Span();
     this.seen = 0;
     /** @type {import("../types.js").StepRecord[]} */ this.spanned = [];
@@ -52,7 +53,7 @@ export class Scrubber extends PlayBar {
 
   /** @override */
   get count() {
-    return this.viewer.session?.steps.length ?? 0;
+    return this.state.session?.steps.length ?? 0;
   }
 
   /** @override */
@@ -78,7 +79,7 @@ export class Scrubber extends PlayBar {
 
   /** Of another trace all is shown. */
   #meet() {
-    const steps = this.viewer.session?.steps ?? [];
+    const steps = this.state.session?.steps ?? [];
     if (steps === this.spanned) return;
     this.spanned = steps;
     this.barsOf = "";
@@ -96,7 +97,7 @@ export class Scrubber extends PlayBar {
     if (sideways) this.span.pan(turned / width);
     else this.span.zoom(Math.exp(-turned * ZOOM), at, width / WIDEST_PX);
     this.redraw();
-    this.viewer.report.publish();
+    this.state.changed("drawn");
     return true;
   }
 
@@ -104,22 +105,22 @@ export class Scrubber extends PlayBar {
   zoomOut() {
     this.span.all();
     this.redraw();
-    this.viewer.report.publish();
+    this.state.changed("drawn");
   }
 
   /** @override @param {number} k */
   jump(k) {
-    this.viewer.nav.goto(k, { dragging: true });
+    this.actions.goto(k, { dragging: true });
   }
 
   /** @override @param {number} by */
   turn(by) {
-    if (by) this.jump((this.viewer.session?.step ?? 0) + by);
+    if (by) this.jump((this.state.session?.step ?? 0) + by);
   }
 
   /** @override */
   halt() {
-    this.viewer.nav.play.stop();
+    this.actions.pause();
   }
 
   /** @override */
@@ -134,7 +135,7 @@ export class Scrubber extends PlayBar {
   }
 
   render() {
-    const { session: s } = this.viewer;
+    const { session: s } = this.state;
     const n = this.count;
     this.#meet();
     if (s && s.step !== this.seen) this.span.show(s.step);
@@ -151,7 +152,7 @@ export class Scrubber extends PlayBar {
   }
 
   renderPlay() {
-    this.showPlaying(this.viewer.nav.playing);
+    this.showPlaying(this.state.playing);
   }
 
   /** For tests: the part of all steps that is shown, and how many stand in one bar. */
@@ -167,7 +168,7 @@ export class Scrubber extends PlayBar {
 
   /** Change since the source, up to a step. @param {number} step */
   #sum(step) {
-    const steps = this.viewer.session?.steps ?? [];
+    const steps = this.state.session?.steps ?? [];
     let sum = 0;
     for (let i = 0; i < step; i++) sum -= this.saving(steps[i]);
     return sum;
@@ -175,7 +176,7 @@ export class Scrubber extends PlayBar {
 
   /** @override @param {number} k @returns {any[]} */
   words(k) {
-    const { session: s } = this.viewer;
+    const { session: s } = this.state;
     const step = s?.steps[k - 1];
     if (!s || !step)
       return [h("b", null, s instanceof Comparison ? "All that differs" : "Source graph")];
@@ -192,8 +193,8 @@ export class Scrubber extends PlayBar {
 
   /** What the tip says of a bar of several steps. @param {import("./bars.js").Bar} bar */
   #several({ from, to }) {
-    const steps = (this.viewer.session?.steps ?? []).slice(from, to);
-    const titles = this.viewer.session?.trace?.passes ?? [];
+    const steps = (this.state.session?.steps ?? []).slice(from, to);
+    const titles = this.state.session?.trace?.passes ?? [];
     /** @type {Map<number, number>} */
     const by = new Map();
     for (const { pass } of steps) by.set(pass, (by.get(pass) ?? 0) + 1);

@@ -17,7 +17,7 @@ const ASIDE = [0.3, 0.16]; // done and to come, while others are lit
 
 /** @param {Scrubber} strip */
 export function drawStrip(strip) {
-  const { session: s, theme } = strip.viewer;
+  const { session: s, theme } = strip.state;
   const r = strip.canvas.getBoundingClientRect();
   if (!r.width || !theme) return;
   const dpr = window.devicePixelRatio || 1;
@@ -56,7 +56,7 @@ function drawCursor(strip, pen, step) {
 function drawBars(strip, pen, at) {
   const { c, w } = pen;
   const { bars, scale } = strip.bars;
-  const lit = strip.viewer.selection?.steps ?? [];
+  const lit = strip.state.selection?.steps ?? [];
   const wide = w / strip.span.length;
   const gap = wide * strip.each > 4 ? 1 : wide * strip.each > 2 ? 0.5 : 0;
   let next = 0; // place in lit
@@ -81,7 +81,7 @@ function drawBars(strip, pen, at) {
  * @param {{x: number, width: number, share: number, cut: boolean, isLit: boolean}} look
  */
 function drawBar(strip, { c, theme, floor }, bar, { x, width, share, cut, isLit }) {
-  const passes = strip.viewer.session?.trace?.passes ?? [];
+  const passes = strip.state.session?.trace?.passes ?? [];
   const colour = (/** @type {number} */ pass) => theme.family(passes[pass]?.family ?? "");
   const least = isLit ? LEAST_LIT : bar.saving ? LEAST : LOW;
   const tall = Math.max(least, share * (floor - TOP));
@@ -127,11 +127,11 @@ function drawPart({ span }, { c, theme, w, h }) {
  * @param {Scrubber} strip @param {Pen} pen
  */
 function handovers(strip, pen) {
-  const { session: s } = strip.viewer;
+  const { session: s } = strip.state;
   const { c, theme, w, h: tall, floor } = pen;
   if (!s?.trace) return;
   const wide = w / strip.span.length;
-  const enabled = new Set(strip.viewer.data?.pipeline?.enabled ?? []);
+  const enabled = new Set(strip.state.data?.pipeline?.enabled ?? []);
   let last = -9;
   c.fillStyle = theme.faint;
   for (let i = Math.floor(strip.span.from); i < Math.min(s.steps.length, strip.span.to); i++) {

@@ -13,14 +13,18 @@ import { Selection } from "./selection.js";
  * @property {Session | null} session
  * @property {import("../page/theme.js").Theme | null} theme
  * @property {string | null} selected id of a node or a group
+ * @property {boolean} stepped somebody went to a step: until then the card speaks of the whole trace
+ * @property {boolean} playing
+ * @property {number[] | null} only the steps that are played, where not all are
+ * @property {import("../panels/vetoing.js").Vetoed | null} vetoed the rewrite that was vetoed just now
  * @property {Map<string, Overlay>} overlays those that can be shown now, by id
  * @property {string | null} wanted id of the overlay that the user asked for
  */
 
 /**
  * A value, or what happens within one: the session stands at another step, groups were opened or
- * closed, playing began or ended, marks were set.
- * @typedef {keyof Values | "step" | "folding" | "playing" | "marks"} Part
+ * closed, nodes were marked, something was drawn, the panels need their room.
+ * @typedef {keyof Values | "step" | "folding" | "marks" | "drawn" | "panels"} Part
  */
 
 export class State {
@@ -29,6 +33,12 @@ export class State {
     /** @readonly @type {Values["session"]} */ this.session = null;
     /** @readonly @type {Values["theme"]} */ this.theme = null;
     /** @readonly @type {Values["selected"]} */ this.selected = null;
+    /** @readonly @type {Values["stepped"]} */ this.stepped = false;
+    /** @readonly @type {Values["playing"]} */ this.playing = false;
+    /** @readonly @type {Values["only"]} */ this.only = null;
+    /** @readonly @type {Values["vetoed"]} */ this.vetoed = null;
+    /** @type {Set<string>} groups opened to show a change, closed again when it has passed */
+    this.opened = new Set();
     /** @readonly @type {Values["overlays"]} */ this.overlays = new Map();
     /** @readonly @type {Values["wanted"]} */ this.wanted = null;
     /** @type {Selection | null} of the last time it was asked for */ this.made = null;
@@ -47,6 +57,11 @@ export class State {
   /** The overlay that is shown. @returns {Overlay | null} */
   get overlay() {
     return (this.wanted !== null && this.overlays.get(this.wanted)) || null;
+  }
+
+  /** Everything that moves asks here first. */
+  get motion() {
+    return !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
   /** @param {Partial<Values>} values */
