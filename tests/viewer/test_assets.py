@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import re
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,34 @@ def test_modules_import_each_other_relatively_and_nothing_from_elsewhere() -> No
             assert (path.parent / target).is_file()
         assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
         assert "https://" not in text
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """Folder of a module, folder of what it imports; types do not count."""
+    for path in ASSETS.rglob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        for target in re.findall(r"""^import [^;]*?from ["'](.+?)["']""", text, re.MULTILINE):
+            other = (path.parent / target).resolve().parent
+            yield path.parent.relative_to(ASSETS).as_posix(), other.relative_to(ASSETS).as_posix()
+
+
+def test_folders_import_each_other_in_no_circle() -> None:
+    folders: dict[str, set[str]] = {}
+    for folder, other in imports():
+        if folder != other:
+            folders.setdefault(folder, set()).add(other)
+    order = list(TopologicalSorter(folders).static_order())
+    assert order[-1] == "."
+    assert order.index("app") > order.index("panels") > order.index("session") > order.index("page")
+
+
+def test_only_the_folder_that_puts_the_viewer_together_is_given_it() -> None:
+    knowing = [
+        path.relative_to(ASSETS).as_posix()
+        for path in ASSETS.rglob("*.js")
+        if "viewer.js" in path.read_text(encoding="utf-8")
+    ]
+    assert {name.partition("/")[0] for name in knowing} == {"app", "main.js"}
 
 
 def test_no_module_writes_markup() -> None:

@@ -2,9 +2,9 @@
 // One graph with one trace, at one step: what each pane shows and what a rewrite did. No DOM here.
 
 import { FoldTree } from "../trace/fold.js";
-import { HeightMap } from "../canvas/camera.js";
 import { findHubs, Layout } from "../layout/layout.js";
 import { buildUnion } from "../trace/union.js";
+import { HeightMap } from "../layout/height-map.js";
 import { placePane } from "../layout/placement.js";
 import { Touches } from "../trace/touches.js";
 import { Cursor, History } from "../trace/history.js";
