@@ -32,7 +32,7 @@ from optimizer.verify import Tolerance, jobs
 from profiling.config import RunConfig
 from profiling.execution.availability import availability
 from profiling.machine import Machine, this_machine
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Timing, Variant
 from profiling.records.bundle import write_bundle
 from profiling.workers import WorkerPool, default_pool
@@ -150,7 +150,7 @@ def _absent(networks: Sequence[str], reason: str) -> list[Row]:
 
 def _race(entry: Prepared, setup: Setup, pool: WorkerPool, *, seconds: float) -> Race:
     """ONNX Runtime's rows in one interleaved race of so many seconds at most."""
-    plan = Plan(
+    plan = RacePlan(
         runs=100_000, seconds=setup.seconds, transfers=False, tolerance=TOLERANCE,
         request=jobs.Request(seeds=1), overall_seconds=seconds,
     )  # fmt: skip

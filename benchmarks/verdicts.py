@@ -24,7 +24,7 @@ from benchmarks.planted import NETWORKS, Planted
 from optimizer.errors import StudioError
 from optimizer.source import open_source
 from profiling.config.question import ALL_AS, QUESTIONS, Question, config_for
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Variant
 from profiling.racing.samples import Contrast
 from profiling.workers import WorkerPool
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ]
         for number in range(arguments.races):
             for tally in tallies:
-                race_both(tally, pool, Plan(seconds=arguments.seconds))
+                race_both(tally, pool, RacePlan(seconds=arguments.seconds))
                 done = f"{number + 1}/{arguments.races}"
                 print(done, tally.network.name, tally.question, file=sys.stderr)
     finally:
@@ -101,7 +101,7 @@ def work(network: Planted, pool: WorkerPool) -> float:
     return flops[1] / flops[0]
 
 
-def race_both(tally: Tally, pool: WorkerPool, plan: Plan) -> None:
+def race_both(tally: Tally, pool: WorkerPool, plan: RacePlan) -> None:
     """One race against itself and one against the copy.
 
     Raises:

@@ -13,7 +13,7 @@ from passlens.notebook import race_html
 from profiling.config.option import Value
 from profiling.config.question import Question, config_for
 from profiling.fleet.choice import executor
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races
 from profiling.racing.race import Race as Measured
 from profiling.racing.race import Variant
@@ -90,6 +90,6 @@ def race(
     named = variants if isinstance(variants, Mapping) else {path: path for path in variants}
     config = config_for(asked, options or {})
     entered = [Variant(label, as_file(source), config) for label, source in named.items()]
-    plan = Plan(runs=runs, seconds=seconds, request=jobs.Request(seeds=1, bindings=bind or {}))
+    plan = RacePlan(runs=runs, seconds=seconds, request=jobs.Request(seeds=1, bindings=bind or {}))
     (found,) = run_races([entered], plan, executor(default_pool()))
     return Race(**{field.name: getattr(found, field.name) for field in fields(found)})

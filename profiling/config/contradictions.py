@@ -242,7 +242,7 @@ def _backwards(item: str) -> bool:
 
 
 def _upwards(text: str) -> str:
-    """The same processors, every range from its low end to its high one."""
+    """A list of processors with every range written from its low end to its high one."""
     ranges = (sorted(map(int, item.split("-"))) for item in items(text))
     return SEPARATOR.join("-".join(map(str, ends)) for ends in ranges)
 

@@ -43,7 +43,7 @@ SETTLED = frozenset(STARTS["bare"])
 """Options that have no default of their own."""
 
 
-class Refused(Contradictory):
+class ContradictoryQuestion(Contradictory):
     """Options that cannot be meant together when a question is asked.
 
     Attributes:
@@ -80,7 +80,7 @@ def ask(wanted: As, variants: Sequence[Mapping[str, Value]]) -> Asked:
         variants: what is set for each, also where that is the default; at least one.
 
     Raises:
-        Refused: options contradict each other, or the one question that is wanted.
+        ContradictoryQuestion: options contradict each other, or the one question that is wanted.
         ConfigError: a value is impossible.
     """
     levels = [values.get(LEVEL) for values in variants]
@@ -97,7 +97,7 @@ def config_for(question: Question, values: Mapping[str, Value]) -> RunConfig:
     """How one variant runs.
 
     Raises:
-        Refused: options contradict each other, or the question.
+        ContradictoryQuestion: options contradict each other, or the question.
     """
     return ask(question, [values]).configs[0][0]
 
@@ -109,7 +109,7 @@ def question_of(configs: Iterable[RunConfig]) -> Question | None:
 
 
 def question_of_options(options: Mapping[str, object]) -> Question:
-    """The same for one variant, by its options that are not at their default."""
+    """What one variant can answer, by its options that are not at their default."""
     return "bare" if options.get(LEVEL, BARE_LEVEL) == BARE_LEVEL else "deployed"
 
 
@@ -163,20 +163,24 @@ def _check_levels(wanted: Question, levels: Sequence[Value | None]) -> None:
         raise _other("deployed", "bare", BARE_LEVEL, 0)
 
 
-def _other(wanted: Question, other: Question, level: Value | None, place: int) -> Refused:
+def _other(
+    wanted: Question, other: Question, level: Value | None, place: int
+) -> ContradictoryQuestion:
     """What is set is not the question that is wanted."""
     why = f"{LEVEL}={level} is {other} and not {wanted}"
     todo = f"leave {LEVEL} out, or race as {other}"
-    return Refused(Contradiction(why, ({LEVEL: STARTS[wanted][LEVEL]},), todo), wanted, place)
+    return ContradictoryQuestion(
+        Contradiction(why, ({LEVEL: STARTS[wanted][LEVEL]},), todo), wanted, place
+    )
 
 
 def _both(variants: Sequence[Mapping[str, Value]]) -> Asked:
     found: list[tuple[RunConfig, ...]] = []
-    refused: dict[Question, Refused] = {}
+    refused: dict[Question, ContradictoryQuestion] = {}
     for question in QUESTIONS:
         try:
             found.append(_configs(question, variants))
-        except Refused as error:
+        except ContradictoryQuestion as error:
             refused[question] = error
     if not found:
         raise refused["deployed"]
@@ -190,5 +194,5 @@ def _configs(question: Question, variants: Sequence[Mapping[str, Value]]) -> tup
         try:
             found.append(from_values({**STARTS[question], **values}))
         except Contradictory as error:
-            raise Refused(error.contradiction, question, place) from None
+            raise ContradictoryQuestion(error.contradiction, question, place) from None
     return tuple(found)

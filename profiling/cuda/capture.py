@@ -1,4 +1,4 @@
-"""The same model with and without a captured graph: stages, latencies, kernels, state of the GPU.
+"""A model with and without a captured graph: stages, latencies, kernels, state of the GPU.
 
 ONNX Runtime does not time the stages of a capture. Where CUPTI records, they are taken from its
 API calls (`cudaStreamBeginCapture` … `EndCapture`, `cudaGraphInstantiate`, `cudaGraphLaunch`) in

@@ -24,7 +24,7 @@ from optimizer.source import complete
 from profiling.cuda import graph_rules, placement_rules
 from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding
 from profiling.cuda.kernel_table import kernel_table
-from profiling.cuda.placement import Placement, place
+from profiling.cuda.placement import NodePlacement, place
 
 __all__ = ["RULES", "CaptureCheck", "CaptureFinding", "check_capture", "check_file", "check_model"]
 
@@ -65,7 +65,7 @@ def check_capture(
 
 
 def _findings(
-    model: ir.Model, placement: Placement, bound: Mapping[str, int]
+    model: ir.Model, placement: NodePlacement, bound: Mapping[str, int]
 ) -> tuple[CaptureFinding, ...]:
     rules: tuple[Callable[[], Iterator[CaptureFinding]], ...] = (
         lambda: graph_rules.control_flow(model.graph),

@@ -54,7 +54,7 @@ class Crossing:
 
 
 @dataclass(slots=True)
-class Placement:
+class NodePlacement:
     """The nodes of one graph.
 
     Attributes:
@@ -74,7 +74,7 @@ class Placement:
         return [node for node, where in self.sides.items() if where == side]
 
 
-def place(model: ir.Model, *, folding: bool = True) -> Placement:
+def place(model: ir.Model, *, folding: bool = True) -> NodePlacement:
     """Where the nodes of the main graph would run.
 
     Args:
@@ -92,9 +92,9 @@ class _Placing:
         self._folding = folding
         self._constant: set[ir.Value] = set(model.graph.initializers.values())
         self._constant -= set(model.graph.inputs)
-        self._found = Placement()
+        self._found = NodePlacement()
 
-    def run(self) -> Placement:
+    def run(self) -> NodePlacement:
         for node in self._graph:
             self._found.sides[node] = self._side(node)
         self._prefer_host()

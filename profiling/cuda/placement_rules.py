@@ -9,10 +9,10 @@ import onnx_ir as ir
 from optimizer.errors import quoted
 from profiling.cuda.findings import CONTROL_FLOW, SIZED_BY_DATA, CaptureFinding, about
 from profiling.cuda.host_arguments import HOST_INPUTS
-from profiling.cuda.placement import Crossing, Placement, full_name
+from profiling.cuda.placement import Crossing, NodePlacement, full_name
 
 
-def without_kernel(graph: ir.Graph, placement: Placement) -> Iterator[CaptureFinding]:
+def without_kernel(graph: ir.Graph, placement: NodePlacement) -> Iterator[CaptureFinding]:
     """Nodes on the CPU: blocking where data must travel or be computed, else tolerated."""
     travelling = _crossing_nodes(placement)
     inside = {crossing.maker for crossing in placement.crossings}
@@ -50,7 +50,7 @@ def _computes(node: ir.Node, graph: ir.Graph) -> bool:
     return any(value in graph.outputs for value in node.outputs)
 
 
-def copies(placement: Placement) -> Iterator[CaptureFinding]:
+def copies(placement: NodePlacement) -> Iterator[CaptureFinding]:
     """Values copied inside the graph: by themselves, or because a kernel is missing."""
     for crossing in placement.crossings:
         caused = any(node in placement.reasons for node in (crossing.maker, *crossing.readers))
@@ -82,7 +82,7 @@ def _copy_text(crossing: Crossing) -> str:
     )
 
 
-def host_values(placement: Placement) -> Iterator[CaptureFinding]:
+def host_values(placement: NodePlacement) -> Iterator[CaptureFinding]:
     """Kernel arguments that come from an input's values, by way of the CPU."""
     told: set[ir.Value] = set()
     for node in placement.on("cuda"):
@@ -101,7 +101,7 @@ def host_values(placement: Placement) -> Iterator[CaptureFinding]:
                     )  # fmt: skip
 
 
-def _fed_from(value: ir.Value | None, placement: Placement) -> Iterator[ir.Value]:
+def _fed_from(value: ir.Value | None, placement: NodePlacement) -> Iterator[ir.Value]:
     """Inputs of the model whose values reach this one on the CPU; shapes are no values."""
     stack, seen = [value], set[ir.Value]()
     while stack:
@@ -117,7 +117,7 @@ def _fed_from(value: ir.Value | None, placement: Placement) -> Iterator[ir.Value
             stack.extend(maker.inputs)
 
 
-def _crossing_nodes(placement: Placement) -> set[ir.Node | None]:
+def _crossing_nodes(placement: NodePlacement) -> set[ir.Node | None]:
     found: set[ir.Node | None] = set()
     for crossing in placement.crossings:
         found.update((crossing.maker, *crossing.readers))

@@ -104,7 +104,7 @@ def gpu_name() -> str:
 
 
 def _told_by_driver() -> str:
-    """The same from the kernel's side, for a container without `nvidia-smi`."""
+    """The GPU's name as the kernel's driver tells it, for a container without `nvidia-smi`."""
     for file in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
         with contextlib.suppress(OSError):
             for line in file.read_text().splitlines():

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from optimizer.errors import StudioError
 from optimizer.versions import passlens_version
-from profiling.fleet.parcel import Parcel, unpack
-from profiling.racing.executor import Outcome, Placement
-from profiling.racing.measure import Plan, measure
+from profiling.fleet.packed_variant import PackedVariant, unpack
+from profiling.racing.executor import JobLocation, Outcome
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool
 
@@ -28,7 +28,7 @@ class Message:
     job: int
     text: str
     fraction: float
-    placement: Placement
+    placement: JobLocation
     race: Race | None = None
 
 
@@ -39,17 +39,17 @@ def version() -> str:
 
 def race_here(
     number: int,
-    parcels: list[Parcel],
-    plan: Plan,
+    packed: list[PackedVariant],
+    plan: RacePlan,
     *,
-    placement: Placement,
+    placement: JobLocation,
     tell: Callable[[Message], None],
 ) -> Outcome:
     """Run the race on this machine.
 
     Args:
         number: of the job, for the messages.
-        parcels: the variants.
+        packed: the variants.
         plan: how much to run.
         placement: where this is.
         tell: takes news, at most two a second.
@@ -60,7 +60,7 @@ def race_here(
         with tempfile.TemporaryDirectory(prefix="passlens-fleet-") as folder:
             # The cluster shows a task its own GPUs only, so the first visible one is ours.
             device_id = 0 if placement.gpus else None
-            variants = unpack(parcels, Path(folder), device_id=device_id)
+            variants = unpack(packed, Path(folder), device_id=device_id)
             race = measure(
                 variants, pool=pool, plan=plan, progress=teller.progress, observe=teller.observe
             )
@@ -71,15 +71,17 @@ def race_here(
     return Outcome(race, placement=placement)
 
 
-def placement_here(node_id: str, gpus: tuple[str, ...], *, attempt: int) -> Placement:
+def placement_here(node_id: str, gpus: tuple[str, ...], *, attempt: int) -> JobLocation:
     """This process as a placement."""
-    return Placement(platform.node(), node_id, gpus, os.getpid(), attempt)
+    return JobLocation(platform.node(), node_id, gpus, os.getpid(), attempt)
 
 
 class _Teller:
     """Passes news on, not too often; the first at once."""
 
-    def __init__(self, number: int, placement: Placement, tell: Callable[[Message], None]) -> None:
+    def __init__(
+        self, number: int, placement: JobLocation, tell: Callable[[Message], None]
+    ) -> None:
         self._number = number
         self._placement = placement
         self._tell = tell

@@ -14,9 +14,9 @@ from typing import Any
 from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Progress
 from profiling.fleet.node import Message, placement_here, race_here, version
-from profiling.fleet.parcel import Parcel, pack
+from profiling.fleet.packed_variant import PackedVariant, pack
 from profiling.racing.executor import Asked, Observe, Outcome, RaceJob
-from profiling.racing.measure import Plan
+from profiling.racing.measure import RacePlan
 
 _RETRIES = 2
 _LOOK_S = 0.3
@@ -92,7 +92,9 @@ class RayExecutor:
         return outcome
 
 
-def _race_task(number: int, parcels: list[Parcel], plan: Plan, board: Any, wanted: str) -> Outcome:
+def _race_task(
+    number: int, packed: list[PackedVariant], plan: RacePlan, board: Any, wanted: str
+) -> Outcome:
     """What Ray runs on a node."""
     cluster: Any = importlib.import_module("ray")
     context = cluster.get_runtime_context()
@@ -102,7 +104,11 @@ def _race_task(number: int, parcels: list[Parcel], plan: Plan, board: Any, wante
     if version() != wanted:
         return Outcome(None, f"The node has Passlens {version()}, not {wanted}.", placement)
     return race_here(
-        number, parcels, plan, placement=placement, tell=lambda message: board.put.remote(message)
+        number,
+        packed,
+        plan,
+        placement=placement,
+        tell=lambda message: board.put.remote(message),
     )
 
 

@@ -13,7 +13,7 @@ from profiling.config import Group, RunConfig
 from profiling.kernels.apart import Written, written_alone
 from profiling.kernels.candidates import Candidate, candidates
 from profiling.kernels.hot import TOP, HotOperator, HotOperators, find_hot
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Timing, Variant
 from profiling.racing.samples import Contrast
 from profiling.workers import WorkerPool
@@ -213,7 +213,9 @@ def race_workload(
             variants,
             pool=pool,
             # Alone, a workload's copies to a GPU would take longer than its kernel.
-            plan=Plan(seconds=seconds, tolerance=_loosest(offered), transfers=base.device == "cpu"),
+            plan=RacePlan(
+                seconds=seconds, tolerance=_loosest(offered), transfers=base.device == "cpu"
+            ),
             progress=progress,
             cancelled=cancelled,
         )

@@ -15,7 +15,7 @@ from profiling.kernels.apart import Change, Changed, write_changed
 from profiling.kernels.decision import Choice
 from profiling.kernels.reformulations.table import BY_ID, EQUAL
 from profiling.kernels.selection import Selection
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
 from profiling.workers import WorkerPool
@@ -117,7 +117,7 @@ def confirm(
     race = measure(
         variants,
         pool=pool,
-        plan=Plan(seconds=seconds, tolerance=_loosest([EQUAL, *tolerances])),
+        plan=RacePlan(seconds=seconds, tolerance=_loosest([EQUAL, *tolerances])),
         progress=progress,
         cancelled=cancelled,
     )

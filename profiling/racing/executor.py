@@ -11,7 +11,7 @@ from typing import Protocol
 
 from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Progress
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.workers import WorkerPool
 
@@ -33,7 +33,7 @@ class RaceJob:
     """
 
     variants: tuple[Variant, ...]
-    plan: Plan
+    plan: RacePlan
     name: str = ""
     gpus: int | None = None
 
@@ -46,7 +46,7 @@ class RaceJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class JobLocation:
     """Where a job ran.
 
     Attributes:
@@ -70,7 +70,7 @@ class Outcome:
 
     race: Race | None
     error: str = ""
-    placement: Placement | None = None
+    placement: JobLocation | None = None
 
 
 class Executor(Protocol):
@@ -131,7 +131,7 @@ class LocalExecutor:
         cancelled: Asked | None,
         observe: Callable[[Race], None] | None,
     ) -> Outcome:
-        here = Placement(platform.node(), process=os.getpid())
+        here = JobLocation(platform.node(), process=os.getpid())
         try:
             race = measure(
                 job.variants,

@@ -19,14 +19,14 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.verify import Feed, jobs
 from profiling.machine import Machine, this_machine
-from profiling.racing.plan import Plan, schedule
+from profiling.racing.clock import RaceClock
+from profiling.racing.plan import RacePlan, schedule
 from profiling.racing.race import Race, Variant
 from profiling.racing.reference import find_reference
 from profiling.racing.runners import Runner
-from profiling.racing.track import Track
 from profiling.workers import Bench, WorkerPool
 
-__all__ = ["Observe", "Plan", "Variant", "measure"]
+__all__ = ["Observe", "RacePlan", "Variant", "measure"]
 
 Observe = Callable[[Race], None]
 
@@ -35,7 +35,7 @@ def measure(
     variants: Sequence[Variant],
     *,
     pool: WorkerPool,
-    plan: Plan | None = None,
+    plan: RacePlan | None = None,
     feeds: Sequence[Feed] | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
@@ -59,18 +59,18 @@ def measure(
         StudioError: no variants, equal labels, or no model that runs on any inputs.
         Cancelled: if `cancelled` said so.
     """
-    plan = _checked(variants, plan or Plan(), feeds).on_this_machine()
-    track = Track(plan, len(variants), progress=progress, cancelled=cancelled)
+    plan = _checked(variants, plan or RacePlan(), feeds).on_this_machine()
+    clock = RaceClock(plan, len(variants), progress=progress, cancelled=cancelled)
     with (
         pool.measuring(cancelled=cancelled) as bench,
         tempfile.TemporaryDirectory(prefix="passlens-race-") as folder,
     ):
-        race = _Racing(variants, Path(folder), track, observe)
+        race = _Racing(variants, Path(folder), clock, observe)
         race.run(pool, bench)
         return race.so_far()
 
 
-def _checked(variants: Sequence[Variant], plan: Plan, feeds: Sequence[Feed] | None) -> Plan:
+def _checked(variants: Sequence[Variant], plan: RacePlan, feeds: Sequence[Feed] | None) -> RacePlan:
     labels = [variant.label for variant in variants]
     if not labels or len(set(labels)) != len(labels):
         raise StudioError("A race needs variants with labels of their own.")
@@ -83,16 +83,16 @@ class _Racing:
     """The steps of one race, in order."""
 
     def __init__(
-        self, variants: Sequence[Variant], folder: Path, track: Track, observe: Observe | None
+        self, variants: Sequence[Variant], folder: Path, clock: RaceClock, observe: Observe | None
     ) -> None:
         self._variants = variants
-        self._track = track
+        self._clock = clock
         self._observe = observe
         self._feeds: tuple[Feed, ...] = ()
         self._machine: Machine = this_machine()
         self._started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self._runners = [
-            Runner(variant, folder / f"{index}.onnx", track)
+            Runner(variant, folder / f"{index}.onnx", clock)
             for index, variant in enumerate(variants)
         ]
 
@@ -101,24 +101,24 @@ class _Racing:
         return Race(
             tuple(entry.timing for entry in self._runners),
             self._feeds,
-            self._track.plan.transfers,
+            self._clock.plan.transfers,
             self._machine,
             os.getloadavg()[0],
             self._started,
-            self._track.elapsed_s,
+            self._clock.elapsed_s,
         )
 
     def run(self, pool: WorkerPool, bench: Bench) -> None:
         """Find inputs, make every variant ready, time them in rounds."""
         by_label = {entry.timing.label: entry for entry in self._runners}
         reference = find_reference(
-            self._variants, pool, self._track,
+            self._variants, pool, self._clock,
             fail=lambda variant, reason: by_label[variant.label].fail(reason),
         )  # fmt: skip
         self._feeds = reference.feeds
         began_s = time.monotonic()
         for done, entry in enumerate(self._runners):
-            self._track.expect_set_up(done, time.monotonic() - began_s)
+            self._clock.expect_set_up(done, time.monotonic() - began_s)
             self._prepare(entry, bench, reference)
         self._run_rounds()
         for entry in self._runners:
@@ -136,21 +136,21 @@ class _Racing:
 
     def _step(self, entry: Runner, text: str, step: Callable[[], None]) -> None:
         if entry.running:
-            self._track.report(text)
+            self._clock.report(text)
             entry.attempt(step)
             self._tell()
 
     def _run_rounds(self) -> None:
         """Blocks in turn until runs and rounds are done, or the time is up."""
-        plan, track = self._track.plan, self._track
+        plan, clock = self._clock.plan, self._clock
         began_s, number = time.monotonic(), 0
         turns = schedule(len(self._runners))
         while any(entry.running for entry in self._runners):
             spent_s = time.monotonic() - began_s
-            if number and (spent_s > plan.seconds or track.over or self._enough(number)):
+            if number and (spent_s > plan.seconds or clock.over or self._enough(number)):
                 return
-            track.expect(self._left_s(number, spent_s))
-            track.report(f"round {number + 1}")
+            clock.expect(self._left_s(number, spent_s))
+            clock.report(f"round {number + 1}")
             for index in next(turns):
                 entry = self._runners[index]
                 entry.attempt(entry.run_block)
@@ -160,14 +160,14 @@ class _Racing:
             number += 1
 
     def _enough(self, rounds: int) -> bool:
-        plan = self._track.plan
+        plan = self._clock.plan
         if rounds < plan.rounds or self._fewest_runs() < plan.runs:
             return False
         return not plan.precision or self.so_far().settled(plan.precision)
 
     def _left_s(self, rounds: int, spent_s: float) -> float:
         """Seconds the rounds will still take, judged by those that were run."""
-        plan = self._track.plan
+        plan = self._clock.plan
         left_s = plan.seconds - spent_s
         if plan.precision:
             return left_s
@@ -183,6 +183,6 @@ class _Racing:
         )
 
     def _tell(self) -> None:
-        if self._observe is not None and self._track.due():
-            with self._track.turn():
+        if self._observe is not None and self._clock.due():
+            with self._clock.turn():
                 self._observe(self.so_far())

@@ -23,7 +23,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RacePlan:
     """How much to run.
 
     Attributes:
@@ -50,8 +50,8 @@ class Plan:
     limits: JobLimits = field(default_factory=lambda: JobLimits(seconds=300.0))
     overall_seconds: float = 3600.0
 
-    def on_this_machine(self) -> Plan:
-        """The same with no more memory than the machine can spare now."""
+    def on_this_machine(self) -> RacePlan:
+        """The plan with no more memory than the machine can spare now."""
         spare = available_bytes()
         wanted = self.limits.memory_bytes
         if spare is None:

@@ -1,4 +1,4 @@
-"""The same variants once for each question, one question after the other."""
+"""Variants raced once for each question, one question after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 from optimizer.isolation import Progress
 from profiling.config.question import question_of
 from profiling.racing.executor import Executor, RaceJob, race_of
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.race import Race, Variant
 
 Found = TypeVar("Found")
@@ -21,7 +21,7 @@ One = Callable[[Sequence[Variant], Progress, Callable[[Found], None]], Found]
 
 def run_races(
     asked: Sequence[Sequence[Variant]],
-    plan: Plan,
+    plan: RacePlan,
     executor: Executor,
     *,
     progress: Progress | None = None,

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from optimizer.errors import Cancelled, RunError
 from optimizer.verify import jobs
 from optimizer.verify.runtime import NotRunnable
+from profiling.racing.clock import RaceClock
 from profiling.racing.race import Variant
-from profiling.racing.track import Track
 from profiling.workers import WorkerPool
 
 
 def find_reference(
     variants: Sequence[Variant],
     pool: WorkerPool,
-    track: Track,
+    clock: RaceClock,
     *,
     fail: Callable[[Variant, str], None],
 ) -> jobs.Reference:
@@ -24,7 +24,7 @@ def find_reference(
     Args:
         variants: in order of preference.
         pool: runs the models.
-        track: limits, and whether somebody wants to stop.
+        clock: limits, and whether somebody wants to stop.
         fail: told about variants whose model brought its worker down here already.
 
     Raises:
@@ -36,11 +36,11 @@ def find_reference(
         if variant.model in tried:
             continue
         tried.append(variant.model)
-        track.report(f"{variant.label}: looking for inputs")
+        clock.report(f"{variant.label}: looking for inputs")
         try:
             return pool(
-                jobs.run_reference, variant.model, track.plan.request,
-                limits=track.limits(), cancelled=track.cancelled,
+                jobs.run_reference, variant.model, clock.plan.request,
+                limits=clock.limits(), cancelled=clock.cancelled,
             )  # fmt: skip
         except Cancelled:
             raise

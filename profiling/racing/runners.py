@@ -16,10 +16,10 @@ from optimizer.verify import jobs
 from optimizer.verify.comparison import Comparison, Tolerance, compare
 from profiling.config import RunConfig
 from profiling.execution import runner
-from profiling.racing.plan import Plan
+from profiling.racing.clock import RaceClock
+from profiling.racing.plan import RacePlan
 from profiling.racing.race import Phases, Timing, Variant
 from profiling.racing.samples import warm_after
-from profiling.racing.track import Track
 from profiling.workers import Bench, Worker
 from profiling.workers.job import StaleWorker
 
@@ -34,7 +34,7 @@ TF32_RTOL = 1e-2
 """Share of an output's scale that TF32 may be off over a deep network."""
 
 
-def _tolerance(config: RunConfig, plan: Plan) -> Tolerance:
+def _tolerance(config: RunConfig, plan: RacePlan) -> Tolerance:
     """The plan's; no tighter than what a GPU's tensor cores keep where the variant asks for them.
 
     They round a float32 factor to 10 bits of mantissa, also where the plan knows nothing of it.
@@ -51,7 +51,7 @@ class Runner:
     Args:
         variant: what is run.
         place: where its file goes if it is only bytes.
-        track: shared by all.
+        clock: shared by all.
 
     Attributes:
         timing: what is known so far.
@@ -59,16 +59,16 @@ class Runner:
         warm: whether the warm-up is over.
     """
 
-    def __init__(self, variant: Variant, place: Path, track: Track) -> None:
+    def __init__(self, variant: Variant, place: Path, clock: RaceClock) -> None:
         self.timing = Timing(variant.label, variant.config)
         self.block_runs = 1
         self.warm = False
         self._model = variant.model
         self._place = place
-        self._track = track
+        self._clock = clock
         self._worker: Worker | None = None
         self._began_s = time.monotonic()
-        self._turns_before_s = track.turns_s
+        self._turns_before_s = clock.turns_s
         self._turns_s = 0.0
 
     @property
@@ -79,7 +79,7 @@ class Runner:
     @property
     def expected_s(self) -> float:
         """Seconds of its steady state if it goes on as in the warm-up."""
-        plan, latencies = self._track.plan, self._phases.warm_up_ms
+        plan, latencies = self._clock.plan, self._phases.warm_up_ms
         if not latencies:
             return plan.seconds
         runs = max(plan.runs, plan.rounds * self.block_runs)
@@ -95,7 +95,7 @@ class Runner:
             return
         began = time.monotonic()
         try:
-            with self._track.turn():
+            with self._clock.turn():
                 step()
         except Cancelled:
             raise
@@ -113,7 +113,7 @@ class Runner:
 
     def start(self, bench: Bench) -> None:
         """A fresh process that takes work."""
-        self._began_s, self._turns_before_s = time.monotonic(), self._track.turns_s
+        self._began_s, self._turns_before_s = time.monotonic(), self._clock.turns_s
         self._worker = bench.worker(fresh=True)
         self._run(runner.ready)
         start_ms = 1000 * (time.monotonic() - self._began_s)
@@ -131,7 +131,7 @@ class Runner:
 
     def run_first(self, reference: jobs.Reference) -> None:
         """The first run, and whether it computed the right thing."""
-        config, plan = self.timing.config, self._track.plan
+        config, plan = self.timing.config, self._clock.plan
         captured = config.cuda_graph or config.trt_cuda_graph  # needs fixed addresses
         on_host = config.device == "cpu" or (plan.transfers and not captured)
         device = "host" if on_host else f"cuda:{config.device_id}"
@@ -152,7 +152,7 @@ class Runner:
 
     def warm_up(self, variants: int) -> None:
         """A few runs more; sets `warm` when they have settled or the time for it is up."""
-        phases, plan = self._phases, self._track.plan
+        phases, plan = self._phases, self._clock.plan
         count = 1 if phases.first_ms >= _SLOW_MS else _WARM_UP_BLOCK
         latencies = (*phases.warm_up_ms, *self._run(runner.run_block, count))
         self.timing = replace(self.timing, phases=replace(phases, warm_up_ms=latencies))
@@ -180,7 +180,7 @@ class Runner:
         """The model as a file, within what a worker may write."""
         if isinstance(self._model, Path):
             return self._model.absolute()
-        bound = self._track.plan.limits.file_bytes
+        bound = self._clock.plan.limits.file_bytes
         if len(self._model) > bound:
             raise RunError(
                 f"The variant's file takes {bytes_text(len(self._model))} (limit "
@@ -203,7 +203,7 @@ class Runner:
         if self._worker is None:
             raise TypeError("the variant has no worker yet")
         return self._worker.run(
-            function, *args, limits=self._track.limits(), cancelled=self._track.cancelled
+            function, *args, limits=self._clock.limits(), cancelled=self._clock.cancelled
         )
 
     def _account(self) -> None:
@@ -213,7 +213,7 @@ class Runner:
             return
         timed_ms = phases.start_ms + phases.cold_ms + sum(phases.warm_up_ms)
         timed_ms += sum(self.timing.latencies_ms)
-        others_s = self._track.turns_s - self._turns_before_s - self._turns_s
+        others_s = self._clock.turns_s - self._turns_before_s - self._turns_s
         phases = replace(
             phases,
             around_ms=max(0.0, 1000 * self._turns_s - timed_ms),

@@ -1,4 +1,4 @@
-"""The same race at several sizes of one dimension: how latency and throughput grow with it."""
+"""A race repeated at several sizes of one dimension: how latency and throughput grow with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from optimizer.isolation import Progress
 from profiling.config.question import Question
 from profiling.racing.dimensions import check_dimension, inputs_of
 from profiling.racing.executor import Executor, LocalExecutor, RaceJob
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.race import Race, Variant
 from profiling.workers import WorkerPool
 
@@ -66,7 +66,7 @@ class Sweep:
 SWEEP = Format(Sweep, "passlens.sweep/1", "recorded sweep")
 
 
-def bound(plan: Plan, dimension: str, size: int) -> Plan:
+def bound(plan: RacePlan, dimension: str, size: int) -> RacePlan:
     """The plan with one dimension's size settled."""
     bindings = {**plan.request.bindings, dimension: size}
     return replace(plan, request=replace(plan.request, bindings=bindings))
@@ -79,7 +79,7 @@ def sweep(
     sizes: Sequence[int],
     pool: WorkerPool,
     executor: Executor | None = None,
-    plan: Plan | None = None,
+    plan: RacePlan | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
     observe: Callable[[Sweep], None] | None = None,
@@ -109,7 +109,7 @@ def sweep(
     check_dimension(dimension, inputs_of(variants[0].model, pool))
     labels = tuple(variant.label for variant in variants)
     jobs = [
-        RaceJob(tuple(variants), bound(plan or Plan(), dimension, size), f"{dimension} {size}")
+        RaceJob(tuple(variants), bound(plan or RacePlan(), dimension, size), f"{dimension} {size}")
         for size in sizes
     ]
     known: dict[int, Race] = {}

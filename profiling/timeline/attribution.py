@@ -33,7 +33,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AttributionGroup:
     """Source nodes that belong together, and the operators that compute them.
 
     Attributes:
@@ -69,8 +69,8 @@ class Attribution:
         unattributed: operators whose source is not known.
     """
 
-    rows: tuple[Row, ...]
-    unattributed: Row
+    rows: tuple[AttributionGroup, ...]
+    unattributed: AttributionGroup
 
     @property
     def before_share(self) -> float:
@@ -125,15 +125,15 @@ def attribute(before: Iterable[Kernel], after: Iterable[Kernel]) -> Attribution:
             head = groups.head(kernel.sources[0]) if kernel.sources else ""
             (found.setdefault(head, ([], [])) if head else unknown)[side].append(kernel)
     members = groups.members()
-    rows = [Row(members[head], tuple(b), tuple(a)) for head, (b, a) in found.items()]
+    rows = [AttributionGroup(members[head], tuple(b), tuple(a)) for head, (b, a) in found.items()]
     rows.sort(key=lambda row: (-abs(row.saved_us), -row.before_us))
-    return Attribution(tuple(rows), Row((), tuple(unknown[0]), tuple(unknown[1])))
+    return Attribution(tuple(rows), AttributionGroup((), tuple(unknown[0]), tuple(unknown[1])))
 
 
 def attributed(
     before: tuple[Profile, int], after: tuple[Profile, int], origins: Origins, phase: Phase
 ) -> Attribution:
-    """The same for two profiles, each with the step that ran."""
+    """Kernels of two profiles by source node, each profile with the step that ran."""
     sides = [kernels_of(profile, origins.steps[step], phase) for profile, step in (before, after)]
     return attribute(*sides)
 

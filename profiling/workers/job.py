@@ -20,7 +20,7 @@ from profiling.workers.messages import (
     Job,
     Message,
     Progress,
-    Refused,
+    RaisedStudioError,
     Returned,
     Started,
 )
@@ -135,12 +135,12 @@ class RunningJob:
             raise outcome.unreadable(self._where(), message)
         return message
 
-    def _result(self, message: Returned | Refused | Exhausted | Failed) -> object:
+    def _result(self, message: Returned | RaisedStudioError | Exhausted | Failed) -> object:
         match message:
             case Returned():
                 self.reusable = message.reusable
                 return message.result
-            case Refused():
+            case RaisedStudioError():
                 self.reusable = message.reusable
                 raise outcome.refused(message)
             case Exhausted():

@@ -49,7 +49,7 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RaisedStudioError:
     """The job raised an error of our own tree: class, arguments and attributes."""
 
     kind: type[Exception]
@@ -73,4 +73,4 @@ class Failed:
     traceback: str
 
 
-Message = Started | Progress | Returned | Refused | Exhausted | Failed
+Message = Started | Progress | Returned | RaisedStudioError | Exhausted | Failed

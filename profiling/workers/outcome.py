@@ -17,7 +17,7 @@ from optimizer.errors import (
 )
 from optimizer.limits import JobLimits
 from optimizer.numbers import bytes_text
-from profiling.workers.messages import Failed, Refused
+from profiling.workers.messages import Failed, RaisedStudioError
 
 _log = logging.getLogger("passlens.workers")
 
@@ -80,7 +80,7 @@ def cancelled(job: str) -> Cancelled:
     return Cancelled(f"Cancelled during {job}.")
 
 
-def refused(answer: Refused) -> StudioError:
+def refused(answer: RaisedStudioError) -> StudioError:
     """The error of our own tree that the job raised, rebuilt with its attributes."""
     if not issubclass(answer.kind, StudioError):
         raise TypeError(f"{answer.kind.__name__} is not one of our errors")

@@ -142,7 +142,7 @@ class WorkerPool:
         progress: Progress | None = None,
         cancelled: Cancelled | None = None,
     ) -> Result:
-        """The same in an interpreter of its own, as CUDA needs it: it does not survive a fork."""
+        """`function(*args)` in an interpreter of its own: CUDA does not survive a fork."""
         with self._turn(cancelled), contextlib.closing(self.start(fresh=True)) as worker:
             return worker.run(
                 function, *args, limits=limits, progress=progress, cancelled=cancelled

@@ -26,7 +26,7 @@ from profiling.workers.messages import (
     Job,
     Message,
     Progress,
-    Refused,
+    RaisedStudioError,
     Returned,
     Started,
 )
@@ -110,7 +110,7 @@ def _takes_progress(function: Callable[..., object]) -> bool:
 
 def _outcome(error: BaseException) -> Message:
     if isinstance(error, StudioError):
-        return Refused(type(error), error.args, dict(error.__dict__), reusable=True)
+        return RaisedStudioError(type(error), error.args, dict(error.__dict__), reusable=True)
     text = str(error).lower()
     if isinstance(error, MemoryError) or any(part in text for part in _OUT_OF_MEMORY_TEXTS):
         return Exhausted("memory")
@@ -125,8 +125,8 @@ def _outcome(error: BaseException) -> Message:
 def _answer(channel: Channel, outcome: Message | Exception, *, reusable: bool) -> None:
     if isinstance(outcome, Returned):
         outcome = Returned(outcome.result, reusable=reusable)
-    elif isinstance(outcome, Refused):
-        outcome = Refused(outcome.kind, outcome.args, outcome.state, reusable=reusable)
+    elif isinstance(outcome, RaisedStudioError):
+        outcome = RaisedStudioError(outcome.kind, outcome.args, outcome.state, reusable=reusable)
     try:
         channel.send(outcome)
     except OSError:

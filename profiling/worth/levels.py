@@ -190,7 +190,7 @@ def _rounds(heat: Heat) -> tuple[tuple[int, ...], Numbers]:
 
 
 def _pulled_in(logs: Numbers) -> Numbers:
-    """The same with outliers moved to the edge: whatever is far off its round and its point.
+    """Logarithms of times; outliers, far off their round and their point, moved to the edge.
 
     Source: winsorizing, Huber 1981, Robust Statistics.
     """

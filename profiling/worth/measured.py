@@ -19,7 +19,7 @@ import numpy as np
 from optimizer.errors import RunError
 from optimizer.isolation import Progress
 from profiling.config import RunConfig
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.workers import WorkerPool
 from profiling.worth.cuts import first_cuts, next_cuts
@@ -37,7 +37,7 @@ _TOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class MeasuringBudget:
     """How much may be measured.
 
     Attributes:
@@ -124,7 +124,7 @@ class _Course:
     model_of: Callable[[int], Path]
     config: RunConfig
     pool: WorkerPool
-    budget: Budget
+    budget: MeasuringBudget
     progress: Progress
     cancelled: Callable[[], bool] | None
     observe: Callable[[Measured], object] | None
@@ -147,7 +147,7 @@ def measured_waterfall(
     *,
     pool: WorkerPool,
     config: RunConfig | None = None,
-    budget: Budget | None = None,
+    budget: MeasuringBudget | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
     observe: Callable[[Measured], object] | None = None,
@@ -169,7 +169,7 @@ def measured_waterfall(
         StudioError: a step cannot be written.
         Cancelled: if `cancelled` said so.
     """
-    budget = budget or Budget()
+    budget = budget or MeasuringBudget()
     course = _Course(
         model_of, config or RunConfig(), pool, budget, progress or _silent, cancelled, observe,
         tuple(boundaries),
@@ -239,7 +239,7 @@ def _heat(course: _Course, steps: tuple[int, ...], seconds: float) -> None:
     race = measure(
         variants,
         pool=course.pool,
-        plan=Plan(runs=RUNS, seconds=seconds),
+        plan=RacePlan(runs=RUNS, seconds=seconds),
         progress=report,
         cancelled=course.cancelled,
         observe=lambda race: _tell(course, Heat(steps, race)),

@@ -16,7 +16,7 @@ from profiling.config.question import ALL_AS, ask
 from profiling.config.settings import read_settings, variations
 from profiling.fleet.choice import executor
 from profiling.racing.dimensions import check_dimension, inputs_of
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.questions import in_turn, run_races
 from profiling.racing.race import Variant
 from profiling.racing.sweep import Sweep, SweepPoint, sweep
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _sweeps(
-    asked: Asked, dimension: str, sizes: Sequence[int], plan: Plan, progress: Progress | None
+    asked: Asked, dimension: str, sizes: Sequence[int], plan: RacePlan, progress: Progress | None
 ) -> tuple[Sweep, ...]:
     def one(variants: Sequence[Variant], told: Progress, _: Callable[[Sweep], None]) -> Sweep:
         return sweep(
@@ -117,11 +117,11 @@ def _report(
     return CHECK_FAILED if problems else DONE
 
 
-def _plan(arguments: argparse.Namespace, *, questions: int) -> Plan:
+def _plan(arguments: argparse.Namespace, *, questions: int) -> RacePlan:
     if arguments.runs < 1 or arguments.seconds <= 0:
         raise StudioError("--runs and --seconds must be above 0.")
     request = jobs.Request(seeds=1, bindings=bindings(arguments.bind))
-    return Plan(
+    return RacePlan(
         runs=arguments.runs,
         seconds=arguments.seconds / questions,
         transfers=not arguments.no_transfers,

@@ -7,7 +7,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from profiling.timeline.attribution import Attribution, Kernel, Row
+from profiling.timeline.attribution import Attribution, AttributionGroup, Kernel
 from profiling.timeline.origins import SourceNode
 from studio.figures.palette import operator_color
 from studio.figures.template import TEMPLATE, titled
@@ -25,7 +25,7 @@ def time_unit(times_us: Sequence[float]) -> tuple[str, float]:
     return ("ms", 1000.0) if max(times_us, default=0.0) >= 1000 else ("µs", 1.0)
 
 
-def row_title(row: Row, source: Mapping[str, SourceNode]) -> str:
+def row_title(row: AttributionGroup, source: Mapping[str, SourceNode]) -> str:
     """What a row is: "Conv + BatchNormalization", and the name it stands under."""
     if not row.sources:
         return "not attributed"
@@ -36,12 +36,12 @@ def row_title(row: Row, source: Mapping[str, SourceNode]) -> str:
     return " + ".join(parts[:4]) + (f" + {len(parts) - 4} more" if len(parts) > 4 else "")
 
 
-def row_name(row: Row, source: Mapping[str, SourceNode]) -> str:
+def row_name(row: AttributionGroup, source: Mapping[str, SourceNode]) -> str:
     """The name of the row's first node that has one."""
     return next((source[node].name for node in row.sources if source[node].name), "")
 
 
-def row_became(row: Row, source: Mapping[str, SourceNode]) -> str:
+def row_became(row: AttributionGroup, source: Mapping[str, SourceNode]) -> str:
     """What the nodes are computed by after."""
     if row.after:
         return " + ".join(dict.fromkeys(kernel.op_type for kernel in row.after))
@@ -106,7 +106,7 @@ def change_bars(
     return figure
 
 
-def _tick(row: Row, source: Mapping[str, SourceNode]) -> str:
+def _tick(row: AttributionGroup, source: Mapping[str, SourceNode]) -> str:
     name = row_name(row, source)
     short = f"…{name[-34:]}" if len(name) > 36 else name
     title = escape(row_title(row, source)[:44])

@@ -10,7 +10,7 @@ from typing import Any
 
 from optimizer.errors import StudioError
 from profiling.fleet.choice import executor
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races
 from profiling.racing.race import RACE, Race, Timing, Variant
 from profiling.records import Measurement, Recording
@@ -157,7 +157,7 @@ def run_race(
     asked = [variants_of(entrants, store, subject) for entrants in request.asked]
     races = run_races(
         asked,
-        Plan(runs=request.runs, seconds=request.seconds_each),
+        RacePlan(runs=request.runs, seconds=request.seconds_each),
         executor(pool),
         progress=progress,
         cancelled=cancelled,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from optimizer.errors import RunError
 from profiling.machine import this_machine
+from profiling.timeline.interleaved import profile_interleaved
 from profiling.timeline.origins import Origins, origins_of
 from profiling.timeline.profile import Profile
-from profiling.timeline.turns import profile_in_turns
 from profiling.workers import WorkerPool
 from studio.artifacts import opened
 from studio.artifacts.opened import OpenedModel, OpenedRun
@@ -62,7 +62,7 @@ def run_profile(
     variants = variants_of(request.entrants, store, subject)
     runs = [run_of(entrant, store, subject) for entrant in request.entrants]
     families = _families(pool, subject[0], request.entrants, runs)
-    made = profile_in_turns(
+    made = profile_interleaved(
         variants, pool=pool, runs=request.runs, progress=progress, cancelled=cancelled
     )
     found = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from profiling.config.contradiction import Changes, Contradiction
 from profiling.config.mending import mended
 from profiling.config.option import Value
-from profiling.config.question import STARTS, As, Question, Refused, ask
+from profiling.config.question import STARTS, As, ContradictoryQuestion, Question, ask
 from profiling.config.settings import find_option
 from studio.variants.link import Options, RunChoice
 
@@ -49,10 +49,10 @@ def problem_of(choice: RunChoice) -> Problem | None:
     return common if same else Problem(found.contradiction, found.question, found.place)
 
 
-def _refusal(asked: As, variants: Sequence[Mapping[str, Value]]) -> Refused | None:
+def _refusal(asked: As, variants: Sequence[Mapping[str, Value]]) -> ContradictoryQuestion | None:
     try:
         ask(asked, variants)
-    except Refused as error:
+    except ContradictoryQuestion as error:
         return error
     return None
 

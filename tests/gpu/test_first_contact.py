@@ -21,7 +21,7 @@ from profiling.cuda.capture import CapturePlan, capture_side
 from profiling.cuda.eligibility import check_capture
 from profiling.cuda.launches import STAGES
 from profiling.execution.availability import availability
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Variant
 from profiling.records.bundle import open_bundle
 from profiling.workers import WorkerPool
@@ -168,7 +168,7 @@ def test_a_race_on_the_gpu_times_right_results(
         Variant("launched", model, CUDA),
         Variant("captured", model, CAPTURED),
     ]
-    plan = Plan(runs=50, seconds=4, rounds=10, precision=0, transfers=transfers)
+    plan = RacePlan(runs=50, seconds=4, rounds=10, precision=0, transfers=transfers)
     race = measure(variants, pool=pool, plan=plan)
     assert [timing.error for timing in race.timings] == ["", "", ""]
     assert all(timing.believable and timing.blocks_ms for timing in race.timings)

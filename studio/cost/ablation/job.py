@@ -10,7 +10,7 @@ from optimizer.errors import Cancelled, StudioError
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.config.settings import from_values
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import RACE, Race, Variant
 from profiling.racing.samples import Contrast
 from profiling.records.recording import Recording
@@ -210,7 +210,7 @@ class _Laboratory:
         race = measure(
             variants,
             pool=pool,
-            plan=Plan(runs=RUNS, seconds=self.request.seconds),
+            plan=RacePlan(runs=RUNS, seconds=self.request.seconds),
             progress=lambda text, part: self.progress(
                 text, _PAPER_SHARE + (1 - _PAPER_SHARE) * part
             ),

@@ -9,7 +9,7 @@ from typing import Any
 from profiling.config import RunConfig
 from profiling.config.question import with_question
 from profiling.config.settings import from_values
-from profiling.racing.measure import Plan, measure
+from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import RACE, Race, Variant
 from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
@@ -132,7 +132,7 @@ def run_break_even(
     race = measure(
         variants,
         pool=pool,
-        plan=Plan(runs=RUNS, seconds=request.seconds),
+        plan=RacePlan(runs=RUNS, seconds=request.seconds),
         progress=progress,
         cancelled=cancelled,
     )

@@ -10,7 +10,7 @@ from profiling.calibration import CALIBRATED
 from profiling.config import RunConfig
 from profiling.fleet.choice import executor
 from profiling.racing.executor import RaceJob, race_of
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.race import Race, Variant
 from profiling.records import Recording
 from profiling.workers import WorkerPool
@@ -116,7 +116,7 @@ def run_fusion_race(
         StudioError: nothing runs.
     """
     variants = variants_of(explanation)
-    job = RaceJob(tuple(variants), Plan(seconds=seconds))
+    job = RaceJob(tuple(variants), RacePlan(seconds=seconds))
     (outcome,) = executor(pool).run(
         [job],
         progress=progress,

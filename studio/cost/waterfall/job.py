@@ -16,7 +16,7 @@ from profiling.records.recording import Recording
 from profiling.workers import WorkerPool
 from profiling.worth.bars import MeasuredBar, measured_bars
 from profiling.worth.levels import Change, Heat
-from profiling.worth.measured import Budget, Measured, measured_waterfall
+from profiling.worth.measured import Measured, MeasuringBudget, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
@@ -166,7 +166,7 @@ def run_waterfall(
         lambda step: store.materialize(model, run, step),
         pool=pool,
         config=request.config,
-        budget=Budget(seconds=request.seconds, side_by_side=5 if large else 8),
+        budget=MeasuringBudget(seconds=request.seconds, side_by_side=5 if large else 8),
         progress=progress,
         cancelled=cancelled,
         observe=None if partial is None else lambda found: partial(report(found)),

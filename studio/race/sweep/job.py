@@ -12,7 +12,7 @@ from optimizer.errors import StudioError
 from optimizer.verify.feeds import Input
 from profiling.fleet.choice import executor
 from profiling.racing.dimensions import free_dimensions
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.questions import in_turn
 from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
@@ -145,7 +145,7 @@ def run_sweep(
             sizes=request.sizes,
             pool=pool,
             executor=executor(pool),
-            plan=Plan(seconds=request.seconds),
+            plan=RacePlan(seconds=request.seconds),
             progress=told,
             cancelled=cancelled,
             observe=seen,

@@ -13,8 +13,8 @@ from profiling.config.question import (
     QUESTIONS,
     SETTLED,
     As,
+    ContradictoryQuestion,
     Question,
-    Refused,
     ask,
     config_for,
     explained,
@@ -79,7 +79,7 @@ def test_a_level_of_the_other_question_is_refused_and_can_be_mended() -> None:
     ]
     for wanted, variants, place in cases:
         with pytest.raises(
-            Refused, match=f"and not {wanted}; leave graph_optimization out"
+            ContradictoryQuestion, match=f"and not {wanted}; leave graph_optimization out"
         ) as told:
             ask(wanted, variants)
         assert told.value.place == place

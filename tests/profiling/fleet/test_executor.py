@@ -10,14 +10,14 @@ from optimizer.errors import Cancelled, StudioError
 from optimizer.model.loader import load_path
 from profiling.config import RunConfig
 from profiling.fleet.choice import executor
-from profiling.fleet.parcel import pack, unpack
+from profiling.fleet.packed_variant import pack, unpack
 from profiling.racing.executor import LocalExecutor, RaceJob
-from profiling.racing.measure import Plan
+from profiling.racing.measure import RacePlan
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
 from tests.profiling.fleet.models import relu, with_weights_beside
 
-SHORT = Plan(runs=12, seconds=1.0)
+SHORT = RacePlan(runs=12, seconds=1.0)
 
 
 def test_jobs_run_one_after_the_other_and_a_failing_one_does_not_stop_the_next(
@@ -52,9 +52,9 @@ def test_a_job_needs_a_gpu_if_a_variant_does() -> None:
 
 def test_weights_beside_the_model_travel_with_it(tmp_path: Path) -> None:
     source = with_weights_beside(tmp_path / "there")
-    parcels = pack([Variant("one", source)])
+    packed = pack([Variant("one", source)])
     (tmp_path / "here").mkdir()
-    (arrived,) = unpack(parcels, tmp_path / "here", device_id=None)
+    (arrived,) = unpack(packed, tmp_path / "here", device_id=None)
     assert isinstance(arrived.model, Path)
     before, after = (load_path(path).ir.graph.initializers["w"] for path in (source, arrived.model))
     assert before.const_value is not None

@@ -18,7 +18,7 @@ from optimizer.errors import Cancelled, RunError
 from profiling.config import RunConfig
 from profiling.fleet.ray_cluster import RayExecutor
 from profiling.racing.executor import RaceJob
-from profiling.racing.measure import Plan
+from profiling.racing.measure import RacePlan
 from profiling.racing.race import Variant
 from tests.profiling.fleet.models import relu
 
@@ -28,7 +28,7 @@ RAY = pytest.importorskip("ray", reason="Ray is not installed")
 
 def job(seconds: float, *, gpus: int | None = 1) -> RaceJob:
     variants = (Variant("a", relu()), Variant("b", relu()))
-    return RaceJob(variants, Plan(runs=1_000_000, seconds=seconds), gpus=gpus)
+    return RaceJob(variants, RacePlan(runs=1_000_000, seconds=seconds), gpus=gpus)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_a_race_whose_worker_dies_is_run_again(cluster: RayExecutor) -> None:
 
 
 def test_a_failing_race_says_why(cluster: RayExecutor) -> None:
-    broken = RaceJob((Variant("a", b"no model"),), Plan(runs=5, seconds=1.0))
+    broken = RaceJob((Variant("a", b"no model"),), RacePlan(runs=5, seconds=1.0))
     (outcome,) = cluster.run([broken])
     assert outcome.race is None
     assert outcome.error
@@ -94,7 +94,7 @@ def test_cancelling_ends_the_tasks(cluster: RayExecutor) -> None:
 
 
 def test_a_race_on_more_gpus_than_there_are_is_refused_at_once(cluster: RayExecutor) -> None:
-    wanting = RaceJob((Variant("a", relu(), RunConfig(device="cuda")),), Plan(), gpus=3)
+    wanting = RaceJob((Variant("a", relu(), RunConfig(device="cuda")),), RacePlan(), gpus=3)
     with pytest.raises(RunError, match="GPU"):
         cluster.run([wanting])
 

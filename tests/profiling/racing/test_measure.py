@@ -10,13 +10,13 @@ from optimizer.errors import Cancelled, StudioError
 from profiling.config import RunConfig
 from profiling.execution import runner
 from profiling.execution.availability import availability
-from profiling.racing.measure import Plan, Variant, measure
+from profiling.racing.measure import RacePlan, Variant, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import DIVISION, model, scaled
 from tests.profiling.racing.own_workers import killing
 
-QUICK = Plan(runs=24, seconds=30, rounds=8, precision=0)
+QUICK = RacePlan(runs=24, seconds=30, rounds=8, precision=0)
 
 
 def test_variants_are_measured_in_interleaved_rounds_with_separate_phases(
@@ -160,7 +160,7 @@ def test_a_listener_hears_of_the_race_while_it_runs(shared_pool: WorkerPool) -> 
     race = measure(
         [Variant("a", scaled(1)), Variant("b", scaled(1))],
         pool=shared_pool,
-        plan=Plan(runs=24, seconds=4, precision=0.0001),
+        plan=RacePlan(runs=24, seconds=4, precision=0.0001),
         progress=lambda _, fraction: fractions.append(fraction),
         observe=seen.append,
     )

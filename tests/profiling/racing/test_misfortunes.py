@@ -7,15 +7,15 @@ from onnx import TensorProto, helper, numpy_helper
 
 from optimizer.errors import OutOfMemory, WorkerTimeout
 from optimizer.limits import MIB, JobLimits
-from profiling.racing.measure import Plan, Variant, measure
+from profiling.racing.measure import RacePlan, Variant, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import DIVISION, model
 from tests.profiling.racing.own_workers import killing
 
-QUICK = Plan(runs=24, seconds=30, rounds=8, precision=0)
-SHORT = Plan(runs=24, seconds=30, rounds=8, precision=0, limits=JobLimits(seconds=4))
-SMALL = Plan(
+QUICK = RacePlan(runs=24, seconds=30, rounds=8, precision=0)
+SHORT = RacePlan(runs=24, seconds=30, rounds=8, precision=0, limits=JobLimits(seconds=4))
+SMALL = RacePlan(
     runs=24, seconds=30, rounds=8, precision=0,
     limits=JobLimits(seconds=60, memory_bytes=1024 * MIB, file_bytes=MIB),
 )  # fmt: skip
@@ -108,7 +108,7 @@ def test_a_race_of_nothing_but_a_model_that_never_ends_is_an_error(
 
 
 def test_the_whole_race_ends_when_its_time_is_up(shared_pool: WorkerPool) -> None:
-    plan = Plan(runs=24, seconds=600, precision=0.000001, overall_seconds=10)
+    plan = RacePlan(runs=24, seconds=600, precision=0.000001, overall_seconds=10)
     race = measure([Variant("a", FINE), Variant("b", FINE)], pool=shared_pool, plan=plan)
     assert race.seconds < plan.seconds
     assert race.timings[0].blocks_ms

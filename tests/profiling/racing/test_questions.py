@@ -7,7 +7,7 @@ from typing import Any
 
 from profiling.config.question import ask
 from profiling.racing.executor import Observe, Outcome, RaceJob
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races
 from profiling.racing.race import Race, Variant
 from tests.studio.races import race, timing
@@ -52,7 +52,7 @@ def test_questions_are_raced_in_turn_and_progress_says_which() -> None:
     ]
     executor = Recorder()
     races = run_races(
-        asked, Plan(seconds=4.0), executor,
+        asked, RacePlan(seconds=4.0), executor,
         progress=lambda text, share: said.append((text, share)),
         partial=lambda found: known.append([len(one.timings[0].blocks_ms) for one in found]),
     )  # fmt: skip
@@ -65,5 +65,5 @@ def test_questions_are_raced_in_turn_and_progress_says_which() -> None:
 def test_one_question_alone_is_not_named() -> None:
     said: list[str] = []
     asked = [[Variant("a", b"", config) for config in ask("bare", [{}]).configs[0]]]
-    run_races(asked, Plan(), Recorder(), progress=lambda text, _: said.append(text))
+    run_races(asked, RacePlan(), Recorder(), progress=lambda text, _: said.append(text))
     assert said == ["round 1"]

@@ -7,13 +7,13 @@ import pytest
 from optimizer.errors import StudioError
 from optimizer.verify.feeds import Input
 from profiling.racing.dimensions import FreeDimension, free_dimensions, inputs_of
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 from profiling.racing.race import Variant
 from profiling.racing.sweep import SWEEP, Sweep, sweep
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model, scaled
 
-QUICK = Plan(runs=24, seconds=30, rounds=8, precision=0)
+QUICK = RacePlan(runs=24, seconds=30, rounds=8, precision=0)
 FIXED = model("g (float[1,3] x) => (float[1,3] y) { y = Neg(x) }")
 PICKY = model("""
 g (float[batch,4] x) => (float[4,4] y) {

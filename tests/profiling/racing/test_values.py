@@ -11,11 +11,11 @@ import pytest
 from optimizer.verify.values import TYPES, array_of, bits_of, value_of
 from profiling.config import RunConfig
 from profiling.execution import runner
-from profiling.racing.measure import Plan, Variant, measure
+from profiling.racing.measure import RacePlan, Variant, measure
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 
-QUICK = Plan(runs=24, seconds=30, rounds=8, precision=0)
+QUICK = RacePlan(runs=24, seconds=30, rounds=8, precision=0)
 NAMES = ["bfloat16", "float8e4m3fn", "float8e5m2"]
 
 

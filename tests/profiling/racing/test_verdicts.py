@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from profiling.racing.plan import Plan, schedule
+from profiling.racing.plan import RacePlan, schedule
 from profiling.racing.samples import Contrast, Verdict, contrast
 from tests.profiling.racing.noise import NOISES, Noise, simulated
 
@@ -15,7 +15,7 @@ _MOST_ROUNDS = 160  # of two variants in twenty seconds
 
 def raced(noise: Noise, *, slowdown: float, seed: int) -> Contrast:
     """The contrast when a race with the usual plan would stop."""
-    plan = Plan()
+    plan = RacePlan()
     left, right = simulated(noise, slowdown=slowdown, rounds=_MOST_ROUNDS, seed=seed)
     found = contrast(left[: plan.rounds], right[: plan.rounds])
     for rounds in range(plan.rounds, _MOST_ROUNDS + 1, 10):

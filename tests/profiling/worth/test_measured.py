@@ -6,10 +6,10 @@ import pytest
 
 from optimizer.errors import Cancelled, RunError
 from profiling.workers import WorkerPool
-from profiling.worth.measured import Budget, Measured, measured_waterfall
+from profiling.worth.measured import Measured, MeasuringBudget, measured_waterfall
 from tests.profiling.worth.planted import optimized, wasteful, written
 
-QUICK = Budget(seconds=15, points=12, side_by_side=6)
+QUICK = MeasuringBudget(seconds=15, points=12, side_by_side=6)
 
 
 def test_bisection_finds_the_one_step_that_is_worth_something_and_bars_add_up(
@@ -51,7 +51,7 @@ def test_a_cut_point_that_computes_something_else_leaves_a_longer_segment(
         (0, 4, 9),
         lambda step: other if step == 4 else model_of(step),
         pool=shared_pool,
-        budget=Budget(seconds=1.2, points=3, side_by_side=3),
+        budget=MeasuringBudget(seconds=1.2, points=3, side_by_side=3),
     )
     assert [segment.span for segment in found.segments] == [(0, 9)]
     assert "Step 4 was left out: wrong result" in found.remarks[0]
@@ -69,7 +69,7 @@ def test_without_an_optimized_model_that_counts_there_is_no_waterfall(
             (0, 9),
             lambda step: other if step == 9 else model_of(step),
             pool=shared_pool,
-            budget=Budget(seconds=1),
+            budget=MeasuringBudget(seconds=1),
         )
 
 

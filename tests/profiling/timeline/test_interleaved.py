@@ -5,8 +5,8 @@ import pytest
 from optimizer.errors import Cancelled, RunError
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
+from profiling.timeline.interleaved import profile_interleaved
 from profiling.timeline.profile import Profile
-from profiling.timeline.turns import profile_in_turns
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 
@@ -17,7 +17,7 @@ BAD = Variant("bad", model(TEXT), RunConfig(thread_affinities="900", intra_threa
 
 def test_one_that_fails_leaves_its_error_and_the_others_go_on(shared_pool: WorkerPool) -> None:
     told: list[float] = []
-    bad, good, fused = profile_in_turns(
+    bad, good, fused = profile_interleaved(
         [BAD, GOOD, Variant("fused", model(TEXT), RunConfig(graph_optimization="all"))],
         pool=shared_pool,
         runs=4,
@@ -35,7 +35,7 @@ def test_one_that_fails_leaves_its_error_and_the_others_go_on(shared_pool: Worke
 
 def test_cancelling_ends_it(shared_pool: WorkerPool) -> None:
     with pytest.raises(Cancelled):
-        profile_in_turns(
+        profile_interleaved(
             [GOOD], pool=shared_pool, runs=4, progress=lambda text, fraction: None,
             cancelled=lambda: True,
         )  # fmt: skip

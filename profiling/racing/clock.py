@@ -10,7 +10,7 @@ from dataclasses import replace
 from optimizer.errors import RunError
 from optimizer.isolation import Progress
 from optimizer.limits import JobLimits
-from profiling.racing.plan import Plan
+from profiling.racing.plan import RacePlan
 
 _TELL_S = 0.5
 _SET_UP_GUESS_S = 3.0
@@ -19,7 +19,7 @@ _SET_UP_GUESS_S = 3.0
 _ALMOST = 0.99
 
 
-class Track:
+class RaceClock:
     """One race under way.
 
     Args:
@@ -34,7 +34,7 @@ class Track:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: RacePlan,
         variants: int,
         *,
         progress: Progress | None,

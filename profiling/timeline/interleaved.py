@@ -58,7 +58,7 @@ def finish_recorder() -> Profile:
     return _state.recorder.finish()
 
 
-def profile_in_turns(
+def profile_interleaved(
     variants: Sequence[Variant],
     *,
     pool: WorkerPool,

@@ -14,7 +14,7 @@ from profiling.racing.race import Variant
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class PackedVariant:
     """One variant.
 
     Attributes:
@@ -29,34 +29,38 @@ class Parcel:
 _MODEL = "model.onnx"
 
 
-def pack(variants: Sequence[Variant]) -> list[Parcel]:
+def pack(variants: Sequence[Variant]) -> list[PackedVariant]:
     """The variants with everything another machine needs.
 
     Raises:
         StudioError: a file of weights cannot be read.
     """
-    return [Parcel(variant.label, variant.config, _files(variant.model)) for variant in variants]
+    return [
+        PackedVariant(variant.label, variant.config, _files(variant.model)) for variant in variants
+    ]
 
 
-def unpack(parcels: Sequence[Parcel], folder: Path, *, device_id: int | None) -> list[Variant]:
+def unpack(
+    packed: Sequence[PackedVariant], folder: Path, *, device_id: int | None
+) -> list[Variant]:
     """Write the files below `folder`, each variant in a folder of its own.
 
     Args:
-        parcels: as `pack` made them.
+        packed: as `pack` made them.
         folder: empty, ours.
         device_id: of the GPU here, whatever it was called there; None leaves it.
     """
     variants: list[Variant] = []
-    for number, parcel in enumerate(parcels):
+    for number, packed_variant in enumerate(packed):
         home = folder / str(number)
-        for name, content in parcel.files.items():
+        for name, content in packed_variant.files.items():
             target = home / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        config = parcel.config
+        config = packed_variant.config
         if device_id is not None and config.device != "cpu":
             config = replace(config, device_id=device_id)
-        variants.append(Variant(parcel.label, home / _MODEL, config))
+        variants.append(Variant(packed_variant.label, home / _MODEL, config))
     return variants
 
 
