@@ -1,4 +1,4 @@
-# make run | test | check | slow | docs | bench
+# make run | test | check | slow | coverage | docs | bench
 #
 # Each target sets up what it needs by itself: a virtual environment in .venv, for the checks
 # TypeScript and Biome, and for the tests a Chromium, axe-core and a PostgreSQL. Nothing but
@@ -6,7 +6,7 @@
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: run test check slow docs bench setup browser postgresql lint
+.PHONY: run test check slow coverage docs bench setup browser postgresql lint
 
 # From 1.29 on, ONNX Runtime reports usage to its maker.
 export ORT_DISABLE_TELEMETRY := 1
@@ -36,6 +36,11 @@ slow: browser postgresql
 	@echo "slow: the tests that take minutes, on a simulated Ray cluster too"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ray]"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m slow
+
+coverage: $(TESTING)
+	@echo "coverage: the fast tests, measured: twice as long as without"
+	@$(BIN)/python -m coverage run -m pytest -m "not slow and not browser"
+	@$(BIN)/python -m coverage report
 
 docs: $(LIBRARY)
 	@echo "docs: writing the pages that are generated from the code"
