@@ -283,6 +283,7 @@ def test_a_bench_worker_keeps_its_state_between_calls(pool: WorkerPool) -> None:
         assert other.run(jobs.calls_so_far) == 1
 
 
+@pytest.mark.thorough
 def test_a_measuring_worker_keeps_a_large_session_for_any_number_of_calls(
     pool: WorkerPool,
 ) -> None:

@@ -46,6 +46,7 @@ def device(shared_pool: WorkerPool, folder: Path) -> DeviceProfile:
     return calibrate(shared_pool, folder=folder)
 
 
+@pytest.mark.thorough
 def test_a_calibrated_machine_knows_every_class_and_is_found_again(
     device: DeviceProfile, folder: Path
 ) -> None:
@@ -59,6 +60,7 @@ def test_a_calibrated_machine_knows_every_class_and_is_found_again(
     assert cached(folder) == device
 
 
+@pytest.mark.thorough
 def test_what_was_measured_is_plausible(device: DeviceProfile) -> None:
     rates = [curve.best for curve in device.rates.values()]
     assert all(1e6 < rate < 1e14 for rate in rates)
@@ -68,6 +70,7 @@ def test_what_was_measured_is_plausible(device: DeviceProfile) -> None:
     assert device.rates[dense].best > device.rates[depthwise].best
 
 
+@pytest.mark.thorough
 def test_a_longer_product_is_predicted_to_take_longer(device: DeviceProfile) -> None:
     times: list[float] = []
     for rows in (64, 512):
@@ -78,6 +81,7 @@ def test_a_longer_product_is_predicted_to_take_longer(device: DeviceProfile) -> 
     assert times[1] > 4 * times[0]
 
 
+@pytest.mark.thorough
 def test_other_threads_and_a_broken_file_are_not_found(
     device: DeviceProfile, folder: Path, tmp_path: Path
 ) -> None:
@@ -125,6 +129,7 @@ def test_an_operator_unlike_its_class_has_a_pace_of_its_own() -> None:
     assert slow.operators["LRN"].best < plain.operators["LRN"].best / 50
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("load", "told"), [(0.1, False), (64.0, True)])
 def test_a_busy_machine_is_told(load: float, told: bool) -> None:
     table = micros(footprints(cache_sizes()))
@@ -209,6 +214,7 @@ def test_what_a_weight_takes_longer_than_arithmetic_is_exposed() -> None:
         assert found.exposed == pytest.approx(share, abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_transposes_of_weights_are_told_apart_by_the_distance_of_their_rows() -> None:
     table = micros(footprints(CACHES))
     times = {kind: 100.0 for kind in weights.one_of_each()}
@@ -242,6 +248,7 @@ def test_no_two_tiny_nodes_share_a_constant() -> None:
     assert set(readers.values()) == {1}
 
 
+@pytest.mark.thorough
 def test_launches_are_found_again_warm_and_cold() -> None:
     near_bytes = 1 << 20
     warm_us = {"Shape": 1.0, "Concat": 3.0}
@@ -272,6 +279,7 @@ def test_launches_are_found_again_warm_and_cold() -> None:
         assert us == pytest.approx(warm_us.get(operator, 2.0), rel=0.01)
 
 
+@pytest.mark.thorough
 def test_a_disturbed_launch_changes_little() -> None:
     graph = launches.model().graph
     times = {node.name or "": 3.0 for node in graph}

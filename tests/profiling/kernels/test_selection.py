@@ -230,6 +230,7 @@ def selection(convolutions: bytes, shared_pool: WorkerPool) -> Selection:
     return found
 
 
+@pytest.mark.thorough
 def test_real_races_measure_every_candidate_of_this_machine(selection: Selection) -> None:
     assert [race.error for race in selection.races] == ["", ""]
     for race in selection.races:
@@ -242,6 +243,7 @@ def test_real_races_measure_every_candidate_of_this_machine(selection: Selection
         assert any(row.candidate.reformulation == "conv-int8" for row in measured)
 
 
+@pytest.mark.thorough
 def test_a_selection_survives_as_json(selection: Selection) -> None:
     data = json.loads(json.dumps(selection_to_json(selection), allow_nan=False))
     again = selection_from_json(data)
@@ -254,6 +256,7 @@ def test_a_selection_survives_as_json(selection: Selection) -> None:
         selection_from_json({**data, "operators": [{}]})
 
 
+@pytest.mark.thorough
 def test_what_was_chosen_is_raced_in_the_whole_model(
     selection: Selection, convolutions: bytes, shared_pool: WorkerPool, tmp_path: Path
 ) -> None:
@@ -276,6 +279,7 @@ def test_what_was_chosen_is_raced_in_the_whole_model(
     assert again == replace(found, file=None)
 
 
+@pytest.mark.thorough
 def test_nothing_to_apply_is_one_sentence(
     selection: Selection, convolutions: bytes, shared_pool: WorkerPool, tmp_path: Path
 ) -> None:

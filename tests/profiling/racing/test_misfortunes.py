@@ -88,6 +88,7 @@ def one_sentence_about(race: Race, label: str, *words: str) -> None:
             assert len(timing.blocks_ms) >= 8
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("position", [0, 1])
 def test_a_model_that_never_ends_is_stopped_and_the_others_are_timed(
     shared_pool: WorkerPool, position: int
@@ -107,6 +108,7 @@ def test_a_race_of_nothing_but_a_model_that_never_ends_is_an_error(
         measure([Variant("endless", endless())], pool=shared_pool, plan=SHORT)
 
 
+@pytest.mark.thorough
 def test_the_whole_race_ends_when_its_time_is_up(shared_pool: WorkerPool) -> None:
     plan = RacePlan(runs=24, seconds=600, precision=0.000001, overall_seconds=10)
     race = measure([Variant("a", FINE), Variant("b", FINE)], pool=shared_pool, plan=plan)
@@ -114,6 +116,7 @@ def test_the_whole_race_ends_when_its_time_is_up(shared_pool: WorkerPool) -> Non
     assert race.timings[0].blocks_ms
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("gib", [4, 4096])
 def test_a_model_that_needs_more_memory_than_allowed_is_stopped_and_the_other_is_timed(
     shared_pool: WorkerPool, gib: int
@@ -126,6 +129,7 @@ def test_a_model_that_needs_more_memory_than_allowed_is_stopped_and_the_other_is
     assert race.timings[1].phases.create_ms > 0
 
 
+@pytest.mark.thorough
 def test_a_first_model_that_needs_too_much_memory_leaves_the_race_to_the_others(
     shared_pool: WorkerPool,
 ) -> None:
@@ -137,6 +141,7 @@ def test_a_first_model_that_needs_too_much_memory_leaves_the_race_to_the_others(
     assert any("'hungry' was not measured" in remark for remark in race.remarks)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("position", [0, 1])
 def test_a_variant_that_fills_the_file_quota_of_its_worker_says_so(
     shared_pool: WorkerPool, position: int
@@ -148,6 +153,7 @@ def test_a_variant_that_fills_the_file_quota_of_its_worker_says_so(
     assert race.baseline.label == "fine"
 
 
+@pytest.mark.thorough
 def test_a_baseline_that_is_killed_keeps_its_rounds_and_the_next_takes_its_place(
     shared_pool: WorkerPool,
 ) -> None:
@@ -175,6 +181,7 @@ def test_a_worker_that_dies_of_its_model_names_the_signal(shared_pool: WorkerPoo
     one_sentence_about(race, "crashes", "SIGFPE")
 
 
+@pytest.mark.thorough
 def test_all_that_die_leave_a_race_without_a_winner(shared_pool: WorkerPool) -> None:
     race = measure(
         [Variant("a", FINE), Variant("b", FINE)],

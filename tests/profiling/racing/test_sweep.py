@@ -23,6 +23,7 @@ g (float[batch,4] x) => (float[4,4] y) {
 """)
 
 
+@pytest.mark.thorough
 def test_variants_are_raced_at_every_size(shared_pool: WorkerPool) -> None:
     seen: list[Sweep] = []
     fractions: list[float] = []
@@ -48,6 +49,7 @@ def test_variants_are_raced_at_every_size(shared_pool: WorkerPool) -> None:
     assert SWEEP.from_json(data) == found
 
 
+@pytest.mark.thorough
 def test_a_size_that_does_not_run_says_why_and_the_others_go_on(shared_pool: WorkerPool) -> None:
     found = sweep(
         [Variant("picky", PICKY)], dimension="batch", sizes=[3, 4], pool=shared_pool, plan=QUICK

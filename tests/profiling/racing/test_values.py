@@ -19,6 +19,7 @@ QUICK = RacePlan(runs=24, seconds=30, rounds=8, precision=0)
 NAMES = ["bfloat16", "float8e4m3fn", "float8e5m2"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_and_outputs_that_numpy_lacks_are_timed(shared_pool: WorkerPool, name: str) -> None:
     same = model(f"g ({name}[4] x) => ({name}[4] y) {{ y = Identity(x) }}", imports='"" : 19')
@@ -28,6 +29,7 @@ def test_inputs_and_outputs_that_numpy_lacks_are_timed(shared_pool: WorkerPool, 
     assert race.feeds[0].dtype == np.dtype(TYPES[f"tensor({name})"]).name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["int4", "uint4"])
 def test_half_bytes_are_fed_as_they_are_packed(shared_pool: WorkerPool, name: str) -> None:
     cast = model(f"g ({name}[5] x) => (float[5] y) {{ y = Cast<to = 1>(x) }}", imports='"" : 21')
@@ -36,6 +38,7 @@ def test_half_bytes_are_fed_as_they_are_packed(shared_pool: WorkerPool, name: st
     assert race.timings[0].believable
 
 
+@pytest.mark.thorough
 def test_a_wrong_result_in_bfloat16_is_seen(shared_pool: WorkerPool) -> None:
     right = model("g (bfloat16[4] x) => (bfloat16[4] y) { y = Identity(x) }")
     wrong = model("g (bfloat16[4] x) => (bfloat16[4] y) { f = Cast<to = 1>(x) n = Neg(f) "
@@ -56,6 +59,7 @@ def test_values_come_back_as_they_went_in(dtype: np.dtype[np.generic]) -> None:
     assert back.tobytes() == array.tobytes()
 
 
+@pytest.mark.thorough
 def test_a_model_without_inputs_is_timed(shared_pool: WorkerPool) -> None:
     constant = model("g () => (float[2] y) { c = Constant<value: tensor = float[2] {1, 2}>() "
                      "y = Neg(c) }")  # fmt: skip

@@ -29,12 +29,14 @@ def verdicts(noise: Noise, *, slowdown: float) -> list[Verdict]:
     return [raced(noise, slowdown=slowdown, seed=seed).verdict for seed in range(RACES)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NOISES)
 def test_equal_variants_are_told_apart_in_one_race_of_sixty_at_most(name: str) -> None:
     found = verdicts(NOISES[name], slowdown=1.0)
     assert RACES - found.count("no_clear_difference") <= 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NOISES)
 def test_a_slowdown_of_a_tenth_is_found_in_nineteen_races_of_twenty(name: str) -> None:
     found = verdicts(NOISES[name], slowdown=1.1)

@@ -153,6 +153,7 @@ for number in range(20):
 """
 
 
+@pytest.mark.thorough
 def test_processes_that_write_at_once_lose_nothing(records: Records, database_url: str) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, database_url, str(number)], cwd=ROOT)

@@ -15,6 +15,7 @@ GOOD = Variant("good", model(TEXT))
 BAD = Variant("bad", model(TEXT), RunConfig(thread_affinities="900", intra_threads=2))
 
 
+@pytest.mark.thorough
 def test_one_that_fails_leaves_its_error_and_the_others_go_on(shared_pool: WorkerPool) -> None:
     told: list[float] = []
     bad, good, fused = profile_interleaved(

@@ -12,6 +12,7 @@ from tests.profiling.worth.planted import optimized, wasteful, written
 QUICK = MeasuringBudget(seconds=15, points=12, side_by_side=6)
 
 
+@pytest.mark.thorough
 def test_bisection_finds_the_one_step_that_is_worth_something_and_bars_add_up(
     shared_pool: WorkerPool, tmp_path: Path
 ) -> None:
@@ -40,6 +41,7 @@ def test_bisection_finds_the_one_step_that_is_worth_something_and_bars_add_up(
     assert found.source_ms > 0
 
 
+@pytest.mark.thorough
 def test_a_cut_point_that_computes_something_else_leaves_a_longer_segment(
     shared_pool: WorkerPool, tmp_path: Path
 ) -> None:
@@ -57,6 +59,7 @@ def test_a_cut_point_that_computes_something_else_leaves_a_longer_segment(
     assert "Step 4 was left out: wrong result" in found.remarks[0]
 
 
+@pytest.mark.thorough
 def test_without_an_optimized_model_that_counts_there_is_no_waterfall(
     shared_pool: WorkerPool, tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str
     return status, captured.out, captured.err
 
 
+@pytest.mark.thorough
 def test_json_holds_the_race_and_what_follows_from_it(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,6 +66,7 @@ def test_json_holds_the_race_and_what_follows_from_it(
     assert sum(second["parts_ms"].values()) > second["cold_ms"] > 0
 
 
+@pytest.mark.thorough
 def test_both_questions_are_raced_and_told_apart(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,6 +80,7 @@ def test_both_questions_are_raced_and_told_apart(
     assert {timing.config.intra_threads for timing in deployed.timings} == {0}
 
 
+@pytest.mark.thorough
 def test_a_table_of_both_questions_names_each_and_says_what_they_mean(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +103,7 @@ def test_the_gate_is_about_deployment_unless_only_the_file_is_raced() -> None:
     assert report_json(found[1:], limit, [problem])["fail_slower_than_as"] == "bare"
 
 
+@pytest.mark.thorough
 def test_the_race_knows_whether_transfers_were_timed(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +113,7 @@ def test_the_race_knows_whether_transfers_were_timed(
         assert RACE.from_json(only["race"]).transfers is timed
 
 
+@pytest.mark.thorough
 def test_a_variant_that_computes_something_else_fails(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +123,7 @@ def test_a_variant_that_computes_something_else_fails(
     assert "'wrong.onnx': wrong result" in err
 
 
+@pytest.mark.thorough
 def test_a_sweep_is_a_table_with_a_row_for_each_size(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +136,7 @@ def test_a_sweep_is_a_table_with_a_row_for_each_size(
     assert "load" in err
 
 
+@pytest.mark.thorough
 def test_a_size_at_which_nothing_runs_fails_and_the_others_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,6 +214,7 @@ def test_a_threshold_is_broken_only_where_the_whole_interval_lies_beyond() -> No
     assert not Threshold.parsed("0%").broken_by(same)
 
 
+@pytest.mark.thorough
 def test_a_variant_that_is_surely_too_slow_fails(
     models: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,6 +227,7 @@ def test_a_variant_that_is_surely_too_slow_fails(
     assert ("beyond the limit of 1.05" in err) == (status == 1)
 
 
+@pytest.mark.thorough
 def test_record_keeps_the_race(
     models: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -243,6 +252,7 @@ def test_record_keeps_the_race(
     assert all(len(row.workload) == 64 for row in kept.measurements)
 
 
+@pytest.mark.thorough
 def test_interrupting_ends_at_once_without_a_trace_and_the_terminal_saw_progress(
     models: list[str],
 ) -> None:

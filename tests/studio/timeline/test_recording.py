@@ -83,6 +83,7 @@ def test_profiles_in_which_nothing_ran_are_not_kept() -> None:
     assert replace(made, variants=made.variants[1:]).recording() is None
 
 
+@pytest.mark.thorough
 def test_a_profile_of_ten_thousand_operators_fits_into_the_records(tmp_path: Path) -> None:
     made = profiled(runs=6, operators=10_000, variants=6)
     recording = made.recording()
