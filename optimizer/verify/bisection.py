@@ -11,8 +11,8 @@ from optimizer.limits import JobLimits
 from optimizer.verify import jobs
 from optimizer.verify.comparison import ATOL, RTOL, Tolerance
 from optimizer.verify.feeds import Feed
-from optimizer.verify.jobs import Reference, Request
-from optimizer.verify.verification import DEFAULT_LIMITS, Stage, Verification, failed, judged
+from optimizer.verify.jobs import Request
+from optimizer.verify.verification import DEFAULT_LIMITS, Stage, Verification, failed, verdict_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,15 @@ def bisect(
 
     def check(step: int, number: int) -> Verification:
         stage.enter(f"step {step}, ", done=min(1.0, (number + 1) / parts), share=1 / parts)
-        return _check(
-            materialize(step), reference, tolerance,
-            isolate=isolate, limits=limits, stage=stage, cancelled=cancelled,
-        )  # fmt: skip
+        model = materialize(step)
+
+        def run() -> tuple[tuple[Feed, ...], jobs.Check]:
+            return reference.feeds, isolate(
+                jobs.check, reference, model, tolerance,
+                limits=limits, progress=stage, cancelled=cancelled,
+            )  # fmt: skip
+
+        return verdict_of(run, stage, tolerance, seeds=len(reference.runs))
 
     return _search(check, steps)
 
@@ -101,25 +106,3 @@ def _search(check: Callable[[int, int], Verification], steps: int) -> Bisection:
             return Bisection(high, checks.get(low), checks[high], checks)
         probe = (low + high) // 2
     return Bisection(None, None, None, checks)
-
-
-def _check(
-    model: bytes,
-    reference: Reference,
-    tolerance: Tolerance,
-    *,
-    isolate: Isolate,
-    limits: JobLimits,
-    stage: Stage,
-    cancelled: Callable[[], bool] | None,
-) -> Verification:
-    try:
-        found = isolate(
-            jobs.check, reference, model, tolerance,
-            limits=limits, progress=stage, cancelled=cancelled,
-        )  # fmt: skip
-    except Cancelled:
-        raise
-    except RunError as error:
-        return failed(error, stage, tolerance)
-    return judged(found, reference.feeds, seeds=len(reference.runs), tolerance=tolerance)

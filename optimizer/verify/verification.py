@@ -101,16 +101,35 @@ def verify(
     tolerance = Tolerance(rtol, atol, exact)
     request = Request(seeds, dict(bindings or {}), None if feeds is None else tuple(feeds))
     stage = Stage(progress)
-    try:
-        used, found = isolate(
+
+    def run() -> tuple[tuple[Feed, ...], Check]:
+        return isolate(
             jobs.verify_models, _absolute(a), _absolute(b), request, tolerance,
             limits=limits, progress=stage, cancelled=cancelled,
         )  # fmt: skip
+
+    return verdict_of(run, stage, tolerance, seeds=seeds)
+
+
+def verdict_of(
+    run: Callable[[], tuple[tuple[Feed, ...], Check]],
+    stage: Stage,
+    tolerance: Tolerance,
+    *,
+    seeds: int,
+) -> Verification:
+    """What a check in a worker says: `run` gives the inputs of the first run and what was found.
+
+    Raises:
+        Cancelled: if somebody wanted to stop.
+    """
+    try:
+        feeds, found = run()
     except Cancelled:
         raise
     except RunError as error:
         return failed(error, stage, tolerance)
-    return judged(found, used, seeds=seeds, tolerance=tolerance)
+    return _judged(found, feeds, seeds=seeds, tolerance=tolerance)
 
 
 class Stage:
@@ -148,7 +167,7 @@ def failed(error: RunError, stage: Stage, tolerance: Tolerance) -> Verification:
     return Verification("not_run", f"The {side} was not run: {error.message}", tolerance=tolerance)
 
 
-def judged(
+def _judged(
     found: Check, feeds: tuple[Feed, ...], *, seeds: int, tolerance: Tolerance
 ) -> Verification:
     """The verdict on what was found."""

@@ -168,9 +168,9 @@ class WorkerPool:
             if self._closed:
                 raise Stopping
             if self._server is None or not self._server.alive:
-                self._restart_server()
+                self._end_server()
+                self._server = ForkServer(modules=self._modules)
             server = self._server
-        assert server is not None
         return Worker(self, server.launch(fresh=fresh), fresh=fresh)
 
     @property
@@ -199,12 +199,7 @@ class WorkerPool:
         """Kill all workers. The pool cannot be used afterwards."""
         with self._lock:
             self._closed = True
-            idle, self._idle = self._idle, []
-            server, self._server = self._server, None
-        for worker in idle:
-            worker.close()
-        if server is not None:
-            server.close()
+            self._end_server()
 
     @contextlib.contextmanager
     def _turn(self, cancelled: Cancelled | None) -> Generator[None]:
@@ -232,13 +227,13 @@ class WorkerPool:
         if not keep:
             worker.close()
 
-    def _restart_server(self) -> None:
-        if self._server is not None:
-            self._server.close()
+    def _end_server(self) -> None:
         for worker in self._idle:
             worker.close()
         self._idle.clear()
-        self._server = ForkServer(modules=self._modules)
+        if self._server is not None:
+            self._server.close()
+        self._server = None
 
 
 def _acquire(lock: threading.Lock | threading.Semaphore, cancelled: Cancelled | None) -> None:

@@ -10,11 +10,10 @@ from optimizer.errors import plain
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace
 from optimizer.verify import Bisection, bisect
-from optimizer.verify.comparison import ATOL, RTOL
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.output import print_json, say
-from studio.commands.verify import verification_json
+from studio.commands.verify import declare_check, verification_json
 from studio.numbers import counted
 from studio.verdict import verdict_text
 
@@ -24,9 +23,7 @@ SCHEMA = "passlens.bisect/1"
 def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument("trace", type=Path, metavar="TRACE")
-    parser.add_argument("--rtol", type=float, default=RTOL, metavar="R")
-    parser.add_argument("--atol", type=float, default=ATOL, metavar="A")
-    parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
+    declare_check(parser)
     parser.set_defaults(run=run)
 
 

@@ -23,10 +23,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
+    declare_check(parser)
+    parser.set_defaults(run=run)
+
+
+def declare_check(parser: argparse.ArgumentParser) -> None:
+    """Arguments of every command that compares outputs."""
     parser.add_argument("--rtol", type=float, default=RTOL, metavar="R")
     parser.add_argument("--atol", type=float, default=ATOL, metavar="A")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
