@@ -18,11 +18,13 @@ class Pipeline:
         passes: configured passes.
         preset: the preset it started from, "none" for an empty one.
         vetoed: ids of matches that must not be applied.
+        places: pass id -> ids of the nodes it is asked about; everywhere where it is not named.
     """
 
     passes: tuple[Pass, ...] = ()
     preset: str = "none"
     vetoed: frozenset[str] = field(default_factory=frozenset[str])
+    places: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     @staticmethod
     def of(
@@ -53,10 +55,13 @@ class Pipeline:
 
     def to_json(self) -> dict[str, object]:
         """The pipeline as plain data."""
+        # Places only where there are any: other pipelines are the same data as ever.
+        places = {"places": {key: sorted(nodes) for key, nodes in sorted(self.places.items())}}
         return {
             "preset": self.preset,
             "passes": [{"id": p.id, "options": dict(p.options())} for p in self.passes],
             "vetoed": sorted(self.vetoed),
+            **(places if self.places else {}),
         }
 
     @staticmethod
@@ -75,7 +80,9 @@ class Pipeline:
                 raise StudioError(f"Pass '{known.id}' has no option {quoted(unknown[0])}.")
             configured.append(known(**options))
         vetoed = frozenset(map(str, cast("Iterable[object]", data["vetoed"])))
-        return Pipeline(tuple(configured), str(data["preset"]), vetoed)
+        listed = cast("Mapping[str, Iterable[str]]", data.get("places", {}))
+        places = {key: frozenset(nodes) for key, nodes in listed.items()}
+        return Pipeline(tuple(configured), str(data["preset"]), vetoed, places)
 
 
 def _known(pass_id: str) -> type[Pass]:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:  # what a pass is can be told without the graph, which takes a
     from optimizer.rules.context import Context
     from optimizer.rules.replacement import Outcome
 
-Family = Literal["node", "block", "dataflow", "layout", "precision", "structure", "imported"]
+Family = Literal[
+    "node", "block", "dataflow", "layout", "precision", "structure", "kernels", "memory", "imported"
+]  # fmt: skip
 Exactness = Literal["exact", "reassociates", "lossy"]
 Preset = Literal["default", "runtime"]
 

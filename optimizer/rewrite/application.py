@@ -67,6 +67,7 @@ class Application:
         assert isinstance(root.graph, ir.Graph)
         self.graph = root.graph
         self.leaving = leaving_nodes(proposal.matched, proposal.values, edited.position)
+        self.free_names = {node.name for node in self.leaving if node.name}
         self.done = Applied()
         self.created: dict[NewOutput | NewInitializer, ir.Value] = {}
         self.outputs: dict[NewNode, tuple[ir.Value, ...]] = {}
@@ -117,7 +118,6 @@ class Application:
         matched = self.proposal.matched
         twin = next((n for n in matched if n.op_type == new.op_type and n.name), None)
         base = new.name or (twin.name if twin is not None else None) or self.root.name or identity
-        leaving = {n.name for n in self.leaving if n.name}
         heirs = {
             operand.index: old
             for old, operand in self.proposal.values.items()
@@ -127,11 +127,13 @@ class Application:
             self._output_spec(f"{identity}:{index}", heirs.get(index), base)
             for index in range(new.outputs)
         )
+        name = self.edited.fresh_node_name(base, leaving=self.free_names)
+        self.free_names.discard(name)
         return NodeSpec(
             identity,
             new.domain,
             new.op_type,
-            self.edited.fresh_node_name(base, leaving=leaving),
+            name,
             inputs,
             outputs,
             tuple(as_attributes(new.attributes)),

@@ -148,6 +148,8 @@ class _Run:
         queue.timing = replace(queue.timing, seconds=seconds, tried=queue.tried)
 
     def _visit(self, queue: Queue, node: ir.Node, round_number: int) -> None:
+        if node_id(node) not in self.pipeline.places.get(queue.planned.id, (node_id(node),)):
+            return
         for declared in queue.rules_for(operator_of(node)):
             began = time.perf_counter()
             queue.tried += 1

@@ -9,17 +9,19 @@ from typing import Any
 
 import onnx_ir as ir
 
-from optimizer.isolation import Progress, within_worker
-from optimizer.model.graph import is_constant_node
+from optimizer.isolation import within_worker
+from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_path
 from optimizer.model.writer import to_bytes, write
+from optimizer.pipeline import Pipeline
+from optimizer.registry import Pass
+from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.trace import Trace
 from optimizer.source import complete
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig
 from profiling.execution.session import session_options
-from profiling.kernels.block import Block
-from profiling.kernels.reformulations.site import NotHere, Site
-from profiling.kernels.reformulations.table import BY_ID
+from profiling.kernels.reformulations import BY_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,13 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to do with the places of one workload in a model."""
+    """Where to write a workload another way in a model.
 
-    kind: str
+    Attributes:
+        nodes: names of the nodes of each of its places.
+        reformulation: id of the way.
+    """
+
     nodes: tuple[tuple[str, ...], ...]
     reformulation: str
 
@@ -59,25 +65,35 @@ class Changed:
     reasons: tuple[str, ...]
 
 
-def written_alone(
-    model: bytes, kind: str, config: RunConfig, ids: Sequence[str]
-) -> dict[str, Written]:
+def written_alone(model: bytes, config: RunConfig, ids: Sequence[str]) -> dict[str, Written]:
     """An extracted workload in each of these ways."""
     path = as_file(model)
     found: dict[str, Written] = {}
     for identity in ids:
-        loaded = load_path(path).ir
-        nodes = tuple(node for node in loaded.graph if not is_constant_node(node))
-        try:
-            BY_ID[identity].rewrite(Site(loaded, Block(kind, nodes), mark="passlens."))
-        except NotHere as why:
-            found[identity] = Written(reason=str(why))
+        loaded = load_path(path)
+        place = tuple(node.name or "" for node in loaded.ir.graph)
+        trace = _rewritten(loaded, [Change((place,), identity)])
+        if not trace.rewrites:
+            reasons = "; ".join(dict.fromkeys(declined.reason for declined in trace.declined))
+            found[identity] = Written(reason=reasons or "there is nothing like it here")
             continue
-        drop_unused(loaded.graph)
-        data = to_bytes(loaded)
+        data = to_bytes(loaded.ir)
         missing = missing_kernels(data, config) if BY_ID[identity].half else ""
         found[identity] = Written(data, missing=missing)
     return found
+
+
+def _rewritten(model: Model, changes: Sequence[Change]) -> Trace:
+    """Run the passes of some changes, each at its places."""
+    ids = {node.name: node_id(node) for node in model.ir.graph}
+    places: dict[str, frozenset[str]] = {}
+    passes: dict[Pass, None] = {}
+    for change in changes:
+        for one in BY_ID[change.reformulation].passes:
+            passes[one] = None
+            inside = frozenset(ids[name] for names in change.nodes for name in names)
+            places[one.id] = places.get(one.id, frozenset()) | inside
+    return optimize(model, Pipeline(tuple(passes), places=places))
 
 
 def missing_kernels(model: bytes, config: RunConfig) -> str:
@@ -124,12 +140,7 @@ def _computes_in_float32(planned: ir.Model) -> bool:
 
 
 def write_changed(
-    model: bytes | Path,
-    changes: Sequence[Change],
-    target: Path,
-    properties: Mapping[str, str],
-    *,
-    progress: Progress | None = None,
+    model: bytes | Path, changes: Sequence[Change], target: Path, properties: Mapping[str, str]
 ) -> tuple[Changed, ...]:
     """The model with these places written anew, as `target`; one result a change.
 
@@ -138,32 +149,22 @@ def write_changed(
         changes: places by the names of their nodes.
         target: the file to write.
         properties: added to the model's metadata.
-        progress: told how many changes are done.
     """
-    loaded = complete(load_path(as_file(model)), isolate=within_worker).ir
-    nodes = {node.name or "": node for node in loaded.graph}
-    results: list[Changed] = []
-    for number, change in enumerate(changes):
-        if progress is not None:
-            progress("writing the operators anew", number / len(changes))
-        places, reasons = 0, dict[str, None]()
-        for place, names in enumerate(change.nodes):
-            block = Block(change.kind, tuple(nodes[name] for name in names))
-            site = Site(loaded, block, mark=f"passlens.{number}.{place}.")
-            try:
-                BY_ID[change.reformulation].rewrite(site)
-                places += 1
-            except NotHere as why:
-                reasons[str(why)] = None
-        results.append(Changed(places, tuple(reasons)))
-    drop_unused(loaded.graph)
-    loaded.metadata_props.update(properties)
-    write(loaded, target)
-    return tuple(results)
+    loaded = complete(load_path(as_file(model)), isolate=within_worker)
+    names = {node_id(node): node.name for node in loaded.ir.graph}
+    trace = _rewritten(loaded, changes)
+    loaded.ir.metadata_props.update(properties)
+    write(loaded.ir, target)
+    return tuple(_changed(change, trace, names) for change in changes)
 
 
-def drop_unused(graph: ir.Graph) -> None:
-    """Remove weights that nothing reads any more."""
-    for name, value in list(graph.initializers.items()):
-        if not value.uses() and not value.is_graph_output() and not value.is_graph_input():
-            del graph.initializers[name]
+def _changed(change: Change, trace: Trace, names: Mapping[str, str | None]) -> Changed:
+    inside = {name for place in change.nodes for name in place}
+    ids = {one.id for one in BY_ID[change.reformulation].passes}
+    places = sum(r.pass_id in ids and names.get(r.root) in inside for r in trace.rewrites)
+    reasons = [
+        declined.reason
+        for declined in trace.declined
+        if declined.pass_id in ids and names.get(declined.root) in inside
+    ]
+    return Changed(places, tuple(dict.fromkeys(reasons)))

@@ -11,7 +11,7 @@ from optimizer.verify import Tolerance
 from profiling.config import ConfigError, Group, RunConfig, Value, options
 from profiling.config.session import Device
 from profiling.config.settings import from_values
-from profiling.kernels.reformulations.table import BY_ID, EQUAL, REFORMULATIONS
+from profiling.kernels.reformulations import BY_ID, EQUAL, REFORMULATIONS
 from profiling.kernels.workload import Workload
 
 BASELINE = "as it is"

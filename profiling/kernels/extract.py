@@ -6,7 +6,7 @@ import onnx_ir as ir
 
 from optimizer.errors import StudioError
 from optimizer.model.constants import constant_of
-from profiling.kernels.block import Block
+from optimizer.passes.kernels.block import Block
 from profiling.kernels.workload import SizeOf, TensorSize, size_of
 
 OUTPUT = "result"

@@ -19,13 +19,13 @@ from optimizer.limits import JobLimits
 from optimizer.model.constants import constant_of
 from optimizer.model.loader import load_path
 from optimizer.model.writer import INLINE_BYTES, to_bytes, weight_bytes, write
+from optimizer.passes.kernels.block import Block, blocks_of
 from optimizer.source import complete
 from optimizer.verify import jobs
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig
 from profiling.config.settings import from_values
 from profiling.execution.session import open_session, refusal
-from profiling.kernels.block import Block, blocks_of
 from profiling.kernels.extract import NotExtractable, extract
 from profiling.kernels.node_times import NodeTimes, read_times, sizes_of
 from profiling.kernels.workload import TensorSize, Workload, describe, size_of

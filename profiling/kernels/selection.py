@@ -247,7 +247,7 @@ def _written(
     written: dict[str, Written] = {}
     if wanted:
         written = pool(
-            written_alone, operator.model, operator.workload.kind, base, sorted(wanted),
+            written_alone, operator.model, base, sorted(wanted),
             cancelled=cancelled,
         )  # fmt: skip
     kept: list[Candidate] = []

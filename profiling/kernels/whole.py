@@ -13,7 +13,7 @@ from optimizer.verify import Tolerance
 from profiling.config.settings import from_values
 from profiling.kernels.apart import Change, Changed, write_changed
 from profiling.kernels.decision import Choice
-from profiling.kernels.reformulations.table import BY_ID, EQUAL
+from profiling.kernels.reformulations import BY_ID, EQUAL
 from profiling.kernels.selection import Selection
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
@@ -173,10 +173,7 @@ def _rewritten(
     """The file with all chosen reformulations; None where none could be written."""
     operators = {race.operator.workload.key: race.operator for race in selection.races}
     wanted = list(choice.reformulations.items())
-    changes = [
-        Change(operators[key].workload.kind, operators[key].nodes, identity)
-        for key, identity in wanted
-    ]
+    changes = [Change(operators[key].nodes, identity) for key, identity in wanted]
     if not changes:
         return None, {}
     folder.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.model.constants import constant_of
-from profiling.kernels.block import Block
+from optimizer.passes.kernels.block import Block
 
 _WRITTEN_OUT = 16
 """Constants of at most this many elements are part of the work: bounds, scales, axes."""

@@ -12,8 +12,8 @@ from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError, quoted
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
 from optimizer.model.loader import load_path
+from optimizer.passes.kernels.block import Block, blocks_of
 from optimizer.rewrite.trace_file import open_trace_over
-from profiling.kernels.block import Block, blocks_of
 from profiling.kernels.workload import TensorSize, describe
 from studio.artifacts import opened
 

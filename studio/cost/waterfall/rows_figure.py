@@ -17,6 +17,8 @@ FAMILY_COLORS = {
     "layout": "#a06cc4",
     "precision": "#c25b7e",
     "structure": "#8a8f3c",
+    "kernels": "#4f9e5b",
+    "memory": "#9c7a5b",
     "imported": "#7d8894",
 }
 """As on the Rewrite page's scrubber."""

@@ -48,8 +48,10 @@ class Run:
     result: bytes
 
 
-def all_passes(vetoed: Sequence[str] = ()) -> Pipeline:
-    return Pipeline(tuple(p() for p in passes()), vetoed=frozenset(vetoed))
+def all_passes(vetoed: Sequence[str] = (), *, also: str = "") -> Pipeline:
+    """What presets switch on, and one pass more: those in no preset undo each other."""
+    chosen = tuple(p() for p in passes() if p.presets or p.id == also)
+    return Pipeline(chosen, vetoed=frozenset(vetoed))
 
 
 def node_passes(vetoed: Sequence[str] = ()) -> Pipeline:
@@ -60,7 +62,7 @@ def node_passes(vetoed: Sequence[str] = ()) -> Pipeline:
 def run(name: str, pipeline: Pipeline | None = None, *, limit: int | None = None) -> Run:
     model = loaded(SOURCES[name])
     source = to_bytes(model.ir)
-    trace = optimize(model, pipeline or all_passes(), stop=Stop(limit))
+    trace = optimize(model, pipeline or all_passes(also=name.partition("/")[0]), stop=Stop(limit))
     return Run(source, trace, to_bytes(model.ir))
 
 

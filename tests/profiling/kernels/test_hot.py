@@ -10,11 +10,11 @@ import onnx
 import pytest
 
 from optimizer.model.loader import load_bytes
+from optimizer.passes.kernels.block import blocks_of
 from optimizer.verify import Tolerance
 from optimizer.verify.comparison import compare_output
 from optimizer.verify.runtime import Session, as_file
 from profiling.config import RunConfig
-from profiling.kernels.block import blocks_of
 from profiling.kernels.hot import HotOperators, find_hot
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool

@@ -7,12 +7,12 @@ import numpy as np
 import onnx
 import pytest
 
+from optimizer.passes.kernels.quantization import packed_4_bit, quantized_rows
 from optimizer.verify import Tolerance, jobs
 from profiling.config import RunConfig
 from profiling.kernels.apart import Change, Written, write_changed, written_alone
 from profiling.kernels.hot import find_hot
-from profiling.kernels.reformulations.quantization import packed_4_bit, quantized_rows
-from profiling.kernels.reformulations.table import BY_ID
+from profiling.kernels.reformulations import BY_ID
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.models import floats
@@ -28,8 +28,8 @@ def worst(first: Any, second: Any, pool: WorkerPool, tolerance: Tolerance) -> fl
     return max(output.scaled for output in check.outputs)
 
 
-def written(model: bytes, kind: str, identity: str, pool: WorkerPool) -> Written:
-    return pool(written_alone, model, kind, RunConfig(), [identity])[identity]
+def written(model: bytes, identity: str, pool: WorkerPool) -> Written:
+    return pool(written_alone, model, RunConfig(), [identity])[identity]
 
 
 def operators(model: bytes) -> list[str]:
@@ -52,21 +52,20 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize(
-    ("body", "kind", "identity", "expected"),
+    ("body", "identity", "expected"),
     [
-        (PRODUCT, "MatMul", "matmul-gemm", ["Reshape", "Gemm", "Reshape"]),
-        (PRODUCT, "MatMul", "transposed-gemm", ["Reshape", "Gemm", "Reshape"]),
-        (PRODUCT, "MatMul", "matmul-conv", ["Transpose", "Conv", "Transpose"]),
-        (PRODUCT, "MatMul", "matmul-int8", ["DynamicQuantizeMatMul"]),
-        (PRODUCT, "MatMul", "matmul-4-bit", ["MatMulNBits", "Add"]),
-        (GEMM, "Gemm", "gemm-matmul", ["MatMul", "Add"]),
-        (GEMM, "Gemm", "transposed-gemm", ["Gemm"]),
-        (GEMM, "Gemm", "matmul-conv", ["Reshape", "Transpose", "Conv", "Transpose", "Reshape"]),
-        (GEMM, "Gemm", "matmul-int8", ["DynamicQuantizeMatMul"]),
-        (POINTWISE, "Conv", "conv-matmul", ["Slice", "Reshape", "MatMul", "Add", "Reshape"]),
+        (PRODUCT, "matmul-gemm", ["Reshape", "Gemm", "Reshape"]),
+        (PRODUCT, "transposed-gemm", ["Reshape", "Gemm", "Reshape"]),
+        (PRODUCT, "matmul-conv", ["Transpose", "Conv", "Transpose"]),
+        (PRODUCT, "matmul-int8", ["DynamicQuantizeMatMul"]),
+        (PRODUCT, "matmul-4-bit", ["MatMulNBits", "Add"]),
+        (GEMM, "gemm-matmul", ["MatMul", "Add"]),
+        (GEMM, "transposed-gemm", ["Gemm"]),
+        (GEMM, "matmul-conv", ["Reshape", "Transpose", "Conv", "Transpose", "Reshape"]),
+        (GEMM, "matmul-int8", ["DynamicQuantizeMatMul"]),
+        (POINTWISE, "conv-matmul", ["Slice", "Reshape", "MatMul", "Add", "Reshape"]),
         (
             SPATIAL,
-            "Conv",
             "conv-int8",
             ["DynamicQuantizeLinear", "ConvInteger", "Cast", "Mul", "Mul", "Add", "Relu"],
         ),
@@ -74,14 +73,13 @@ WEIGHTS = {
 )
 def test_a_reformulation_uses_other_operators_and_computes_the_same(
     body: str,
-    kind: str,
     identity: str,
     expected: list[str],
     write_model: Make,
     shared_pool: WorkerPool,
 ) -> None:
     model = write_model(body, WEIGHTS[body])
-    found = written(model, kind, identity, shared_pool)
+    found = written(model, identity, shared_pool)
     assert found.reason == ""
     assert operators(found.model) == expected
     difference = worst(model, found.model, shared_pool, BY_ID[identity].tolerance)
@@ -94,10 +92,10 @@ def test_attention_written_anew_in_its_model_computes_the_same(
 ) -> None:
     hot = find_hot(Variant("m", attention), isolate=shared_pool)
     operator = next(o for o in hot.operators if o.workload.kind == "Attention")
-    found = written(operator.model, "Attention", identity, shared_pool)
+    found = written(operator.model, identity, shared_pool)
     assert worst(operator.model, found.model, shared_pool, Tolerance()) < 1e-5
     target = tmp_path / "whole.onnx"
-    change = Change("Attention", operator.nodes, identity)
+    change = Change(operator.nodes, identity)
     (changed,) = shared_pool(write_changed, attention, [change], target, {"note": "kept"})
     assert changed.places == 1
     whole = onnx.load(target)
@@ -120,7 +118,7 @@ def test_all_places_of_a_workload_are_written_anew_and_old_weights_leave_the_fil
     )
     hot = find_hot(Variant("m", model), isolate=shared_pool)
     target = tmp_path / "whole.onnx"
-    change = Change("Conv", hot.operators[0].nodes, "conv-matmul")
+    change = Change(hot.operators[0].nodes, "conv-matmul")
     (changed,) = shared_pool(write_changed, model, [change], target, {})
     assert changed.places == 2
     whole = onnx.load(target)
@@ -130,29 +128,26 @@ def test_all_places_of_a_workload_are_written_anew_and_old_weights_leave_the_fil
 
 
 @pytest.mark.parametrize(
-    ("body", "weights", "kind", "identity", "reason"),
+    ("body", "weights", "identity", "reason"),
     [
-        (SPATIAL, WEIGHTS[SPATIAL], "Conv", "conv-matmul", "only a 1×1"),
+        (SPATIAL, WEIGHTS[SPATIAL], "conv-matmul", "only a 1×1"),
         (
             "g (float[2,8,4,4] x) => (float[2,8,4,4] y) { y = Conv<group=8>(x, w) }",
             {"w": floats(8, 1, 1, 1)},
-            "Conv",
             "conv-matmul",
             "groups",
         ),
         (
             "g (float[4,64] x, float[64,8] w) => (float[4,8] y) { y = MatMul(x, w) }",
             {},
-            "MatMul",
             "matmul-gemm",
             "computed, not constant",
         ),
-        (GEMM, WEIGHTS[GEMM], "Gemm", "matmul-gemm", "a Gemm already"),
-        (PRODUCT, WEIGHTS[PRODUCT], "MatMul", "gemm-matmul", "a MatMul already"),
+        (GEMM, WEIGHTS[GEMM], "matmul-gemm", "a Gemm already"),
+        (PRODUCT, WEIGHTS[PRODUCT], "gemm-matmul", "a MatMul already"),
         (
             "g (float[4,64] x) => (float[4,8] y) { y = Gemm<alpha=2.0>(x, w) }",
             {"w": floats(64, 8)},
-            "Gemm",
             "transposed-gemm",
             "scales",
         ),
@@ -161,13 +156,12 @@ def test_all_places_of_a_workload_are_written_anew_and_old_weights_leave_the_fil
 def test_a_block_that_cannot_be_written_so_is_left_with_the_reason(
     body: str,
     weights: dict[str, Any],
-    kind: str,
     identity: str,
     reason: str,
     write_model: Make,
     shared_pool: WorkerPool,
 ) -> None:
-    found = written(write_model(body, weights), kind, identity, shared_pool)
+    found = written(write_model(body, weights), identity, shared_pool)
     assert found.model == b""
     assert reason in found.reason
 
@@ -178,7 +172,7 @@ def test_sizes_that_are_free_in_the_file_are_not_written_into_it(
     body = "g (float[batch,length,64] x) => (float[batch,length,48] y) { y = MatMul(x, w) }"
     model = write_model(body, {"w": floats(64, 48)})
     hot = find_hot(Variant("m", model), isolate=shared_pool)
-    change = Change("MatMul", hot.operators[0].nodes, "matmul-gemm")
+    change = Change(hot.operators[0].nodes, "matmul-gemm")
     (changed,) = shared_pool(write_changed, model, [change], tmp_path / "w.onnx", {})
     assert changed.places == 0
     assert changed.reasons == ("more than one of its sizes is free in the file",)
@@ -187,7 +181,7 @@ def test_sizes_that_are_free_in_the_file_are_not_written_into_it(
 def test_a_16_bit_type_without_kernels_of_its_own_is_no_candidate(
     write_model: Make, shared_pool: WorkerPool
 ) -> None:
-    found = written(write_model(GEMM, WEIGHTS[GEMM]), "Gemm", "float16", shared_pool)
+    found = written(write_model(GEMM, WEIGHTS[GEMM]), "float16", shared_pool)
     assert "Cast" in operators(found.model)
     if "AMX" not in found.missing and found.missing:
         assert "no kernel of this type" in found.missing

@@ -28,6 +28,8 @@ const FAMILIES = {
   layout: "#a06cc4",
   precision: "#c25b7e",
   structure: "#8a8f3c",
+  kernels: "#4f9e5b",
+  memory: "#9c7a5b",
   imported: "#7d8894",
   quantization: "#8d6346",
 };

@@ -11,7 +11,7 @@ from optimizer.model.constants import constant_of
 from optimizer.model.graph import bodies, is_constant_node
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
-_ACTIVATIONS = frozenset(
+ACTIVATIONS = frozenset(
     {"Clip", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Relu", "Sigmoid", "Tanh"}
 )
 _MOST_FOLLOWERS = 3
@@ -106,7 +106,7 @@ def _product(anchor: ir.Node) -> Block | None:
         if follower is None or not _follows(follower, nodes):
             break
         nodes.append(follower)
-        if follower.op_type in _ACTIVATIONS:
+        if follower.op_type in ACTIVATIONS:
             break
     return Block(anchor.op_type, tuple(nodes))
 
@@ -120,7 +120,7 @@ def _follows(node: ir.Node, nodes: list[ir.Node]) -> bool:
         return not any(known.op_type == "Add" for known in nodes) and len(others) == 1
     if node.op_type == "BatchNormalization":
         return nodes[0].op_type == "Conv" and len(nodes) == 1
-    return node.op_type in _ACTIVATIONS and all(
+    return node.op_type in ACTIVATIONS and all(
         value is None or constant_of(value) is not None for value in others
     )
 

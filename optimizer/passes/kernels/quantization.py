@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from profiling.kernels.reformulations.site import Floats
+from optimizer.passes.kernels.site import Floats
 
 _MOST = 127
 

@@ -1,0 +1,4 @@
+"""Operators written so that a runtime takes another kernel for them; in no preset.
+
+Whether that is faster, a race says: `profiling.kernels` offers each as a candidate.
+"""

@@ -1,0 +1,230 @@
+"""Attention as one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.model.constants import constant_of
+from optimizer.passes.kernels.site import (
+    MICROSOFT,
+    NotHere,
+    Site,
+    array_of,
+    attributes_of,
+    dims_of,
+    written,
+)
+from optimizer.registry import Pass, register, rule
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Operand, Outcome, Replacement
+
+_RANK = 4
+_SOFTMAX_OVER_LAST = 13
+_KINDS = ("Attention",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attention:
+    """`softmax(query @ key * scale + mask) @ value`, all of rank 4, heads second.
+
+    Attributes:
+        key: float[batch, heads, size, length]: transposed already.
+    """
+
+    query: ir.Value
+    key: ir.Value
+    value: ir.Value
+    scale: float
+    mask: ir.Value | None
+
+
+def attention_fused(site: Site) -> Replacement:
+    """The runtime's fused attention, which never writes the whole matrix of scores."""
+    return _fused(site, lambda value: value)
+
+
+def attention_fused_in_half(site: Site) -> Replacement:
+    """Fused attention in float16, its inputs and its result cast."""
+    back = int(ir.DataType.FLOAT)
+    return _fused(
+        site, lambda value: site.new("Cast", value, to=int(ir.DataType.FLOAT16)), back=back
+    )
+
+
+def attention_with_scaled_product(site: Site) -> Replacement:
+    """The scale inside the product of query and key, instead of one more pass over the scores."""
+    found = _attention(site)
+    first, second = site.block.nodes[:2]
+    if second.op_type not in ("Div", "Mul"):
+        raise NotHere("nothing scales its scores")
+    scores = site.new("FusedMatMul", found.query, found.key, domain=MICROSOFT, alpha=found.scale)
+    return site.put([first, second], second.outputs[0], scores, "The scale is one number.")
+
+
+def _fused(site: Site, typed: Callable[[Operand], Operand], *, back: int = 0) -> Replacement:
+    found = _attention(site)
+    _, heads, length, size = dims_of(found.query)
+    width = dims_of(found.value)[-1]
+    if heads is None or size is None or width is None:
+        raise NotHere("the number of heads, or their size, is free in the file")
+    mask = None if found.mask is None else typed(_whole_mask(site, found.mask, length))
+    rows = site.new("Transpose", typed(found.query), perm=[0, 2, 1, 3])
+    result = site.new(
+        "MultiHeadAttention",
+        site.new("Reshape", rows, site.integers(0, 0, heads * size)),
+        site.new("Transpose", typed(found.key), perm=[0, 1, 3, 2]),
+        typed(found.value),
+        None,
+        None,
+        mask,
+        domain=MICROSOFT,
+        num_heads=heads,
+        scale=found.scale,
+    )
+    result = site.new("Reshape", result, site.integers(0, 0, heads, width))
+    result = site.new("Transpose", result, perm=[0, 2, 1, 3])
+    if back:
+        result = site.new("Cast", result, to=back)
+    why = "Its heads and their size are known: the runtime has one operator for all of it."
+    return site.put(site.block.nodes, site.block.output, result, why)
+
+
+def _attention(site: Site) -> _Attention:
+    if site.block.kind != "Attention":
+        raise NotHere("it is no attention")
+    first, last = site.block.nodes[0], site.block.nodes[-1]
+    query, key = first.inputs
+    value = last.inputs[1]
+    if query is None or key is None or value is None:
+        raise NotHere("an input is missing")
+    if any(len(dims_of(each)) != _RANK for each in (query, key, value)):
+        raise NotHere(f"its inputs do not have rank {_RANK}")
+    softmax = site.node("Softmax")
+    usual = -1 if site.opset >= _SOFTMAX_OVER_LAST else 1
+    if softmax is None or attributes_of(softmax).get("axis", usual) not in (-1, _RANK - 1):
+        raise NotHere("its Softmax is not over the last axis")
+    mask = site.node("Add")
+    return _Attention(query, key, value, _scale(site), None if mask is None else mask.inputs[1])
+
+
+def _scale(site: Site) -> float:
+    for node in site.block.nodes[1:3]:
+        if node.op_type in ("Div", "Mul") and constant_of(node.inputs[1]) is not None:
+            array = array_of(node.inputs[1])
+            if array.size != 1:
+                raise NotHere("its scale is no single number")
+            factor = float(array.reshape(-1)[0])
+            return 1 / factor if node.op_type == "Div" else factor
+    return 1.0
+
+
+def _whole_mask(site: Site, mask: ir.Value, length: int | None) -> Operand:
+    """The mask with a row for every query, as the fused operator wants it."""
+    dims = dims_of(mask)
+    if len(dims) != _RANK:
+        raise NotHere(f"its mask does not have rank {_RANK}")
+    if dims[2] == 1 and length != 1:
+        if length is None:
+            raise NotHere("the length of the sequence is free in the file")
+        return site.new("Expand", mask, site.integers(1, 1, length, 1))
+    if dims[2] is None:
+        raise NotHere("the size of its mask is free in the file")
+    return mask
+
+
+@register
+@dataclass(frozen=True)
+class FuseAttentionRuntime(Pass):
+    """Fuse attention for ONNX Runtime.
+
+    What it does:
+        Attention becomes the runtime's own operator, which never writes the whole matrix of
+        scores.
+    Before:
+        MatMul → Div → Add → Softmax → MatMul
+    After:
+        com.microsoft.MultiHeadAttention
+    When it is safe:
+        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
+        mask may be there; the number of heads and their size are known.
+    Numerics:
+        The same mathematics; the runtime's kernel rounds differently.
+    Source:
+        ONNX Runtime contrib operators, MultiHeadAttention.
+    """
+
+    id = "fuse-attention-runtime"
+    family = "kernels"
+    exactness = "reassociates"
+    presets = ()
+
+    @rule("MatMul", name="FusedAttention", reach=5)
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """The product of scores and values."""
+        return written(node, context, attention_fused, kinds=_KINDS, at=-1)
+
+
+@register
+@dataclass(frozen=True)
+class FuseAttentionRuntimeHalf(Pass):
+    """Fuse attention for ONNX Runtime, in float16.
+
+    What it does:
+        Attention becomes the runtime's own operator in float16, its inputs and its result cast.
+    Before:
+        MatMul → Div → Add → Softmax → MatMul
+    After:
+        Cast → com.microsoft.MultiHeadAttention → Cast
+    When it is safe:
+        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
+        mask may be there; the number of heads and their size are known.
+    Numerics:
+        11 bits of precision, and float16's range.
+    Source:
+        ONNX Runtime contrib operators, MultiHeadAttention.
+    """
+
+    id = "fuse-attention-runtime-half"
+    family = "kernels"
+    exactness = "lossy"
+    presets = ()
+
+    @rule("MatMul", name="FusedAttentionHalf", reach=5)
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """The product of scores and values."""
+        return written(node, context, attention_fused_in_half, kinds=_KINDS, at=-1)
+
+
+@register
+@dataclass(frozen=True)
+class ScaleInsideProduct(Pass):
+    """Scale attention inside its product.
+
+    What it does:
+        The scale is applied inside the product of query and key, instead of in one more pass over
+        the scores.
+    Before:
+        MatMul → Div
+    After:
+        com.microsoft.FusedMatMul
+    When it is safe:
+        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
+        mask may be there; the number of heads and their size are known.
+    Numerics:
+        Rounding differs in the last place.
+    Source:
+        ONNX Runtime contrib operators, FusedMatMul.
+    """
+
+    id = "scale-inside-product"
+    family = "kernels"
+    exactness = "reassociates"
+    presets = ()
+
+    @rule("Div", "Mul", name="ScaledScores", reach=2)
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """The scale."""
+        return written(node, context, attention_with_scaled_product, kinds=_KINDS, at=1)

@@ -1,0 +1,85 @@
+"""The passes of the family `kernels` as candidates: what each fits, and what it is held to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from optimizer.passes.kernels.attention import (
+    FuseAttentionRuntime,
+    FuseAttentionRuntimeHalf,
+    ScaleInsideProduct,
+)
+from optimizer.passes.kernels.convolutions import QuantizeConvDynamically, WriteConvAsMatmul
+from optimizer.passes.kernels.products import (
+    QuantizeMatmulDynamically,
+    StoreGemmWeights,
+    StoreWeightsIn4Bits,
+    WriteGemmAsMatmul,
+    WriteMatmulAsConv,
+    WriteMatmulAsGemm,
+)
+from optimizer.passes.kernels.reduced import ComputeIn16Bits
+from optimizer.registry import Pass
+from optimizer.verify import Tolerance
+
+EQUAL = Tolerance()
+HALF = Tolerance(rtol=0.01, atol=1e-3)
+EIGHT_BITS = Tolerance(rtol=0.05, atol=1e-3)
+FOUR_BITS = Tolerance(rtol=0.25, atol=1e-3)
+
+
+@dataclass(frozen=True, slots=True)
+class Reformulation:
+    """One way to write a block.
+
+    Attributes:
+        id: in files and links.
+        label: in tables.
+        passes: that write it so, of which the first that fits is taken.
+        kinds: of blocks that it may fit.
+        tolerance: what its result is held to.
+        half: needs kernels for a 16-bit type.
+    """
+
+    id: str
+    label: str
+    passes: tuple[Pass, ...]
+    kinds: frozenset[str]
+    tolerance: Tolerance = EQUAL
+    half: bool = False
+
+    @property
+    def lossy(self) -> bool:
+        """Whether it computes with fewer bits."""
+        return self.passes[0].exactness == "lossy"
+
+
+_CONV = frozenset({"Conv"})
+_PRODUCT = frozenset({"MatMul", "Gemm"})
+_ATTENTION = frozenset({"Attention"})
+_HEAVY = _CONV | _PRODUCT | _ATTENTION
+_STORED = (StoreGemmWeights(), StoreGemmWeights(plain=True))
+_FUSED_HALF = (FuseAttentionRuntimeHalf(),)
+_BFLOAT = (ComputeIn16Bits(bfloat=True),)
+_INT8 = (QuantizeMatmulDynamically(),)
+
+REFORMULATIONS = (
+    Reformulation("conv-matmul", "1×1 Conv as MatMul", (WriteConvAsMatmul(),), _CONV),
+    Reformulation("matmul-gemm", "MatMul as Gemm", (WriteMatmulAsGemm(),), _PRODUCT),
+    Reformulation("transposed-gemm", "Gemm, weights transposed", _STORED, _PRODUCT),
+    Reformulation("gemm-matmul", "Gemm as MatMul + Add", (WriteGemmAsMatmul(),), _PRODUCT),
+    Reformulation("matmul-conv", "product as 1×1 Conv", (WriteMatmulAsConv(),), _PRODUCT),
+    Reformulation("fused-attention", "fused attention", (FuseAttentionRuntime(),), _ATTENTION),
+    Reformulation(
+        "fused-attention-half", "fused attention, float16", _FUSED_HALF, _ATTENTION, HALF, half=True
+    ),
+    Reformulation(
+        "scaled-product", "scale inside the product", (ScaleInsideProduct(),), _ATTENTION
+    ),
+    Reformulation("float16", "float16", (ComputeIn16Bits(),), _HEAVY, HALF, half=True),
+    Reformulation("bfloat16", "bfloat16", _BFLOAT, _HEAVY, EIGHT_BITS, half=True),
+    Reformulation("conv-int8", "int8, dynamic", (QuantizeConvDynamically(),), _CONV, EIGHT_BITS),
+    Reformulation("matmul-int8", "int8, dynamic", _INT8, _PRODUCT, EIGHT_BITS),
+    Reformulation("matmul-4-bit", "4-bit weights", (StoreWeightsIn4Bits(),), _PRODUCT, FOUR_BITS),
+)
+BY_ID = {reformulation.id: reformulation for reformulation in REFORMULATIONS}

@@ -1,1 +1,0 @@
-"""Other ways to write a block, for which the runtime has other kernels."""
