@@ -37,14 +37,16 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return seen
 
 
-def files(folder: Path, seed: int = 5) -> TraceFiles:
+def files(folder: Path, seed: int = 2) -> TraceFiles:
     """A random network and the trace of our passes over it."""
     folder.mkdir(exist_ok=True)
     model = loaded(seeded(seed, ALL_PATTERNS))
     source, trace = folder / "source.onnx", folder / "trace.zip"
     write(model.ir, source)
     model = load_path(source)
-    cursor = Cursor.at_end(optimize(model, Pipeline(tuple(p() for p in passes())), stop=Stop()))
+    cursor = Cursor.at_end(
+        optimize(model, Pipeline(tuple(p() for p in passes() if p.presets)), stop=Stop())
+    )
     assert cursor.step >= 3
     save_trace(cursor, trace, with_source=False)
     return TraceFiles(source, trace)
@@ -62,7 +64,7 @@ def test_any_order_of_steps_gives_the_same_graphs_and_one_load(
 
 
 def test_a_source_that_was_written_anew_is_loaded_anew(tmp_path: Path, loads: list[Path]) -> None:
-    graph_at(files(tmp_path, seed=7), 1)
+    graph_at(files(tmp_path, seed=11), 1)
     other = files(tmp_path, seed=9)
     assert to_bytes(graph_at(other, 1)) == to_bytes(own_graph_at(other, 1).ir)
     assert len(loads) == 3
