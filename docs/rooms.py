@@ -30,7 +30,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("gallery",),
         ("artifacts", "figures"),
         ("graphview",),
-        ("environment", "numbers", "postponed", "tasks", "verdict", "viewer", "whole"),
+        ("environment", "link", "numbers", "postponed", "tasks", "verdict", "viewer", "whole"),
     ),
     "profiling": (
         ("calibration",),
@@ -57,9 +57,6 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
 EXCEPTIONS: Mapping[tuple[Room, Room], str] = {
     ("optimizer.cost", "optimizer.memory"): "bytes alive are part of a graph's static cost",
     ("optimizer.model", "optimizer.operators"): "shapes are inferred operator by operator",
-    ("studio.workspace", "studio.cost"): "a link says what Cost is set to",
-    ("studio.workspace", "studio.memory"): "a link says what Memory is set to",
-    ("studio.workspace", "studio.variants"): "a link says what Run is set to",
 }
 """Arrows that point up and are still to be turned: from, to, and what they are there for."""
 

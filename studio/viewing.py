@@ -147,13 +147,8 @@ def changed_view(workspace: Workspace, event: Mapping[str, Any]) -> Workspace:
     """The workspace after the person has looked around."""
     step = event.get("step")
     groups = event.get("open")
-    memory = workspace.memory
-    if step != workspace.view.step:
-        memory = replace(memory, event=None)  # another graph has another film
-    return replace(
-        workspace,
-        memory=memory,
-        view=View(
+    return workspace.looking_at(
+        View(
             step=step if isinstance(step, int) else None,
             before="previous" if event.get("before") == "previous" else "source",
             select=tuple(str(i) for i in event.get("select") or ()),

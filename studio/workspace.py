@@ -7,25 +7,21 @@ a second browser start from it and show the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
-from studio.cost import link as cost_choice
-from studio.cost.link import CostChoice
 from studio.gallery import gallery
-from studio.memory import link as memory_choice
-from studio.memory.link import MemoryChoice
+from studio.link import Settings, all_settings, from_link, to_link
 from studio.recordings.shipped import place_of
-from studio.variants import link as run_choice
-from studio.variants.link import RunChoice
 
 Before = Literal["source", "previous"]
+Kind = TypeVar("Kind", bound=Settings)
 _KEY = "workspace"
 MAX_LISTED = 50
 """Selected nodes and open groups kept in a link."""
@@ -108,9 +104,7 @@ class Workspace:
         vetoed: matches that must not be applied.
         versus: the pipeline whose result is shown beside this one's.
         view: what the viewer shows.
-        choice: what the Run page is set to.
-        memory: what the Memory page is set to.
-        cost: what the Cost page is set to.
+        settings: of features, those that are not as they are at first.
         record: id of the recording that is open on the History page.
         recorded: one that comes with Passlens, or a bundle of them, open there instead.
         seq: raised whenever we, not the visitor, decide what the viewer shows.
@@ -123,9 +117,7 @@ class Workspace:
     vetoed: frozenset[Veto] = frozenset()
     versus: Versus | None = None
     view: View = field(default_factory=View)
-    choice: RunChoice = field(default_factory=RunChoice)
-    memory: MemoryChoice = field(default_factory=MemoryChoice)
-    cost: CostChoice = field(default_factory=CostChoice)
+    settings: tuple[Settings, ...] = ()
     record: int | None = None
     recorded: str = ""
     seq: int = 1
@@ -147,11 +139,25 @@ class Workspace:
             vetoed=frozenset(),
             versus=None,
             view=View(),
-            choice=self.choice.without_steps(),
-            memory=self.memory.for_another_model(),
-            cost=self.cost.for_another_trace(),
+            settings=_differing(one.for_another_model() for one in self.settings),
             seq=self.seq + 1,
         )
+
+    def of(self, kind: type[Kind]) -> Kind:
+        """What a feature is set to."""
+        return next((one for one in self.settings if isinstance(one, kind)), None) or kind()
+
+    def having(self, settings: Settings) -> Workspace:
+        """One feature set to something else."""
+        others = (one for one in self.settings if type(one) is not type(settings))
+        return replace(self, settings=_differing([*others, settings]))
+
+    def looking_at(self, view: View) -> Workspace:
+        """Another view; what a feature is set to about the graph of a step ends with the step."""
+        settings = self.settings
+        if view.step != self.view.step:
+            settings = _differing(one.for_another_step() for one in settings)
+        return replace(self, view=view, settings=settings)
 
     def showing(self, *, record: int | None = None, recorded: str = "") -> Workspace:
         """Another recording on the History page, one's own or one that comes along, or none."""
@@ -188,12 +194,14 @@ class Workspace:
     def _rewound(self, **changes: Any) -> Workspace:
         """Another pipeline has other steps: show its last one."""
         view = replace(self.view, step=None)
-        places: dict[str, Any] = {
-            "choice": self.choice.without_steps(),
-            "memory": replace(self.memory, event=None),
-            "cost": self.cost.for_another_trace(),
-        }
-        return replace(self, **changes, view=view, **places, seq=self.seq + 1)
+        settings = _differing(one.for_another_trace() for one in self.settings)
+        return replace(self, **changes, view=view, settings=settings, seq=self.seq + 1)
+
+
+def _differing(settings: Iterable[Settings]) -> tuple[Settings, ...]:
+    """Those that are not as they are at first, in a fixed order."""
+    changed = (one for one in settings if one != type(one)())
+    return tuple(sorted(changed, key=lambda one: type(one).__name__))
 
 
 def current() -> Workspace:
@@ -235,9 +243,7 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "before": view.before if view.before != "source" else "",
         "select": ",".join(view.select[:MAX_LISTED]),
         "open": "|".join(view.open[:MAX_LISTED]) if view.open else "",
-        **run_choice.to_link(workspace.choice),
-        **memory_choice.to_link(workspace.memory),
-        **cost_choice.to_link(workspace.cost),
+        **dict(item for one in workspace.settings for item in to_link(one).items()),
         "record": str(workspace.record) if workspace.record is not None else "",
         "recorded": workspace.recorded,
     }
@@ -261,9 +267,7 @@ def from_query(query: Mapping[str, str]) -> Workspace:
             select=tuple(_listed(query.get("select", "")))[:MAX_LISTED],
             open=tuple(groups.split("|"))[:MAX_LISTED] if groups else None,
         ),
-        choice=run_choice.from_link(query),
-        memory=memory_choice.from_link(query),
-        cost=cost_choice.from_link(query),
+        settings=_differing(from_link(kind, query) for kind in all_settings()),
         record=_number(query.get("record", "")),
         recorded=recorded if place_of(recorded := query.get("recorded", "")) else "",
     )

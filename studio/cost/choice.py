@@ -13,7 +13,7 @@ from studio.workspace import current, remember
 
 def chosen() -> CostChoice:
     """This session's settings."""
-    return current().cost
+    return current().of(CostChoice)
 
 
 def put(name: str, key: str) -> None:
@@ -26,4 +26,4 @@ def put(name: str, key: str) -> None:
 def take(**changes: Any) -> None:
     """Settings from now on."""
     workspace = current()
-    remember(replace(workspace, cost=replace(workspace.cost, **changes)))
+    remember(workspace.having(replace(workspace.of(CostChoice), **changes)))

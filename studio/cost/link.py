@@ -8,11 +8,11 @@ count=predicted  bar=rule  measure=45  measure_as=deployed  ablate=race  tuned=1
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from profiling.config.question import QUESTIONS, Question
+from studio.link import Settings, matching, one_of, parameter, whole
 
 Section = Literal["waterfall", "roofline", "fusion", "ablation", "break-even"]
 Count = Literal["bytes", "nodes", "flops", "predicted", "latency"]
@@ -27,13 +27,33 @@ LAST = -1
 """The last step of the trace, however many it has."""
 
 _MOST_TUNE_S = 1e9
+_LAST_STEP = 99_999_999
 _MOST_DIMS = 6
 _LARGEST_DIM = 1 << 14
 _ID = re.compile("[a-z0-9][a-z0-9-]{0,47}")
 
 
+def _seconds(text: str) -> float | None:
+    known = re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", text) is not None
+    return min(_MOST_TUNE_S, float(text)) if known else None
+
+
+def _dims(text: str) -> tuple[tuple[str, int], ...]:
+    found: dict[str, int] = {}
+    for part in text.split(",")[:_MOST_DIMS]:
+        name, _, size = part.partition(":")
+        known = _ID.fullmatch(name) and re.fullmatch("[0-9]{1,8}", size)
+        if known and 1 <= int(size) <= _LARGEST_DIM:
+            found[name] = int(size)
+    return tuple(sorted(found.items()))
+
+
+def _dims_text(dims: tuple[tuple[str, int], ...]) -> str:
+    return ",".join(f"{name}:{size}" for name, size in dims)
+
+
 @dataclass(frozen=True, slots=True)
-class CostChoice:
+class CostChoice(Settings):
     """The settings.
 
     Attributes:
@@ -51,18 +71,18 @@ class CostChoice:
         dims: sizes of a built-in example, by name; the rest as they are meant.
     """
 
-    section: Section = "waterfall"
-    count: Count = "bytes"
-    by: By = "pass"
-    seconds: int = SECONDS
-    asked: Question | Literal[""] = ""
-    race: bool = False
-    tune_s: float = 0.0
-    device: str = ""
-    step: int = LAST
-    top: int = TOP
-    chain: str = ""
-    dims: tuple[tuple[str, int], ...] = ()
+    section: Section = parameter("cost", "waterfall", one_of(SECTIONS))
+    count: Count = parameter("count", "bytes", one_of(COUNTS))
+    by: By = parameter("bar", "pass", one_of(BYS))
+    seconds: int = parameter("measure", SECONDS, whole(LEAST_SECONDS, MOST_SECONDS))
+    asked: Question | Literal[""] = parameter("measure_as", "", one_of(QUESTIONS))
+    race: bool = parameter("ablate", False, {"race": True}.get, lambda _: "race")
+    tune_s: float = parameter("tuned", 0.0, _seconds, lambda seconds: f"{seconds:g}")
+    device: str = parameter("device", "", matching(_ID))
+    step: int = parameter("at_step", LAST, whole(0, _LAST_STEP))
+    top: int = parameter("top", TOP, whole(1, MOST_TOP))
+    chain: str = parameter("chain", "", matching(_ID))
+    dims: tuple[tuple[str, int], ...] = parameter("dims", (), _dims, _dims_text)
 
     @property
     def question(self) -> Question:
@@ -74,70 +94,4 @@ class CostChoice:
         return replace(self, step=LAST, chain=self.chain if "example" in self.chain else "")
 
 
-def to_link(choice: CostChoice) -> dict[str, str]:
-    """The parameters of a link; defaults are empty."""
-    default = CostChoice()
-    texts = {
-        "cost": (choice.section, default.section),
-        "count": (choice.count, default.count),
-        "bar": (choice.by, default.by),
-        "measure": (str(choice.seconds), str(default.seconds)),
-        "measure_as": (choice.asked, default.asked),
-        "ablate": ("race" if choice.race else "", ""),
-        "tuned": (f"{choice.tune_s:g}", f"{default.tune_s:g}"),
-        "device": (choice.device, default.device),
-        "at_step": (str(choice.step), str(default.step)),
-        "top": (str(choice.top), str(default.top)),
-        "chain": (choice.chain, default.chain),
-        "dims": (",".join(f"{name}:{size}" for name, size in choice.dims), ""),
-    }
-    return {name: text if text != usual else "" for name, (text, usual) in texts.items()}
-
-
-def from_link(query: Mapping[str, str]) -> CostChoice:
-    """What a link says; what makes no sense in it is passed over."""
-    section, count, by = (query.get(name, "") for name in ("cost", "count", "bar"))
-    seconds, top = _number(query.get("measure", "")), _number(query.get("top", ""))
-    step = _number(query.get("at_step", ""))
-    return CostChoice(
-        section=section if section in SECTIONS else SECTIONS[0],
-        count=count if count in COUNTS else COUNTS[0],
-        by=by if by in BYS else BYS[0],
-        seconds=SECONDS if seconds is None else min(MOST_SECONDS, max(LEAST_SECONDS, seconds)),
-        asked=_question(query.get("measure_as", "")),
-        race=query.get("ablate", "") == "race",
-        tune_s=_seconds(query.get("tuned", "")),
-        device=_identity(query.get("device", "")),
-        step=LAST if step is None else step,
-        top=TOP if top is None else min(MOST_TOP, max(1, top)),
-        chain=_identity(query.get("chain", "")),
-        dims=_dims(query.get("dims", "")),
-    )
-
-
-def _question(text: str) -> Question | Literal[""]:
-    known: dict[str, Question] = {one: one for one in QUESTIONS}
-    return known.get(text, "")
-
-
-def _identity(text: str) -> str:
-    return text if _ID.fullmatch(text) else ""
-
-
-def _number(text: str) -> int | None:
-    return int(text) if re.fullmatch("[0-9]{1,8}", text) else None
-
-
-def _seconds(text: str) -> float:
-    known = re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", text) is not None
-    return min(_MOST_TUNE_S, float(text)) if known else 0.0
-
-
-def _dims(text: str) -> tuple[tuple[str, int], ...]:
-    found: dict[str, int] = {}
-    for part in text.split(",")[:_MOST_DIMS]:
-        name, _, size = part.partition(":")
-        number = _number(size)
-        if _ID.fullmatch(name) and number is not None and 1 <= number <= _LARGEST_DIM:
-            found[name] = number
-    return tuple(sorted(found.items()))
+SETTINGS = CostChoice

@@ -13,6 +13,7 @@ from profiling.config.question import QUESTIONS, config_for, explained
 from studio.cost.choice import put, take
 from studio.cost.link import LAST, LEAST_SECONDS, MOST_SECONDS, MOST_TOP, CostChoice
 from studio.variants.contradictions import Problem, common_problem, with_mend
+from studio.variants.link import RunChoice
 from studio.variants.options import common_options
 from studio.workspace import current
 
@@ -123,7 +124,7 @@ def _measuring(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
     question = choice.question
     segments("asked", _AS, question, label="Measure as", told=_AS_MEANS)
     common_options()
-    chosen = replace(current().choice, asked=question)
+    chosen = replace(current().of(RunChoice), asked=question)
     problem = common_problem(chosen)
     if problem is None:
         st.session_state[_LAST_SOUND] = (question, chosen.options)

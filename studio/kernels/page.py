@@ -25,7 +25,7 @@ from studio.page.parts import show_message, words
 from studio.page.recorded import show_earlier
 from studio.services import keeper, machine_groups, pool, store
 from studio.variants.entrant import Entrant
-from studio.variants.link import MOST_ENTRANTS, EntrantChoice
+from studio.variants.link import MOST_ENTRANTS, EntrantChoice, RunChoice
 from studio.variants.setting import Setting
 from studio.workspace import current, remember
 
@@ -130,7 +130,7 @@ def show_applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> N
                 "Add these options as a variant",
                 on_click=_add_variant,
                 args=(confirmation, setting.entrants.index(entrant)),
-                disabled=len(current().choice.entrants) >= MOST_ENTRANTS,
+                disabled=len(current().of(RunChoice).entrants) >= MOST_ENTRANTS,
                 key="kernels-add",
             )
         file = confirmation.file
@@ -144,11 +144,11 @@ def show_applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> N
 
 
 def _add_variant(confirmation: Confirmation, index: int) -> None:
-    choice = current().choice
+    choice = current().of(RunChoice)
     base = choice.entrants[index]
     options = {**dict(base.options), **confirmation.choice.options}
     added = EntrantChoice(base.graph, tuple(sorted(options.items())))
-    remember(replace(current(), choice=replace(choice, entrants=(*choice.entrants, added))))
+    remember(current().having(replace(choice, entrants=(*choice.entrants, added))))
 
 
 def _stem(name: str) -> str:

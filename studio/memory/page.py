@@ -17,7 +17,7 @@ from studio.memory.free_sizes import (
     say_unknown,
     with_sizes,
 )
-from studio.memory.link import SECTIONS
+from studio.memory.link import SECTIONS, MemoryChoice
 from studio.memory.map import page as lanes
 from studio.memory.map.job import MapRequest, maps_key, run_maps
 from studio.memory.orders import page as order
@@ -93,7 +93,7 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
 def setting_of(model: OpenedModel, run: OpenedRun) -> Setting:
     """What this session has chosen, as far as this run has it."""
     workspace = current()
-    choice = workspace.memory
+    choice = workspace.of(MemoryChoice)
     last: int = run.result.steps
     step = last if workspace.view.step is None else min(workspace.view.step, last)
     request = ArenaRequest(

@@ -20,7 +20,7 @@ _BESIDE = {"source": "Source", "previous": "Step before", "nothing": "Nothing"}
 def change(**changes: Any) -> None:
     """Set something of the page; the link follows."""
     workspace = current()
-    remember(replace(workspace, memory=replace(workspace.memory, **changes)))
+    remember(workspace.having(replace(workspace.of(MemoryChoice), **changes)))
 
 
 def sidebar(choice: MemoryChoice) -> None:
@@ -139,12 +139,12 @@ def _segments(
 
 def _share(*, views: bool | None = None, in_place: bool | None = None) -> None:
     workspace = current()
-    choice = workspace.memory
+    choice = workspace.of(MemoryChoice)
     shared = choice.sharing(
         views=choice.views if views is None else views,
         in_place=choice.in_place if in_place is None else in_place,
     )
-    remember(replace(workspace, memory=shared))
+    remember(workspace.having(shared))
 
 
 def _compare_with(beside: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from studio.cost.trace_costs import trace_costs
+from studio.memory.link import MemoryChoice
 from studio.memory.setting import Setting
 from studio.numbers import counted
 from studio.services import store
@@ -45,8 +46,9 @@ def go_to_step(step: int) -> None:
     """Look at another step; the viewer follows."""
     workspace = current()
     view = replace(workspace.view, step=step)
-    memory = replace(workspace.memory, moment=None, graph="", event=None)
-    remember(replace(workspace, view=view, memory=memory, seq=workspace.seq + 1))
+    memory = replace(workspace.of(MemoryChoice), moment=None, graph="", event=None)
+    moved = replace(workspace, view=view, seq=workspace.seq + 1)
+    remember(moved.having(memory))
 
 
 def _go() -> None:

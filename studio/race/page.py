@@ -18,7 +18,7 @@ from studio.race.report import show_race, show_race_cut_short, show_race_so_far
 from studio.race.sweep.job import dimensions_of
 from studio.race.sweep.page import render_sweep
 from studio.services import keeper, pool, store
-from studio.variants.link import SweepChoice
+from studio.variants.link import RunChoice, SweepChoice
 from studio.variants.problem import with_labels
 from studio.variants.setting import Setting
 from studio.workspace import current, remember
@@ -40,7 +40,7 @@ def render_section(setting: Setting) -> None:
         _no_rewrites(setting)
     if setting.chosen.left_out:
         show_message(with_labels(setting.chosen.left_out), key="left-out")
-    if dimensions and current().choice.sweep is not None:
+    if dimensions and current().of(RunChoice).sweep is not None:
         render_sweep(setting, dimensions)
     else:
         _race(setting)
@@ -105,11 +105,11 @@ def _no_rewrites(setting: Setting) -> None:
 
 def _choose_mode(dimensions: tuple[str, ...]) -> None:
     """One size, or several of them; only where the model leaves a size open."""
-    st.session_state[_MODE] = "sweep" if current().choice.sweep is not None else "race"
+    st.session_state[_MODE] = "sweep" if current().of(RunChoice).sweep is not None else "race"
 
     def pick() -> None:
         sweep = SweepChoice(dimensions[0]) if st.session_state[_MODE] == "sweep" else None
-        remember(replace(current(), choice=replace(current().choice, sweep=sweep)))
+        remember(current().having(replace(current().of(RunChoice), sweep=sweep)))
 
     st.segmented_control(
         "What to race over",

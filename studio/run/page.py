@@ -16,7 +16,7 @@ from studio.page.sections import choose_section
 from studio.race import page as race
 from studio.timeline import memory_page as memory
 from studio.timeline import page as timeline
-from studio.variants.link import SECTIONS
+from studio.variants.link import SECTIONS, RunChoice
 from studio.variants.setting import Setting
 from studio.variants.sidebar import choose
 from studio.workspace import current, remember
@@ -52,11 +52,11 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
     with st.sidebar:
         chosen, problem = choose(model, run)
     status = model.summary["statuses"]["runnable"]
-    choose_section(TITLES, current().choice.section, key="section", take=_take)
+    choose_section(TITLES, current().of(RunChoice).section, key="section", take=_take)
     if not status["ok"]:
         show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
     else:
-        choice = current().choice
+        choice = current().of(RunChoice)
         setting = Setting(model, run, chosen, float(choice.seconds), problem)
         if choice.section != "race":
             _say_question(setting)
@@ -71,4 +71,4 @@ def _say_question(setting: Setting) -> None:
 
 
 def _take(section: str) -> None:
-    remember(replace(current(), choice=replace(current().choice, section=section)))
+    remember(current().having(replace(current().of(RunChoice), section=section)))

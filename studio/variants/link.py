@@ -9,7 +9,7 @@ Each entrant is a graph and, after tildes, what it changes of the options that a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import starmap
 
@@ -17,6 +17,7 @@ from optimizer.registry import PRESETS
 from profiling.config.option import ConfigError, Value, check_value, setting_text
 from profiling.config.question import ALL_AS, As
 from profiling.config.settings import find_option
+from studio.link import Settings, one_of, parameter, whole
 
 SECTIONS = ("race", "timeline", "memory", "kernels", "capture")
 SECONDS = 10
@@ -58,63 +59,21 @@ class SweepChoice:
 DEFAULT = (EntrantChoice(SOURCE), EntrantChoice(LAST))
 
 
-@dataclass(frozen=True, slots=True)
-class RunChoice:
-    """What the Run page is set to.
-
-    Attributes:
-        section: what is looked at.
-        entrants: the baseline first.
-        seconds: of steady running, for all of them.
-        options: run-time options of all that are set, whatever the question.
-        sweep: what the race is repeated over; None for one size.
-        asked: which questions are raced.
-    """
-
-    section: str = SECTIONS[0]
-    entrants: tuple[EntrantChoice, ...] = DEFAULT
-    seconds: int = SECONDS
-    options: Options = ()
-    sweep: SweepChoice | None = None
-    asked: As = "both"
-
-    def without_steps(self) -> RunChoice:
-        """The same for a trace that has other steps."""
-        kept = tuple(entrant for entrant in self.entrants if not entrant.graph.isdecimal())
-        return replace(self, entrants=kept if len(kept) > 1 else DEFAULT, sweep=None)
+def _entrants(text: str) -> tuple[EntrantChoice, ...] | None:
+    found = [one for one in map(_entrant, text.split(",")) if one is not None]
+    return tuple(found[:MOST_ENTRANTS]) if len(found) > 1 else None
 
 
-def to_link(choice: RunChoice) -> dict[str, str]:
-    """The parameters of a link; defaults are empty."""
-    entrants = ",".join(map(_entrant_text, choice.entrants))
-    return {
-        "section": choice.section if choice.section != SECTIONS[0] else "",
-        "race": entrants if choice.entrants != DEFAULT else "",
-        "seconds": str(choice.seconds) if choice.seconds != SECONDS else "",
-        "set": ",".join(starmap(setting_text, choice.options)),
-        "sweep": _sweep_text(choice.sweep) if choice.sweep is not None else "",
-        "as": choice.asked if choice.asked != "both" else "",
-    }
+def _entrants_text(entrants: Iterable[EntrantChoice]) -> str:
+    return ",".join(map(_entrant_text, entrants))
 
 
-def from_link(query: Mapping[str, str]) -> RunChoice:
-    """What a link says; what makes no sense in it is passed over."""
-    section, seconds = query.get("section", ""), query.get("seconds", "")
-    entrants = [e for e in map(_entrant, query.get("race", "").split(",")) if e is not None]
-    bounded = re.fullmatch("[0-9]{1,3}", seconds) is not None
-    return RunChoice(
-        section=section if section in SECTIONS else SECTIONS[0],
-        entrants=tuple(entrants[:MOST_ENTRANTS]) if len(entrants) > 1 else DEFAULT,
-        seconds=min(MOST_SECONDS, max(LEAST_SECONDS, int(seconds))) if bounded else SECONDS,
-        options=_options(query.get("set", "").split(",")),
-        sweep=_sweep(query.get("sweep", "")),
-        asked=_asked(query.get("as", "")),
-    )
+def _common(text: str) -> Options:
+    return _options(text.split(","))
 
 
-def _asked(text: str) -> As:
-    known: dict[str, As] = {one: one for one in ALL_AS}
-    return known.get(text, "both")
+def _settings_text(options: Options) -> str:
+    return ",".join(starmap(setting_text, options))
 
 
 def sizes_of(text: str) -> tuple[int, ...]:
@@ -123,8 +82,8 @@ def sizes_of(text: str) -> tuple[int, ...]:
     return tuple(sorted(size for size in found if 1 <= size <= LARGEST_SIZE))[:MOST_SIZES]
 
 
-def _sweep_text(sweep: SweepChoice) -> str:
-    return f"{sweep.dimension}:{','.join(map(str, sweep.sizes))}"
+def _sweep_text(sweep: SweepChoice | None) -> str:
+    return "" if sweep is None else f"{sweep.dimension}:{','.join(map(str, sweep.sizes))}"
 
 
 def _sweep(text: str) -> SweepChoice | None:
@@ -159,3 +118,32 @@ def _value(name: str, text: str) -> Value:
         return check_value(option, int(text))
     boolean = {"true": True, "false": False} if option.type is bool else {}
     return check_value(option, boolean.get(text, text))
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoice(Settings):
+    """What the Run page is set to.
+
+    Attributes:
+        section: what is looked at.
+        entrants: the baseline first.
+        seconds: of steady running, for all of them.
+        options: run-time options of all that are set, whatever the question.
+        sweep: what the race is repeated over; None for one size.
+        asked: which questions are raced.
+    """
+
+    section: str = parameter("section", SECTIONS[0], one_of(SECTIONS))
+    entrants: tuple[EntrantChoice, ...] = parameter("race", DEFAULT, _entrants, _entrants_text)
+    seconds: int = parameter("seconds", SECONDS, whole(LEAST_SECONDS, MOST_SECONDS))
+    options: Options = parameter("set", (), _common, _settings_text)
+    sweep: SweepChoice | None = parameter("sweep", None, _sweep, _sweep_text)
+    asked: As = parameter("as", "both", one_of(ALL_AS))
+
+    def for_another_trace(self) -> RunChoice:
+        """The same for a trace that has other steps."""
+        kept = tuple(entrant for entrant in self.entrants if not entrant.graph.isdecimal())
+        return replace(self, entrants=kept if len(kept) > 1 else DEFAULT, sweep=None)
+
+
+SETTINGS = RunChoice

@@ -15,7 +15,7 @@ from profiling.config.question import QUESTIONS, SETTLED, STARTS
 from profiling.config.settings import find_option
 from studio.page.parts import words
 from studio.services import machine_groups
-from studio.variants.link import EntrantChoice, Options
+from studio.variants.link import EntrantChoice, Options, RunChoice
 from studio.workspace import current, remember
 
 GROUPS: Mapping[Group, str] = {
@@ -30,7 +30,7 @@ _OFF_HERE = "This machine cannot run it."
 def common_options() -> None:
     """The options that all variants share: a group an expander, or those that are looked for."""
     st.subheader("Options of all", anchor=False)
-    changed = dict(current().choice.options)
+    changed = dict(current().of(RunChoice).options)
     text, only_changed = _look_for(changed)
     if not text and not only_changed:
         for group, title in GROUPS.items():
@@ -68,7 +68,7 @@ def _look_for(changed: Mapping[str, Value]) -> tuple[str, bool]:
 
 
 def _reset() -> None:
-    remember(replace(current(), choice=replace(current().choice, options=())))
+    remember(current().having(replace(current().of(RunChoice), options=())))
 
 
 def _group(group: Group, title: str, changed: Mapping[str, Value]) -> None:
@@ -100,7 +100,7 @@ def why_not(group: Group) -> str:
 
 def vary(index: int, choice: EntrantChoice, put: Callable[[EntrantChoice], None]) -> None:
     """What one variant changes of the common options: each with its value, and one more."""
-    common = dict(current().choice.options)
+    common = dict(current().of(RunChoice).options)
     changed = dict(choice.options)
 
     def leave(name: str) -> None:
@@ -220,7 +220,7 @@ def choices(option: Option) -> list[str]:
 def _put_common(name: str, value: Value | None) -> None:
     """The common options with one changed; a text that cannot be is not taken."""
     option = find_option(name)
-    choice = current().choice
+    choice = current().of(RunChoice)
     kept = {other: old for other, old in choice.options if other != name}
     try:
         if value is not None and (value != option.default or name in SETTLED):
@@ -228,7 +228,7 @@ def _put_common(name: str, value: Value | None) -> None:
     except ConfigError as error:
         st.toast(words(error.message))
         return
-    remember(replace(current(), choice=replace(choice, options=_sorted(kept))))
+    remember(current().having(replace(choice, options=_sorted(kept))))
 
 
 def _sorted(values: Mapping[str, Value]) -> Options:

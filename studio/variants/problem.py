@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import streamlit as st
 
@@ -13,6 +12,7 @@ from profiling.config.option import Group, value_text
 from profiling.config.settings import find_option, read_value
 from studio.page.parts import words
 from studio.variants.contradictions import Problem, with_mend
+from studio.variants.link import RunChoice
 from studio.variants.options import why_not
 from studio.workspace import current, remember
 
@@ -72,4 +72,4 @@ def _elsewhere(mend: Changes) -> bool:
 
 def _take(problem: Problem, mend: Changes) -> None:
     workspace = current()
-    remember(replace(workspace, choice=with_mend(workspace.choice, problem, mend)))
+    remember(workspace.having(with_mend(workspace.of(RunChoice), problem, mend)))

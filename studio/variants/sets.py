@@ -19,9 +19,9 @@ def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]
         others = [p for p in PRESETS if p != workspace.preset or workspace.on or workspace.off]
         graphs = [SOURCE, LAST, *others]
         entrants = tuple(EntrantChoice(graph) for graph in graphs)
-        found["Source / last step / presets"] = replace(workspace.choice, entrants=entrants)
+        found["Source / last step / presets"] = replace(workspace.of(RunChoice), entrants=entrants)
     found["The same twice"] = replace(
-        workspace.choice, entrants=(EntrantChoice(LAST), EntrantChoice(LAST))
+        workspace.of(RunChoice), entrants=(EntrantChoice(LAST), EntrantChoice(LAST))
     )
     found["Threads 1 / 2"] = _varied(workspace, "intra_threads", 1, 2)
     found["Runtime's optimizations off / all"] = _varied(
@@ -32,7 +32,7 @@ def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]
 
 def gpu_sets(workspace: Workspace) -> dict[str, RunChoice]:
     """Those that need an NVIDIA GPU."""
-    on_gpu = {**dict(workspace.choice.options), "device": "cuda"}
+    on_gpu = {**dict(workspace.of(RunChoice).options), "device": "cuda"}
     return {
         "CUDA graph off / on": _varied(workspace, "cuda_graph", False, True, options=on_gpu),
         "TF32 off / on": _varied(workspace, "tf32", False, True, options=on_gpu),
@@ -44,6 +44,8 @@ def _varied(
 ) -> RunChoice:
     """The last step under each value of one option."""
     entrants = tuple(EntrantChoice(LAST, ((name, value),)) for value in values)
-    common = dict(workspace.choice.options) if options is None else dict(options)
+    common = dict(workspace.of(RunChoice).options) if options is None else dict(options)
     common.pop(name, None)
-    return replace(workspace.choice, entrants=entrants, options=tuple(sorted(common.items())))
+    return replace(
+        workspace.of(RunChoice), entrants=entrants, options=tuple(sorted(common.items()))
+    )

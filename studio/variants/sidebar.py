@@ -45,14 +45,14 @@ def choose(model: OpenedModel, run: OpenedRun) -> tuple[Chosen, Problem | None]:
     """
     last: int = run.result.steps
     st.subheader("Variants", anchor=False)
-    for index, choice in enumerate(current().choice.entrants):
+    for index, choice in enumerate(current().of(RunChoice).entrants):
         _row(index, choice, last=last)
     _more(last)
     _asked()
     _seconds()
     common_options()
     place = (model.key, run.key)
-    problem = problem_of(current().choice)
+    problem = problem_of(current().of(RunChoice))
     if problem is not None:
         before, chosen = st.session_state.get(_LAST_SOUND, (None, None))
         return (chosen if before == place else _mended(problem, last=last)), problem
@@ -65,7 +65,7 @@ def _mended(problem: Problem, *, last: int) -> Chosen:
     """What would be chosen with the likeliest mend; a link may arrive with a contradiction."""
     workspace = current()
     mend = problem.contradiction.mends[0]
-    sound = replace(workspace, choice=with_mend(workspace.choice, problem, mend))
+    sound = workspace.having(with_mend(workspace.of(RunChoice), problem, mend))
     return chosen_of(sound, last=last)
 
 
@@ -79,7 +79,7 @@ def chosen_of(workspace: Workspace, *, last: int) -> Chosen:
     Raises:
         Refused: options contradict each other, or the question.
     """
-    choice = workspace.choice
+    choice = workspace.of(RunChoice)
     common = dict(choice.options)
     found = ask(choice.asked, [{**common, **dict(one.options)} for one in choice.entrants])
     labels = _labels(workspace, last=last)
@@ -99,7 +99,7 @@ def _labels(workspace: Workspace, *, last: int) -> list[str]:
     """What the variants are called; the second of equal ones gets a number."""
     found: list[str] = []
     seen: Counter[str] = Counter()
-    for choice in workspace.choice.entrants:
+    for choice in workspace.of(RunChoice).entrants:
         label = label_of(choice, workspace, last=last)
         seen[label] += 1
         found.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
@@ -143,11 +143,11 @@ def _entrant(
 
 
 def _put(*entrants: EntrantChoice) -> None:
-    _keep(replace(current().choice, entrants=entrants))
+    _keep(replace(current().of(RunChoice), entrants=entrants))
 
 
 def _keep(choice: RunChoice) -> None:
-    remember(replace(current(), choice=choice))
+    remember(current().having(choice))
 
 
 def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
@@ -183,7 +183,7 @@ def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
                 type="tertiary",
                 on_click=_remove,
                 args=(index,),
-                disabled=len(workspace.choice.entrants) <= 2,
+                disabled=len(workspace.of(RunChoice).entrants) <= 2,
             )
         if is_step:
             _step(index, choice, last=last)
@@ -214,45 +214,45 @@ def _tune(index: int, choice: EntrantChoice) -> None:
             icon=":material/content_copy:",
             on_click=_duplicate,
             args=(index,),
-            disabled=len(current().choice.entrants) >= MOST_ENTRANTS,
+            disabled=len(current().of(RunChoice).entrants) >= MOST_ENTRANTS,
         )
 
 
 def _replace(index: int, entrant: EntrantChoice) -> None:
-    entrants = list(current().choice.entrants)
+    entrants = list(current().of(RunChoice).entrants)
     entrants[index] = entrant
     _put(*entrants)
 
 
 def _pick_graph(index: int, last: int) -> None:
     graph = st.session_state[f"graph-{index}"]
-    entrant = current().choice.entrants[index]
+    entrant = current().of(RunChoice).entrants[index]
     _replace(index, replace(entrant, graph=str(last // 2) if graph == _STEP else graph))
 
 
 def _pick_step(index: int) -> None:
-    entrant = current().choice.entrants[index]
+    entrant = current().of(RunChoice).entrants[index]
     _replace(index, replace(entrant, graph=str(st.session_state[f"step-{index}"])))
 
 
 def _remove(index: int) -> None:
-    entrants = current().choice.entrants
+    entrants = current().of(RunChoice).entrants
     _put(*entrants[:index], *entrants[index + 1 :])
 
 
 def _duplicate(index: int) -> None:
-    entrants = current().choice.entrants
+    entrants = current().of(RunChoice).entrants
     _put(*entrants[: index + 1], entrants[index], *entrants[index + 1 :])
 
 
 def _more(last: int) -> None:
     """One more variant, or a whole set of them."""
-    full = len(current().choice.entrants) >= MOST_ENTRANTS
+    full = len(current().of(RunChoice).entrants) >= MOST_ENTRANTS
     with st.container(horizontal=True, gap="small", key="more-variants"):
         st.button(
             "Add",
             icon=":material/add:",
-            on_click=lambda: _put(*current().choice.entrants, EntrantChoice()),
+            on_click=lambda: _put(*current().of(RunChoice).entrants, EntrantChoice()),
             disabled=full,
             help=f"At most {MOST_ENTRANTS}." if full else None,
         )
@@ -265,26 +265,26 @@ _ASKED: Mapping[As, str] = {"both": "Both", "deployed": "Deployed", "bare": "Bar
 
 
 def _asked() -> None:
-    st.session_state["asked"] = current().choice.asked
+    st.session_state["asked"] = current().of(RunChoice).asked
     st.segmented_control(
         "Race as",
         list(_ASKED),
         format_func=_ASKED.__getitem__,
         key="asked",
-        on_change=lambda: _keep(replace(current().choice, asked=st.session_state["asked"])),
+        on_change=lambda: _keep(replace(current().of(RunChoice), asked=st.session_state["asked"])),
         required=True,
         help=explained([config_for(question, {})] for question in QUESTIONS),
     )
 
 
 def _seconds() -> None:
-    st.session_state["seconds"] = current().choice.seconds
+    st.session_state["seconds"] = current().of(RunChoice).seconds
     st.slider(
         "Seconds of steady running, at most",
         LEAST_SECONDS,
         MOST_SECONDS,
         key="seconds",
         on_change=lambda: _keep(
-            replace(current().choice, seconds=int(st.session_state["seconds"]))
+            replace(current().of(RunChoice), seconds=int(st.session_state["seconds"]))
         ),
     )

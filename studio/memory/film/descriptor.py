@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.memory.film.job import film_url
+from studio.memory.link import MemoryChoice
 from studio.memory.request import ArenaRequest
 from studio.viewing import Descriptor, graph_address, open_groups, steps_address
 from studio.workspace import Workspace
@@ -20,7 +21,7 @@ def film_descriptor(
         "steps": steps_address(model, run) if request.step else None,
         "film": {"key": key, "url": film_url(model, run, request, key)},
         "step": request.step,
-        "event": workspace.memory.event,
+        "event": workspace.of(MemoryChoice).event,
         "select": [],
         "open": open_groups(workspace.view),
     }

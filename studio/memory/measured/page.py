@@ -17,6 +17,7 @@ from studio.page.figure import show_twin
 from studio.page.launch import launch
 from studio.page.parts import go_to, show_message, words
 from studio.services import pool, store, tasks
+from studio.variants.link import RunChoice
 from studio.workspace import current, remember
 
 MEASURED, BLOCK, HELD = "#7a4fc0", "#7a4fc0", "#a05a94"
@@ -73,7 +74,7 @@ def offer(setting: Setting, drawn: ArenaMap) -> None:
         icon=":material/arrow_forward:",
     ):
         workspace = current()
-        remember(replace(workspace, choice=replace(workspace.choice, section="memory")))
+        remember(workspace.having(replace(workspace.of(RunChoice), section="memory")))
         go_to("run")
 
 

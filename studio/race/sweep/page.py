@@ -29,7 +29,7 @@ from studio.race.sweep.job import (
     sweep_key,
 )
 from studio.services import keeper, pool, store
-from studio.variants.link import MOST_SIZES, SweepChoice, sizes_of
+from studio.variants.link import MOST_SIZES, RunChoice, SweepChoice, sizes_of
 from studio.variants.setting import Setting
 from studio.workspace import current, remember
 
@@ -61,7 +61,7 @@ def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
 
 
 def _choose(dimensions: tuple[str, ...]) -> SweepChoice:
-    chosen = current().choice.sweep or SweepChoice(dimensions[0])
+    chosen = current().of(RunChoice).sweep or SweepChoice(dimensions[0])
     if chosen.dimension not in dimensions:
         chosen = replace(chosen, dimension=dimensions[0])
 
@@ -69,7 +69,7 @@ def _choose(dimensions: tuple[str, ...]) -> SweepChoice:
         state = st.session_state
         sizes = sizes_of(state["sweep-sizes"]) or chosen.sizes
         sweep = SweepChoice(state["sweep-dimension"], sizes)
-        remember(replace(current(), choice=replace(current().choice, sweep=sweep)))
+        remember(current().having(replace(current().of(RunChoice), sweep=sweep)))
 
     st.session_state["sweep-dimension"] = chosen.dimension
     st.session_state["sweep-sizes"] = ", ".join(map(str, chosen.sizes))

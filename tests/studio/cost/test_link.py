@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studio.cost.link import LAST, CostChoice, from_link, to_link
+from studio.cost.link import LAST, CostChoice
+from studio.link import from_link, to_link
 from studio.workspace import Workspace, from_query, to_query
 
 FULL = CostChoice(
@@ -25,7 +26,7 @@ FULL = CostChoice(
 
 @pytest.mark.parametrize("choice", [CostChoice(), FULL])
 def test_a_link_brings_the_choice_back(choice: CostChoice) -> None:
-    assert from_query(to_query(Workspace(cost=choice))).cost == choice
+    assert from_query(to_query(Workspace().having(choice))).of(CostChoice) == choice
 
 
 def test_a_default_choice_adds_nothing_to_the_link() -> None:
@@ -44,7 +45,7 @@ def test_a_default_choice_adds_nothing_to_the_link() -> None:
     ],
 )
 def test_nonsense_in_a_link_is_passed_over(query: dict[str, str]) -> None:
-    assert from_link(query) == CostChoice()
+    assert from_link(CostChoice, query) == CostChoice()
 
 
 def test_a_break_even_is_about_deployment_and_a_waterfall_about_the_file_unless_chosen() -> None:
@@ -55,12 +56,12 @@ def test_a_break_even_is_about_deployment_and_a_waterfall_about_the_file_unless_
 
 
 def test_numbers_beyond_their_limits_are_held_to_them() -> None:
-    found = from_link({"measure": "999", "top": "5000"})
+    found = from_link(CostChoice, {"measure": "999", "top": "5000"})
     assert (found.seconds, found.top) == (120, 40)
 
 
 def test_another_model_keeps_section_and_device_but_no_step_and_no_chain_of_the_old_one() -> None:
-    there = Workspace(cost=CostChoice(section="roofline", device="h200", step=3, chain="abc"))
-    cost = there.with_model("tour").cost
+    there = Workspace().having(CostChoice(section="roofline", device="h200", step=3, chain="abc"))
+    cost = there.with_model("tour").of(CostChoice)
     assert (cost.section, cost.device, cost.step, cost.chain) == ("roofline", "h200", LAST, "")
-    assert Workspace(cost=FULL).with_model("tour").cost.chain == "example-conv"
+    assert Workspace().having(FULL).with_model("tour").of(CostChoice).chain == "example-conv"

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from studio.memory.link import MemoryChoice, from_link, to_link
+from studio.link import from_link, to_link
+from studio.memory.link import MemoryChoice
+from studio.variants.link import RunChoice
 from studio.viewing import changed_view
 from studio.workspace import View, Workspace, from_query, to_query
 
@@ -22,7 +24,7 @@ from studio.workspace import View, Workspace, from_query, to_query
     ],
 )
 def test_a_link_brings_the_choice_back(choice: MemoryChoice) -> None:
-    assert from_link(to_link(choice)) == choice
+    assert from_link(type(choice), to_link(choice)) == choice
 
 
 def test_a_default_choice_adds_nothing_to_the_link() -> None:
@@ -45,11 +47,11 @@ def test_a_default_choice_adds_nothing_to_the_link() -> None:
     ],
 )
 def test_what_makes_no_sense_in_a_link_is_passed_over(query: dict[str, str]) -> None:
-    assert from_link(query) == MemoryChoice()
+    assert from_link(MemoryChoice, query) == MemoryChoice()
 
 
 def test_too_much_time_is_cut_to_what_is_allowed() -> None:
-    assert from_link({"search": "9999"}).seconds == 60
+    assert from_link(MemoryChoice, {"search": "9999"}).seconds == 60
 
 
 @pytest.mark.parametrize(
@@ -70,21 +72,24 @@ def test_two_switches_say_who_shares_memory(views: bool, in_place: bool, share: 
 def test_another_model_has_other_dimensions_and_bodies() -> None:
     before = MemoryChoice(section="order", planner="exact", sizes=(("n", 2),), moment=4, graph="g1")
     before = replace(before, event=40)
-    workspace = Workspace(memory=before).with_model("bert")
-    assert workspace.memory == MemoryChoice(section="order", planner="exact")
+    workspace = Workspace().having(before).with_model("bert")
+    assert workspace.of(MemoryChoice) == MemoryChoice(section="order", planner="exact")
 
 
 def test_another_graph_has_another_film() -> None:
-    workspace = Workspace(view=View(step=3), memory=MemoryChoice(section="film", event=40))
+    workspace = Workspace(view=View(step=3)).having(MemoryChoice(section="film", event=40))
     looked_on = {"step": 3, "select": ["n1"]}
-    assert changed_view(workspace, looked_on).memory.event == 40
+    assert changed_view(workspace, looked_on).of(MemoryChoice).event == 40
     film = MemoryChoice(section="film")
-    assert changed_view(workspace, {**looked_on, "step": 4}).memory == film
-    assert workspace.with_preset("runtime").memory == film
+    assert changed_view(workspace, {**looked_on, "step": 4}).of(MemoryChoice) == film
+    assert workspace.with_preset("runtime").of(MemoryChoice) == film
 
 
 def test_the_page_and_the_run_page_keep_their_sections_apart() -> None:
     query = {"section": "timeline", "memory": "order", "step": "3"}
     workspace = from_query(query)
-    assert (workspace.choice.section, workspace.memory.section) == ("timeline", "order")
+    assert (workspace.of(RunChoice).section, workspace.of(MemoryChoice).section) == (
+        "timeline",
+        "order",
+    )
     assert {**to_query(workspace)}.items() >= query.items()

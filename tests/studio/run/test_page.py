@@ -10,6 +10,7 @@ import pytest
 from profiling.config import RunConfig, options
 from profiling.config.option import ConfigError, check_value
 from profiling.config.question import ALL_AS
+from studio.link import from_link, to_link
 from studio.variants.entrant import LAST as LAST_STEP
 from studio.variants.entrant import Entrant
 from studio.variants.link import (
@@ -19,9 +20,7 @@ from studio.variants.link import (
     EntrantChoice,
     RunChoice,
     SweepChoice,
-    from_link,
     sizes_of,
-    to_link,
 )
 from studio.variants.options import other_value
 from studio.variants.problem import with_labels
@@ -36,7 +35,7 @@ def entrants_of(workspace: Workspace, *, last: int) -> tuple[Entrant, ...]:
 
 
 def chosen(*entrants: EntrantChoice, **workspace: Any) -> Workspace:
-    return Workspace(choice=RunChoice(entrants=entrants), **workspace)
+    return Workspace(**workspace).having(RunChoice(entrants=entrants))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def chosen(*entrants: EntrantChoice, **workspace: Any) -> Workspace:
     ],
 )
 def test_a_link_brings_the_choice_back(choice: RunChoice) -> None:
-    assert from_link(to_link(choice)) == choice
+    assert from_link(RunChoice, to_link(choice)) == choice
 
 
 def test_a_default_choice_adds_nothing_to_the_link() -> None:
@@ -78,25 +77,27 @@ def test_a_default_choice_adds_nothing_to_the_link() -> None:
     ],
 )
 def test_nonsense_in_a_link_is_passed_over(query: dict[str, str]) -> None:
-    assert from_link(query) == RunChoice()
+    assert from_link(RunChoice, query) == RunChoice()
 
 
 def test_what_makes_sense_beside_nonsense_is_kept() -> None:
-    found = from_link({"race": "source,what,last~spinning=true~tempo=9,12", "seconds": "999"})
+    found = from_link(
+        RunChoice, {"race": "source,what,last~spinning=true~tempo=9,12", "seconds": "999"}
+    )
     assert [entrant.graph for entrant in found.entrants] == [SOURCE, LAST, "12"]
     assert found.entrants[1].options == (("spinning", True),)
     assert found.seconds == 120
 
 
 def test_a_link_races_six_variants_at_most() -> None:
-    assert len(from_link({"race": ",".join(["source"] * 9)}).entrants) == 6
+    assert len(from_link(RunChoice, {"race": ",".join(["source"] * 9)}).entrants) == 6
 
 
 def test_other_rewrites_leave_no_steps_of_the_old_trace() -> None:
     choice = RunChoice(entrants=(EntrantChoice("3"), EntrantChoice(SOURCE), EntrantChoice("9")))
-    assert choice.without_steps().entrants == DEFAULT
+    assert choice.for_another_trace().entrants == DEFAULT
     kept = RunChoice(entrants=(*DEFAULT, EntrantChoice("9")), sweep=SweepChoice("batch"))
-    assert kept.without_steps() == RunChoice()
+    assert kept.for_another_trace() == RunChoice()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_a_step_beyond_the_trace_is_its_last_one() -> None:
 def test_a_variant_changes_the_common_options_for_itself_alone() -> None:
     varied = EntrantChoice(LAST, (("intra_threads", 1),))
     choice = RunChoice(entrants=(EntrantChoice(LAST), varied), options=(("intra_threads", 2),))
-    configs = [entrant.config for entrant in entrants_of(Workspace(choice=choice), last=5)]
+    configs = [entrant.config for entrant in entrants_of(Workspace().having(choice), last=5)]
     assert [config.intra_threads for config in configs] == [2, 1]
 
 
@@ -158,7 +159,7 @@ def test_options_of_one_variant_that_contradict_the_common_ones_are_refused() ->
     )
     for asked in ALL_AS:
         with pytest.raises(ConfigError, match="spin"):
-            entrants_of(Workspace(choice=replace(choice, asked=asked)), last=5)
+            entrants_of(Workspace().having(replace(choice, asked=asked)), last=5)
 
 
 def test_both_questions_are_asked_of_the_same_variants() -> None:
@@ -195,14 +196,14 @@ def test_every_set_is_a_race_that_can_be_run(has_rewrites: bool) -> None:
     sets = sets_of(Workspace(), has_rewrites=has_rewrites)
     assert ("Source / last step / presets" in sets) == has_rewrites
     for choice in sets.values():
-        entrants = entrants_of(Workspace(choice=choice), last=20 if has_rewrites else 0)
+        entrants = entrants_of(Workspace().having(choice), last=20 if has_rewrites else 0)
         assert 2 <= len(entrants) <= 6
         assert len({entrant.label for entrant in entrants}) == len(entrants)
 
 
 def test_the_sets_for_a_gpu_run_there_and_differ_in_one_option() -> None:
     for choice in gpu_sets(Workspace()).values():
-        off, on = entrants_of(Workspace(choice=choice), last=9)
+        off, on = entrants_of(Workspace().having(choice), last=9)
         assert off.config.device == on.config.device == "cuda"
         assert len(off.config.changed().items() ^ on.config.changed().items()) == 1
         assert off.label != on.label
@@ -210,5 +211,5 @@ def test_the_sets_for_a_gpu_run_there_and_differ_in_one_option() -> None:
 
 def test_the_first_set_races_source_default_and_runtime() -> None:
     choice = sets_of(Workspace(), has_rewrites=True)["Source / last step / presets"]
-    labels = [entrant.label for entrant in entrants_of(Workspace(choice=choice), last=9)]
+    labels = [entrant.label for entrant in entrants_of(Workspace().having(choice), last=9)]
     assert labels == ["source", "default preset", "runtime preset"]

@@ -83,12 +83,12 @@ def test_an_option_set_to_what_it_would_be_stays_set_by_a_mend() -> None:
 @pytest.mark.parametrize("choice", [COMMON, OWN, BETWEEN, SEVERAL, NOT_BARE, NOT_DEPLOYED])
 def test_every_mend_leaves_a_choice_that_can_be_run(choice: RunChoice) -> None:
     with pytest.raises(Contradictory):
-        chosen_of(Workspace(choice=choice), last=9)
+        chosen_of(Workspace().having(choice), last=9)
     found = problem(choice)
     for mend in found.contradiction.mends:
         sound = with_mend(choice, found, mend)
         assert problem_of(sound) is None
-        (entrants,) = chosen_of(Workspace(choice=sound), last=9).asked[:1]
+        (entrants,) = chosen_of(Workspace().having(sound), last=9).asked[:1]
         assert len(entrants) == len(choice.entrants)
 
 
