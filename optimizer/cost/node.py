@@ -7,23 +7,18 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.cost.formulas import FORMULAS, Operation, per_element
 from optimizer.cost.sizes import Sizes
 from optimizer.model.constants import constant_of
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
+from optimizer.operators.call import Call
+from optimizer.operators.catalogue import CATALOGUE, STANDARD, operator_of
+from optimizer.operators.flops.elements import per_element
+from optimizer.operators.operator import OperatorClass
 
 VIEWS = frozenset(
-    {"Constant", "Dropout", "Flatten", "Identity", "Reshape", "Shape", "Size", "Squeeze",
-     "Unsqueeze"}
-)  # fmt: skip
+    name for (domain, name), op in CATALOGUE.items() if op.result != "new" and not domain
+)
 """Operators that give their input another shape or look at it, without touching the data."""
-
-CONTROL = frozenset({"If", "Loop", "Scan"})
-"""Operators whose bodies are counted instead."""
-
-_PICKING = frozenset({"Gather", "GatherElements", "GatherND", "Slice", "Split"})
-STANDARD = frozenset({"", "ai.onnx"})
-"""Names of the domain of ONNX itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +57,12 @@ def node_cost(node: ir.Node, sizes: Sizes | None = None) -> Cost | None:
 
     Views and control flow cost nothing; Gather, Slice and Split read only what they produce.
     """
-    standard = node.domain in STANDARD
-    if is_view(node) or (standard and node.op_type in CONTROL):
+    operator = operator_of(node)
+    if is_view(node) or (operator is not None and operator.kind == OperatorClass.CONTROL):
         return Cost()
-    formula = FORMULAS.get(("" if standard else node.domain, node.op_type))
+    formula = None if operator is None else operator.flops
     if formula is None:
-        if not standard:
+        if node.domain not in STANDARD:
             return None
         formula = per_element
     sizes = sizes or Sizes()
@@ -75,11 +70,11 @@ def node_cost(node: ir.Node, sizes: Sizes | None = None) -> Cost | None:
     read = _total(sizes, dict.fromkeys(value for value in node.inputs if value is not None))
     if written is None or read is None:
         return None
-    flops = formula(Operation(node, sizes))
+    flops = formula(Call(node, sizes.fact))
     if flops is None:
         return None
     weights = _weights(node)
-    if standard and node.op_type in _PICKING:
+    if operator is not None and operator.picks:
         read = min(read, written)
         weights = min(weights, read)
     return Cost(flops, read, written, weights)

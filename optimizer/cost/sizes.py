@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from optimizer.model.dimension import TooComplex
 from optimizer.model.dimension_text import parse
+from optimizer.operators.call import Fact
 
 BATCH = 1
 OTHER = 128
@@ -51,6 +52,10 @@ class Sizes:
         dims = tuple(dim if isinstance(dim, int) else self._size(dim.value) for dim in value.shape)
         numbers = tuple(dim for dim in dims if dim is not None and dim >= 0)
         return numbers if len(numbers) == len(dims) else None
+
+    def fact(self, value: ir.Value) -> Fact:
+        """Element type and shape, the shape in numbers."""
+        return Fact(value.dtype, self.shape(value))
 
     def elements(self, value: ir.Value | None) -> int | None:
         """How many elements a tensor has."""

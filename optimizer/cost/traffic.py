@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, PRODUCTS, OperatorClass
+from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
 from optimizer.cost.node import VIEWS, Cost
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.widths import is_aliased
 from optimizer.model.constants import constant_of
+from optimizer.operators.catalogue import operator_of
 
 
 def packing_s(node: ir.Node, kind: OperatorClass, sizes: Sizes, device: DeviceProfile) -> float:
@@ -102,7 +103,8 @@ def _reads_a_product(node: ir.Node) -> bool:
         maker = None if value is None else value.producer()
         while maker is not None and maker.op_type in VIEWS and maker.inputs and maker.inputs[0]:
             maker = maker.inputs[0].producer()
-        if maker is not None and maker.op_type in PRODUCTS:
+        operator = None if maker is None else operator_of(maker)
+        if operator is not None and operator.product:
             return True
     return False
 

@@ -7,8 +7,9 @@ from math import prod
 
 import onnx_ir as ir
 
-from optimizer.cost.classes import OperatorClass, axes_in_order
+from optimizer.cost.classes import OperatorClass
 from optimizer.cost.sizes import Sizes
+from optimizer.operators.classes import axes_in_order
 
 _ALIASING_BYTES = 4096
 """Lines this far apart share a set of a first-level cache; so it is on all current processors."""
@@ -36,9 +37,14 @@ def is_aliased(node: ir.Node, sizes: Sizes) -> bool:
     shape = sizes.shape(node.inputs[0])
     if shape is None:
         return False
-    order = axes_in_order(node, shape)
+    order = _axes_in_order(node, shape)
     rows = (shape[axis] * _item_bytes(node) for axis in (order[-1], max(order))) if order else ()
     return any(row % _ALIASING_BYTES == 0 for row in rows)
+
+
+def _axes_in_order(node: ir.Node, shape: tuple[int, ...]) -> list[int]:
+    given = node.attributes.get("perm")
+    return axes_in_order(range(len(shape))[::-1] if given is None else given.as_ints(), shape)
 
 
 def _filters(node: ir.Node, sizes: Sizes) -> float | None:
@@ -107,7 +113,7 @@ def _run_of_transpose(node: ir.Node, sizes: Sizes) -> float | None:
     shape = sizes.shape(node.inputs[0])
     if shape is None:
         return None
-    moving = axes_in_order(node, shape)
+    moving = _axes_in_order(node, shape)
     standing = sorted(moving)
     run = 1
     while moving and moving[-1] == standing[-1]:

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from optimizer.operators import CONTENT_RULES
+from optimizer.operators.catalogue import CATALOGUE
 
 MOST_NODES = 256
 """Nodes that one rewrite claims; what is beyond them is removed as dead."""
 
-BOOKKEEPING = frozenset(name for domain, name in CONTENT_RULES if not domain) - {"Constant"}
+BOOKKEEPING = frozenset(
+    name for (domain, name), op in CATALOGUE.items() if op.contents and not domain
+) - {"Constant"}
 """Operators that compute on sizes."""
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.folding.application import (
-    Application,
-    Array,
-    Attribute,
-    NotFoldable,
-    data_inputs,
-)
-from optimizer.folding.operators import OPERATORS
 from optimizer.numbers import bytes_text
+from optimizer.operators.call import UNKNOWN, Array, Call, Fact, NotFoldable
+from optimizer.operators.catalogue import CATALOGUE, standard
+
+FOLDED = tuple(name for (domain, name), op in CATALOGUE.items() if op.kernel and not domain)
+"""Operators that are folded.
+
+Left out on purpose: what draws random numbers, control flow, convolutions and resampling (slow, and
+never constant in practice), and DequantizeLinear, whose folding would undo a model's compression.
+"""
 
 _PLAIN = "biuf"
 """numpy kinds every kernel may compute with: bool, integers, floats."""
@@ -34,6 +35,12 @@ class Blocked(Exception):
         super().__init__(reason)
         self.node = node
         self.others = others
+
+
+def data_inputs(node: ir.Node) -> Sequence[ir.Value | None]:
+    """The inputs whose elements matter; of CastLike's second input only the type does."""
+    typed = node.op_type == "CastLike" and node.outputs[0].dtype is not None
+    return node.inputs[:1] if typed else node.inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +62,11 @@ class Evaluator:
 
     Attributes:
         constant: gives the data of a constant value.
-        attribute: see `Attribute`.
         opset: version of the default operator set.
         largest_bytes: bound for every result, intermediate ones included.
     """
 
     constant: Callable[[ir.Value], ir.TensorProtocol | None]
-    attribute: Attribute
     opset: int
     largest_bytes: int
 
@@ -102,14 +107,16 @@ class Evaluator:
             raise Blocked(node, f"{node.op_type} was left unfolded: {text}.") from error
 
     def _compute(self, node: ir.Node, known: dict[ir.Value, Array]) -> tuple[Array, ...]:
-        inputs = [None if v is None else self._input(v, known) for v in data_inputs(node)]
-        operator = OPERATORS[node.op_type]
-        if not operator.exotic and any(
-            a is not None and a.dtype.kind not in _PLAIN for a in inputs
-        ):
+        data = {v: self._input(v, known) for v in data_inputs(node) if v is not None}
+        operator = standard(node)
+        if operator is None or operator.size is None or operator.kernel is None:
+            raise NotFoldable("nobody said how it is computed")
+        arrays = data.values()
+        if not operator.any_type and any(array.dtype.kind not in _PLAIN for array in arrays):
             raise NotFoldable("the element type is left to the runtime")
-        call = Application(node, inputs, self.opset, self.attribute)
-        self._check_size(node, operator.size(call), inputs)
+        facts = {value: Fact(array=array) for value, array in data.items()}
+        call = Call(node, lambda value: facts.get(value, UNKNOWN), opset=self.opset)
+        self._check_size(node, operator.size(call), arrays)
         return operator.kernel(call)
 
     def _input(self, value: ir.Value, known: dict[ir.Value, Array]) -> Array:
@@ -121,11 +128,11 @@ class Evaluator:
             raise NotFoldable("text is left to the runtime")
         return tensor.numpy()
 
-    def _check_size(self, node: ir.Node, elements: int, inputs: list[Array | None]) -> None:
+    def _check_size(self, node: ir.Node, elements: int, inputs: Iterable[Array]) -> None:
         dtype = node.outputs[0].dtype
         width = dtype.itemsize if dtype is not None and dtype != ir.DataType.STRING else 8
         needed = max(elements, 0) * width
-        given = max((a.nbytes for a in inputs if a is not None), default=0)
+        given = max((array.nbytes for array in inputs), default=0)
         if needed > max(self.largest_bytes, given):
             raise NotFoldable(
                 f"its result needs {bytes_text(needed)} (limit {bytes_text(self.largest_bytes)})"

@@ -15,7 +15,7 @@ import onnx_ir as ir
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.program import NOTHING, Operation, Program, Tensor
 from optimizer.model.graph import ID, Model, bodies, node_id, walk_graphs, walk_nodes
-from optimizer.verify.randomness import is_random
+from optimizer.operators.catalogue import is_random
 
 Copy = tuple[str, str]
 """Ids of a node, and of the node just before which it runs again."""

@@ -15,7 +15,7 @@ import onnx_ir as ir
 from optimizer.memory.sharing import looks_at, may_write_over
 from optimizer.memory.sizes import Measure
 from optimizer.model.graph import ID, bodies, is_constant_node
-from optimizer.verify.randomness import is_random
+from optimizer.operators.catalogue import is_random
 
 Role = Literal["made", "input", "output"]
 NOTHING = -1

@@ -8,35 +8,17 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.folding.elementwise import UNARY
-from optimizer.verify.randomness import is_random
+from optimizer.operators.catalogue import is_random, operator_of
 
-_STANDARD = frozenset({"", "ai.onnx"})
 _UNSIZED = frozenset({ir.DataType.STRING, ir.DataType.UNDEFINED})
-_VIEWS = frozenset({"Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
-_FIRST = UNARY | {
-    "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BatchNormalization", "BitCast",
-    "BitwiseNot", "CastLike", "Celu", "Clip", "Cos", "Cosh", "IsInf", "IsNaN", "Mish", "Shrink",
-    "Sin", "Sinh", "Softsign", "Swish", "Tan", "ThresholdedRelu",
-}  # fmt: skip
-_ROWS = frozenset({"LogSoftmax", "Softmax"})
-"""A result depends on its row alone, and kernels have read a row before they write it."""
-
-_FIRST_CONTRIB = frozenset({"BiasGelu", "FastGelu", "Gelu", "QuickGelu"})
-_ANY = frozenset(
-    {
-        "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal",
-        "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul",
-        "Or", "PRelu", "Pow", "Sub", "Sum", "Where", "Xor",
-    }
-)  # fmt: skip
 
 
 def looks_at(node: ir.Node) -> ir.Value | None:
     """The input whose bytes are the first output, unchanged; None where they are new."""
-    if node.op_type not in _VIEWS or node.domain not in _STANDARD or not node.inputs:
+    operator = operator_of(node)
+    if operator is None or operator.result != "view" or not node.inputs or is_random(node):
         return None
-    return None if node.op_type == "Dropout" and _trains(node) else node.inputs[0]
+    return node.inputs[0]
 
 
 def may_write_over(node: ir.Node) -> list[ir.Value]:
@@ -48,16 +30,13 @@ def may_write_over(node: ir.Node) -> list[ir.Value]:
     """
     if not node.inputs or not node.outputs:
         return []
-    if node.domain in _STANDARD:
-        if node.op_type in _ANY:
-            return [value for value in node.inputs if value is not None and _as_wide(node, value)]
-        fitting = node.op_type in _ROWS or (
-            node.op_type in _FIRST and (node.op_type != "BatchNormalization" or _infers(node))
-        )
-    else:
-        fitting = node.domain == "com.microsoft" and node.op_type in _FIRST_CONTRIB
-    first = node.inputs[0]
-    return [first] if fitting and first is not None and _as_wide(node, first) else []
+    operator = operator_of(node)
+    if operator is None or operator.overwrites == "nothing":
+        return []
+    if operator.name == "BatchNormalization" and not _infers(node):
+        return []
+    candidates = node.inputs if operator.overwrites == "any" else node.inputs[:1]
+    return [value for value in candidates if value is not None and _as_wide(node, value)]
 
 
 def _as_wide(node: ir.Node, value: ir.Value) -> bool:
@@ -65,13 +44,6 @@ def _as_wide(node: ir.Node, value: ir.Value) -> bool:
     if read is None or made is None or not _UNSIZED.isdisjoint((read, made)):
         return False
     return read == made or read.bitwidth == made.bitwidth
-
-
-def _trains(node: ir.Node) -> bool:
-    """Whether a Dropout drops anything; before opset 7 it says `is_test` where it does not."""
-    old = node.graph is not None and node.graph.opset_imports.get("", 7) < 7
-    test = node.attributes.get("is_test")
-    return is_random(node) or (old and (test is None or not test.as_int()))
 
 
 def _infers(node: ir.Node) -> bool:

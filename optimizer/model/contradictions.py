@@ -7,7 +7,6 @@ through the simplest operators. Where anything is unknown, nothing is claimed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 
 from onnx import (
     AttributeProto,
@@ -19,26 +18,31 @@ from onnx import (
 )
 
 from optimizer.errors import InvalidGraph, quoted
+from optimizer.model.dimension import Dimension
 from optimizer.model.nesting import bodies_below
-from optimizer.model.operands import Dim, Known, Shape, check_operands
+from optimizer.model.operands import Known, Shape, check_operands
 from optimizer.model.report import Place, Report
 from optimizer.model.signatures import ALIAS, Formal, Signature, signature
 from optimizer.model.tensors import type_name
+from optimizer.operators.broadcasting import broadcast, like_first
+from optimizer.operators.call import Contradiction
+from optimizer.operators.catalogue import CATALOGUE
+from optimizer.operators.elementwise import binary, comparison, predicate
+from optimizer.operators.operator import TypeRule
+from optimizer.operators.products import matmul, matmul_shape
 
-_KEEPS_SHAPE = """
-    Abs Acos Asin Atan BatchNormalization Cast Ceil Celu Clip Cos Dropout Elu Erf Exp Floor Gelu
-    HardSigmoid HardSwish Identity LayerNormalization LeakyRelu Log LogSoftmax Mish Neg Not
-    Reciprocal Relu Round Selu Sigmoid Sign Sin Softmax Softplus Softsign Sqrt Tan Tanh
-"""
-_UNARY = frozenset(_KEEPS_SHAPE.split())
-_BROADCASTS = {"Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"}
-_BROADCASTS_SINCE = 7
 _TYPES = {
     f"tensor({name.lower()})": value
     for name, value in TensorProto.DataType.items()
     if value != TensorProto.UNDEFINED
 }
 _TYPE_TEXTS = {value: text for text, value in _TYPES.items()}
+_RULES = {name: op.types for (domain, name), op in CATALOGUE.items() if not domain}
+_ONE_SHAPE = frozenset({like_first, predicate})
+_TWO_SHAPES = frozenset({binary, comparison})
+_KEEP_FIRST = frozenset({"BatchNormalization", "Cast", "Dropout", "LayerNormalization"})
+"""Operators whose rules look at more, while their first output is shaped like the first input."""
+_BROADCASTS_SINCE = 7
 _EXPORT_AGAIN = "Export the model again."
 
 
@@ -157,39 +161,33 @@ def _shape_problem(node: NodeProto, known: Known, opset: int) -> str:
     shapes = [known.shapes.get(name) for name in node.input]
     if not node.output or not shapes or shapes[0] is None:
         return ""
-    operator = node.op_type
-    if operator in _UNARY:
+    rule = _RULES.get(node.op_type)
+    if rule in _ONE_SHAPE or node.op_type in _KEEP_FIRST:
         known.shapes[node.output[0]] = shapes[0]
         return ""
     if len(shapes) < 2 or shapes[1] is None:
         return ""
-    left, right = shapes[0], shapes[1]
-    if operator in _BROADCASTS and opset >= _BROADCASTS_SINCE:
-        result = _broadcast(left, right)
-        if result is None:
-            return f"The shapes {_text(left)} and {_text(right)} cannot be broadcast together."
-        known.shapes[node.output[0]] = result
-    elif operator == "MatMul" and left and right:
-        inner = right[0] if len(right) == 1 else right[-2]
-        if left[-1] is not None and inner is not None and left[-1] != inner:
-            return f"The shapes {_text(left)} and {_text(right)} cannot be multiplied."
-        if len(left) == len(right) == 2:
-            known.shapes[node.output[0]] = (left[0], right[-1])
+    try:
+        result = _of_two(rule, shapes[0], shapes[1], opset)
+    except Contradiction as error:
+        left, right = _text(shapes[0]), _text(shapes[1])
+        return f"{node.op_type} cannot take the shapes {left} and {right}: {error}."
+    if result is not None:
+        known.shapes[node.output[0]] = tuple(d if isinstance(d, int) else None for d in result)
     return ""
 
 
-def _broadcast(left: Shape, right: Shape) -> Shape | None:
-    result: list[Dim] = []
-    for one, other in zip_longest(reversed(left), reversed(right), fillvalue=1):
-        if one == other or other == 1:
-            result.append(one)
-        elif one == 1:
-            result.append(other)
-        elif one is None or other is None:
-            result.append(None)
-        else:
-            return None
-    return tuple(reversed(result))
+def _of_two(
+    rule: TypeRule | None, left: Shape, right: Shape, opset: int
+) -> Sequence[Dimension | None] | None:
+    """The output's shape; None for operators that this walk does not follow.
+
+    Raises:
+        Contradiction: the two do not fit.
+    """
+    if rule in _TWO_SHAPES and opset >= _BROADCASTS_SINCE:
+        return broadcast(left, right)
+    return matmul_shape(left, right) if rule is matmul and left and right else None
 
 
 def _check_output(info: ValueInfoProto, known: Known, report: Report) -> None:

@@ -16,7 +16,7 @@ from optimizer.model.dimension import Dimension, Expression, symbol
 from optimizer.model.dimension_text import parse
 from optimizer.model.graph import bodies, walk_nodes
 from optimizer.model.refinement import FRESH, Refinement, declared_dim, written_dim
-from optimizer.operators import CONTENT_RULES, TYPE_RULES
+from optimizer.operators.broadcasting import agreed_type
 from optimizer.operators.call import (
     INTEGERS,
     UNKNOWN,
@@ -27,8 +27,8 @@ from optimizer.operators.call import (
     Fact,
     Shape,
     Typed,
-    agreed_type,
 )
+from optimizer.operators.catalogue import operator_of
 from optimizer.operators.contents import fitted, tensor_content
 
 _LARGEST = 2**63
@@ -49,7 +49,7 @@ class SymbolicValues:
 
         Args:
             model: its inputs' shapes are taken as the contract; nothing is changed in it.
-            slices_fit: see `operators.selection.slice_`.
+            slices_fit: see `operators.movement.slice_`.
         """
         self._opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
         self._functions = model.functions
@@ -146,17 +146,18 @@ class SymbolicValues:
 
     def _ruled(self, node: ir.Node) -> tuple[list[Typed], list[Content]]:
         """What the rules say about the outputs, empty where nothing is sure."""
-        key = ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
-        if key == ("", "If"):
+        operator = operator_of(node)
+        if operator is None:
+            return [], []
+        if operator.name == "If":
             return self._branched(node)
-        rule = TYPE_RULES.get(key)
+        rule = operator.types
         if rule is None or (self._functions and node.op_identifier() in self._functions):
             return [], []
         attributes = node.attributes  # looked through only where there are any: this is hot
         if attributes and any(attribute.is_ref() for attribute in attributes.values()):
             return [], []
-        inputs = [None if value is None else self._facts[value] for value in node.inputs]
-        call = Call(node, inputs, opset=self._opset, slices_fit=self._slices_fit)
+        call = Call(node, self._facts.__getitem__, opset=self._opset, slices_fit=self._slices_fit)
         try:
             typed = list(rule(call))
         except Contradiction as error:
@@ -164,7 +165,7 @@ class SymbolicValues:
             return [], []
         except _NOT_ALLOWED:
             return [], []
-        follow = CONTENT_RULES.get(key) if typed and typed[0][0] in INTEGERS else None
+        follow = operator.contents if typed and typed[0][0] in INTEGERS else None
         try:
             return typed, [] if follow is None else list(follow(call))
         except _NOT_ALLOWED:

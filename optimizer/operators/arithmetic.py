@@ -7,19 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.dimension import (
-    Dimension,
-    Expression,
-    at_least,
-    exact_divide,
-    floor_divide,
-)
-from optimizer.operators.call import INTEGERS, MAX_CONTENT, Call, Content, Dim, contents
+from optimizer.model.dimension import Dimension, Expression, at_least, exact_divide, floor_divide
+from optimizer.operators.call import INTEGERS, MAX_CONTENT, Call, Content, Dim
+from optimizer.operators.operator import ContentRule
 
-_Binary = Callable[[Dimension, Dimension], Dim]
+Combine = Callable[[Dimension, Dimension], Dim]
 
 
-def zipped(combine: _Binary, left: Content, right: Content) -> Content:
+def zipped(combine: Combine, left: Content, right: Content) -> Content:
     """Element by element, a single element broadcast."""
     if not isinstance(left, tuple) and not isinstance(right, tuple):
         return None if left is None or right is None else combine(left, right)
@@ -45,7 +40,23 @@ def content_of(call: Call, index: int) -> Content:
     return fact.content
 
 
-def _divided(numerator: Dimension, divisor: Dimension) -> Dim:
+def added(left: Dimension, right: Dimension) -> Dim:
+    """The sum."""
+    return left + right
+
+
+def subtracted(left: Dimension, right: Dimension) -> Dim:
+    """The difference."""
+    return left - right
+
+
+def multiplied(left: Dimension, right: Dimension) -> Dim:
+    """The product."""
+    return left * right
+
+
+def divided(numerator: Dimension, divisor: Dimension) -> Dim:
+    """The quotient as integers divide: cut off towards 0."""
     if isinstance(numerator, int) and isinstance(divisor, int):
         if divisor == 0:
             return None
@@ -57,27 +68,31 @@ def _divided(numerator: Dimension, divisor: Dimension) -> Dim:
     return floor_divide(numerator, divisor) if at_least(numerator, 0) else None
 
 
-def _modulo(numerator: Dimension, divisor: Dimension) -> Dim:
+def modulo(numerator: Dimension, divisor: Dimension) -> Dim:
+    """What is left, with the sign of the divisor."""
     if isinstance(numerator, int) and isinstance(divisor, int):
         return numerator % divisor if divisor else None  # the sign of the divisor, as in numpy
     return 0 if exact_divide(numerator, divisor) is not None else None
 
 
-def _minimum(left: Dimension, right: Dimension) -> Dim:
+def minimum(left: Dimension, right: Dimension) -> Dim:
+    """The smaller one, where that is certain."""
     decided = at_least(left, right)
     if decided is None:
         return left if at_least(right, left) else None
     return right if decided else left
 
 
-def _maximum(left: Dimension, right: Dimension) -> Dim:
+def maximum(left: Dimension, right: Dimension) -> Dim:
+    """The larger one, where that is certain."""
     decided = at_least(left, right)
     if decided is None:
         return right if at_least(right, left) else None
     return left if decided else right
 
 
-def _equal(left: Dimension, right: Dimension) -> Dim:
+def equal(left: Dimension, right: Dimension) -> Dim:
+    """1 where both are certainly the same, 0 where they certainly differ."""
     if left == right:
         return 1
     apart = isinstance(left - right, int) or at_least(left, right + 1) or at_least(right, left + 1)
@@ -88,48 +103,50 @@ def _decided(answer: bool | None) -> Dim:
     return None if answer is None else int(answer)
 
 
-_ELEMENTWISE: dict[str, _Binary] = {
-    "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b,
-    "Mul": lambda a, b: a * b,
-    "Div": _divided,
-    "Mod": _modulo,
-    "Min": _minimum,
-    "Max": _maximum,
-    "Equal": _equal,
-    "Greater": lambda a, b: _decided(at_least(a, b + 1)),
-    "GreaterOrEqual": lambda a, b: _decided(at_least(a, b)),
-    "Less": lambda a, b: _decided(at_least(b, a + 1)),
-    "LessOrEqual": lambda a, b: _decided(at_least(b, a)),
-    "And": lambda a, b: a * b,
-    "Or": _maximum,
-}
+def greater(left: Dimension, right: Dimension) -> Dim:
+    """1 where the left side is certainly greater, 0 where it certainly is not."""
+    return _decided(at_least(left, right + 1))
 
 
-@contents(*_ELEMENTWISE)
-def elementwise(call: Call) -> list[Content]:
+def not_less(left: Dimension, right: Dimension) -> Dim:
+    """1 where the left side is certainly at least as large."""
+    return _decided(at_least(left, right))
+
+
+def less(left: Dimension, right: Dimension) -> Dim:
+    """1 where the left side is certainly smaller."""
+    return greater(right, left)
+
+
+def not_greater(left: Dimension, right: Dimension) -> Dim:
+    """1 where the left side is certainly at most as large."""
+    return not_less(right, left)
+
+
+def combining(combine: Combine) -> ContentRule:
     """Two or more small tensors combined element by element."""
-    if call.number("fmod", 0):
-        return [None]
-    result = content_of(call, 0)
-    for index in range(1, len(call.inputs)):
-        result = zipped(_ELEMENTWISE[call.node.op_type], result, content_of(call, index))
-    return [result]
+
+    def rule(call: Call) -> list[Content]:
+        if call.number("fmod", 0):
+            return [None]
+        result = content_of(call, 0)
+        for index in call.inputs[1:]:
+            result = zipped(combine, result, content_of(call, index))
+        return [result]
+
+    return rule
 
 
-@contents("Neg")
 def negate(call: Call) -> list[Content]:
     """The opposite."""
     return [zipped(lambda a, b: b - a, content_of(call, 0), 0)]
 
 
-@contents("Not")
 def invert(call: Call) -> list[Content]:
     """0 for 1 and 1 for 0."""
     return [zipped(lambda a, b: b - a, content_of(call, 0), 1)]
 
 
-@contents("Cast", "CastLike")
 def cast(call: Call) -> list[Content]:
     """Integers stay; a constant of floats is truncated; a symbol becomes true only if above 0."""
     to_bool = call.element_type("to") == ir.DataType.BOOL
@@ -151,7 +168,6 @@ def _truth(dim: Dimension) -> Dim:
     return 1 if at_least(dim, 1) else None
 
 
-@contents("Where")
 def where(call: Call) -> list[Content]:
     """The chosen alternative, or what both agree on."""
     condition, yes, no = (content_of(call, index) for index in range(3))
@@ -169,16 +185,18 @@ def _chosen(condition: Dim, yes: Dim, no: Dim) -> Dim:
     return yes if condition else no
 
 
-@contents("ReduceProd", "ReduceSum", "ReduceMax", "ReduceMin")
-def reduce(call: Call) -> list[Content]:
+def reducing(combine: Combine) -> ContentRule:
     """All elements of a vector combined."""
-    elements = call.fact(0).content
-    axes = call.axes("axes", 1, 1)
-    skipped = axes == () and call.number("noop_with_empty_axes", 0)
-    if not isinstance(elements, tuple) or not elements or axes is None or skipped:
-        return [None]
-    combine = {"ReduceProd": "Mul", "ReduceSum": "Add", "ReduceMax": "Max", "ReduceMin": "Min"}
-    total: Content = elements[0]
-    for element in elements[1:]:
-        total = zipped(_ELEMENTWISE[combine[call.node.op_type]], total, element)
-    return [total]
+
+    def rule(call: Call) -> list[Content]:
+        elements = call.fact(0).content
+        axes = call.axes("axes", 1, 1)
+        skipped = axes == () and call.number("noop_with_empty_axes", 0)
+        if not isinstance(elements, tuple) or not elements or axes is None or skipped:
+            return [None]
+        total: Content = elements[0]
+        for element in elements[1:]:
+            total = zipped(combine, total, element)
+        return [total]
+
+    return rule

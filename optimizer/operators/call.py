@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import onnx_ir as ir
 
 from optimizer.model.constants import constant_of
-from optimizer.model.dimension import Dimension, Expression, at_least
+from optimizer.model.dimension import Dimension
 
 Dim = Dimension | None
 """A size, or None where nothing is known about it."""
@@ -35,6 +36,13 @@ INTEGERS = frozenset(
 )
 
 
+Array = np.ndarray
+
+
+class NotFoldable(Exception):
+    """The node stays as it is; the text says why, in words a user can act on."""
+
+
 class Contradiction(ValueError):
     """The graph cannot mean what it says; the outputs are treated as unknown."""
 
@@ -47,43 +55,54 @@ class Fact:
         dtype: the element type of a tensor.
         shape: the dimensions; an unknown size is a symbol of its own, never None.
         content: the elements of a small integer tensor, in row-major order.
+        array: the data, where an operator is applied to constants.
     """
 
     dtype: ir.DataType | None = None
     shape: tuple[Dimension, ...] | None = None
     content: Content = None
+    array: Array | None = None
 
 
 UNKNOWN = Fact()
 
+Known = Callable[[ir.Value], Fact]
+"""Tells what is known about a value."""
+
 
 class Call:
-    """A node with what is known about its inputs.
+    """A node with what is known about the values it reads and makes.
 
     Attributes:
         node: the node itself.
-        inputs: one fact for each input; None where an optional input is left out.
         opset: version of the default operator set.
         slices_fit: whether symbolic bounds of a Slice may be taken to lie inside the tensor.
     """
 
-    __slots__ = ("inputs", "node", "opset", "slices_fit")
+    __slots__ = ("_known", "node", "opset", "slices_fit")
 
     def __init__(
-        self, node: ir.Node, inputs: list[Fact | None], *, opset: int, slices_fit: bool
+        self, node: ir.Node, known: Known, *, opset: int = 0, slices_fit: bool = False
     ) -> None:
+        """Look at `node`; what is known about a value is asked for when it is needed."""
         self.node = node
-        self.inputs = inputs
         self.opset = opset
         self.slices_fit = slices_fit
+        self._known = known
+
+    @property
+    def inputs(self) -> range:
+        """Positions of all inputs, those that are left out included."""
+        return range(len(self.node.inputs))
 
     def has(self, index: int) -> bool:
         """Whether the optional input is there."""
-        return index < len(self.inputs) and self.inputs[index] is not None
+        return index < len(self.node.inputs) and self.node.inputs[index] is not None
 
     def fact(self, index: int) -> Fact:
         """Everything known about an input; `UNKNOWN` where it is left out."""
-        return (self.inputs[index] if index < len(self.inputs) else None) or UNKNOWN
+        value = self.node.inputs[index] if index < len(self.node.inputs) else None
+        return UNKNOWN if value is None else self._known(value)
 
     def shape(self, index: int) -> tuple[Dimension, ...] | None:
         """Dimensions of an input."""
@@ -110,22 +129,22 @@ class Call:
 
     def number(self, name: str, default: int) -> int:
         """An integer attribute."""
-        attribute = self.node.attributes.get(name)
+        attribute = self._attribute(name)
         return default if attribute is None else int(attribute.value)
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
         """An attribute that is a list of integers; None where it is left out."""
-        attribute = self.node.attributes.get(name)
+        attribute = self._attribute(name)
         return None if attribute is None else tuple(attribute.value)
 
     def text(self, name: str, default: str) -> str:
         """A string attribute."""
-        attribute = self.node.attributes.get(name)
+        attribute = self._attribute(name)
         return default if attribute is None else str(attribute.value)
 
     def tensor(self, name: str) -> ir.TensorProtocol | None:
         """A tensor attribute."""
-        attribute = self.node.attributes.get(name)
+        attribute = self._attribute(name)
         return None if attribute is None else attribute.as_tensor()
 
     def element_type(self, name: str) -> ir.DataType | None:
@@ -155,93 +174,63 @@ class Call:
                 return None
         return tuple(axis_in(axis, rank) for axis in given)
 
+    def _attribute(self, name: str) -> ir.Attr | None:
+        """An attribute that has a value of its own, unlike one that refers to a function's."""
+        attribute = self.node.attributes.get(name)
+        return None if attribute is None or attribute.is_ref() else attribute
+
+    def array(self, index: int) -> Array:
+        """The elements of an input whose data are there.
+
+        Raises:
+            NotFoldable: the input is left out, or its data are not there.
+        """
+        found = self.fact(index).array
+        if found is None:
+            raise NotFoldable(f"input {index} of {self.node.op_type} is missing")
+        return found
+
+    def arrays(self) -> list[Array]:
+        """The data of all inputs that are given."""
+        return [self.array(index) for index in self.inputs if self.has(index)]
+
+    def ints(self, index: int, name: str) -> list[int] | None:
+        """Integers that newer versions take as an input and older ones as an attribute."""
+        if self.has(index):
+            return [int(x) for x in self.array(index).reshape(-1)]
+        given = self.numbers(name)
+        return None if given is None else list(given)
+
+    def sizes(self, index: int) -> tuple[int, ...] | None:
+        """The shape of an input where every size is a number."""
+        return in_numbers(self.shape(index))
+
+    def count(self, index: int = 0) -> int | None:
+        """Elements of an input."""
+        sizes = self.sizes(index)
+        return None if sizes is None else prod(sizes)
+
+    def result(self, index: int = 0) -> tuple[int, ...] | None:
+        """The shape of an output where every size is a number."""
+        outputs = self.node.outputs
+        return in_numbers(self._known(outputs[index]).shape) if index < len(outputs) else None
+
+    def out(self) -> int | None:
+        """Elements of the first output."""
+        sizes = self.result()
+        return None if sizes is None else prod(sizes)
+
+
+def in_numbers(shape: Shape | None) -> tuple[int, ...] | None:
+    """The shape, if all of it are numbers."""
+    if shape is None:
+        return None
+    numbers = tuple(dim for dim in shape if isinstance(dim, int))
+    return numbers if len(numbers) == len(shape) else None
+
 
 def axis_in(axis: int, rank: int) -> int:
     """The axis counted from the front."""
     if not -rank <= axis < rank:
         raise Contradiction(f"axis {axis} is outside a tensor of rank {rank}")
     return axis + rank if axis < 0 else axis
-
-
-def same(left: Dim, right: Dim) -> Dim:
-    """The size of two dimensions that must be equal: the number where one is known."""
-    if left is None or (isinstance(right, int) and not isinstance(left, int)):
-        return right
-    if isinstance(left, int) and isinstance(right, int) and left != right:
-        raise Contradiction(f"{left} and {right} should be the same size")
-    return left
-
-
-def broadcast_dim(left: Dim, right: Dim) -> Dim:
-    """The size where two sizes are broadcast together.
-
-    A number above 1 wins over anything unknown: the other one is either 1 or the same.
-    """
-    if left == right or right == 1:
-        return left
-    if left == 1:
-        return right
-    if isinstance(left, int) and isinstance(right, int):
-        raise Contradiction(f"sizes {left} and {right} do not broadcast")
-    if isinstance(left, int):
-        return left
-    return right if isinstance(right, int) else None
-
-
-def broadcast(*shapes: Shape | None) -> Shape | None:
-    """The common shape of several tensors under ONNX's multidirectional broadcasting."""
-    result: Shape = ()
-    for shape in shapes:
-        if shape is None:
-            return None
-        if shape == result:
-            continue
-        longer, shorter = (shape, result) if len(shape) >= len(result) else (result, shape)
-        lead = len(longer) - len(shorter)
-        pairs = zip(longer[lead:], shorter, strict=True)
-        result = longer[:lead] + tuple(broadcast_dim(a, b) for a, b in pairs)
-    return result
-
-
-def non_negative(dim: Dim) -> Dim:
-    """The size, or None where it might be negative for some sizes of the inputs."""
-    if isinstance(dim, Expression):
-        return dim if at_least(dim, 0) else None
-    if dim is not None and dim < 0:
-        raise Contradiction(f"a size of {dim}")
-    return dim
-
-
-def agreed_type(one: Fact, other: Fact) -> Typed:
-    """What two alternatives have in common."""
-    dtype = one.dtype if one.dtype == other.dtype else None
-    if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
-        return dtype, None
-    pairs = zip(one.shape, other.shape, strict=True)
-    return dtype, tuple(a if a == b else None for a, b in pairs)
-
-
-TypeRule = Callable[[Call], Sequence[Typed]]
-ContentRule = Callable[[Call], Sequence[Content]]
-TYPE_RULES: dict[tuple[str, str], TypeRule] = {}
-CONTENT_RULES: dict[tuple[str, str], ContentRule] = {}
-
-
-def types(*operators: str, domain: str = "") -> Callable[[TypeRule], TypeRule]:
-    """Register a rule for types and shapes under the names of its operators."""
-
-    def register(rule: TypeRule) -> TypeRule:
-        TYPE_RULES.update({(domain, operator): rule for operator in operators})
-        return rule
-
-    return register
-
-
-def contents(*operators: str) -> Callable[[ContentRule], ContentRule]:
-    """Register a rule for small integer values under the names of its operators."""
-
-    def register(rule: ContentRule) -> ContentRule:
-        CONTENT_RULES.update({("", operator): rule for operator in operators})
-        return rule
-
-    return register

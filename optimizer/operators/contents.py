@@ -6,21 +6,10 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.model.constants import constant_tensor
-from optimizer.model.dimension import (
-    Dimension,
-    product,
-)
+from optimizer.model.dimension import Dimension, product
 from optimizer.operators.arithmetic import content_of
-from optimizer.operators.call import (
-    INTEGERS,
-    MAX_CONTENT,
-    Call,
-    Content,
-    Dim,
-    contents,
-)
-from optimizer.operators.movement import split_sizes
-from optimizer.operators.selection import shape_part, slice_bounds
+from optimizer.operators.call import INTEGERS, MAX_CONTENT, Call, Content, Dim
+from optimizer.operators.operands import shape_part, slice_bounds, split_sizes
 
 
 def tensor_content(tensor: ir.TensorProtocol) -> Content:
@@ -41,34 +30,29 @@ def _array(call: Call, index: int) -> np.ndarray | None:
     return elements.reshape([dim for dim in fact.shape if isinstance(dim, int)])
 
 
-@contents("Identity")
 def identity(call: Call) -> list[Content]:
     """The same."""
     return [call.fact(0).content]
 
 
-@contents("Shape")
 def shape_of(call: Call) -> list[Content]:
     """The dimensions of the input."""
     shape = call.shape(0)
     return [None if shape is None else shape_part(call, shape)]
 
 
-@contents("Size")
 def size_of(call: Call) -> list[Content]:
     """All dimensions multiplied."""
     shape = call.shape(0)
     return [None if shape is None else product(shape)]
 
 
-@contents("Constant")
 def constant(call: Call) -> list[Content]:
     """A small constant."""
     tensor = constant_tensor(call.node)
     return [None if tensor is None else tensor_content(tensor)]
 
 
-@contents("Gather")
 def gather(call: Call) -> list[Content]:
     """Elements by known positions."""
     data, indices = content_of(call, 0), call.fact(1).content
@@ -84,11 +68,10 @@ def _element(data: tuple[Dim, ...], index: Dim) -> Dim:
     return data[index] if inside and isinstance(index, int) else None
 
 
-@contents("Concat")
 def concat(call: Call) -> list[Content]:
     """One after the other; unknown parts of known length stay as gaps."""
     joined: tuple[Dim, ...] = ()
-    for index in range(len(call.inputs)):
+    for index in call.inputs:
         part = content_of(call, index)
         if not isinstance(part, tuple) or len(joined) > MAX_CONTENT:
             return [None]
@@ -96,7 +79,6 @@ def concat(call: Call) -> list[Content]:
     return [joined]
 
 
-@contents("Split")
 def split(call: Call) -> list[Content]:
     """Consecutive parts."""
     data = content_of(call, 0)
@@ -112,7 +94,6 @@ def split(call: Call) -> list[Content]:
     return parts
 
 
-@contents("Slice")
 def slice_(call: Call) -> list[Content]:
     """A part between known positions."""
     data = _array(call, 0)
@@ -129,14 +110,12 @@ def slice_(call: Call) -> list[Content]:
     return [tuple(data.ravel().tolist())]
 
 
-@contents("Transpose")
 def transpose(call: Call) -> list[Content]:
     """Axes in another order."""
     data = _array(call, 0)
     return [None if data is None else tuple(data.transpose(call.numbers("perm")).ravel().tolist())]
 
 
-@contents("Tile")
 def tile(call: Call) -> list[Content]:
     """A vector repeated."""
     elements, repeats = content_of(call, 0), call.integers(1)
@@ -145,13 +124,11 @@ def tile(call: Call) -> list[Content]:
     return [elements * repeats[0]]
 
 
-@contents("Squeeze", "Unsqueeze", "Reshape", "Flatten", "Expand")
 def rearranged(call: Call) -> list[Content]:
     """The elements in their order; the output's shape tells a scalar from a vector of one."""
     return [call.fact(0).content]
 
 
-@contents("ConstantOfShape")
 def constant_of_shape(call: Call) -> list[Content]:
     """The fill value, as often as needed."""
     sizes, value = call.integers(0), call.tensor("value")
@@ -163,7 +140,6 @@ def constant_of_shape(call: Call) -> list[Content]:
     return [(fill,) * sizes[0] if 0 <= sizes[0] <= MAX_CONTENT else None]
 
 
-@contents("Range")
 def range_(call: Call) -> list[Content]:
     """Consecutive numbers between known bounds."""
     bounds = [call.integers(index) for index in range(3)]

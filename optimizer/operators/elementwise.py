@@ -1,147 +1,157 @@
-"""Operators that work element by element, and those that keep their input's shape."""
+"""Operators that work element by element."""
 
 from __future__ import annotations
 
+import numpy as np
 import onnx_ir as ir
 
-from optimizer.operators.call import CONTRIB, Call, Shape, Typed, axis_in, broadcast, types
+from optimizer.operators import arithmetic, kernels
+from optimizer.operators import result_sizes as sizes
+from optimizer.operators.arithmetic import combining
+from optimizer.operators.broadcasting import broadcast, like_first
+from optimizer.operators.call import CONTRIB, Call, Typed
+from optimizer.operators.flops import elements as flops
+from optimizer.operators.kernels import pairs, unary
+from optimizer.operators.operator import Operator, OperatorClass
+from optimizer.operators.reference import reference
 
-FLOAT, BOOL, UINT8 = ir.DataType.FLOAT, ir.DataType.BOOL, ir.DataType.UINT8
-_CONTRIB_KEEPING = (
-    "BiasGelu", "FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "GroupNorm", "SkipGroupNorm",
-    "QLinearSigmoid", "QLinearLeakyRelu", "SimplifiedLayerNormalization", "LayerNormalization",
-)  # fmt: skip
-
-
-@types(
-    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Celu", "Clip",
-    "Cos", "Cosh", "CumProd", "CumSum", "Elu", "Erf", "Exp", "Floor", "Gelu", "GroupNormalization",
-    "HardSigmoid", "HardSwish", "Hardmax", "Identity", "InstanceNormalization", "LRN", "LeakyRelu",
-    "Log", "LogSoftmax", "LpNormalization", "MeanVarianceNormalization", "Mish", "Neg", "Not",
-    "PRelu", "Reciprocal", "Relu", "ReverseSequence", "RotaryEmbedding", "Round", "ScaledTanh",
-    "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt",
-    "Swish", "Tan", "Tanh", "ThresholdedRelu", "Trilu", "ScatterElements", "ScatterND", "Scatter",
-    "TensorScatter", "RMSNormalization", "SimplifiedLayerNormalization",
-)  # fmt: skip
-@types(*_CONTRIB_KEEPING, domain=CONTRIB)
-def keeping(call: Call) -> list[Typed]:
-    """The first output is like the first input; further outputs are not described."""
-    return [(call.dtype(0), call.shape(0))]
+BOOL = ir.DataType.BOOL
 
 
-@types("IsNaN", "IsInf")
-def test(call: Call) -> list[Typed]:
+def predicate(call: Call) -> list[Typed]:
     """A yes or no for each element."""
     return [(BOOL, call.shape(0))]
 
 
-@types("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor")
 def binary(call: Call) -> list[Typed]:
     """Multidirectional broadcasting since operator set 7; before, the first input's shape."""
     shape = call.shape(0) if call.opset < 7 else broadcast(call.shape(0), call.shape(1))
     return [(call.dtype(0), shape)]
 
 
-@types("Mod", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Max", "Min", "Mean", "Sum")
 def variadic(call: Call) -> list[Typed]:
     """Any number of inputs, broadcast together."""
-    return [(call.dtype(0), broadcast(*(call.shape(i) for i in range(len(call.inputs)))))]
+    return [(call.dtype(0), broadcast(*(call.shape(i) for i in call.inputs)))]
 
 
-@types("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 def comparison(call: Call) -> list[Typed]:
     """A yes or no for each pair of elements."""
     return [(BOOL, binary(call)[0][1])]
 
 
-@types("QLinearAdd", "QLinearMul", domain=CONTRIB)
-def quantized_binary(call: Call) -> list[Typed]:
-    """A and B are inputs 0 and 3."""
-    return [(call.dtype(0), broadcast(call.shape(0), call.shape(3)))]
-
-
-@types("Where")
 def where(call: Call) -> list[Typed]:
     """Condition and both alternatives, broadcast together."""
     dtype = call.dtype(1) or call.dtype(2)
     return [(dtype, broadcast(call.shape(0), call.shape(1), call.shape(2)))]
 
 
-@types("Cast", "BitCast")
 def cast(call: Call) -> list[Typed]:
     """Another element type."""
     return [(call.element_type("to"), call.shape(0))]
 
 
-@types("CastLike")
 def cast_like(call: Call) -> list[Typed]:
     """The element type of the second input."""
     return [(call.dtype(1), call.shape(0))]
 
 
-@types("Dropout")
-def dropout(call: Call) -> list[Typed]:
-    """The data and, since operator set 10, a mask of booleans."""
-    mask = BOOL if call.opset >= 10 else call.dtype(0)
-    return [(call.dtype(0), call.shape(0)), (mask, call.shape(0))]
+_UNARY = Operator(
+    types=like_first, category="elem", size=sizes.first, overwrites="first", unary=True,
+    layout="agnostic",
+)  # fmt: skip
+_TRANSCENDENTAL = _UNARY.named("", kind=OperatorClass.TRANSCENDENTAL)
+_ACTIVATION = _UNARY.named("", category="act")
+_CURVED = _ACTIVATION.named("", kind=OperatorClass.TRANSCENDENTAL)
+_GELU = _CURVED.named("", domain=CONTRIB)
+_BINARY = Operator(
+    types=binary, category="elem", size=sizes.broadcast, overwrites="any", layout="agnostic"
+)
+_VARIADIC = _BINARY.named("", types=variadic)
+_COMPARISON = _BINARY.named("", types=comparison)
 
-
-@types("QuantizeLinear")
-@types("QuantizeLinear", domain=CONTRIB)
-def quantize(call: Call) -> list[Typed]:
-    """The element type of the zero point, else `output_dtype`, else uint8."""
-    dtype = call.dtype(2) if call.has(2) else call.element_type("output_dtype") or UINT8
-    return [(dtype, call.shape(0))]
-
-
-@types("DequantizeLinear")
-@types("DequantizeLinear", domain=CONTRIB)
-def dequantize(call: Call) -> list[Typed]:
-    """The element type of the scale, unless `output_dtype` says otherwise."""
-    return [(call.element_type("output_dtype") or call.dtype(1), call.shape(0))]
-
-
-@types("DynamicQuantizeLinear")
-def dynamic_quantize(call: Call) -> list[Typed]:
-    """Quantized data, scale and zero point."""
-    return [(UINT8, call.shape(0)), (FLOAT, ()), (UINT8, ())]
-
-
-@types("BatchNormalization")
-def batch_normalization(call: Call) -> list[Typed]:
-    """Y like X; in training also the running mean and variance, shaped like inputs 3 and 4."""
-    outputs: list[Typed] = [(call.dtype(0), call.shape(0))]
-    if call.opset >= 14:
-        outputs += [(call.dtype(3), call.shape(3)), (call.dtype(4), call.shape(4))]
-    return outputs
-
-
-@types("LayerNormalization")
-def layer_normalization(call: Call) -> list[Typed]:
-    """Y like X; mean and inverse deviation with the normalized axes reduced to 1."""
-    shape = call.shape(0)
-    if shape is None:
-        return [(call.dtype(0), None)]
-    axis = axis_in(call.number("axis", -1), len(shape))
-    reduced: Shape = shape[:axis] + (1,) * (len(shape) - axis)
-    stash = ir.DataType(call.number("stash_type", 1))
-    return [(call.dtype(0), shape), (stash, reduced), (stash, reduced)]
-
-
-@types("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=CONTRIB)
-def skip_layer_normalization(call: Call) -> list[Typed]:
-    """Output 3 is the sum of input and skip; mean and deviation (1 and 2) are not described."""
-    like: Typed = (call.dtype(0), call.shape(0))
-    return [like, (None, None), (None, None), like]
-
-
-@types("RandomNormalLike", "RandomUniformLike", "Bernoulli", "EyeLike")
-def like_with_type(call: Call) -> list[Typed]:
-    """The input's shape; `dtype` or else the input's element type."""
-    return [(call.element_type("dtype") or call.dtype(0), call.shape(0))]
-
-
-@types("RandomNormal", "RandomUniform")
-def random(call: Call) -> list[Typed]:
-    """The shape is an attribute."""
-    return [(call.element_type("dtype") or FLOAT, call.numbers("shape"))]
+OPERATORS = (
+    _UNARY.named("Abs", kernel=unary(np.abs)),
+    _UNARY.named("BitwiseNot", kernel=unary(np.invert)),
+    _UNARY.named("Ceil", kernel=unary(np.ceil)),
+    _UNARY.named("Floor", kernel=unary(np.floor)),
+    _UNARY.named("Neg", kernel=unary(np.negative), contents=arithmetic.negate),
+    _UNARY.named("Not", kernel=unary(np.logical_not), contents=arithmetic.invert),
+    _UNARY.named("Reciprocal", kernel=unary(kernels.reciprocal)),
+    _UNARY.named("Round", kernel=unary(np.rint)),
+    _UNARY.named("Sign", kernel=unary(np.sign)),
+    _UNARY.named("Sqrt", kernel=unary(np.sqrt)),
+    _UNARY.named("IsNaN", types=predicate, kernel=unary(np.isnan)),
+    _UNARY.named("IsInf", types=predicate, kernel=reference),
+    _UNARY.named("ScaledTanh", category="unknown", overwrites="nothing"),
+    _UNARY.named("Shrink", category="unknown"),
+    _TRANSCENDENTAL.named("Cos", kernel=unary(np.cos)),
+    _TRANSCENDENTAL.named("Exp", kernel=unary(np.exp)),
+    _TRANSCENDENTAL.named("Log", kernel=unary(np.log)),
+    _TRANSCENDENTAL.named("Sin", kernel=unary(np.sin)),
+    *_TRANSCENDENTAL.named("", kernel=reference).each(
+        "Acos Acosh Asin Asinh Atan Atanh Cosh Sinh Tan"
+    ),
+    _ACTIVATION.named("Clip", kernel=reference, unary=False),
+    _ACTIVATION.named("HardSigmoid", kernel=reference, flops=flops.fixed(3)),
+    _ACTIVATION.named("LeakyRelu", kernel=reference),
+    _ACTIVATION.named("Relu", kernel=unary(kernels.relu)),
+    _ACTIVATION.named("ThresholdedRelu"),
+    _CURVED.named("Sigmoid", kernel=unary(kernels.sigmoid)),
+    _CURVED.named("Tanh", kernel=unary(np.tanh)),
+    *_CURVED.named("", kernel=reference).each("Elu Erf Softplus"),
+    *_CURVED.each("Celu Selu Softsign"),
+    _CURVED.named("Gelu", flops=flops.fixed(5)),  # 0.5 * x * (1 + erf(x / sqrt 2))
+    _CURVED.named("Swish", flops=flops.fixed(2)),  # x * sigmoid(x)
+    _CURVED.named("HardSwish", flops=flops.fixed(4)),  # x * clip(x / 6 + 0.5)
+    _CURVED.named("Mish", flops=flops.fixed(3)),
+    _GELU.named("BiasGelu", flops=flops.fixed(6), unary=False),
+    _GELU.named("FastGelu", flops=flops.fixed(8), unary=False),
+    _GELU.named("Gelu", flops=flops.fixed(5)),
+    _GELU.named("QuickGelu", flops=flops.fixed(3)),
+    _BINARY.named("Add", contents=combining(arithmetic.added), kernel=pairs(np.add)),
+    _BINARY.named("Sub", contents=combining(arithmetic.subtracted), kernel=pairs(np.subtract)),
+    _BINARY.named("Mul", contents=combining(arithmetic.multiplied), kernel=pairs(np.multiply)),
+    _BINARY.named("Div", contents=combining(arithmetic.divided), kernel=pairs(kernels.divide)),
+    _BINARY.named("Pow", kernel=reference, kind=OperatorClass.TRANSCENDENTAL),
+    _BINARY.named("And", contents=combining(arithmetic.multiplied), kernel=pairs(np.logical_and)),
+    _BINARY.named("Or", contents=combining(arithmetic.maximum), kernel=pairs(np.logical_or)),
+    _BINARY.named("Xor", kernel=pairs(np.logical_xor)),
+    _BINARY.named("PRelu", types=like_first, category="act", kernel=reference),
+    _VARIADIC.named("BitShift", kernel=reference),
+    _VARIADIC.named("BitwiseAnd", kernel=pairs(np.bitwise_and)),
+    _VARIADIC.named("BitwiseOr", kernel=pairs(np.bitwise_or)),
+    _VARIADIC.named("BitwiseXor", kernel=pairs(np.bitwise_xor)),
+    _VARIADIC.named("Mod", contents=combining(arithmetic.modulo), kernel=kernels.modulo),
+    _VARIADIC.named(
+        "Max", contents=combining(arithmetic.maximum), kernel=kernels.variadic(np.maximum),
+        flops=flops.variadic,
+    ),
+    _VARIADIC.named(
+        "Min", contents=combining(arithmetic.minimum), kernel=kernels.variadic(np.minimum),
+        flops=flops.variadic,
+    ),
+    _VARIADIC.named("Sum", kernel=kernels.variadic(np.add), flops=flops.variadic),
+    _VARIADIC.named("Mean", flops=flops.variadic),
+    _COMPARISON.named("Equal", contents=combining(arithmetic.equal), kernel=pairs(np.equal)),
+    _COMPARISON.named("Greater", contents=combining(arithmetic.greater), kernel=pairs(np.greater)),
+    _COMPARISON.named(
+        "GreaterOrEqual", contents=combining(arithmetic.not_less), kernel=pairs(np.greater_equal)
+    ),
+    _COMPARISON.named("Less", contents=combining(arithmetic.less), kernel=pairs(np.less)),
+    _COMPARISON.named(
+        "LessOrEqual", contents=combining(arithmetic.not_greater), kernel=pairs(np.less_equal)
+    ),
+    _BINARY.named(
+        "Where", types=where, contents=arithmetic.where, kernel=kernels.where, any_type=True,
+        flops=flops.moving,
+    ),
+    _UNARY.named(
+        "Cast", types=cast, contents=arithmetic.cast, category="shape", kernel=kernels.cast,
+        any_type=True, flops=flops.moving, carries=True,
+    ),
+    _UNARY.named(
+        "CastLike", types=cast_like, contents=arithmetic.cast, category="shape",
+        kernel=kernels.cast, any_type=True, flops=flops.moving, carries=True, unary=False,
+    ),
+    _UNARY.named("BitCast", types=cast, category="unknown", unary=False),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Operators that move data without computing: reshaping, joining, repeating, resizing."""
+"""Operators that move data without computing: joining, splitting, repeating, resizing."""
 
 from __future__ import annotations
 
@@ -6,65 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optimizer.model.dimension import Dimension, exact_divide, product
-from optimizer.operators.call import (
-    Call,
-    Contradiction,
-    Dim,
-    Shape,
-    Typed,
-    axis_in,
-    broadcast,
-    non_negative,
-    same,
-    types,
-)
+from optimizer.model.dimension import Dimension, at_least, exact_divide, floor_divide
+from optimizer.operators import classes, contents, kernels
+from optimizer.operators import result_sizes as sizes
+from optimizer.operators.broadcasting import broadcast, like_first, non_negative, same
+from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
+from optimizer.operators.flops import elements as flops
+from optimizer.operators.operands import slice_bounds, split_sizes
+from optimizer.operators.operator import Operator, OperatorClass
+from optimizer.operators.reference import reference
 
 _Known = tuple[Dimension, ...]
+_FAR = 2**31 - 1
+"""Bounds of a Slice from here on mean "to the end", whatever the size."""
 
 
-@types("Reshape")
-def reshape(call: Call) -> list[Typed]:
-    """0 copies the input's size (unless allowzero), -1 takes what is left."""
-    data = call.shape(0)
-    target = call.numbers("shape") if call.opset < 5 else call.elements(1)
-    if target is None:
-        length = call.shape(1)
-        rank = length[0] if length else None
-        return [(call.dtype(0), (None,) * rank if isinstance(rank, int) else None)]
-    copies = not call.number("allowzero", 0)
-    return [(call.dtype(0), reshaped(data, target, zero_copies=copies))]
-
-
-def reshaped(data: _Known | None, target: Sequence[Dim], *, zero_copies: bool) -> Shape:
-    """The shape that Reshape gives; None where it depends on what is not known."""
-    result: list[Dim] = []
-    for axis, dim in enumerate(target):
-        if dim == 0 and zero_copies:
-            result.append(data[axis] if data is not None and axis < len(data) else None)
-        elif isinstance(dim, int):
-            result.append(None if dim == -1 else dim)
-        else:
-            result.append(None if dim is None else _sure(dim))
-    if data is None:
-        return tuple(result)
-    total = product(data)
-    unknown = [axis for axis, dim in enumerate(result) if dim is None]
-    rest = product(dim for dim in result if dim is not None)
-    if len(unknown) == 1:
-        # elements are neither lost nor made, so the one unknown size follows from the others
-        result[unknown[0]] = exact_divide(total, rest)
-    elif not unknown and isinstance(total, int) and isinstance(rest, int) and total != rest:
-        raise Contradiction(f"{total} elements reshaped to {rest}")
-    return tuple(result)
-
-
-def _sure(dim: Dimension) -> Dim:
-    """A size in a Reshape target: one that might be negative could mean -1."""
-    return dim if isinstance(dim, int) else non_negative(dim)
-
-
-@types("Transpose")
 def transpose(call: Call) -> list[Typed]:
     """Axes in another order; reversed by default."""
     data = call.shape(0)
@@ -76,10 +32,9 @@ def transpose(call: Call) -> list[Typed]:
     return [(call.dtype(0), tuple(data[axis] for axis in order))]
 
 
-@types("Concat")
 def concat(call: Call) -> list[Typed]:
     """Sizes add up along one axis and agree along the others."""
-    shapes = [call.shape(index) for index in range(len(call.inputs))]
+    shapes = [call.shape(index) for index in call.inputs]
     known = [shape for shape in shapes if shape is not None]
     if not known:
         return [(call.dtype(0), None)]
@@ -98,7 +53,6 @@ def concat(call: Call) -> list[Typed]:
     return [(call.dtype(0), tuple(result))]
 
 
-@types("Split")
 def split(call: Call) -> list[Typed]:
     """Parts of given sizes, or equal parts; with num_outputs the last may be smaller."""
     data, count = call.shape(0), len(call.node.outputs)
@@ -111,76 +65,12 @@ def split(call: Call) -> list[Typed]:
     ]
 
 
-def split_sizes(call: Call, dim: Dimension, count: int) -> Sequence[Dim]:
-    """The size of each part of a Split."""
-    parts: Sequence[Dim] | None = call.numbers("split")
-    if parts is None and call.has(1):
-        parts = call.elements(1) if call.opset >= 13 else None
-        if parts is None:
-            return (None,) * count
-    if parts is not None:
-        if len(parts) != count:
-            raise Contradiction(f"{len(parts)} sizes for {count} parts")
-        return parts
-    if isinstance(dim, int) and dim % count:
-        whole = -(-dim // count)
-        last = dim - whole * (count - 1)
-        if call.opset < 18 or last < 0:
-            raise Contradiction(f"{dim} split into {count} equal parts")
-        return (*(whole,) * (count - 1), last)
-    return (exact_divide(dim, count),) * count
-
-
-@types("Squeeze")
-def squeeze(call: Call) -> list[Typed]:
-    """Remove axes of size 1: those given, else all of them."""
-    data = call.shape(0)
-    axes = None if data is None else call.axes("axes", 1, len(data))
-    if data is None or axes is None:
-        return [(call.dtype(0), None)]
-    if not axes:
-        if not all(isinstance(dim, int) for dim in data):
-            return [(call.dtype(0), None)]
-        axes = tuple(axis for axis, dim in enumerate(data) if dim == 1)
-    for axis in axes:
-        same(data[axis], 1)
-    return [(call.dtype(0), tuple(dim for axis, dim in enumerate(data) if axis not in axes))]
-
-
-@types("Unsqueeze")
-def unsqueeze(call: Call) -> list[Typed]:
-    """Insert axes of size 1, counted in the result."""
-    data = call.shape(0)
-    given = call.numbers("axes") or call.integers(1)
-    if data is None or given is None:
-        return [(call.dtype(0), None)]
-    rank = len(data) + len(given)
-    axes = {axis_in(axis, rank) for axis in given}
-    if len(axes) != len(given):
-        raise Contradiction("the same axis is inserted twice")
-    rest = iter(data)
-    return [(call.dtype(0), tuple(1 if axis in axes else next(rest) for axis in range(rank)))]
-
-
-@types("Flatten")
-def flatten(call: Call) -> list[Typed]:
-    """Two axes: everything before `axis`, everything from it on."""
-    data = call.shape(0)
-    if data is None:
-        return [(call.dtype(0), (None, None))]
-    axis = call.number("axis", 1)
-    axis = axis + len(data) if axis < 0 else axis
-    return [(call.dtype(0), (product(data[:axis]), product(data[axis:])))]
-
-
-@types("Expand")
 def expand(call: Call) -> list[Typed]:
     """The data broadcast to the given sizes."""
     target = call.elements(1)
     return [(call.dtype(0), broadcast(call.shape(0), target) if target is not None else None)]
 
 
-@types("Tile")
 def tile(call: Call) -> list[Typed]:
     """Each axis repeated."""
     data, repeats = call.shape(0), call.elements(1)
@@ -192,7 +82,6 @@ def tile(call: Call) -> list[Typed]:
     return [(call.dtype(0), sizes)]
 
 
-@types("Pad")
 def pad(call: Call) -> list[Typed]:
     """Sizes grow by what is put before and after; negative pads crop."""
     data = call.shape(0)
@@ -216,7 +105,6 @@ def pad(call: Call) -> list[Typed]:
     return [(call.dtype(0), tuple(sizes))]
 
 
-@types("DepthToSpace")
 def depth_to_space(call: Call) -> list[Typed]:
     """[N, C, H, W] to [N, C/b², H*b, W*b]."""
     data, block = call.shape(0), call.number("blocksize", 0)
@@ -226,7 +114,6 @@ def depth_to_space(call: Call) -> list[Typed]:
     return [(call.dtype(0), (data[0], depth, data[2] * block, data[3] * block))]
 
 
-@types("SpaceToDepth")
 def space_to_depth(call: Call) -> list[Typed]:
     """[N, C, H, W] to [N, C*b², H/b, W/b]."""
     data, block = call.shape(0), call.number("blocksize", 0)
@@ -236,7 +123,6 @@ def space_to_depth(call: Call) -> list[Typed]:
     return [(call.dtype(0), (data[0], data[1] * (block * block), height, width))]
 
 
-@types("Resize", "Upsample")
 def resize(call: Call) -> list[Typed]:
     """Given sizes, or floor(size * scale)."""
     data = call.shape(0)
@@ -276,3 +162,123 @@ def _times(dim: Dimension, scale: float) -> Dim:
     if not isinstance(dim, int) or dim > 1 << 20:
         return None
     return int(np.float32(scale) * np.float32(dim))  # the runtime multiplies in float32, too
+
+
+def grid_sample(call: Call) -> list[Typed]:
+    """X[N, C, …], grid[N, out…, axes]: Y[N, C, out…]."""
+    data, grid = call.shape(0), call.shape(1)
+    if data is None or grid is None or len(grid) != len(data):
+        return [(call.dtype(0), None)]
+    return [(call.dtype(0), (*data[:2], *grid[1:-1]))]
+
+
+def slice_(call: Call) -> list[Typed]:
+    """A range along some axes; bounds beyond the tensor are clamped to it.
+
+    Assumption (`Call.slices_fit`): a symbolic bound lies inside an axis of known size, as a
+    position table is cut to the length of a sequence, and so does a bound counted from the end.
+    A model that runs at all with other sizes would have to rely on the clamping of a bound.
+    """
+    data = call.shape(0)
+    if data is None:
+        return [(call.dtype(0), None)]
+    bounds = slice_bounds(call, len(data))
+    if bounds is None:
+        return [(call.dtype(0), (None,) * len(data))]
+    result: list[Dim] = list(data)
+    for axis, (start, end, step) in bounds.items():
+        result[axis] = _slice_length(data[axis], (start, end, step), fits=call.slices_fit)
+    return [(call.dtype(0), tuple(result))]
+
+
+def _slice_length(dim: Dimension, bounds: tuple[Dim, Dim, Dim], *, fits: bool) -> Dim:
+    start, end, step = bounds
+    if start is None or end is None or not isinstance(step, int):
+        return None
+    if step == 0:
+        raise Contradiction("a Slice with step 0")
+    if isinstance(dim, int) and isinstance(start, int) and isinstance(end, int):
+        return len(range(*slice(start, _end(end, step), step).indices(dim)))
+    if step == -1 and start == -1 and isinstance(end, int) and end <= -_FAR:
+        return dim  # reversed
+    if step < 0 or dim in (0, 1):  # a size that broadcasts: a symbolic bound may well lie beyond
+        return None
+    low, high = _bound(dim, start, fits=fits), _bound(dim, end, fits=fits)
+    if low is None or high is None or not at_least(high, low):
+        return None
+    return -floor_divide(low - high, step)
+
+
+def _end(end: int, step: int) -> int | None:
+    return None if step < 0 and end <= -_FAR else end
+
+
+def _bound(dim: Dimension, bound: Dimension, *, fits: bool) -> Dim:
+    """Where a bound really lies in [0, dim], or None."""
+    if isinstance(bound, int):
+        if bound == 0 or bound <= -_FAR:
+            return 0
+        if bound >= _FAR:
+            return dim
+        if isinstance(dim, int):
+            return min(max(bound + dim if bound < 0 else bound, 0), dim)
+        if bound < 0:
+            return dim + bound if fits or at_least(dim, -bound) else None
+        return bound if at_least(dim, bound) else None
+    if non_negative(bound) is None:
+        return None
+    if at_least(dim, bound):
+        return bound
+    if at_least(bound, dim):
+        return dim
+    return bound if fits and isinstance(dim, int) else None
+
+
+_COPY = Operator(
+    category="shape", flops=flops.moving, kind=OperatorClass.COPY, carries=True, any_type=True,
+    layout="follows",
+)  # fmt: skip
+_BLOCKS = Operator(
+    category="shape", flops=flops.moving, kind=OperatorClass.TRANSPOSE, layout="sensitive"
+)
+_RESIZE = Operator(types=resize, category="shape", flops=flops.resize, layout="follows")
+
+OPERATORS = (
+    _COPY.named(
+        "Concat", types=concat, contents=contents.concat, size=sizes.total, kernel=kernels.concat
+    ),
+    _COPY.named(
+        "Split", types=split, contents=contents.split, size=sizes.first, kernel=kernels.split,
+        picks=True, shape_inputs=(1,),
+    ),
+    _COPY.named(
+        "Slice", types=slice_, contents=contents.slice_, size=sizes.first, kernel=kernels.slice_,
+        picks=True, shape_inputs=(1, 2, 3, 4),
+    ),
+    _COPY.named(
+        "Expand", types=expand, contents=contents.rearranged, size=sizes.expand,
+        kernel=kernels.expand, shape_inputs=(1,),
+    ),
+    _COPY.named(
+        "Tile", types=tile, contents=contents.tile, size=sizes.tile, kernel=kernels.tile,
+        shape_inputs=(1,),
+    ),
+    _COPY.named(
+        "Pad", types=pad, size=sizes.pad, kernel=kernels.pad, any_type=False, shape_inputs=(1,)
+    ),
+    _COPY.named(
+        "Trilu", types=like_first, category="shape", size=sizes.first, kernel=reference,
+        any_type=False, carries=False, shape_inputs=(1,), layout="sensitive",
+    ),
+    _COPY.named(
+        "Transpose", types=transpose, contents=contents.transpose, size=sizes.first,
+        kernel=kernels.transpose, kind=classes.transpose,
+    ),
+    _BLOCKS.named("DepthToSpace", types=depth_to_space),
+    _BLOCKS.named("SpaceToDepth", types=space_to_depth),
+    _RESIZE.named("Resize", shape_inputs=(2, 3)),
+    _RESIZE.named("Upsample", shape_inputs=(1,)),
+    Operator("GridSample", grid_sample, category="shape", layout="sensitive"),
+    *Operator(category="shape", layout="sensitive").each("AffineGrid CenterCropPad Col2Im"),
+    *Operator(domain="com.microsoft.nchwc", category="shape").each("ReorderInput ReorderOutput"),
+)  # fmt: skip

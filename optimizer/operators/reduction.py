@@ -1,19 +1,23 @@
-"""Operators that shrink axes: reductions, arg-reductions, TopK."""
+"""Operators that shrink axes: reductions, positions of extremes, the largest k."""
 
 from __future__ import annotations
 
+import numpy as np
 import onnx_ir as ir
 
 from optimizer.model.dimension import Dimension
-from optimizer.operators.call import Call, Dim, Shape, Typed, axis_in, types
+from optimizer.operators import arithmetic, kernels
+from optimizer.operators import result_sizes as sizes
+from optimizer.operators.arithmetic import reducing
+from optimizer.operators.broadcasting import like_first
+from optimizer.operators.call import Call, Dim, Shape, Typed, axis_in
+from optimizer.operators.flops import elements as flops
+from optimizer.operators.operator import Operator, OperatorClass
+from optimizer.operators.reference import reference
 
 INT64 = ir.DataType.INT64
 
 
-@types(
-    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-    "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare",
-)  # fmt: skip
 def reduce(call: Call) -> list[Typed]:
     """The given axes become 1 or vanish; no axes means all, or none with noop_with_empty_axes."""
     shape = call.shape(0)
@@ -39,7 +43,6 @@ def reduced(shape: Shape, axes: tuple[int, ...], *, keep: bool) -> Shape:
     return tuple(dim for axis, dim in enumerate(shape) if axis not in axes)
 
 
-@types("ArgMax", "ArgMin")
 def arg_reduce(call: Call) -> list[Typed]:
     """The position of the extreme along one axis."""
     shape = call.shape(0)
@@ -49,7 +52,6 @@ def arg_reduce(call: Call) -> list[Typed]:
     return [(INT64, reduced(shape, (axis,), keep=bool(call.number("keepdims", 1))))]
 
 
-@types("TopK")
 def top_k(call: Call) -> list[Typed]:
     """Values and positions, `k` along the axis; `k` is an input since operator set 10."""
     shape = call.shape(0)
@@ -65,33 +67,32 @@ def top_k(call: Call) -> list[Typed]:
     return [(call.dtype(0), result), (INT64, result)]
 
 
-@types("NonMaxSuppression")
-def non_max_suppression(call: Call) -> list[Typed]:
-    """int64[selected, 3]."""
-    return [(INT64, (None, 3))]
+_REDUCTION = Operator(
+    types=reduce, category="pool", size=sizes.first, kernel=reference,
+    flops=flops.per_input_element, kind=OperatorClass.REDUCTION, layout="follows",
+)  # fmt: skip
 
-
-@types("NonZero")
-def non_zero(call: Call) -> list[Typed]:
-    """int64[rank, found]."""
-    shape = call.shape(0)
-    return [(INT64, (len(shape) if shape else None, None))]
-
-
-@types("Compress")
-def compress(call: Call) -> list[Typed]:
-    """The kept slices along the axis, or a vector without one."""
-    shape = call.shape(0)
-    if "axis" not in call.node.attributes:
-        return [(call.dtype(0), (None,))]
-    if shape is None:
-        return [(call.dtype(0), None)]
-    axis = axis_in(call.number("axis", 0), len(shape))
-    return [(call.dtype(0), (*shape[:axis], None, *shape[axis + 1 :]))]
-
-
-@types("Det")
-def determinant(call: Call) -> list[Typed]:
-    """One number a matrix."""
-    shape = call.shape(0)
-    return [(call.dtype(0), None if shape is None else shape[:-2])]
+OPERATORS = (
+    _REDUCTION.named(
+        "ReduceMax", contents=reducing(arithmetic.maximum), kernel=kernels.reduction(np.max)
+    ),
+    _REDUCTION.named("ReduceMean", kernel=kernels.reduction(np.mean)),
+    _REDUCTION.named(
+        "ReduceMin", contents=reducing(arithmetic.minimum), kernel=kernels.reduction(np.min)
+    ),
+    _REDUCTION.named(
+        "ReduceProd", contents=reducing(arithmetic.multiplied), kernel=kernels.reduction(np.prod)
+    ),
+    _REDUCTION.named(
+        "ReduceSum", contents=reducing(arithmetic.added), kernel=kernels.reduction(np.sum)
+    ),
+    *_REDUCTION.named("", flops=flops.two_per_input_element).each(
+        "ReduceL1 ReduceL2 ReduceSumSquare"
+    ),
+    _REDUCTION.named("ReduceLogSum", kernel=None, flops=flops.two_per_input_element),
+    _REDUCTION.named("ReduceLogSumExp", kernel=None, flops=flops.five_per_input_element),
+    *_REDUCTION.named("", types=arg_reduce).each("ArgMax ArgMin"),
+    _REDUCTION.named("CumSum", types=like_first),
+    Operator("CumProd", like_first),
+    _REDUCTION.named("TopK", types=top_k, kernel=None, shape_inputs=(1,)),
+)

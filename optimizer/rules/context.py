@@ -14,20 +14,10 @@ import onnx_ir as ir
 
 from optimizer.limits import Limits
 from optimizer.model.constants import constant_of
+from optimizer.operators.catalogue import is_random
 
 if TYPE_CHECKING:
     from optimizer.model.symbolic import SymbolicValues
-
-_NON_DETERMINISTIC = frozenset(
-    {
-        "Bernoulli",
-        "Multinomial",
-        "RandomNormal",
-        "RandomNormalLike",
-        "RandomUniform",
-        "RandomUniformLike",
-    }
-)
 
 
 @dataclass(slots=True)
@@ -137,12 +127,7 @@ class Context:
 
     def deterministic(self, node: ir.Node) -> bool:
         """Whether two runs of a node on the same inputs give the same outputs."""
-        if node.op_type in _NON_DETERMINISTIC and not node.domain:
-            return False
-        if node.op_type != "Dropout" or node.domain:
-            return True
-        mode = node.inputs[2] if len(node.inputs) > 2 else None
-        return mode is None or self.scalar(mode) == 0
+        return not is_random(node)
 
 
 @lru_cache(maxsize=4096)

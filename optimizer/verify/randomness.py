@@ -5,23 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.model.graph import bodies, walk_nodes
-
-_RANDOM = frozenset(
-    {
-        "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
-        "RandomUniformLike", "Sampling", "BiasDropout", "BitmaskDropout", "BitmaskBiasDropout",
-    }
-)  # fmt: skip
-
-
-def is_random(node: ir.Node) -> bool:
-    """Whether two runs of the node on the same inputs may give different outputs."""
-    if node.op_type in _RANDOM:
-        return True
-    if node.op_type != "Dropout" or len(node.inputs) < 3 or node.inputs[2] is None:
-        return False
-    training = node.inputs[2].const_value
-    return training is None or bool(training.numpy())
+from optimizer.operators.catalogue import is_random
 
 
 def random_outputs(model: ir.Model) -> frozenset[str]:

@@ -11,37 +11,15 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from optimizer.model.constants import constant_of
+from optimizer.operators.catalogue import operator_of
 from optimizer.verify.sizes import evaluate
 
 _MAX_VISITED = 20_000
 _UNKNOWN_AXIS = 2
 """Assumed size of an indexed axis whose size is not known."""
 
-_PASS_ON = frozenset(
-    {
-        "Cast", "CastLike", "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND",
-        "Identity", "Pad", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
-    }
-)  # fmt: skip
-_DATA_ONLY = _PASS_ON - {"Concat"}
 _LOGIC = frozenset({"And", "Not", "Or", "Xor"})
-_SHAPE_INPUTS = {
-    "ConstantOfShape": (0,),
-    "Expand": (1,),
-    "Loop": (0,),
-    "Pad": (1,),
-    "Range": (0, 1, 2),
-    "Reshape": (1,),
-    "Resize": (2, 3),
-    "Slice": (1, 2, 3, 4),
-    "Split": (1,),
-    "Squeeze": (1,),
-    "Tile": (1,),
-    "TopK": (1,),
-    "Trilu": (1,),
-    "Unsqueeze": (1,),
-    "Upsample": (1,),
-}
 
 
 @dataclass(slots=True)
@@ -87,7 +65,8 @@ def _note(
     if limit is not None:
         size = limit(node, sizes)
         usage.below.append(max(1, (_UNKNOWN_AXIS if size is None else size) - offset))
-    if index in _SHAPE_INPUTS.get(node.op_type, ()):
+    operator = operator_of(node)
+    if operator is not None and index in operator.shape_inputs:
         usage.shape = True
     if node.op_type in ("Div", "Mod") and index == 1:
         usage.divisor = True
@@ -102,7 +81,8 @@ def _note(
 def _followed(node: ir.Node, index: int, model: ir.Model) -> Iterator[tuple[ir.Value, int]]:
     """Values that carry the same numbers on, with what the node adds to them."""
     op_type = node.op_type
-    if op_type in _PASS_ON and (index == 0 or op_type not in _DATA_ONLY):
+    operator = operator_of(node)
+    if operator is not None and operator.carries and (index == 0 or op_type == "Concat"):
         yield from ((output, 0) for output in node.outputs)
     elif op_type == "Where" and index > 0:
         yield node.outputs[0], 0
@@ -173,7 +153,7 @@ def _dim(node: ir.Node, position: int, axis: int, sizes: Mapping[str, int]) -> i
     if position >= len(node.inputs) or (value := node.inputs[position]) is None:
         return None
     shape = value.shape
-    if shape is None and (tensor := _tensor(value)) is not None:
+    if shape is None and (tensor := constant_of(value)) is not None:
         shape = tensor.shape
     if shape is None or not -len(shape) <= axis < len(shape):
         return None
@@ -185,21 +165,8 @@ def _scalar(node: ir.Node, position: int) -> float | None:
     """The constant at an input, if it is one number."""
     if position >= len(node.inputs) or (value := node.inputs[position]) is None:
         return None
-    tensor = _tensor(value)
+    tensor = constant_of(value)
     if tensor is None or tensor.size != 1 or tensor.dtype == ir.DataType.STRING:
         return None
     number = float(tensor.numpy().reshape(-1)[0])
     return number if abs(number) < 2**53 else None
-
-
-def _tensor(value: ir.Value) -> ir.TensorProtocol | None:
-    if value.const_value is not None:
-        return value.const_value
-    node = value.producer()
-    if (
-        node is None
-        or node.op_type != "Constant"
-        or (found := node.attributes.get("value")) is None
-    ):
-        return None
-    return found.as_tensor()

@@ -10,9 +10,7 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.folding.application import data_inputs
-from optimizer.folding.evaluate import Blocked, Evaluation, Evaluator
-from optimizer.folding.operators import OPERATORS
+from optimizer.folding.evaluate import FOLDED, Blocked, Evaluation, Evaluator, data_inputs
 from optimizer.limits import MIB
 from optimizer.model.graph import is_constant_node
 from optimizer.numbers import bytes_text
@@ -75,7 +73,7 @@ class FoldConstants(Pass):
 
     growth_mib: int = 4
 
-    @rule(*OPERATORS, name="ConstantExpression")
+    @rule(*FOLDED, name="ConstantExpression")
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """Fold the constant expression that this node is part of."""
         known = cast(_Expressions, context.memory.setdefault("expressions", _Expressions()))
@@ -97,9 +95,7 @@ class FoldConstants(Pass):
         self, nodes: list[ir.Node], wanted: list[ir.Node], context: Context
     ) -> Evaluation:
         limits = context.limits
-        evaluator = Evaluator(
-            context.tensor, context.attribute, context.opset(), limits.fold_output_bytes
-        )
+        evaluator = Evaluator(context.tensor, context.opset(), limits.fold_output_bytes)
         if context.budget.seconds <= 0:
             reason = f"Folding has used its {limits.fold_seconds:.0f} s; the rest is left unfolded."
             raise Blocked(nodes[-1], reason)
@@ -196,7 +192,7 @@ def _size(root: ir.Node, known: _Expressions, context: Context) -> int:
                 total = 0
             elif is_constant_node(producer):
                 total = total if context.tensor(value) is not None else 0
-            elif (inner := sizes.get(producer)) is None and producer.op_type in OPERATORS:
+            elif (inner := sizes.get(producer)) is None and producer.op_type in FOLDED:
                 stack.append(producer)
                 total = -1
             else:
@@ -210,7 +206,7 @@ def _size(root: ir.Node, known: _Expressions, context: Context) -> int:
 
 
 def _foldable(node: ir.Node, context: Context) -> bool:
-    return not node.domain and node.op_type in OPERATORS and len(node.inputs) > 0
+    return not node.domain and node.op_type in FOLDED and len(node.inputs) > 0
 
 
 def _end(node: ir.Node, known: _Expressions, context: Context) -> ir.Node:

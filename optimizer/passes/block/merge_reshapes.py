@@ -9,8 +9,8 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.folding.cone import cone
-from optimizer.folding.elementwise import UNARY
 from optimizer.folding.reshape_target import reshape_target
+from optimizer.operators.catalogue import UNARY
 from optimizer.registry import Pass, register, rule
 from optimizer.rules.context import Context
 from optimizer.rules.replacement import NewInitializer, NewNode, Outcome, Replacement

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from onnx.reference.op_run import OpRun
-from onnx.reference.ops._op_list import (
-    load_op,  # pyright: ignore[reportPrivateImportUsage, reportUnknownVariableType] - the only way in
-)
 
-from optimizer.folding.application import Application, Array, NotFoldable
+from optimizer.operators.call import Array, Call, NotFoldable
+
+if TYPE_CHECKING:
+    from onnx.reference.op_run import OpRun
 
 
-def reference(call: Application) -> tuple[Array, ...]:
+def reference(call: Call) -> tuple[Array, ...]:
     """Compute a node with the implementation that the ONNX project ships.
 
     Raises:
@@ -27,7 +26,7 @@ def reference(call: Application) -> tuple[Array, ...]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result: object = implementation.eval(
-                *call.inputs,  # pyright: ignore[reportArgumentType] - declared as lists, are arrays
+                *(call.array(i) if call.has(i) else None for i in range(len(call.node.inputs))),  # pyright: ignore[reportArgumentType] - declared as lists, are arrays
                 n_outputs=len(call.node.outputs),
                 **attributes,
             )
@@ -39,6 +38,10 @@ def reference(call: Application) -> tuple[Array, ...]:
 
 @lru_cache(maxsize=512)
 def _load(op_type: str, opset: int) -> type[OpRun]:
+    from onnx.reference.ops._op_list import (  # heavy; few graphs need it
+        load_op,  # pyright: ignore[reportPrivateImportUsage, reportUnknownVariableType] - the only way in
+    )
+
     try:
         return load_op("", op_type, opset)
     except Exception as error:

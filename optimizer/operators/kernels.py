@@ -1,6 +1,6 @@
 """Operators whose meaning in numpy is plain: bookkeeping on shapes, moving data, simple arithmetic.
 
-Each kernel takes an `Application` and returns the outputs. Element types are exact: a kernel never
+Each kernel takes an `Call` and returns the outputs. Element types are exact: a kernel never
 lets numpy promote.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.folding.application import Application, Array, NotFoldable
+from optimizer.operators.call import Array, Call, NotFoldable
 
-Kernel = Callable[[Application], tuple[Array, ...]]
+Kernel = Callable[[Call], tuple[Array, ...]]
 
 _NARROW = ("FLOAT8", "FLOAT4", "FLOAT6", "INT4", "UINT4", "INT2", "UINT2")
 """Types whose casts saturate or pack, each in its own way."""
@@ -24,10 +24,10 @@ def unary(function: Callable[[Array], Array]) -> Kernel:
     return lambda call: (np.asarray(function(call.array(0))),)
 
 
-def arithmetic(function: Callable[[Array, Array], Array]) -> Kernel:
+def pairs(function: Callable[[Array, Array], Array]) -> Kernel:
     """A kernel from a numpy function of two arrays of one type."""
 
-    def kernel(call: Application) -> tuple[Array, ...]:
+    def kernel(call: Call) -> tuple[Array, ...]:
         left, right = call.array(0), call.array(1)
         if left.dtype != right.dtype:
             raise NotFoldable(f"{call.node.op_type} mixes {left.dtype} and {right.dtype}")
@@ -39,9 +39,9 @@ def arithmetic(function: Callable[[Array, Array], Array]) -> Kernel:
 def variadic(function: Callable[[Array, Array], Array]) -> Kernel:
     """A kernel from a numpy function, applied from left to right."""
 
-    def kernel(call: Application) -> tuple[Array, ...]:
+    def kernel(call: Call) -> tuple[Array, ...]:
         result = call.array(0)
-        for index in range(1, len(call.inputs)):
+        for index in range(1, len(call.node.inputs)):
             result = np.asarray(function(result, call.array(index)))
         return (result,)
 
@@ -64,14 +64,14 @@ def divide(left: Array, right: Array) -> Array:
     return quotient.astype(left.dtype)
 
 
-def modulo(call: Application) -> tuple[Array, ...]:
+def modulo(call: Call) -> tuple[Array, ...]:
     """Mod; the sign follows the divisor, or the dividend with `fmod`."""
     left, right = call.array(0), call.array(1)
     if np.issubdtype(left.dtype, np.integer):
         _check_divisor(left, right)
-    elif not call.number("fmod"):
+    elif not call.number("fmod", 0):
         raise NotFoldable("Mod of floats needs fmod")
-    return (np.asarray(np.fmod(left, right) if call.number("fmod") else np.mod(left, right)),)
+    return (np.asarray(np.fmod(left, right) if call.number("fmod", 0) else np.mod(left, right)),)
 
 
 def _check_divisor(left: Array, right: Array) -> None:
@@ -98,18 +98,18 @@ def relu(x: Array) -> Array:
     return np.maximum(x, np.zeros((), x.dtype))
 
 
-def where(call: Application) -> tuple[Array, ...]:
+def where(call: Call) -> tuple[Array, ...]:
     """Where."""
     return (np.where(call.array(0), call.array(1), call.array(2)),)
 
 
-def cast(call: Application) -> tuple[Array, ...]:
+def cast(call: Call) -> tuple[Array, ...]:
     """Cast between numbers; what C++ leaves undefined is not folded."""
     source = call.array(0)
     if call.node.op_type == "CastLike":
         kind = call.node.outputs[0].dtype or ir.DataType.from_numpy(call.array(1).dtype)
     else:
-        kind = ir.DataType(call.number("to"))
+        kind = ir.DataType(call.number("to", 0))
     if kind == ir.DataType.STRING or kind.name.startswith(_NARROW):
         raise NotFoldable(f"a Cast to {kind.name} is left to the runtime")
     target = kind.numpy()
@@ -128,16 +128,16 @@ def _to_integer(source: Array, target: np.dtype) -> Array:
     return whole.astype(target)
 
 
-def reshape(call: Application) -> tuple[Array, ...]:
+def reshape(call: Call) -> tuple[Array, ...]:
     """Reshape; 0 copies the input's size unless `allowzero`."""
     data = call.array(0)
     target = call.ints(1, "shape") or []
-    if not call.number("allowzero"):
+    if not call.number("allowzero", 0):
         target = [data.shape[i] if size == 0 else size for i, size in enumerate(target)]
     return (data.reshape(target),)
 
 
-def transpose(call: Application) -> tuple[Array, ...]:
+def transpose(call: Call) -> tuple[Array, ...]:
     """Transpose; by default the axes are reversed."""
     data, perm = call.array(0), call.node.attributes.get("perm")
     axes = range(data.ndim)[::-1] if perm is None else perm.as_ints()
@@ -149,31 +149,31 @@ def _solid(view: Array) -> Array:
     return np.array(view, order="C", copy=True)
 
 
-def squeeze(call: Application) -> tuple[Array, ...]:
+def squeeze(call: Call) -> tuple[Array, ...]:
     """Squeeze."""
     axes = call.ints(1, "axes")
     return (np.squeeze(call.array(0), None if axes is None else tuple(axes)),)
 
 
-def unsqueeze(call: Application) -> tuple[Array, ...]:
+def unsqueeze(call: Call) -> tuple[Array, ...]:
     """Unsqueeze."""
     return (np.expand_dims(call.array(0), tuple(call.ints(1, "axes") or ())),)
 
 
-def flatten(call: Application) -> tuple[Array, ...]:
+def flatten(call: Call) -> tuple[Array, ...]:
     """Flatten into two axes."""
     data, axis = call.array(0), call.number("axis", 1)
     rows = int(np.prod(data.shape[:axis], dtype=np.int64))
     return (data.reshape(rows, data.size // rows if rows else -1),)
 
 
-def concat(call: Application) -> tuple[Array, ...]:
+def concat(call: Call) -> tuple[Array, ...]:
     """Concat."""
-    arrays = [array for array in call.inputs if array is not None]
+    arrays = call.arrays()
     return (np.concatenate(arrays, call.number("axis", 1)),)
 
 
-def slice_(call: Application) -> tuple[Array, ...]:
+def slice_(call: Call) -> tuple[Array, ...]:
     """Slice, with bounds as inputs or attributes."""
     data = call.array(0)
     starts, ends = call.ints(1, "starts") or [], call.ints(2, "ends") or []
@@ -197,12 +197,12 @@ def _part(size: int, bounds: tuple[int, int, int]) -> slice:
     return slice(start, None if end < 0 else end, step) if size else slice(0, 0)
 
 
-def gather(call: Application) -> tuple[Array, ...]:
+def gather(call: Call) -> tuple[Array, ...]:
     """Gather along one axis."""
-    return (np.take(call.array(0), call.array(1), axis=call.number("axis"), mode="raise"),)
+    return (np.take(call.array(0), call.array(1), axis=call.number("axis", 0), mode="raise"),)
 
 
-def expand(call: Application) -> tuple[Array, ...]:
+def expand(call: Call) -> tuple[Array, ...]:
     """Expand to a shape it broadcasts with."""
     data = call.array(0)
     target = tuple(int(x) for x in call.array(1).reshape(-1))
@@ -210,24 +210,24 @@ def expand(call: Application) -> tuple[Array, ...]:
     return (np.broadcast_to(data, shape).copy(),)
 
 
-def tile(call: Application) -> tuple[Array, ...]:
+def tile(call: Call) -> tuple[Array, ...]:
     """Tile."""
     return (np.tile(call.array(0), tuple(int(x) for x in call.array(1).reshape(-1))),)
 
 
-def shape(call: Application) -> tuple[Array, ...]:
+def shape(call: Call) -> tuple[Array, ...]:
     """Shape, or a part of it."""
     sizes = call.array(0).shape
-    start, end = call.number("start"), call.number("end", len(sizes))
+    start, end = call.number("start", 0), call.number("end", len(sizes))
     return (np.array(sizes[start:end], np.int64),)
 
 
-def size(call: Application) -> tuple[Array, ...]:
+def size(call: Call) -> tuple[Array, ...]:
     """Size."""
     return (np.array(call.array(0).size, np.int64),)
 
 
-def constant_of_shape(call: Application) -> tuple[Array, ...]:
+def constant_of_shape(call: Call) -> tuple[Array, ...]:
     """ConstantOfShape; float32 zeros by default."""
     value = call.node.attributes.get("value")
     fill = np.zeros(1, np.float32) if value is None else value.as_tensor().numpy()
@@ -235,7 +235,7 @@ def constant_of_shape(call: Application) -> tuple[Array, ...]:
     return (np.full(sizes, fill.reshape(-1)[0], dtype=fill.dtype),)
 
 
-def range_(call: Application) -> tuple[Array, ...]:
+def range_(call: Call) -> tuple[Array, ...]:
     """Range."""
     start, limit, delta = (call.array(index).reshape(()) for index in range(3))
     count = max(int(np.ceil((float(limit) - float(start)) / float(delta))), 0)
@@ -244,14 +244,14 @@ def range_(call: Application) -> tuple[Array, ...]:
     return ((start + np.arange(count, dtype=start.dtype) * delta).astype(start.dtype),)
 
 
-def pad(call: Application) -> tuple[Array, ...]:
+def pad(call: Call) -> tuple[Array, ...]:
     """Pad with a constant; the other modes are left to the runtime."""
     data, pads = call.array(0), call.ints(1, "pads") or []
-    mode = call.attribute(call.node, "mode")
-    if mode not in (None, "constant", b"constant") or min(pads, default=0) < 0:
+    if call.text("mode", "constant") != "constant" or min(pads, default=0) < 0:
         raise NotFoldable("only padding with a constant is folded")
     if call.opset < 11:
-        fill: object = call.attribute(call.node, "value") or 0.0
+        value = call.node.attributes.get("value")
+        fill: object = 0.0 if value is None else value.as_float()
     else:
         fill = call.array(2).reshape(-1)[0] if call.has(2) else 0
     axes = call.ints(3, "axes") if call.has(3) else list(range(data.ndim))
@@ -265,9 +265,9 @@ def pad(call: Application) -> tuple[Array, ...]:
     return (padded,)
 
 
-def split(call: Application) -> tuple[Array, ...]:
+def split(call: Call) -> tuple[Array, ...]:
     """Split into given or equal parts."""
-    data, axis, parts = call.array(0), call.number("axis"), len(call.node.outputs)
+    data, axis, parts = call.array(0), call.number("axis", 0), len(call.node.outputs)
     sizes = call.ints(1, "split")
     if sizes is None:
         step = -(-data.shape[axis] // parts)
@@ -276,7 +276,7 @@ def split(call: Application) -> tuple[Array, ...]:
     return tuple(_solid(piece) for piece in pieces)
 
 
-def matmul(call: Application) -> tuple[Array, ...]:
+def matmul(call: Call) -> tuple[Array, ...]:
     """MatMul."""
     left, right = call.array(0), call.array(1)
     if left.dtype != right.dtype:
@@ -287,9 +287,9 @@ def matmul(call: Application) -> tuple[Array, ...]:
 def reduction(function: Callable[..., Array]) -> Kernel:
     """A kernel from a numpy reduction."""
 
-    def kernel(call: Application) -> tuple[Array, ...]:
+    def kernel(call: Call) -> tuple[Array, ...]:
         data, axes = call.array(0), call.ints(1, "axes")
-        if not axes and call.number("noop_with_empty_axes"):
+        if not axes and call.number("noop_with_empty_axes", 0):
             return (data,)
         where = tuple(axes) if axes else None
         kept = bool(call.number("keepdims", 1))

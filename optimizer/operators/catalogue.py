@@ -1,0 +1,68 @@
+"""All operators that something is known about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx_ir as ir
+
+from optimizer.model.constants import constant_of
+from optimizer.operators import (
+    attention,
+    control,
+    convolution,
+    elementwise,
+    generation,
+    movement,
+    normalization,
+    pooling,
+    products,
+    quantization,
+    random,
+    recurrent,
+    reduction,
+    reshaping,
+    selection,
+)
+from optimizer.operators.operator import Operator
+
+STANDARD = frozenset({"", "ai.onnx"})
+"""Names of the domain of ONNX itself."""
+
+GROUPS = (
+    elementwise, normalization, convolution, products, pooling, reduction, reshaping, movement,
+    selection, generation, random, quantization, control, recurrent, attention,
+)  # fmt: skip
+
+CATALOGUE: Mapping[tuple[str, str], Operator] = {
+    (operator.domain, operator.name): operator for group in GROUPS for operator in group.OPERATORS
+}
+"""By domain and name."""
+
+UNARY = frozenset(name for (domain, name), op in CATALOGUE.items() if op.unary and not domain)
+"""Operators of ONNX that work on one tensor, element by element, whatever its shape."""
+
+
+def operator_of(node: ir.Node) -> Operator | None:
+    """What is known about a node's operator; None for one that nobody described."""
+    domain = "" if node.domain in STANDARD else node.domain
+    return CATALOGUE.get((domain, node.op_type))
+
+
+def standard(node: ir.Node) -> Operator | None:
+    """As `operator_of`, for the operators of ONNX itself alone."""
+    return CATALOGUE.get(("", node.op_type)) if node.domain in STANDARD else None
+
+
+def is_random(node: ir.Node) -> bool:
+    """Whether two runs of the node on the same inputs may give different outputs."""
+    operator = operator_of(node)
+    if operator is None or operator.name != "Dropout":
+        return operator is not None and operator.random
+    if node.graph is not None and node.graph.opset_imports.get("", 7) < 7:
+        test = node.attributes.get("is_test")
+        return test is None or not test.as_int()
+    if len(node.inputs) < 3 or node.inputs[2] is None:
+        return False
+    training = constant_of(node.inputs[2])
+    return training is None or bool(training.numpy().any())

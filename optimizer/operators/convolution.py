@@ -1,0 +1,100 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from optimizer.model.dimension import Dimension
+from optimizer.operators import classes
+from optimizer.operators.call import CONTRIB, Call, Contradiction, Shape, Typed
+from optimizer.operators.flops import products as product_flops
+from optimizer.operators.operator import Operator
+from optimizer.operators.windows import windows
+
+INT32 = ir.DataType.INT32
+_Known = tuple[Dimension, ...]
+
+
+def conv(call: Call) -> list[Typed]:
+    """X[N, C, …], W[M, C/group, …]: Y[N, M, …]."""
+    return [(call.dtype(0), _convolved(call, weights=1))]
+
+
+def conv_integer(call: Call) -> list[Typed]:
+    """int32 sums."""
+    return [(INT32, _convolved(call, weights=1))]
+
+
+def quantized_conv(call: Call) -> list[Typed]:
+    """X and w are inputs 0 and 3; the element type is that of y's zero point."""
+    if call.number("channels_last", 0):
+        return [(call.dtype(7), None)]
+    return [(call.dtype(7), _convolved(call, weights=3))]
+
+
+def _convolved(call: Call, *, weights: int) -> Shape | None:
+    data, kernel = call.shape(0), call.shape(weights)
+    if data is None or kernel is None:
+        return None
+    if len(data) != len(kernel) or len(data) < 3:
+        raise Contradiction(
+            f"a convolution of rank {len(data)} data with rank {len(kernel)} weights"
+        )
+    sizes = call.numbers("kernel_shape") or kernel[2:]
+    return (data[0], kernel[0], *windows(call, data[2:], sizes))
+
+
+def conv_transpose(call: Call) -> list[Typed]:
+    """X[N, C, …], W[C, M/group, …]: Y[N, M, …], stride*(in-1) + dilated kernel - pads."""
+    data, kernel = call.shape(0), call.shape(1)
+    if data is None or kernel is None or len(data) != len(kernel):
+        return [(call.dtype(0), None)]
+    channels = kernel[1] * call.number("group", 1)
+    return [(call.dtype(0), (data[0], channels, *_unpooled(call, data[2:], kernel[2:])))]
+
+
+def _unpooled(call: Call, data: _Known, kernel: _Known) -> Shape:
+    rank = len(data)
+    if explicit := call.numbers("output_shape"):
+        return explicit[-rank:]
+    strides = call.numbers("strides") or (1,) * rank
+    if call.text("auto_pad", "NOTSET").startswith("SAME"):
+        return (None,) * rank
+    sizes = call.numbers("kernel_shape") or kernel
+    dilations = call.numbers("dilations") or (1,) * rank
+    extra = call.numbers("output_padding") or (0,) * rank
+    pads = call.numbers("pads") or (0,) * (2 * rank)
+    if call.text("auto_pad", "NOTSET") == "VALID":
+        pads = (0,) * (2 * rank)
+    return tuple(
+        (data[axis] - 1) * strides[axis]
+        + extra[axis]
+        + dilations[axis] * (sizes[axis] - 1)
+        + 1
+        - pads[axis]
+        - pads[axis + rank]
+        for axis in range(rank)
+    )
+
+
+_CONVOLUTION = Operator(
+    types=conv, category="conv", flops=product_flops.conv, kind=classes.convolution, product=True,
+    layout="sensitive",
+)  # fmt: skip
+_CONTRIB = _CONVOLUTION.named("", domain=CONTRIB)
+
+OPERATORS = (
+    _CONVOLUTION.named("Conv"),
+    _CONVOLUTION.named("ConvInteger", types=conv_integer),
+    _CONVOLUTION.named(
+        "ConvTranspose", types=conv_transpose, flops=product_flops.conv_transpose
+    ),
+    _CONVOLUTION.named(
+        "QLinearConv", types=quantized_conv, flops=product_flops.quantized_conv,
+        kind=classes.quantized_convolution,
+    ),
+    Operator("DeformConv", category="conv", layout="sensitive"),
+    _CONTRIB.named("FusedConv"),
+    _CONTRIB.named("NhwcFusedConv", types=None, category="unknown"),
+    Operator("NhwcConv", domain=CONTRIB, category="conv"),
+)  # fmt: skip

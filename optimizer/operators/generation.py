@@ -1,0 +1,100 @@
+"""Operators that make tensors of their own, or tell about others."""
+
+from __future__ import annotations
+
+import math
+
+import onnx_ir as ir
+
+from optimizer.model.constants import constant_tensor
+from optimizer.model.dimension import at_least, floor_divide
+from optimizer.operators import contents, kernels
+from optimizer.operators import result_sizes as sizes
+from optimizer.operators.call import Call, Dim, Typed
+from optimizer.operators.flops import elements as flops
+from optimizer.operators.operands import shape_part
+from optimizer.operators.operator import Operator, OperatorClass
+from optimizer.operators.random import like_with_type
+from optimizer.operators.reference import reference
+
+FLOAT = ir.DataType.FLOAT
+INT64 = ir.DataType.INT64
+
+
+def shape_of(call: Call) -> list[Typed]:
+    """int64[rank], or the part between `start` and `end`."""
+    data = call.shape(0)
+    return [(INT64, (None if data is None else len(shape_part(call, data)),))]
+
+
+def size_of(call: Call) -> list[Typed]:
+    """int64 scalar."""
+    return [(INT64, ())]
+
+
+def constant(call: Call) -> list[Typed]:
+    """A tensor of the model itself."""
+    tensor = constant_tensor(call.node)
+    if tensor is None:
+        return []
+    return [(tensor.dtype, tuple(tensor.shape.numpy()))]
+
+
+def constant_of_shape(call: Call) -> list[Typed]:
+    """The input's elements are the sizes; float32 zeros by default."""
+    value = call.tensor("value")
+    sizes = call.elements(0)
+    if sizes is None:
+        length = call.shape(0)
+        rank = length[0] if length else None
+        sizes = (None,) * rank if isinstance(rank, int) else None
+    return [(FLOAT if value is None else value.dtype, sizes)]
+
+
+def range_(call: Call) -> list[Typed]:
+    """max(ceil((limit - start) / delta), 0) elements."""
+    return [(call.dtype(0), (_range_length(call),))]
+
+
+def _range_length(call: Call) -> Dim:
+    bounds = [call.elements(index) for index in range(3)]
+    dims = [elements[0] for elements in bounds if elements]
+    if len(dims) == 3 and None not in dims:
+        start, limit, delta = (dim for dim in dims if dim is not None)
+        if not isinstance(delta, int) or delta == 0:
+            return None
+        # ceil(span/delta) -> -floor(-span/delta); a negative delta counts down
+        span = limit - start if delta > 0 else start - limit
+        if isinstance(span, int):
+            return max(-(-span // abs(delta)), 0)
+        return -floor_divide(-span, abs(delta)) if at_least(span, 0) else None
+    constants = [call.constant(index) for index in range(3)]
+    numbers = [float(array.ravel()[0]) for array in constants if array is not None and array.size]
+    if len(numbers) != 3 or numbers[2] == 0 or not all(map(math.isfinite, numbers)):
+        return None
+    return max(math.ceil((numbers[1] - numbers[0]) / numbers[2]), 0)
+
+
+_METADATA = Operator(category="shape", size=sizes.rank, result="metadata", layout="sensitive")
+_FILL = Operator(category="shape", flops=flops.moving, kind=OperatorClass.COPY)
+
+OPERATORS = (
+    _METADATA.named(
+        "Shape", types=shape_of, contents=contents.shape_of, kernel=kernels.shape
+    ),
+    _METADATA.named(
+        "Size", types=size_of, contents=contents.size_of, kernel=kernels.size, layout="agnostic"
+    ),
+    Operator("Constant", constant, contents.constant, category="shape", result="metadata"),
+    _FILL.named(
+        "ConstantOfShape", types=constant_of_shape, contents=contents.constant_of_shape,
+        size=sizes.constant_of_shape, kernel=kernels.constant_of_shape, shape_inputs=(0,),
+    ),
+    _FILL.named(
+        "EyeLike", types=like_with_type, size=sizes.first, kernel=reference, layout="sensitive"
+    ),
+    Operator(
+        "Range", range_, contents.range_, category="shape", size=sizes.range_,
+        kernel=kernels.range_, flops=flops.moving, shape_inputs=(0, 1, 2),
+    ),
+)  # fmt: skip

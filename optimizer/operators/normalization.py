@@ -1,0 +1,92 @@
+"""Operators that normalize over rows or channels."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from optimizer.model.dimension import Dimension
+from optimizer.operators import result_sizes as sizes
+from optimizer.operators.broadcasting import like_first
+from optimizer.operators.call import CONTRIB, Call, Shape, Typed, axis_in
+from optimizer.operators.flops import elements as flops
+from optimizer.operators.operator import Operator, OperatorClass
+from optimizer.operators.reference import reference
+
+
+def batch_normalization(call: Call) -> list[Typed]:
+    """Y like X; in training also the running mean and variance, shaped like inputs 3 and 4."""
+    outputs: list[Typed] = [(call.dtype(0), call.shape(0))]
+    if call.opset >= 14:
+        outputs += [(call.dtype(3), call.shape(3)), (call.dtype(4), call.shape(4))]
+    return outputs
+
+
+def layer_normalization(call: Call) -> list[Typed]:
+    """Y like X; mean and inverse deviation with the normalized axes reduced to 1."""
+    shape = call.shape(0)
+    if shape is None:
+        return [(call.dtype(0), None)]
+    axis = axis_in(call.number("axis", -1), len(shape))
+    reduced: Shape = shape[:axis] + (1,) * (len(shape) - axis)
+    stash = ir.DataType(call.number("stash_type", 1))
+    return [(call.dtype(0), shape), (stash, reduced), (stash, reduced)]
+
+
+def skip_layer_normalization(call: Call) -> list[Typed]:
+    """Output 3 is the sum of input and skip; mean and deviation (1 and 2) are not described."""
+    like: Typed = (call.dtype(0), call.shape(0))
+    return [like, (None, None), (None, None), like]
+
+
+def embed_layer_normalization(call: Call) -> list[Typed]:
+    """input_ids[batch, seq], word_embedding[…, hidden]: Y[batch, seq, hidden]."""
+    ids, table = call.shape(0), call.shape(2)
+    if ids is None or table is None or len(ids) != 2 or len(table) != 2:
+        return [(call.dtype(2), None)]
+    width: Dimension = table[1]
+    return [(call.dtype(2), (ids[0], ids[1], width))]
+
+
+_NORMALIZATION = Operator(
+    types=like_first, category="norm", kind=OperatorClass.NORMALIZATION, layout="sensitive"
+)
+_SOFTMAX = Operator(
+    types=like_first, category="act", kind=OperatorClass.SOFTMAX, size=sizes.first,
+    overwrites="first", layout="follows",
+)  # fmt: skip
+_CONTRIB = _NORMALIZATION.named("", domain=CONTRIB)
+
+OPERATORS = (
+    # scale and shift with precomputed constants
+    _NORMALIZATION.named(
+        "BatchNormalization", types=batch_normalization, overwrites="first", flops=flops.fixed(2)
+    ),
+    # mean, subtract, square, mean, divide by the root, scale, shift
+    _NORMALIZATION.named(
+        "LayerNormalization", types=layer_normalization, flops=flops.fixed(7), layout="follows"
+    ),
+    *_NORMALIZATION.named("", flops=flops.fixed(7)).each(
+        "GroupNormalization InstanceNormalization"
+    ),
+    # square, mean, divide by the root, scale
+    *_NORMALIZATION.named("", flops=flops.fixed(4), layout="follows").each(
+        "RMSNormalization SimplifiedLayerNormalization"
+    ),
+    _NORMALIZATION.named("LpNormalization", flops=flops.two_per_input_element, layout="follows"),
+    _NORMALIZATION.named("LRN", flops=flops.local_response_normalization),
+    _NORMALIZATION.named("MeanVarianceNormalization", flops=flops.five_per_input_element),
+    _CONTRIB.named("LayerNormalization", flops=flops.fixed(7)),
+    _CONTRIB.named("SimplifiedLayerNormalization", flops=flops.fixed(4)),
+    _CONTRIB.named("SkipLayerNormalization", types=skip_layer_normalization, flops=flops.fixed(8)),
+    _CONTRIB.named(
+        "SkipSimplifiedLayerNormalization", types=skip_layer_normalization, flops=flops.fixed(5)
+    ),
+    _CONTRIB.named(
+        "EmbedLayerNormalization", types=embed_layer_normalization, flops=flops.fixed(9)
+    ),
+    _CONTRIB.named("GroupNorm", flops=flops.fixed(7)),
+    _CONTRIB.named("SkipGroupNorm", flops=flops.fixed(8)),
+    # maximum, subtract, exponential, sum, divide
+    *_SOFTMAX.named("", kernel=reference, flops=flops.fixed(5)).each("LogSoftmax Softmax"),
+    _SOFTMAX.named("Hardmax", flops=flops.fixed(2), overwrites="nothing"),
+)

@@ -1,0 +1,116 @@
+"""What is known about one operator; every other room asks here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Literal
+
+from optimizer.operators.call import Array, Call, Content, Typed
+
+Category = Literal[
+    "conv", "norm", "act", "pool", "shape", "elem", "attn", "control", "quant", "io", "unknown"
+]
+"""Decides colour and glyph in the viewer."""
+
+Layout = Literal["sensitive", "agnostic", "follows"]
+"""What an operator asks of the order of its tensors' axes: one order (`sensitive`), none at all
+(`agnostic`), or one order of the same kind, with an axis to be renamed (`follows`)."""
+
+Result = Literal["new", "view", "metadata"]
+"""What the first output is: bytes of its own, those of the first input, or something about them."""
+
+Overwrites = Literal["nothing", "first", "any"]
+"""Which inputs the first output may replace: element i of it depends on element i alone, or, in a
+row that is read before it is written, on the row."""
+
+TypeRule = Callable[[Call], Sequence[Typed]]
+ContentRule = Callable[[Call], Sequence[Content]]
+ResultSize = Callable[[Call], int]
+Kernel = Callable[[Call], tuple[Array, ...]]
+Formula = Callable[[Call], int | None]
+
+
+class OperatorClass(StrEnum):
+    """What kind of work a node is; the value is the display text."""
+
+    DENSE_CONV = "dense convolution"
+    POINTWISE_CONV = "pointwise convolution"
+    GROUPED_CONV = "grouped convolution"
+    DEPTHWISE_CONV = "depthwise convolution"
+    GEMM = "matrix product"
+    BATCHED_MATMUL = "batched matrix product"
+    ATTENTION = "attention"
+    RECURRENT = "recurrent"
+    ELEMENTWISE = "elementwise"
+    TRANSCENDENTAL = "transcendental"
+    NORMALIZATION = "normalization"
+    SOFTMAX = "softmax"
+    REDUCTION = "reduction"
+    POOLING = "pooling"
+    TRANSPOSE = "transpose"
+    BLOCK_TRANSPOSE = "transpose of blocks"
+    COPY = "copy"
+    GATHER = "gather"
+    VIEW = "view"
+    CONTROL = "control flow"
+
+
+ClassRule = Callable[[Call], OperatorClass | None]
+"""The class of a node whose shapes decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator of ONNX or of ONNX Runtime.
+
+    Attributes:
+        name: its `op_type`.
+        domain: its operator set; empty for ONNX itself.
+        category: see `Category`.
+        types: types and shapes of the outputs; None where no rule is known.
+        contents: elements of small integer outputs.
+        size: elements of the largest output, known before it is computed from constants.
+        kernel: computes the outputs from constants; None for what is not folded.
+        any_type: whether the kernel takes element types numpy knows only by extension (bfloat16).
+        flops: operations; a multiply-accumulate counts 2. None for one an output element.
+        kind: the class, or what tells it from the shapes.
+        product: whether it reads much more than it writes.
+        random: whether two runs on the same inputs may differ, whatever those are.
+        result: see `Result`.
+        overwrites: see `Overwrites`.
+        unary: whether it works on one tensor, element by element, whatever its shape.
+        picks: whether it reads no more than it writes.
+        carries: whether its outputs hold numbers of its data input, unchanged.
+        shape_inputs: inputs whose elements are sizes, counts or axes.
+        layout: see `Layout`; None where it was not looked at.
+    """
+
+    name: str = ""
+    types: TypeRule | None = None
+    contents: ContentRule | None = None
+    domain: str = ""
+    category: Category = "unknown"
+    size: ResultSize | None = None
+    kernel: Kernel | None = None
+    any_type: bool = False
+    flops: Formula | None = None
+    kind: OperatorClass | ClassRule | None = None
+    product: bool = False
+    random: bool = False
+    result: Result = "new"
+    overwrites: Overwrites = "nothing"
+    unary: bool = False
+    picks: bool = False
+    carries: bool = False
+    shape_inputs: tuple[int, ...] = ()
+    layout: Layout | None = None
+
+    def named(self, name: str, **known: Any) -> Operator:
+        """The operator `name`: like this one but for what is given."""
+        return replace(self, name=name, **known)
+
+    def each(self, names: str) -> tuple[Operator, ...]:
+        """Operators of which the same is known, by their names between spaces."""
+        return tuple(self.named(name) for name in names.split())
