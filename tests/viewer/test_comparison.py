@@ -37,7 +37,7 @@ COMPARE = """async ([graphName, first, second]) => {
   const alone = traces.map((trace) => {
     const s = new Session(graph, trace, metrics);
     s.goto(s.steps.length);
-    return drawn(s, s.late);
+    return drawn(s, s.afterCursor);
   });
   const middles = new Map();
   let sideways = 0;
@@ -51,7 +51,7 @@ COMPARE = """async ([graphName, first, second]) => {
       }
   }
   return {
-    same: [drawn(both, both.early) === alone[0], drawn(both, both.late) === alone[1]],
+    same: [drawn(both, both.beforeCursor) === alone[0], drawn(both, both.afterCursor) === alone[1]],
     both: both.both, only: both.sides.map((side) => side.only.length), sideways,
     steps: traces.map((trace) => trace.steps.length),
     marks: [...new Set(["before", "after"].flatMap((w) =>

@@ -19,16 +19,16 @@ pytestmark = pytest.mark.browser
 Opened = Callable[..., Page]
 
 STATES = """async ([name, places]) => {
-  const { Reel, Replay } = await import("/viewer/test/film/events.js");
-  const reel = new Reel(await (await fetch(`/film/${name}.json`)).json(), name);
-  const replay = new Replay(reel);
+  const { AllocatorEvents, Replay } = await import("/viewer/test/film/events.js");
+  const events = new AllocatorEvents(await (await fetch(`/film/${name}.json`)).json(), name);
+  const replay = new Replay(events);
   return places.map((k) => {
     replay.goto(k);
     return {
-      live: [...replay.live].map((b) => [`v-${reel.json.nodes[reel.json.buffers.node[b]][0]}`,
-        reel.offsets[1][b]]).sort(),
+      live: [...replay.live].map((b) => [`v-${events.json.nodes[events.json.buffers.node[b]][0]}`,
+        events.offsets[1][b]]).sort(),
       free: replay.list().map((f) => [f.size, f.offset]),
-      held: reel.peak[k], used: reel.used[k], high: reel.highs[1][k],
+      held: events.peak[k], used: events.used[k], high: events.highs[1][k],
     };
   });
 }"""

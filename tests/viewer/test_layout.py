@@ -49,7 +49,10 @@ OVERLAPS = """() => {
 UNDONE = """() => {
   const s = session;
   const digits = (list) => [...list].join("");
-  const state = () => [digits(s.late.alive), digits(s.late.edgeAlive), s.late.total].join("|");
+  const state = () => {
+    const { alive, edgeAlive, total } = s.afterCursor;
+    return [digits(alive), digits(edgeAlive), total].join("|");
+  };
   s.goto(0);
   const first = state();
   const forward = [];

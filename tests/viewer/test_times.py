@@ -25,7 +25,7 @@ TIMES = """async () => {
   ] });
   const of = (id, step) => times.kernel(id, step)?.steady ?? null;
   const alive = [1, 1, 1], session = {
-    folds: 0, early: { step: 6, alive }, late: { step: 6, alive },
+    folds: 0, beforeCursor: { step: 6, alive }, afterCursor: { step: 6, alive },
     union: { recs: [{ id: "a" }, { id: "b" }, { id: "c" }], slotOf: [0, 1, 2] },
     tree: { groupOf: Array(3).fill({ at: 0, parent: null }) },
   };

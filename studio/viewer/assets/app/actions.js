@@ -21,7 +21,7 @@ export class Actions {
     if (id !== null && how.reveal) nav.reveal(id);
     this.state.set({ selected: id });
     this.viewer.shell.showSelection();
-    this.viewer.live.selection();
+    this.viewer.announcer.selection();
   }
 
   /** Select the group around what is selected, if there is one. */
@@ -147,7 +147,7 @@ export class Actions {
 
   /** To who does not see the canvas. @param {string} text */
   say(text) {
-    this.viewer.live.say(text);
+    this.viewer.announcer.say(text);
   }
 
   /** Ask the server for something. @param {string} name @param {any} value */

@@ -7,7 +7,7 @@ import { counted } from "../page/numbers.js";
 
 const MOST = 300;
 
-export class Live {
+export class Announcer {
   /** @param {import("./actions.js").Context} context */
   constructor(context) {
     this.state = context.state;
@@ -32,12 +32,12 @@ export class Live {
     if (!s) return;
     const step = s.current;
     if (!step) {
-      this.say(`Source graph, ${counted(s.late.total, "node")}.`);
+      this.say(`Source graph, ${counted(s.afterCursor.total, "node")}.`);
       return;
     }
     const pass = s.trace?.passes[step.pass];
     this.say(
-      `Step ${step.n} of ${s.steps.length}. ${pass?.title ?? step.rule}: ${step.removed.length} removed, ${step.added.length} added. ${counted(s.late.total, "node")}.`,
+      `Step ${step.n} of ${s.steps.length}. ${pass?.title ?? step.rule}: ${step.removed.length} removed, ${step.added.length} added. ${counted(s.afterCursor.total, "node")}.`,
     );
     this.twin();
   }

@@ -195,7 +195,7 @@ export class Keys {
       });
       return;
     }
-    const cursor = s.late.alive[o] ? s.late : s.early;
+    const cursor = s.afterCursor.alive[o] ? s.afterCursor : s.beforeCursor;
     const ends = (/** @type {number} */ from, /** @type {boolean} */ down) => {
       const list = [];
       for (let e = 0; e < s.union.from.length; e++) {

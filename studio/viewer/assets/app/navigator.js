@@ -92,14 +92,14 @@ export class Navigator {
     this.settling = 0;
     const { viewer } = this;
     const s = viewer.state.session;
-    viewer.live.step();
+    viewer.announcer.step();
     if (!s || !this.following || (this.playing && this.play.speed > 2)) return;
     /** @type {Set<import("../trace/group.js").Group>} */
     const need = new Set();
     const keep = new Set();
     for (const set of Object.values(s.touched())) {
       for (const o of set) {
-        if (!s.early.alive[o] && !s.late.alive[o]) continue;
+        if (!s.beforeCursor.alive[o] && !s.afterCursor.alive[o]) continue;
         for (const g of s.tree.closedAbove(s.union.slotOf[o])) need.add(g);
         for (let g = /** @type {any} */ (s.tree.groupOf[s.union.slotOf[o]]); g; g = g.parent)
           keep.add(g.id);
@@ -161,7 +161,7 @@ export class Navigator {
     const to = way > 0 ? steps.find((n) => n > at) : steps.filter((n) => n < at).pop();
     if (to !== undefined) this.arrive(to);
     else
-      this.viewer.live.say(
+      this.viewer.announcer.say(
         selection ? "No more steps touch it." : "Select a node or a group first.",
       );
   }
@@ -206,10 +206,11 @@ export class Navigator {
       viewer.stage.centre(s.layout.slots + group.at, ms, there ? "after" : "before");
     }
     if (!s || o === undefined) return;
-    const target = s.late.alive[o] || s.early.alive[o] ? o : (s.kin(o)[0] ?? o);
+    const target =
+      s.afterCursor.alive[o] || s.beforeCursor.alive[o] ? o : (s.counterparts(o)[0] ?? o);
     const slot = s.union.slotOf[target];
     this.#openAll(s.tree.closedAbove(slot));
-    viewer.stage.centre(slot, ms, s.late.alive[target] ? "after" : "before");
+    viewer.stage.centre(slot, ms, s.afterCursor.alive[target] ? "after" : "before");
   }
 
   /** @param {import("../trace/group.js").Group[]} closed outermost first */

@@ -91,7 +91,7 @@ export class Report {
       version: this.version,
       step: s?.step ?? 0,
       visible: s && picture ? nodesIn(picture, s) : 0,
-      total: s?.late.total ?? 0,
+      total: s?.afterCursor.total ?? 0,
       marked: s?.places?.nodes.size ?? 0,
       errors: [...this.errors],
       loadMs: this.loadMs,
@@ -154,6 +154,6 @@ export class Report {
 function nodesIn(picture, s) {
   let n = 0;
   for (const b of picture.boxes)
-    if (b.kind === "node" && s.union.kind[b.occ] === NODE && s.late.alive[b.occ]) n++;
+    if (b.kind === "node" && s.union.kind[b.occ] === NODE && s.afterCursor.alive[b.occ]) n++;
   return n;
 }

@@ -69,7 +69,7 @@ export class Shell {
       this.card.el,
       this.details.el,
       this.groupCard.el,
-      viewer.live.details,
+      viewer.announcer.details,
     );
     this.body = h("div.pl-body", null, this.left, this.middle, this.film.el, this.right);
     this.root = h(
@@ -78,7 +78,7 @@ export class Shell {
       this.body,
       this.scrubber.el,
       this.film.bar.el,
-      viewer.live.line,
+      viewer.announcer.line,
       this.help.el,
       this.tip.el,
       h("div.pl-ring"),
@@ -274,7 +274,7 @@ export class Shell {
     this.layoutRight();
     this.stage.invalidate();
     this.film.relight();
-    viewer.live.twin();
+    viewer.announcer.twin();
   }
 
   renderStep() {
@@ -302,7 +302,7 @@ export class Shell {
 
   twinChanged() {
     this.groupCard.render();
-    this.viewer.live.twin();
+    this.viewer.announcer.twin();
   }
 
   dispose() {

@@ -6,7 +6,7 @@ import { Comparison } from "../session/comparison.js";
 import { fill } from "../page/dom.js";
 import { fetchJson, wanted } from "../page/fetching.js";
 import { fontReady } from "../page/fonts.js";
-import { Live } from "./announcer.js";
+import { Announcer } from "./announcer.js";
 import { Keys } from "./keys.js";
 import { answerForLinks } from "../page/link.js";
 import { Metrics } from "../layout/metrics.js";
@@ -55,7 +55,7 @@ export class Viewer {
     this.overlays = new OverlayLoader(this.state);
     this.report = new Report(this);
     this.nav = new Navigator(this);
-    this.live = new Live({ state: this.state, actions: this.actions });
+    this.announcer = new Announcer({ state: this.state, actions: this.actions });
     this.veto = new Vetoing({ state: this.state, actions: this.actions });
     this.shell = new Shell(this);
     this.keys = new Keys(this);

@@ -15,14 +15,14 @@ import { counted } from "../page/numbers.js";
  * @returns {(Node | string)[]}
  */
 export function paneHeader(s, which, stage) {
-  if (stage.single) return [h("b", null, s.graph.name), count(s.late.total)];
+  if (stage.single) return [h("b", null, s.graph.name), count(s.afterCursor.total)];
   if (s instanceof Comparison) return sideHeader(s, which, stage);
   if (which === "before") {
     const label = s.before === "source" ? "source" : `step ${Math.max(0, s.step - 1)}`;
     return [
       h("b", null, "BEFORE"),
       h("span.pl-dim", null, `· ${label}`),
-      count(s.early.total),
+      count(s.beforeCursor.total),
       beforeSwitch(s, stage),
     ];
   }
@@ -31,7 +31,7 @@ export function paneHeader(s, which, stage) {
     return [
       h("b", null, "OVERLAY"),
       h("span.pl-dim", null, step),
-      count(s.late.total),
+      count(s.afterCursor.total),
       legend("removed", "pl-removed"),
       legend("added", "pl-added"),
       legend("changed", "pl-changed"),
@@ -42,7 +42,7 @@ export function paneHeader(s, which, stage) {
   return [
     h("b", null, "AFTER"),
     h("span.pl-dim", null, step),
-    count(s.late.total),
+    count(s.afterCursor.total),
     h("span.pl-dim", null, waiting),
   ];
 }
@@ -59,10 +59,11 @@ function sideHeader(s, which, stage) {
     h("b", null, s.sides[side].name),
     count(total),
   ];
-  if (which === "before") return parts(0, s.early.total);
+  if (which === "before") return parts(0, s.beforeCursor.total);
   const end = button("End the comparison", "×", () => stage.host.endComparison(), "pl-x");
-  const both = which === "overlay" ? [...parts(0, s.early.total), h("span.pl-dim", null, "·")] : [];
-  return [...both, ...parts(1, s.late.total), end];
+  const both =
+    which === "overlay" ? [...parts(0, s.beforeCursor.total), h("span.pl-dim", null, "·")] : [];
+  return [...both, ...parts(1, s.afterCursor.total), end];
 }
 
 /** @param {number} n */

@@ -80,24 +80,24 @@ export class FilmBar extends PlayBar {
   }
 
   render() {
-    const { reel, player } = this.panel;
+    const { events, player } = this.panel;
     const k = player.at;
     fill(this.where, h("b", null, k.toLocaleString("en")), `/${this.count.toLocaleString("en")}`);
-    const node = reel ? nodeName(reel, reel.nodeAt(k)) : "";
+    const node = events ? nodeName(events, events.nodeAt(k)) : "";
     this.below.textContent = shortName(node, 24) || "before the run";
     this.below.title = node;
-    this.showPlace(k, reel && !player.playing ? sentence(reel, k) : null);
+    this.showPlace(k, events && !player.playing ? sentence(events, k) : null);
     drawFilmBars(this);
   }
 
   /** @override @param {number} k @returns {any[] | null} */
   words(k) {
-    const { reel } = this.panel;
-    if (!reel) return null;
+    const { events } = this.panel;
+    if (!events) return null;
     return [
-      h("b", null, `${k}  ${k ? reel.kindOf(k) : "before the run"}`),
-      h("div", null, sentence(reel, k)),
-      h("div.pl-dim", null, `${bytesText(reel.used[k])} live in ${bytesText(reel.peak[k])}`),
+      h("b", null, `${k}  ${k ? events.kindOf(k) : "before the run"}`),
+      h("div", null, sentence(events, k)),
+      h("div.pl-dim", null, `${bytesText(events.used[k])} live in ${bytesText(events.peak[k])}`),
     ];
   }
 }

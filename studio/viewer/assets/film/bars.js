@@ -11,7 +11,7 @@ const AHEAD = 0.34;
 
 /** @param {FilmBar} bar */
 export function drawFilmBars(bar) {
-  const { reel, theme, player } = bar.panel;
+  const { events, theme, player } = bar.panel;
   const { canvas } = bar;
   const w = canvas.clientWidth;
   const tall = canvas.clientHeight;
@@ -27,10 +27,10 @@ export function drawFilmBars(bar) {
   c.clearRect(0, 0, w, tall);
   c.fillStyle = theme.border;
   c.fillRect(0, tall - BASE, w, 1);
-  if (!reel?.count) return;
-  const stamp = `${reel.key}|${w}|${tall}|${dpr}|${bar.height}|${theme.dark}`;
+  if (!events?.count) return;
+  const stamp = `${events.key}|${w}|${tall}|${dpr}|${bar.height}|${theme.dark}`;
   if (bar.bars?.stamp !== stamp) bar.bars = { stamp, all: paint(bar, { w, tall, dpr }) };
-  const x = (player.at / reel.count) * w;
+  const x = (player.at / events.count) * w;
   const { all } = bar.bars;
   const cut = Math.round(x * dpr);
   c.setTransform(1, 0, 0, 1, 0, 0);
@@ -41,7 +41,7 @@ export function drawFilmBars(bar) {
   c.setTransform(dpr, 0, 0, dpr, 0, 0);
   if (bar.hover > 0) {
     c.fillStyle = theme.muted;
-    c.fillRect((bar.hover / reel.count) * w - 0.5, 2, 1, tall - 3);
+    c.fillRect((bar.hover / events.count) * w - 0.5, 2, 1, tall - 3);
   }
   const at = Math.min(w - 1, Math.max(1, x));
   c.fillStyle = theme.primary;
@@ -53,27 +53,27 @@ export function drawFilmBars(bar) {
 
 /** @param {FilmBar} bar @param {{w: number, tall: number, dpr: number}} size */
 function paint(bar, { w, tall, dpr }) {
-  const reel = /** @type {import("./events.js").Reel} */ (bar.panel.reel);
+  const events = /** @type {import("./events.js").AllocatorEvents} */ (bar.panel.events);
   const theme = /** @type {import("../page/theme.js").Theme} */ (bar.panel.theme);
   const all = document.createElement("canvas");
   all.width = Math.round(w * dpr);
   all.height = Math.round(tall * dpr);
   const c = /** @type {CanvasRenderingContext2D} */ (all.getContext("2d"));
   c.setTransform(dpr, 0, 0, dpr, 0, 0);
-  const values = bar.height === "used" ? reel.used : reel.peak;
-  const most = reel.peak[reel.count] || 1;
+  const values = bar.height === "used" ? events.used : events.peak;
+  const most = events.peak[events.count] || 1;
   const floor = tall - BASE;
-  const wide = w / reel.count;
+  const wide = w / events.count;
   const each = Math.max(1, Math.ceil(1 / wide)); // events behind one pixel column
   const gap = wide > 4 ? 1 : wide > 2 ? 0.5 : 0;
-  for (let i = 0; i < reel.count; i += each) {
+  for (let i = 0; i < events.count; i += each) {
     let best = i;
-    for (let j = i + 1; j < Math.min(reel.count, i + each); j++)
+    for (let j = i + 1; j < Math.min(events.count, i + each); j++)
       if (values[j + 1] > values[best + 1]) best = j;
     const high = Math.max(1, (values[best + 1] / most) * (floor - TOP));
-    const rec = reel.json.nodes[reel.json.buffers.node[reel.buffer[best]]];
+    const rec = events.json.nodes[events.json.buffers.node[events.buffer[best]]];
     const colours = theme.category(rec?.[3] ?? "unknown");
-    c.fillStyle = reel.comes(best + 1) ? colours.solid : colours.edge;
+    c.fillStyle = events.comes(best + 1) ? colours.solid : colours.edge;
     c.fillRect(i * wide, floor - high, Math.max(1, wide * each - gap), high);
   }
   return all;

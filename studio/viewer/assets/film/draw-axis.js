@@ -12,8 +12,8 @@ import { NAIVE } from "./events.js";
  * @param {LaneScene} s @param {number} lane @param {{y: number, h: number, top: number}} at
  */
 export function edges(s, lane, { y, h, top }) {
-  const { c, theme, scale, reel } = s;
-  const end = scale.x(reel.json.lanes[lane].peak);
+  const { c, theme, scale, events } = s;
+  const end = scale.x(events.json.lanes[lane].peak);
   c.strokeStyle = theme.muted;
   c.lineWidth = 1;
   c.setLineDash([2, 3]);
@@ -70,9 +70,9 @@ export function grid(s, { y, h }) {
 
 /** @param {LaneScene} s @param {number} y */
 export function axis(s, y) {
-  const { c, theme, metrics, scale, reel } = s;
-  const bound = bytesText(reel.json.bound);
-  const middle = scale.x(reel.json.bound);
+  const { c, theme, metrics, scale, events } = s;
+  const bound = bytesText(events.json.bound);
+  const middle = scale.x(events.json.bound);
   const half = metrics.width(`bound ${bound}`, metrics.fonts.tag) / 2 + 6;
   const right = scale.broken ? bytesText(scale.most) : "";
   const end = scale.width - metrics.width(right, metrics.fonts.edge) - 6;
@@ -97,8 +97,8 @@ export function axis(s, y) {
 }
 
 /** No plan needs less than what is alive at once. @param {LaneScene} s @param {{y: number, h: number}} at */
-export function boundLine({ c, theme, scale, reel }, { y, h }) {
-  const x = Math.round(scale.x(reel.json.bound)) + 0.5;
+export function boundLine({ c, theme, scale, events }, { y, h }) {
+  const x = Math.round(scale.x(events.json.bound)) + 0.5;
   c.strokeStyle = theme.primary;
   c.lineWidth = 1.5;
   c.setLineDash([5, 4]);

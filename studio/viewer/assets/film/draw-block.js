@@ -16,11 +16,11 @@ const LINE = 14;
  * @param {{y: number, h: number, alpha: number}} at @param {Hit[]} hits
  */
 export function block(s, lane, b, { y, h, alpha }, hits) {
-  const { c, theme, scale, reel } = s;
-  const from = reel.offsets[lane][b];
+  const { c, theme, scale, events } = s;
+  const from = events.offsets[lane][b];
   const x = scale.x(from);
-  const w = Math.max(LEAST, scale.x(from + reel.size[b]) - x);
-  const rec = reel.json.nodes[reel.json.buffers.node[b]];
+  const w = Math.max(LEAST, scale.x(from + events.size[b]) - x);
+  const rec = events.json.nodes[events.json.buffers.node[b]];
   const colours = theme.category(rec?.[3] ?? "unknown");
   const gap = w > 4 ? 0.5 : 0;
   c.globalAlpha = alpha;
@@ -45,15 +45,15 @@ export function block(s, lane, b, { y, h, alpha }, hits) {
  * @param {LaneScene} s @param {number} b @param {{x: number, y: number, w: number, h: number}} r
  */
 function label(s, b, { x, y, w, h }) {
-  const { c, theme, metrics, reel } = s;
+  const { c, theme, metrics, events } = s;
   if (w < 30 || h < 14) return;
-  const rec = reel.json.nodes[reel.json.buffers.node[b]];
-  const path = (rec?.[1] || rec?.[2] || reel.json.buffers.name[b]).split("/").filter(Boolean);
+  const rec = events.json.nodes[events.json.buffers.node[b]];
+  const path = (rec?.[1] || rec?.[2] || events.json.buffers.name[b]).split("/").filter(Boolean);
   const name = path.pop() ?? "";
   const { tag, edge } = metrics.fonts;
   /** @type {[string, string, string][]} */
   const lines = [[metrics.fit(name, tag, w - 9), tag, theme.text]];
-  const size = bytesText(reel.size[b]);
+  const size = bytesText(events.size[b]);
   if (h >= 28 && metrics.width(size, edge) <= w - 8) lines.push([size, edge, theme.muted]);
   const scope = shortName(path.join("/"), 30);
   if (h >= 44 && scope && w > 54) lines.splice(1, 0, [fitEnd(s, scope, w - 9), edge, theme.muted]);
@@ -75,13 +75,13 @@ function fitEnd({ metrics }, text, room) {
 
 /** The block that comes or goes. @param {LaneScene} s @param {number} lane @param {number} b @param {{y: number, h: number, alpha: number}} at */
 export function ring(s, lane, b, { y, h, alpha }) {
-  const { c, theme, scale, reel } = s;
-  const x = scale.x(reel.offsets[lane][b]);
-  const w = Math.max(LEAST, scale.x(reel.offsets[lane][b] + reel.size[b]) - x);
+  const { c, theme, scale, events } = s;
+  const x = scale.x(events.offsets[lane][b]);
+  const w = Math.max(LEAST, scale.x(events.offsets[lane][b] + events.size[b]) - x);
   c.globalAlpha = alpha;
   c.strokeStyle = theme.match;
   c.lineWidth = 2.5;
-  if (!reel.comes(s.moment.event)) c.setLineDash([5, 3]);
+  if (!events.comes(s.moment.event)) c.setLineDash([5, 3]);
   c.strokeRect(x + 0.25, y + 1.25, Math.max(1, w - 0.5), h - 2.5);
   c.setLineDash([]);
   c.globalAlpha = 1;

@@ -29,14 +29,14 @@ export function hatch(s, { x, y, w, h }) {
 
 /** What naive keeps though nobody needs it. @param {LaneScene} s @param {{y: number, h: number}} at */
 export function deadBlocks(s, { y, h }) {
-  const { c, theme, scale, reel, replay } = s;
+  const { c, theme, scale, events, replay } = s;
   c.globalAlpha = 0.45;
-  for (let b = 0; b < reel.size.length; b++) {
-    if (reel.died[b] > replay.at) continue;
-    const x = scale.x(reel.offsets[NAIVE][b]);
-    const w = scale.x(reel.offsets[NAIVE][b] + reel.size[b]) - x;
+  for (let b = 0; b < events.size.length; b++) {
+    if (events.died[b] > replay.at) continue;
+    const x = scale.x(events.offsets[NAIVE][b]);
+    const w = scale.x(events.offsets[NAIVE][b] + events.size[b]) - x;
     if (w < 2) continue;
-    const rec = reel.json.nodes[reel.json.buffers.node[b]];
+    const rec = events.json.nodes[events.json.buffers.node[b]];
     c.strokeStyle = theme.category(rec?.[3] ?? "unknown").edge;
     c.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
   }
@@ -45,10 +45,10 @@ export function deadBlocks(s, { y, h }) {
 
 /** Free blocks of the lazy allocator, as its list has them. @param {LaneScene} s @param {{y: number, h: number}} at */
 export function freeBlocks(s, { y, h }) {
-  const { c, theme, scale, reel, replay } = s;
+  const { c, theme, scale, events, replay } = s;
   const { event, t } = s.moment;
-  const removed = event > 0 ? reel.removed(event) : [];
-  const added = event > 0 ? reel.added(event) : [];
+  const removed = event > 0 ? events.removed(event) : [];
+  const added = event > 0 ? events.added(event) : [];
   const changing = new Set([...removed, ...added].map((f) => f.offset));
   const frame = (
     /** @type {import("./events.js").Free} */ f,

@@ -14,14 +14,14 @@ import { LAZY, NAIVE } from "./events.js";
 
 /** @param {LaneScene} s @returns {Hit[]} where every block was drawn */
 export function drawLanes(s) {
-  const { c, width, height, dpr, theme, reel } = s;
+  const { c, width, height, dpr, theme, events } = s;
   c.setTransform(dpr, 0, 0, dpr, 0, 0);
   c.fillStyle = theme.bg;
   c.fillRect(0, 0, width, height);
   /** @type {Hit[]} */
   const hits = [];
-  const body = (height - AXIS - reel.offsets.length * (HEAD + GAP)) / reel.offsets.length;
-  for (let lane = 0; lane < reel.offsets.length; lane++) {
+  const body = (height - AXIS - events.offsets.length * (HEAD + GAP)) / events.offsets.length;
+  for (let lane = 0; lane < events.offsets.length; lane++) {
     const y = lane * (HEAD + GAP + body) + HEAD;
     head(s, lane, y - HEAD);
     drawLane(s, lane, { y, h: body }, hits);
@@ -33,16 +33,16 @@ export function drawLanes(s) {
 /** Size of an arena at the moment that is drawn. @param {LaneScene} s @param {number} lane */
 function high(s, lane) {
   const { event, t } = s.moment;
-  const highs = s.reel.highs[lane];
+  const highs = s.events.highs[lane];
   const before = highs[Math.max(0, event - 1)];
   return before + (highs[event] - before) * t;
 }
 
 /** @param {LaneScene} s @param {number} lane @param {number} y */
 function head(s, lane, y) {
-  const { c, theme, metrics, reel } = s;
-  const info = reel.json.lanes[lane];
-  const now = reel.highs[lane][s.replay.at];
+  const { c, theme, metrics, events } = s;
+  const info = events.json.lanes[lane];
+  const now = events.highs[lane][s.replay.at];
   c.textBaseline = "alphabetic";
   c.textAlign = "left";
   c.font = metrics.fonts.op;
@@ -51,7 +51,7 @@ function head(s, lane, y) {
   c.fillText(title, 0, y + 14);
   const used = metrics.width(title, metrics.fonts.op) + 10;
   const words = `${bytesText(now)} of ${bytesText(info.peak)}`;
-  const times = reel.json.bound ? info.peak / reel.json.bound : 1;
+  const times = events.json.bound ? info.peak / events.json.bound : 1;
   const proof = info.certificate ? "the minimum, proven" : `${timesText(times)} the bound`;
   c.textAlign = "right";
   c.font = metrics.fonts.group;
@@ -82,7 +82,7 @@ const LANE_WORDS = [
  * @param {LaneScene} s @param {number} lane @param {{y: number, h: number}} at @param {Hit[]} hits
  */
 function drawLane(s, lane, { y, h }, hits) {
-  const { c, theme, scale, reel, replay } = s;
+  const { c, theme, scale, events, replay } = s;
   const { event, t } = s.moment;
   const top = high(s, lane);
   c.fillStyle = theme.nest[0];
@@ -91,17 +91,17 @@ function drawLane(s, lane, { y, h }, hits) {
   grid(s, { y, h });
   if (lane === NAIVE) deadBlocks(s, { y, h });
   if (lane === LAZY) freeBlocks(s, { y, h });
-  const current = event > 0 ? reel.buffer[event - 1] : -1;
+  const current = event > 0 ? events.buffer[event - 1] : -1;
   c.save();
   c.beginPath();
   c.rect(-2, y - 2, scale.width + 4, h + 4); // what drops in comes from behind the words
   c.clip();
   for (const b of replay.live) if (b !== current) block(s, lane, b, { y, h, alpha: 1 }, hits);
   if (current >= 0) {
-    const alpha = reel.comes(event) ? t : 1 - t;
-    const drop = reel.comes(event) ? (1 - t) * -(h * 0.7) : 0;
+    const alpha = events.comes(event) ? t : 1 - t;
+    const drop = events.comes(event) ? (1 - t) * -(h * 0.7) : 0;
     if (alpha > 0.01) block(s, lane, current, { y: y + drop, h, alpha }, hits);
-    ring(s, lane, current, { y: y + drop, h, alpha: reel.comes(event) ? alpha : 1 });
+    ring(s, lane, current, { y: y + drop, h, alpha: events.comes(event) ? alpha : 1 });
   }
   c.restore();
   boundLine(s, { y, h });

@@ -12,7 +12,7 @@ const FIRST_RELEASE = 4; // kinds from here on give memory back
 
 /** @typedef {{offset: number, size: number}} Free */
 
-export class Reel {
+export class AllocatorEvents {
   /** @param {FilmJson} json @param {string} key */
   constructor(json, key) {
     const { events, buffers } = json;
@@ -115,9 +115,9 @@ function pairs(flat) {
 
 /** The state after `at` events. Moving costs O(events passed), in both directions. */
 export class Replay {
-  /** @param {Reel} reel */
-  constructor(reel) {
-    this.reel = reel;
+  /** @param {AllocatorEvents} events */
+  constructor(events) {
+    this.events = events;
     this.at = 0;
     /** @type {Set<number>} buffers */ this.live = new Set();
     /** @type {Map<number, number>} offset -> size of the lazy arena's free blocks */
@@ -126,19 +126,19 @@ export class Replay {
 
   /** @param {number} k */
   goto(k) {
-    const target = Math.max(0, Math.min(this.reel.count, k));
+    const target = Math.max(0, Math.min(this.events.count, k));
     while (this.at < target) this.#apply(++this.at, true);
     while (this.at > target) this.#apply(this.at--, false);
   }
 
   /** @param {number} k @param {boolean} forward */
   #apply(k, forward) {
-    const { reel } = this;
-    const b = reel.buffer[k - 1];
-    if (reel.comes(k) === forward) this.live.add(b);
+    const { events } = this;
+    const b = events.buffer[k - 1];
+    if (events.comes(k) === forward) this.live.add(b);
     else this.live.delete(b);
-    const gone = forward ? reel.removed(k) : reel.added(k);
-    const come = forward ? reel.added(k) : reel.removed(k);
+    const gone = forward ? events.removed(k) : events.added(k);
+    const come = forward ? events.added(k) : events.removed(k);
     for (const f of gone) this.free.delete(f.offset);
     for (const f of come) this.free.set(f.offset, f.size);
   }

@@ -5,7 +5,7 @@
 import { fill, h } from "../page/dom.js";
 import { bytesText, counted } from "../page/numbers.js";
 
-/** @typedef {import("./events.js").Reel} Reel */
+/** @typedef {import("./events.js").AllocatorEvents} AllocatorEvents */
 /** @typedef {import("./events.js").Replay} Replay */
 
 /**
@@ -22,14 +22,14 @@ const TAKEN = { reuse: "fits exactly", split: "best fit", grow: "extended" };
 
 /**
  * The list after the current event, with what it took away still in its place.
- * @param {Reel} reel @param {Replay} replay @returns {Row[]}
+ * @param {AllocatorEvents} events @param {Replay} replay @returns {Row[]}
  */
-export function rowsAt(reel, replay) {
+export function rowsAt(events, replay) {
   const k = replay.at;
-  const asks = k > 0 && reel.comes(k);
-  const request = asks ? reel.size[reel.buffer[k - 1]] : 0;
-  const kind = k > 0 ? reel.kindOf(k) : "";
-  const added = new Set(k > 0 ? reel.added(k).map((f) => f.offset) : []);
+  const asks = k > 0 && events.comes(k);
+  const request = asks ? events.size[events.buffer[k - 1]] : 0;
+  const kind = k > 0 ? events.kindOf(k) : "";
+  const added = new Set(k > 0 ? events.added(k).map((f) => f.offset) : []);
   /** @type {Row[]} */
   const rows = replay.list().map(({ offset, size }) => ({
     kind: added.has(offset) ? "new" : "free",
@@ -38,7 +38,7 @@ export function rowsAt(reel, replay) {
     note: added.has(offset) ? (asks ? "the rest" : kind === "merge" ? "joined" : "freed") : "",
     small: size < request && !added.has(offset),
   }));
-  for (const { offset, size } of k > 0 ? reel.removed(k) : []) {
+  for (const { offset, size } of k > 0 ? events.removed(k) : []) {
     const note = asks ? TAKEN[/** @type {keyof typeof TAKEN} */ (kind)] : "joins";
     rows.push({ kind: "taken", offset, size, note, small: false });
   }
@@ -60,13 +60,13 @@ export class FreeList {
     this.pool = [];
   }
 
-  /** @param {Reel | null} reel @param {Replay | null} replay */
-  render(reel, replay) {
-    if (!reel || !replay) {
+  /** @param {AllocatorEvents | null} events @param {Replay | null} replay */
+  render(events, replay) {
+    if (!events || !replay) {
       fill(this.list);
       return;
     }
-    const rows = rowsAt(reel, replay);
+    const rows = rowsAt(events, replay);
     const bytes = [...replay.free.values()].reduce((sum, size) => sum + size, 0);
     const n = replay.free.size;
     this.total.textContent = n ? `${counted(n, "block")}, ${bytesText(bytes)}` : "empty";

@@ -54,14 +54,14 @@ export class LaneCanvas {
 
   /** @param {number} now */
   draw(now) {
-    const { reel, player, theme } = this.panel;
-    if (!reel || !player.replay || !theme) return;
+    const { events, player, theme } = this.panel;
+    if (!events || !player.replay || !theme) return;
     this.#resize();
     const { measure } = this.panel;
     if (this.metrics?.family !== theme.font)
       this.metrics = { family: theme.font, of: new Metrics(measure, theme.font) };
     this.scale = makeScale(
-      reel.json.lanes.map((lane) => lane.peak),
+      events.json.lanes.map((lane) => lane.peak),
       this.width,
     );
     this.hits = drawLanes({
@@ -71,7 +71,7 @@ export class LaneCanvas {
       dpr: window.devicePixelRatio || 1,
       theme,
       metrics: this.metrics.of,
-      reel,
+      events,
       replay: player.replay,
       scale: this.scale,
       moment: player.moment(now),
@@ -109,26 +109,26 @@ export class LaneCanvas {
       panel.invalidate();
     });
     canvas.addEventListener("click", (/** @type {MouseEvent} */ e) => {
-      const { reel } = panel;
+      const { events } = panel;
       const hit = this.#under(e);
-      if (!reel || !hit) return;
-      const node = reel.json.nodes[reel.json.buffers.node[hit.buffer]]?.[0];
+      if (!events || !hit) return;
+      const node = events.json.nodes[events.json.buffers.node[hit.buffer]]?.[0];
       if (node) panel.actions.select(node, { reveal: true });
     });
   }
 
   /** What a block is. @param {Hit} hit */
   #tell({ buffer: b, lane }) {
-    const reel = /** @type {import("./events.js").Reel} */ (this.panel.reel);
-    const { name, node, type, values } = reel.json.buffers;
-    const from = reel.offsets[lane][b];
-    const last = nodeName(reel, reel.end[b] - 1);
+    const events = /** @type {import("./events.js").AllocatorEvents} */ (this.panel.events);
+    const { name, node, type, values } = events.json.buffers;
+    const from = events.offsets[lane][b];
+    const last = nodeName(events, events.end[b] - 1);
     const shared = values[b] > 1 ? [h("div", null, `${values[b]} values share it`)] : [];
     return [
-      h("b", null, nodeName(reel, node[b])),
+      h("b", null, nodeName(events, node[b])),
       h("div.pl-dim", null, name[b]),
-      h("div", null, [type[b], bytesText(reel.size[b])].filter(Boolean).join(" · ")),
-      h("div", null, `at ${bytesText(from)} to ${bytesText(from + reel.size[b])}`),
+      h("div", null, [type[b], bytesText(events.size[b])].filter(Boolean).join(" · ")),
+      h("div", null, `at ${bytesText(from)} to ${bytesText(from + events.size[b])}`),
       h("div", null, `needed until ${last} has run`),
       ...shared,
       h("div.pl-dim", null, "Click to see the node in the graph"),
@@ -137,15 +137,15 @@ export class LaneCanvas {
 
   /** What lies between the blocks. @param {MouseEvent} e */
   #explain(e) {
-    const { reel } = this.panel;
+    const { events } = this.panel;
     const { scale } = this;
-    if (!reel || !scale) return;
+    if (!events || !scale) return;
     const r = this.canvas.getBoundingClientRect();
     const x = e.clientX - r.left;
-    const lanes = reel.offsets.length;
+    const lanes = events.offsets.length;
     const lane = Math.floor(((e.clientY - r.top) / (this.height - HEAD)) * lanes);
     if (lane === NAIVE && scale.broken && x > scale.main - 4) {
-      const times = timesText(reel.json.lanes[NAIVE].peak / Math.max(1, reel.json.bound));
+      const times = timesText(events.json.lanes[NAIVE].peak / Math.max(1, events.json.bound));
       const squeeze =
         (scale.most - scale.edge) / scale.edge / ((scale.width - scale.main) / scale.main);
       this.tip.show(

@@ -13,7 +13,7 @@ export const AXIS = 18;
  * @property {number} width @property {number} height @property {number} dpr
  * @property {import("../page/theme.js").Theme} theme
  * @property {import("../layout/metrics.js").Metrics} metrics
- * @property {import("./events.js").Reel} reel @property {import("./events.js").Replay} replay
+ * @property {import("./events.js").AllocatorEvents} events @property {import("./events.js").Replay} replay
  * @property {import("./scale.js").Scale} scale
  * @property {{event: number, t: number}} moment
  * @property {number} hover buffer or -1

@@ -9,7 +9,7 @@ import { parts, sentence } from "./words.js";
 import { FreeList } from "./free-list.js";
 import { LaneCanvas } from "./lane-canvas.js";
 import { Player } from "./player.js";
-import { Reel } from "./events.js";
+import { AllocatorEvents } from "./events.js";
 import { Spotlight } from "./spotlight.js";
 
 const CAMERA_MS = 420;
@@ -26,7 +26,7 @@ export class FilmPanel {
     this.alive = true;
     this.state = context.state;
     this.actions = context.actions;
-    /** @type {Reel | null} */ this.reel = null;
+    /** @type {AllocatorEvents | null} */ this.events = null;
     this.key = "";
     this.frame = 0;
     /** @type {string} what was drawn last, so that words are not written twice */
@@ -65,11 +65,11 @@ export class FilmPanel {
       this.key = key;
       const json = data.film && key ? await fetchJson(data.film.url) : null;
       if (!this.alive || this.key !== key) return;
-      this.reel = json ? new Reel(json, key) : null;
+      this.events = json ? new AllocatorEvents(json, key) : null;
       this.bar.bars = null;
       this.said = "";
       this.linked = data.event ?? null;
-      this.player.load(this.reel, this.linked);
+      this.player.load(this.events, this.linked);
     }
     this.bar.renderState();
     this.invalidate();
@@ -77,7 +77,7 @@ export class FilmPanel {
 
   /** The graph is drawn anew: light the node in it. */
   relight() {
-    if (this.reel) this.spotlight.keepInSight(0);
+    if (this.events) this.spotlight.keepInSight(0);
     this.said = "";
     this.invalidate();
   }
@@ -89,10 +89,10 @@ export class FilmPanel {
 
   /** Where somebody has gone, said once. @returns {{film: string, event: number} | null} */
   news() {
-    const { reel, player } = this;
-    if (!reel || !player.touched || player.at === this.linked) return null;
+    const { events, player } = this;
+    if (!events || !player.touched || player.at === this.linked) return null;
     this.linked = player.at;
-    return { film: reel.key, event: player.at };
+    return { film: events.key, event: player.at };
   }
 
   #stateChanged() {
@@ -104,8 +104,8 @@ export class FilmPanel {
 
   /** A node was clicked in the graph: go to where it runs. @param {string | null} id */
   pick(id) {
-    const node = this.reel?.json.nodes.findIndex((rec) => rec[0] === id) ?? -1;
-    const k = node < 0 ? 0 : (this.reel?.eventOf(node) ?? 0);
+    const node = this.events?.json.nodes.findIndex((rec) => rec[0] === id) ?? -1;
+    const k = node < 0 ? 0 : (this.events?.eventOf(node) ?? 0);
     this.actions.select(k ? null : id);
     if (!k) return;
     this.player.stop();
@@ -114,8 +114,8 @@ export class FilmPanel {
 
   /** Playing or dragging has ended: say where we are. */
   settled() {
-    if (!this.reel) return;
-    this.actions.say(sentence(this.reel, this.player.at));
+    if (!this.events) return;
+    this.actions.say(sentence(this.events, this.player.at));
     this.bar.render();
   }
 
@@ -129,12 +129,12 @@ export class FilmPanel {
 
   /** @param {number} now */
   #draw(now) {
-    const { reel, player, theme } = this;
+    const { events, player, theme } = this;
     const { replay } = player;
     if (this.state.data?.mode !== "film" || !theme || !this.alive) return;
     const more = player.tick(now);
-    if (reel && replay) {
-      this.#changed(reel, replay);
+    if (events && replay) {
+      this.#changed(events, replay);
       this.lanes.draw(now);
     }
     this.bar.render();
@@ -142,19 +142,19 @@ export class FilmPanel {
     if (more) this.invalidate();
   }
 
-  /** @param {Reel} reel @param {import("./events.js").Replay} replay */
-  #changed(reel, replay) {
-    const said = `${reel.key}|${replay.at}`;
+  /** @param {AllocatorEvents} events @param {import("./events.js").Replay} replay */
+  #changed(events, replay) {
+    const said = `${events.key}|${replay.at}`;
     if (said === this.said) return;
     this.said = said;
     const k = replay.at;
-    const kind = k ? reel.kindOf(k) : "";
+    const kind = k ? events.kindOf(k) : "";
     this.chip.textContent = kind || "start";
-    this.chip.dataset.way = k && reel.comes(k) ? "in" : "out";
-    fill(this.words, ...parts(reel, k).map((p) => (p.strong ? h("b", null, p.text) : p.text)));
-    this.free.render(reel, replay);
-    this.#count(reel, k);
-    const node = reel.json.nodes[reel.nodeAt(k)]?.[0] ?? null;
+    this.chip.dataset.way = k && events.comes(k) ? "in" : "out";
+    fill(this.words, ...parts(events, k).map((p) => (p.strong ? h("b", null, p.text) : p.text)));
+    this.free.render(events, replay);
+    this.#count(events, k);
+    const node = events.json.nodes[events.nodeAt(k)]?.[0] ?? null;
     this.spotlight.light(node, this.state.motion && !this.#fast ? CAMERA_MS : 0);
     if (!this.player.playing) this.settled();
   }
@@ -163,31 +163,31 @@ export class FilmPanel {
     return this.player.playing && this.player.interval < 40;
   }
 
-  /** @param {Reel} reel @param {number} k */
-  #count(reel, k) {
-    const held = reel.peak[k];
-    const idle = held - reel.used[k];
+  /** @param {AllocatorEvents} events @param {number} k */
+  #count(events, k) {
+    const held = events.peak[k];
+    const idle = held - events.used[k];
     const share = held ? Math.round((idle / held) * 100) : 0;
     const rows = [
-      ["alive now", bytesText(reel.used[k])],
+      ["alive now", bytesText(events.used[k])],
       ["lazy holds", bytesText(held)],
       ["of it unused", `${bytesText(idle)}, ${share} %`],
-      ["bound", bytesText(reel.json.bound)],
+      ["bound", bytesText(events.json.bound)],
     ];
     fill(this.facts, ...rows.flatMap(([name, text]) => [h("dt", null, name), h("dd", null, text)]));
   }
 
   /** The film that is asked for has come, or none is. */
   get ready() {
-    return this.key === (this.reel?.key ?? "");
+    return this.key === (this.events?.key ?? "");
   }
 
   /** For tests: where the film is. */
   report() {
-    const { reel, player, spotlight } = this;
-    if (!reel) return null;
+    const { events, player, spotlight } = this;
+    if (!events) return null;
     const { at, playing, move } = player;
-    return { at, count: reel.count, playing, moving: move !== null, node: spotlight.node };
+    return { at, count: events.count, playing, moving: move !== null, node: spotlight.node };
   }
 
   dispose() {

@@ -3,7 +3,7 @@
 
 import { Replay } from "./events.js";
 
-/** @typedef {import("./events.js").Reel} Reel */
+/** @typedef {import("./events.js").AllocatorEvents} AllocatorEvents */
 
 export const FILM_SPEEDS = [0.5, 1, 2, 4, 8, 16, 64, 256];
 export const EVENT_MS = 260;
@@ -20,7 +20,7 @@ export class Player {
   /** @param {{changed: () => void, state: () => void, motion: () => boolean}} host */
   constructor(host) {
     this.host = host;
-    /** @type {Reel | null} */ this.reel = null;
+    /** @type {AllocatorEvents | null} */ this.events = null;
     /** @type {Replay | null} */ this.replay = null;
     /** @type {Move | null} */ this.move = null;
     this.speed = 1;
@@ -31,16 +31,16 @@ export class Player {
     this.credit = 0;
   }
 
-  /** @param {Reel | null} reel @param {number | null} place to open at, if there is such a place */
-  load(reel, place) {
-    const asked = this.touched && this.reel?.count === reel?.count ? this.at : place;
-    const known = asked !== null && asked <= (reel?.count ?? 0);
+  /** @param {AllocatorEvents | null} events @param {number | null} place to open at, if there is such a place */
+  load(events, place) {
+    const asked = this.touched && this.events?.count === events?.count ? this.at : place;
+    const known = asked !== null && asked <= (events?.count ?? 0);
     this.stop();
-    this.reel = reel;
-    this.replay = reel && new Replay(reel);
+    this.events = events;
+    this.replay = events && new Replay(events);
     this.move = null;
     this.touched = known;
-    this.replay?.goto(known ? asked : (reel?.climax ?? 0));
+    this.replay?.goto(known ? asked : (events?.climax ?? 0));
     this.host.changed();
   }
 
@@ -48,7 +48,7 @@ export class Player {
     return this.replay?.at ?? 0;
   }
   get count() {
-    return this.reel?.count ?? 0;
+    return this.events?.count ?? 0;
   }
   get interval() {
     return EVERY_MS / this.speed;
@@ -86,7 +86,7 @@ export class Player {
   /** @param {1 | -1} way */
   nodeBy(way) {
     this.stop();
-    if (this.reel) this.goto(this.reel.nodeBy(this.at, way));
+    if (this.events) this.goto(this.events.nodeBy(this.at, way));
   }
 
   toggle() {
@@ -94,7 +94,7 @@ export class Player {
       this.stop();
       return;
     }
-    if (!this.reel) return;
+    if (!this.events) return;
     if (!this.touched || this.at >= this.count) this.goto(0, { quick: true });
     this.touched = true;
     this.playing = true;

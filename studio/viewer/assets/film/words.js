@@ -3,7 +3,7 @@
 
 import { bytesText } from "../page/numbers.js";
 
-/** @typedef {import("./events.js").Reel} Reel */
+/** @typedef {import("./events.js").AllocatorEvents} AllocatorEvents */
 /** @typedef {{text: string, strong?: boolean}} Part */
 
 const LONGEST = 38;
@@ -16,36 +16,36 @@ export function shortName(name, most = LONGEST) {
   return `…${cut > 0 && cut < most / 2 ? tail.slice(cut) : tail}`;
 }
 
-/** @param {Reel} reel @param {number} node place in the run @returns {string} */
-export function nodeName(reel, node) {
-  const rec = reel.json.nodes[node];
+/** @param {AllocatorEvents} events @param {number} node place in the run @returns {string} */
+export function nodeName(events, node) {
+  const rec = events.json.nodes[node];
   if (!rec) return "";
   return rec[1] || `${rec[2]} at step ${node + 1}`;
 }
 
 /**
  * What happened, in parts; those marked strong are names and sizes.
- * @param {Reel} reel @param {number} k @returns {Part[]}
+ * @param {AllocatorEvents} events @param {number} k @returns {Part[]}
  */
-export function parts(reel, k) {
+export function parts(events, k) {
   if (k < 1) {
-    const tensors = reel.size.length.toLocaleString("en");
+    const tensors = events.size.length.toLocaleString("en");
     return [{ text: `Nothing is allocated yet. ${tensors} buffers will come and go.` }];
   }
-  const b = reel.buffer[k - 1];
-  const who = { text: shortName(nodeName(reel, reel.nodeAt(k))), strong: true };
-  const size = { text: bytesText(reel.size[b]), strong: true };
-  if (!reel.comes(k)) return [who, ...released(reel, k, size)];
-  return [who, { text: " asks for " }, size, { text: " → " }, ...answered(reel, k)];
+  const b = events.buffer[k - 1];
+  const who = { text: shortName(nodeName(events, events.nodeAt(k))), strong: true };
+  const size = { text: bytesText(events.size[b]), strong: true };
+  if (!events.comes(k)) return [who, ...released(events, k, size)];
+  return [who, { text: " asks for " }, size, { text: " → " }, ...answered(events, k)];
 }
 
-/** @param {Reel} reel @param {number} k */
-function answered(reel, k) {
-  const taken = reel.removed(k)[0];
-  const arena = strong(bytesText(reel.peak[k]));
+/** @param {AllocatorEvents} events @param {number} k */
+function answered(events, k) {
+  const taken = events.removed(k)[0];
+  const arena = strong(bytesText(events.peak[k]));
   const none =
-    reel.used[k - 1] === reel.peak[k - 1] ? "nothing is free" : "no free block is large enough";
-  switch (reel.kindOf(k)) {
+    events.used[k - 1] === events.peak[k - 1] ? "nothing is free" : "no free block is large enough";
+  switch (events.kindOf(k)) {
     case "reuse":
       return [
         plain("the free block at "),
@@ -56,7 +56,9 @@ function answered(reel, k) {
       return [
         plain("best fit is the free block at "),
         strong(bytesText(taken.offset)),
-        plain(` (${bytesText(taken.size)}): split, ${bytesText(reel.added(k)[0].size)} stay free`),
+        plain(
+          ` (${bytesText(taken.size)}): split, ${bytesText(events.added(k)[0].size)} stay free`,
+        ),
       ];
     case "grow":
       return [
@@ -70,17 +72,17 @@ function answered(reel, k) {
   }
 }
 
-/** @param {Reel} reel @param {number} k @param {Part} size */
-function released(reel, k, size) {
-  const maker = reel.json.buffers.node[reel.buffer[k - 1]];
-  const own = maker === reel.nodeAt(k) || maker < 0;
-  const whose = `was the last to read the output of ${shortName(nodeName(reel, maker), 28)}`;
+/** @param {AllocatorEvents} events @param {number} k @param {Part} size */
+function released(events, k, size) {
+  const maker = events.json.buffers.node[events.buffer[k - 1]];
+  const own = maker === events.nodeAt(k) || maker < 0;
+  const whose = `was the last to read the output of ${shortName(nodeName(events, maker), 28)}`;
   const start = plain(own ? " has run, nobody reads its output: " : ` ${whose}: `);
-  const place = plain(` at ${bytesText(reel.offset[k - 1])} are free`);
-  const removed = reel.removed(k);
+  const place = plain(` at ${bytesText(events.offset[k - 1])} are free`);
+  const removed = events.removed(k);
   if (!removed.length) return [start, size, place];
   const beside = removed.length === 1 ? "the free block beside" : "the free blocks on both sides";
-  const total = strong(bytesText(reel.added(k)[0].size));
+  const total = strong(bytesText(events.added(k)[0].size));
   return [start, size, place, plain(`, joined with ${beside}: `), total, plain(" in one piece")];
 }
 
@@ -89,8 +91,8 @@ const strong = (text) => ({ text, strong: true });
 /** @param {string} text @returns {Part} */
 const plain = (text) => ({ text });
 
-/** @param {Reel} reel @param {number} k */
-export const sentence = (reel, k) =>
-  `${parts(reel, k)
+/** @param {AllocatorEvents} events @param {number} k */
+export const sentence = (events, k) =>
+  `${parts(events, k)
     .map((p) => p.text)
     .join("")}.`;

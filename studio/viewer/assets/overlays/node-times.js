@@ -99,7 +99,7 @@ export class NodeTimes {
    * @returns {(box: Box) => Time | null}
    */
   values(s, which) {
-    const step = which === "before" ? s.early.step : s.late.step;
+    const step = which === "before" ? s.beforeCursor.step : s.afterCursor.step;
     const near = this.#near(step);
     const most = this.most;
     const find = (/** @type {string} */ id) => {
@@ -129,10 +129,10 @@ export class NodeTimes {
    * @param {Session} s @param {Which} which @param {(id: string) => Kernel | null} find
    */
   #groups(s, which, find) {
-    const stamp = `${s.folds}|${s.early.step}|${s.late.step}|${this.run}`;
+    const stamp = `${s.folds}|${s.beforeCursor.step}|${s.afterCursor.step}|${this.run}`;
     const known = this.sums.get(which);
     if (known?.stamp === stamp) return known.sums;
-    const cursor = which === "before" ? s.early : s.late;
+    const cursor = which === "before" ? s.beforeCursor : s.afterCursor;
     /** @type {Map<number, Set<Kernel>>} */
     const inside = new Map();
     for (let o = 0; o < s.union.recs.length; o++) {

@@ -3,8 +3,8 @@
 
 import { button, fill, h } from "../page/dom.js";
 import { OVERLAYS } from "../overlays/registry.js";
-import { lifeSection } from "./node-history.js";
-import { lookedSection } from "./passes-asked.js";
+import { historySection } from "./node-history.js";
+import { askedSection } from "./passes-asked.js";
 import { StepSection } from "./step-section.js";
 
 export class Details {
@@ -52,9 +52,9 @@ export class Details {
       ),
       h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
-      lifeSection(this.context, s, o, (other) => this.#chip(s, other)),
+      historySection(this.context, s, o, (other) => this.#chip(s, other)),
       this.steps.el,
-      lookedSection(this.context, s, o, (other) => this.#chip(s, other)),
+      askedSection(this.context, s, o, (other) => this.#chip(s, other)),
       ...OVERLAYS.map((kind) => this.#numbers(kind, rec.id)),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),
@@ -127,7 +127,7 @@ export class Details {
 
   /** @param {import("../session/session.js").Session} s @param {number} o @param {boolean} down */
   #neighbours(s, o, down) {
-    const cursor = s.late.alive[o] ? s.late : s.early;
+    const cursor = s.afterCursor.alive[o] ? s.afterCursor : s.beforeCursor;
     const found = new Set();
     for (let e = 0; e < s.union.from.length; e++) {
       if (cursor.edgeAlive[e] && (down ? s.union.from[e] : s.union.to[e]) === o)

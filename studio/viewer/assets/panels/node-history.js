@@ -13,11 +13,11 @@ const SHOWN = 24; // nodes listed before "and … more"
  * @param {number} o
  * @param {(o: number) => HTMLElement} chip
  */
-export function lifeSection(context, s, o, chip) {
+export function historySection(context, s, o, chip) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];
   const chips = (/** @type {string[]} */ ids) => nodeChips(s, ids, chip);
-  const told = s.lives.filter((life) => o < s.union.sources || life.family.born.has(id));
+  const told = s.histories.filter((life) => o < s.union.sources || life.provenance.born.has(id));
   const parts = told.flatMap((life) => {
     const goTo = (/** @type {number} */ n) => stepLink(context, life.target(n), n);
     const where = { ...life, passes: s.trace?.passes ?? [], index: s.union.index };
@@ -39,15 +39,15 @@ function stepLink(context, target, n) {
 }
 
 /**
- * @typedef {import("../session/session.js").Life & {passes: import("../types.js").PassRecord[],
+ * @typedef {import("../session/session.js").TraceHistory & {passes: import("../types.js").PassRecord[],
  *   index: Map<string, number>}} Told
  */
 /** @typedef {(n: number) => HTMLElement} GoTo */
 /** @typedef {(ids: string[]) => (HTMLElement | string)[]} Chips */
 
 /** @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips */
-function origin({ family, steps, passes }, id, goTo, chips) {
-  const made = family.born.get(id);
+function origin({ provenance, steps, passes }, id, goTo, chips) {
+  const made = provenance.born.get(id);
   if (!made) return [];
   const step = steps[made - 1];
   const from = step.from?.[id] ?? [];
@@ -62,7 +62,7 @@ function origin({ family, steps, passes }, id, goTo, chips) {
       goTo(made),
     ),
   ];
-  const sources = family.origins(id, made);
+  const sources = provenance.origins(id, made);
   if (from.length && sources.some((x) => !from.includes(x)))
     rows.push(h("p", null, `In the source ${nodes(sources.length)} `, ...chips(sources)));
   return rows;
@@ -72,13 +72,13 @@ function origin({ family, steps, passes }, id, goTo, chips) {
  * What merged into it, or was removed before it, since it is there.
  * @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips
  */
-function takenOver({ family }, id, goTo, chips) {
-  const made = family.born.get(id) ?? 0;
+function takenOver({ provenance }, id, goTo, chips) {
+  const made = provenance.born.get(id) ?? 0;
   const rows = [];
-  for (const [n, ids] of byStep(family.sources.get(id) ?? []))
+  for (const [n, ids] of byStep(provenance.sources.get(id) ?? []))
     if (n !== made)
       rows.push(h("p", null, "Took over the work of ", ...chips(ids), "at ", goTo(n)));
-  for (const [n, ids] of byStep(family.instead.get(id) ?? [])) {
+  for (const [n, ids] of byStep(provenance.instead.get(id) ?? [])) {
     const drawn = chips(ids);
     if (drawn.length) rows.push(h("p", null, "Read instead of ", ...drawn, "since ", goTo(n)));
   }
@@ -86,11 +86,11 @@ function takenOver({ family }, id, goTo, chips) {
 }
 
 /** @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips */
-function end({ family, index }, id, goTo, chips) {
-  const gone = family.left.get(id);
-  const fate = family.fate(id);
+function end({ provenance, index }, id, goTo, chips) {
+  const gone = provenance.left.get(id);
+  const fate = provenance.fate(id);
   if (!gone) {
-    const kept = family.born.has(id) ? "Stays to the end." : "Kept to the end.";
+    const kept = provenance.born.has(id) ? "Stays to the end." : "Kept to the end.";
     const also = fate.into.length ? " Also part of " : "";
     return [h("p", null, kept, also, ...chips(fate.into))];
   }

@@ -12,7 +12,7 @@ import { counted } from "../page/numbers.js";
  * @param {number} o
  * @param {(o: number) => HTMLElement} chip
  */
-export function lookedSection(context, s, o, chip) {
+export function askedSection(context, s, o, chip) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];
   const title = (/** @type {number} */ pass) => h("b", null, s.trace?.passes[pass]?.title ?? "");

@@ -2,10 +2,10 @@
 // Two pipelines over one graph: the first one's result in the left pane, the second one's in the
 // right. Its steps are the rewrites that only one of them made.
 
-import { Family } from "../trace/provenance.js";
+import { Provenance } from "../trace/provenance.js";
 import { Session } from "./session.js";
 import { Touches } from "../trace/touches.js";
-import { combine, look } from "../trace/combined.js";
+import { combine, signature } from "../trace/combined.js";
 
 /** @typedef {import("../types.js").StepsJson} StepsJson */
 /** @typedef {import("../types.js").StepRecord} StepRecord */
@@ -15,7 +15,7 @@ import { combine, look } from "../trace/combined.js";
  * @property {string} name
  * @property {StepsJson} trace
  * @property {StepRecord[]} only rewrites that the other did not make, numbered as the session's steps
- * @property {Family} family
+ * @property {Provenance} provenance
  */
 
 /** The rewrites that differ bear their number among these, and the one in their own trace. */
@@ -37,14 +37,19 @@ export class Comparison extends Session {
     const rest = numbered(onlySecond, first.length);
     /** @type {Side[]} */
     this.sides = [
-      { name: a.name, trace: a.trace, only: first, family: new Family(a.trace) },
-      { name: b.name, trace: { ...second, passes: own }, only: rest, family: new Family(second) },
+      { name: a.name, trace: a.trace, only: first, provenance: new Provenance(a.trace) },
+      {
+        name: b.name,
+        trace: { ...second, passes: own },
+        only: rest,
+        provenance: new Provenance(second),
+      },
     ];
     this.differing = [...first, ...rest];
     this.touches = new Touches(this.differing);
     this.at = 0;
-    this.early.goto(a.trace.steps.length);
-    this.late.goto(combined.trace.steps.length);
+    this.beforeCursor.goto(a.trace.steps.length);
+    this.afterCursor.goto(combined.trace.steps.length);
   }
 
   /** @override */
@@ -63,12 +68,12 @@ export class Comparison extends Session {
     return this.sideOf(step) ? this.sides[0].trace.steps.length + 1 + own : own;
   }
   /** @override */
-  get lives() {
-    return this.sides.map(({ name, trace, family, only }) => {
+  get histories() {
+    return this.sides.map(({ name, trace, provenance, only }) => {
       const differing = new Map(only.map((step) => [step.own, step.n]));
       return {
         title: `With ${name}`,
-        family,
+        provenance,
         steps: trace.steps,
         target: (/** @type {number} */ n) => differing.get(n) ?? null,
         changes: () => [],
@@ -95,8 +100,12 @@ export class Comparison extends Session {
   /** @override @param {string} id */
   stepsOf(id) {
     const o = /** @type {number} */ (this.union.index.get(id));
-    const origins = this.sides.flatMap(({ family }) => family.origins(id));
-    const line = [id, ...origins, ...this.kin(o).map((other) => this.union.recs[other].id)];
+    const origins = this.sides.flatMap(({ provenance }) => provenance.origins(id));
+    const line = [
+      id,
+      ...origins,
+      ...this.counterparts(o).map((other) => this.union.recs[other].id),
+    ];
     return this.touches.ofAll(line);
   }
 
@@ -105,8 +114,8 @@ export class Comparison extends Session {
     const { sources } = this.union;
     return [
       { name: "source", has: (o) => o < sources },
-      { name: "A", has: (o) => !!this.early.alive[o] },
-      { name: "B", has: (o) => !!this.late.alive[o] },
+      { name: "A", has: (o) => !!this.beforeCursor.alive[o] },
+      { name: "B", has: (o) => !!this.afterCursor.alive[o] },
     ];
   }
 
@@ -124,7 +133,7 @@ export class Comparison extends Session {
     const step = this.current;
     if (!step) return { matched: none(), added: none(), changed: none() };
     const side = this.sideOf(step);
-    const cursors = [this.early, this.late];
+    const cursors = [this.beforeCursor, this.afterCursor];
     const made = step.added.length ? step.added : step.matched;
     return {
       matched: this.#standing(step.matched, 1 - side, cursors[1 - side]),
@@ -136,31 +145,31 @@ export class Comparison extends Session {
   /** @param {string[]} ids @param {number} side @param {import("../trace/history.js").Cursor} cursor */
   #standing(ids, side, cursor) {
     const { index } = this.union;
-    const { family } = this.sides[side];
+    const { provenance } = this.sides[side];
     const alive = (/** @type {string} */ id) => !!cursor.alive[index.get(id) ?? -1];
     const origins = ids.flatMap((id) => (index.has(id) ? this.#known(id, side) : []));
-    const found = origins.flatMap((id) => family.standing(id, alive));
+    const found = origins.flatMap((id) => provenance.standing(id, alive));
     return new Set(found.map((id) => /** @type {number} */ (index.get(id))));
   }
 
   /** The node, or what it was made from, as far as a side knows it. @param {string} id @param {number} side */
   #known(id, side) {
     const o = /** @type {number} */ (this.union.index.get(id));
-    if (o < this.union.sources || this.sides[side].family.born.has(id)) return [id];
-    return this.sides[1 - side].family.origins(id);
+    if (o < this.union.sources || this.sides[side].provenance.born.has(id)) return [id];
+    return this.sides[1 - side].provenance.origins(id);
   }
 
   /** @override @param {number} o */
-  kin(o) {
+  counterparts(o) {
     const { id } = this.union.recs[o];
-    return [this.early, this.late].flatMap((cursor, side) => [
+    return [this.beforeCursor, this.afterCursor].flatMap((cursor, side) => [
       ...this.#standing([id], side, cursor),
     ]);
   }
 
   /** @override @param {number} o */
   present(o) {
-    return this.late.alive[o] ? this.late.step : this.early.step;
+    return this.afterCursor.alive[o] ? this.afterCursor.step : this.beforeCursor.step;
   }
 
   /**
@@ -198,12 +207,14 @@ export class Comparison extends Session {
 
   /** @param {number} o @returns {import("../canvas/draw.js").Mark | null} */
   #difference(o) {
-    const a = this.early.alive[o],
-      b = this.late.alive[o];
+    const a = this.beforeCursor.alive[o],
+      b = this.afterCursor.alive[o];
     if (a && !b) return "first";
     if (b && !a) return "second";
     const { history } = this;
-    const [was, is] = [this.early, this.late].map((c) => look(history.record(o, c.step)));
+    const [was, is] = [this.beforeCursor, this.afterCursor].map((c) =>
+      signature(history.record(o, c.step)),
+    );
     return was === is ? null : "changed";
   }
 }

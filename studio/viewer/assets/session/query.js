@@ -138,8 +138,8 @@ function ofNode(s, o) {
  * @param {Session} s @param {number} o @returns {[string, number]}
  */
 function absence(s, o) {
-  if (s.late.alive[o]) return ["", -1];
-  if (s.early.alive[o]) return ["gone", -1];
+  if (s.afterCursor.alive[o]) return ["", -1];
+  if (s.beforeCursor.alive[o]) return ["gone", -1];
   const born = s.union.born[o];
   if (born > s.step) return [`from step ${born}`, born];
   const last = s.union.died[o] - 1;

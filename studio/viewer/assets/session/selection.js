@@ -47,7 +47,7 @@ export class Selection {
     }
     if (o === undefined) return keys;
     keys.add(tree.boxOf(union.slotOf[o]));
-    for (const other of this.session.kin(o)) keys.add(tree.boxOf(union.slotOf[other]));
+    for (const other of this.session.counterparts(o)) keys.add(tree.boxOf(union.slotOf[other]));
     return keys;
   }
 

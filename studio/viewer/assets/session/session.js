@@ -16,9 +16,9 @@ import { Cursor, History } from "../trace/history.js";
 /** @typedef {{name: string, has: (o: number) => boolean}} State which nodes are there */
 
 /**
- * @typedef {object} Life
+ * @typedef {object} TraceHistory
  * @property {string} title
- * @property {import("../trace/provenance.js").Family} family
+ * @property {import("../trace/provenance.js").Provenance} provenance
  * @property {import("../types.js").StepRecord[]} steps of its trace
  * @property {(n: number) => number | null} target where to go for a step of that trace
  * @property {(o: number) => number[]} changes steps that changed a node in place
@@ -39,8 +39,8 @@ export class Session {
     this.touches = new Touches(trace?.steps ?? []);
     this.hubs = findHubs(this.union).hubs;
     this.tree = new FoldTree(this.union);
-    this.early = new Cursor(this.union);
-    this.late = new Cursor(this.union);
+    this.beforeCursor = new Cursor(this.union);
+    this.afterCursor = new Cursor(this.union);
     /** @type {"source" | "previous"} */
     this.before = "source";
     this.layout = this.#newLayout();
@@ -57,7 +57,7 @@ export class Session {
   }
 
   get step() {
-    return this.late.step;
+    return this.afterCursor.step;
   }
   get steps() {
     return this.trace?.steps ?? [];
@@ -74,14 +74,14 @@ export class Session {
 
   /**
    * What nodes went through, told by each trace that is shown.
-   * @returns {Life[]}
+   * @returns {TraceHistory[]}
    */
-  get lives() {
+  get histories() {
     const { history, steps } = this;
     return [
       {
         title: "In this trace",
-        family: history.family,
+        provenance: history.provenance,
         steps,
         target: (n) => n,
         changes: (o) => history.changes(o),
@@ -91,7 +91,7 @@ export class Session {
 
   /** Steps that touch a node, what it was made from, or what does its work. @param {string} id */
   stepsOf(id) {
-    return this.touches.ofLine(id, this.history.family);
+    return this.touches.ofLine(id, this.history.provenance);
   }
 
   /** @param {number} n a step @returns {State} */
@@ -102,7 +102,7 @@ export class Session {
 
   /** The states of the graph worth counting: before, now, in the end. @returns {State[]} */
   states() {
-    const steps = [...new Set([this.early.step, this.step, this.steps.length])];
+    const steps = [...new Set([this.beforeCursor.step, this.step, this.steps.length])];
     return steps.sort((a, b) => a - b).map((n) => this.stateAt(n));
   }
 
@@ -118,20 +118,20 @@ export class Session {
 
   /** The step at which a node is shown. @param {number} o */
   present(o) {
-    return this.late.alive[o] ? this.step : Math.max(0, this.history.died[o] - 1);
+    return this.afterCursor.alive[o] ? this.step : Math.max(0, this.history.died[o] - 1);
   }
 
   /** What stands for a node in the panes, itself too. @param {number} o @returns {number[]} */
-  kin(o) {
-    const heirs = this.history.heirs(o, this.late.alive);
+  counterparts(o) {
+    const heirs = this.history.heirs(o, this.afterCursor.alive);
     return this.before === "source" ? [...heirs, ...this.history.ancestors(o)] : heirs;
   }
 
   /** @param {number} step @param {"source" | "previous"} [before] */
   goto(step, before = this.before) {
     this.before = before;
-    this.late.goto(step);
-    this.early.goto(before === "source" ? 0 : this.late.step - 1);
+    this.afterCursor.goto(step);
+    this.beforeCursor.goto(before === "source" ? 0 : this.afterCursor.step - 1);
     this.counted = null;
   }
 
@@ -154,7 +154,7 @@ export class Session {
 
   /** @param {Which} which @returns {Picture} */
   picture(which) {
-    const stamp = `${this.folds}|${which === "after" ? "" : this.early.step}|${which === "before" ? "" : this.late.step}`;
+    const stamp = `${this.folds}|${which === "after" ? "" : this.beforeCursor.step}|${which === "before" ? "" : this.afterCursor.step}`;
     const known = this.cache.get(which);
     if (known?.stamp === stamp) return known.picture;
     const picture = placePane(this.layout, this.#state(which));
@@ -168,8 +168,8 @@ export class Session {
 
   /** @param {Which} which @returns {import("../layout/placement.js").PaneState} */
   #state(which) {
-    const { early, late, history } = this;
-    const cursor = which === "before" ? early : late;
+    const { beforeCursor, afterCursor, history } = this;
+    const cursor = which === "before" ? beforeCursor : afterCursor;
     const counts = this.counts(which);
     const at = cursor.step;
     if (which !== "overlay") {
@@ -181,10 +181,11 @@ export class Session {
       };
     }
     return {
-      occupant: (s) => (late.occupant[s] >= 0 ? late.occupant[s] : early.occupant[s]),
+      occupant: (s) =>
+        afterCursor.occupant[s] >= 0 ? afterCursor.occupant[s] : beforeCursor.occupant[s],
       record: (o) => history.record(o, at),
       groupCount: counts,
-      edge: (e) => early.edgeAlive[e] | (late.edgeAlive[e] << 1),
+      edge: (e) => beforeCursor.edgeAlive[e] | (afterCursor.edgeAlive[e] << 1),
     };
   }
 
@@ -215,7 +216,7 @@ export class Session {
   /** One scan over all occupants, then up the tree. */
   #tally() {
     if (this.counted) return this.counted;
-    const { union, tree, early, late } = this;
+    const { union, tree, beforeCursor, afterCursor } = this;
     const n = tree.groups.length;
     const t = {
       before: new Int32Array(n),
@@ -225,8 +226,8 @@ export class Session {
       minus: new Int32Array(n),
     };
     for (let o = 0; o < union.recs.length; o++) {
-      const a = early.alive[o],
-        b = late.alive[o];
+      const a = beforeCursor.alive[o],
+        b = afterCursor.alive[o];
       if (!(a | b)) continue;
       const g = tree.groupOf[union.slotOf[o]].at;
       t.before[g] += a;
@@ -329,8 +330,8 @@ export class Session {
    * @returns {BoxMark | null}
    */
   nodeMark(o, which, touched) {
-    const a = this.early.alive[o],
-      b = this.late.alive[o];
+    const a = this.beforeCursor.alive[o],
+      b = this.afterCursor.alive[o];
     const plain = { faded: false, plus: 0, minus: 0 };
     if (which !== "before" && touched.added.has(o)) return { mark: "added", now: true, ...plain };
     if (touched.changed.has(o)) return { mark: "changed", now: true, ...plain };
@@ -342,7 +343,7 @@ export class Session {
       return { mark: this.places.mark, now: true, ...plain };
     if (a && !b) return { mark: "removed", now: false, ...plain, faded: true };
     if (b && !a) return { mark: "added", now: false, ...plain };
-    if (this.history.changedBetween(o, this.early.step, this.step))
+    if (this.history.changedBetween(o, this.beforeCursor.step, this.step))
       return { mark: "changed", now: false, ...plain };
     return null;
   }

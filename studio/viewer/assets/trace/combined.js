@@ -110,7 +110,7 @@ class Matching {
   /** @param {StepRecord} first @param {StepRecord} second */
   #sameResult(first, second) {
     const looks = (/** @type {string[]} */ ids, /** @type {Map<string, NodeRecord>} */ records) =>
-      ids.map((id) => look(records.get(id))).join("\n");
+      ids.map((id) => signature(records.get(id))).join("\n");
     return (
       first.removed.length === second.removed.length &&
       looks(first.added, this.firstRecords) === looks(second.added, this.records)
@@ -193,7 +193,7 @@ function takeBack(graph, a) {
 }
 
 /** What one sees of a node. @param {NodeRecord | undefined} rec */
-export const look = (rec) => JSON.stringify([rec?.op, rec?.brief, rec?.rows, rec?.attrs]);
+export const signature = (rec) => JSON.stringify([rec?.op, rec?.brief, rec?.rows, rec?.attrs]);
 
 /** @param {NodeRecord[]} nodes */
 const byId = (nodes) => new Map(nodes.map((node) => [node.id, node]));

@@ -1,7 +1,7 @@
 // @ts-check
 // A cursor stands at one step of the trace and knows what is alive there. Moving costs O(changes).
 
-import { Family } from "./provenance.js";
+import { Provenance } from "./provenance.js";
 
 /** @typedef {import("./union.js").Union} Union */
 /** @typedef {import("../types.js").NodeRecord} NodeRecord */
@@ -68,7 +68,7 @@ export class History {
     this.born = new Int32Array(union.recs.length);
     /** @type {Int32Array} step that removed it, 0 = lives to the end */
     this.died = new Int32Array(union.recs.length);
-    this.family = new Family(union.trace);
+    this.provenance = new Provenance(union.trace);
     for (const step of union.trace?.steps ?? []) this.#read(step);
   }
 
@@ -119,7 +119,7 @@ export class History {
    */
   ancestors(o, step) {
     const { recs } = this.union;
-    return this.#occupants(this.family.origins(recs[o].id, step)).filter((x) => x !== o);
+    return this.#occupants(this.provenance.origins(recs[o].id, step)).filter((x) => x !== o);
   }
 
   /**
@@ -131,7 +131,7 @@ export class History {
   heirs(o, alive) {
     const { index, recs } = this.union;
     const isAlive = (/** @type {string} */ id) => !!alive[index.get(id) ?? -1];
-    return this.#occupants(this.family.standing(recs[o].id, isAlive));
+    return this.#occupants(this.provenance.standing(recs[o].id, isAlive));
   }
 
   /** @param {string[]} ids @returns {number[]} */

@@ -14,7 +14,7 @@
  * @property {string[]} into what took their place: nodes, inputs or constants
  */
 
-export class Family {
+export class Provenance {
   /** @param {StepsJson | null} trace */
   constructor(trace) {
     /** @type {Map<string, number>} id -> step that made it */ this.born = new Map();

@@ -1,7 +1,7 @@
 // @ts-check
 // Which steps touch a node: they match it, make it, change it or remove it.
 
-/** @typedef {import("./provenance.js").Family} Family */
+/** @typedef {import("./provenance.js").Provenance} Provenance */
 
 export class Touches {
   /** @param {import("../types.js").StepRecord[]} steps */
@@ -25,10 +25,10 @@ export class Touches {
 
   /**
    * Steps that touch a node; what it was made from, until then; and what does its work, since then.
-   * @param {string} id @param {Family} family
+   * @param {string} id @param {Provenance} provenance
    */
-  ofLine(id, family) {
-    const { sources, heirs } = family.line(id);
+  ofLine(id, provenance) {
+    const { sources, heirs } = provenance.line(id);
     const before = sources.map(([x, until]) => this.#within(x, 0, until));
     const since = heirs.map(([x, from]) => this.#within(x, from, Infinity));
     return inOrder([...before, ...since].flat());

@@ -26,8 +26,8 @@ pytestmark = pytest.mark.browser
 Opened = Callable[..., Page]
 
 FAMILY = """async ([url, source, final]) => {
-  const { Family } = await import("/viewer/test/trace/provenance.js");
-  const family = new Family(await (await fetch(url)).json());
+  const { Provenance } = await import("/viewer/test/trace/provenance.js");
+  const family = new Provenance(await (await fetch(url)).json());
   const told = (ids, of) => Object.fromEntries(ids.map((id) => [id, of(id)]));
   return {
     origins: told(final, (id) => family.origins(id).sort()),
