@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -18,6 +19,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 # What tests measure does not belong among a person's own recordings.
 _RECORDINGS = tempfile.TemporaryDirectory(prefix="passlens-recordings-")
+atexit.register(_RECORDINGS.cleanup)
 os.environ["PASSLENS_DATABASE_URL"] = f"sqlite:///{_RECORDINGS.name}/records.sqlite"
 
 pytest_plugins = ["tests.postgresql"]
