@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import onnx_ir as ir
 
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
-from optimizer.model.loader import load_path
+from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from optimizer.rewrite.provenance import FateKind, Provenance
-from optimizer.rewrite.trace_file import open_trace_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +52,32 @@ class Origins:
     steps: Mapping[int, Mapping[str, StepNode]]
 
 
-def origins_of(source: Path, trace: Path, steps: tuple[int, ...]) -> Origins:
+def origins_of(files: TraceFiles, steps: tuple[int, ...]) -> Origins:
     """Read the families of the nodes of some steps.
 
     Args:
-        source: the model file of step 0.
-        trace: a trace that goes without its source.
+        files: a trace and the model of its step 0.
         steps: each from 0 to the last.
 
     Raises:
         TraceError: there is no such step.
     """
-    cursor = open_trace_over(trace, load_path(source).ir)
-    family = Provenance(cursor.trace)
-    nodes = [node for node in walk_nodes(cursor.seek(0).graph) if not is_constant_node(node)]
-    first = {
-        node_id(node): SourceNode(node.name or "", node.op_type, family.fate(node_id(node)).kind)
-        for node in nodes
-    }
-    found: dict[int, dict[str, StepNode]] = {}
-    for step in sorted(set(steps)):
-        found[step] = {
-            node.name or "": _step_node(node, family, first, step=step)
-            for node in walk_nodes(cursor.seek(step).graph)
-            if not is_constant_node(node)
+    with trace_cursor(files) as cursor:
+        family = Provenance(cursor.trace)
+        nodes = [node for node in walk_nodes(cursor.seek(0).graph) if not is_constant_node(node)]
+        first = {
+            node_id(node): SourceNode(
+                node.name or "", node.op_type, family.fate(node_id(node)).kind
+            )
+            for node in nodes
         }
+        found: dict[int, dict[str, StepNode]] = {}
+        for step in sorted(set(steps)):
+            found[step] = {
+                node.name or "": _step_node(node, family, first, step=step)
+                for node in walk_nodes(cursor.seek(step).graph)
+                if not is_constant_node(node)
+            }
     return Origins(first, found)
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 from optimizer.isolation import within_worker
-from optimizer.model.loader import load_path
-from optimizer.rewrite.trace_file import open_trace_over
+from optimizer.rewrite.graph_at import TraceFiles, own_graph_at
 from optimizer.source import complete
 from profiling.cuda.eligibility import check_model
 from profiling.cuda.findings import CaptureCheck
 from profiling.workers import WorkerPool
-from studio.artifacts import opened
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.variants.entrant import Entrant, entrant_key, run_of, step_of
@@ -59,22 +56,20 @@ def check_entrants(
         run = run_of(entrant, store, subject)
         step = step_of(entrant, run)
         check = pool(
-            check_step, subject[0].folder, run.folder / opened.TRACE, step,
+            check_step, run.files, step,
             entrant.config.graph_optimization != "disabled", cancelled=cancelled,
         )  # fmt: skip
         found.append(CheckedEntrant(entrant.label, step, entrant.preset, check))
     return tuple(found)
 
 
-def check_step(folder: Path, trace: Path, step: int, folding: bool) -> CaptureCheck:
+def check_step(files: TraceFiles, step: int, folding: bool) -> CaptureCheck:
     """The checklist of a step of a trace. Only in a worker.
 
     Raises:
         StudioError: there is no such step.
     """
-    source = load_path(folder / opened.SOURCE)
-    at_step = open_trace_over(trace, source.ir).seek(step)
-    model = complete(replace(source, ir=at_step), isolate=within_worker)
+    model = complete(own_graph_at(files, step), isolate=within_worker)
     return check_model(model, folding=folding)
 
 

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from optimizer.isolation import Isolate, Progress
 from optimizer.limits import JobLimits
+from studio.artifacts.atomic_folder import mark_used, obtain
 from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.whole import made_whole
 
 Subject = tuple[OpenedModel, OpenedRun]
 Request = TypeVar("Request")
@@ -49,7 +49,7 @@ def make(
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Path:
-    """The file that `job(model folder, run folder, request, file)` writes, unless it is there.
+    """The file that `job(files, request, file)` writes, unless it is there.
 
     Args:
         isolate: runs the job.
@@ -63,14 +63,40 @@ def make(
     Raises:
         StudioError: what the job raises, or the worker died, or it was cancelled.
     """
-    if not file.parent.is_dir():
-        model, run = subject
-        with made_whole(file.parent) as folder:
-            isolate(
-                job, model.folder, run.folder, request, folder / file.name,
-                limits=LIMITS, progress=progress, cancelled=cancelled,
-            )  # fmt: skip
+    made_in(
+        isolate, subject, job, request, file.parent, lambda folder: folder / file.name,
+        progress=progress, cancelled=cancelled,
+    )  # fmt: skip
     return file
+
+
+def made_in(
+    isolate: Isolate,
+    subject: Subject,
+    job: Callable[..., None],
+    request: object,
+    folder: Path,
+    target: Callable[[Path], Path],
+    *,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> None:
+    """Have `job(files, request, target)` fill a folder unless it is there.
+
+    Raises:
+        StudioError: what the job raises, or the worker died, or it was cancelled.
+    """
+    model, run = subject
+
+    def make(draft: Path) -> None:
+        isolate(
+            job, run.files, request, target(draft),
+            limits=LIMITS, progress=progress, cancelled=cancelled,
+        )  # fmt: skip
+
+    obtain(folder, make, progress=progress, cancelled=cancelled)
+    for around in (run.folder, model.folder):
+        mark_used(around)
 
 
 class Kept(Generic[Request, Result]):
@@ -88,7 +114,7 @@ class Kept(Generic[Request, Result]):
 
         Args:
             kind: in the names of its folders, its files and its tasks.
-            job: `job(model folder, run folder, request, file, progress=…)` calls `write_json`.
+            job: `job(files, request, file, progress=…)` calls `write_json`.
             read: makes the answer of what was written.
             counts: what of a request the answer depends on.
         """

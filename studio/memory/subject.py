@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import cast
 
 import onnx_ir as ir
@@ -19,11 +18,8 @@ from optimizer.memory.registry import Budget
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.binding import bind_dimensions
 from optimizer.model.graph import Model, bodies, node_id, value_id, walk_nodes
-from optimizer.model.loader import load_path
 from optimizer.model.shapes import infer_shapes
-from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace_file import open_trace_over
-from studio.artifacts.jobs import SOURCE, TRACE
+from optimizer.rewrite.graph_at import TraceFiles, graph_at, own_graph_at
 from studio.graphview.categories import category
 from studio.graphview.text import cut
 from studio.memory.arena_map import NodeLabel
@@ -36,30 +32,17 @@ ORDER_SECONDS = 5.0
 """For the exact order when only its lanes are asked for."""
 
 
-def open_trace(folder: Path, run_folder: Path) -> Cursor:
-    """A run's trace at its source.
-
-    Args:
-        folder: of the model in the store.
-        run_folder: of the run.
-
-    Raises:
-        StudioError: the model or the trace cannot be read.
-    """
-    return open_trace_over(run_folder / TRACE, load_path(folder / SOURCE).ir)
-
-
-def open_step(folder: Path, run_folder: Path, request: ArenaRequest) -> ir.Model:
+def open_step(files: TraceFiles, request: ArenaRequest) -> ir.Model:
     """The graph of a step, with shapes as far as the sizes of a request make them known.
 
     Raises:
         StudioError: the model or the trace cannot be read.
     """
-    return seek(open_trace(folder, run_folder), folder, run_folder, request)
+    return with_sizes(graph_at(files, request.step), files, request)
 
 
-def seek(cursor: Cursor, folder: Path, run_folder: Path, request: ArenaRequest) -> ir.Model:
-    """The same with a cursor that may already stand at the step, and stays as it is.
+def with_sizes(model: ir.Model, files: TraceFiles, request: ArenaRequest) -> ir.Model:
+    """A step's graph, or one of its own with the sizes of a request bound, where it lacks them.
 
     A size that two dimensions agree on only in numbers (a mask as long as past and present
     together) is found by inferring the shapes once more, with the numbers.
@@ -67,10 +50,9 @@ def seek(cursor: Cursor, folder: Path, run_folder: Path, request: ArenaRequest) 
     Raises:
         StudioError: the trace cannot be read.
     """
-    model = cursor.seek(request.step)
     if not request.sizes or not lacks_sizes(model.graph, dict(request.sizes)):
         return model
-    bound = open_trace(folder, run_folder).seek(request.step)
+    bound = own_graph_at(files, request.step).ir
     for name, size in request.sizes:
         with suppress(StudioError):  # this step may no longer have the dimension
             bind_dimensions(bound, {name: size})
@@ -89,13 +71,13 @@ def lacks_sizes(graph: ir.Graph, sizes: Mapping[str, int]) -> bool:
     )
 
 
-def planned_arena(folder: Path, run_folder: Path, request: ArenaRequest) -> tuple[Arena, str]:
+def planned_arena(files: TraceFiles, request: ArenaRequest) -> tuple[Arena, str]:
     """The arena that a request describes, and what its order has to say.
 
     Raises:
         StudioError: the model or the trace cannot be read, or there is no such order.
     """
-    return arena_of(open_step(folder, run_folder, request).graph, request)
+    return arena_of(open_step(files, request).graph, request)
 
 
 def model_of(model: ir.Model) -> Model:

@@ -13,7 +13,6 @@ from profiling.timeline.interleaved import profile_interleaved
 from profiling.timeline.origins import Origins, origins_of
 from profiling.timeline.profile import Profile
 from profiling.workers import WorkerPool
-from studio.artifacts import opened
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.race.job import Keep, graphs_of
@@ -103,8 +102,7 @@ def _families(
     found: dict[str, Origins] = {}
     for run in {run.key: run for run in runs}.values():
         steps = {step_of(e, run) for e, r in zip(entrants, runs, strict=True) if r.key == run.key}
-        source, trace = model.folder / opened.SOURCE, run.folder / opened.TRACE
-        found[run.key] = pool(origins_of, source, trace, tuple(sorted(steps)))
+        found[run.key] = pool(origins_of, run.files, tuple(sorted(steps)))
     return found
 
 

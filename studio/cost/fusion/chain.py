@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import onnx_ir as ir
 
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError, quoted
 from optimizer.model.graph import is_constant_node, node_id, walk_nodes
-from optimizer.model.loader import load_path
 from optimizer.passes.kernels.block import Block, blocks_of
-from optimizer.rewrite.trace_file import open_trace_over
+from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
 from profiling.kernels.workload import TensorSize, describe
-from studio.artifacts import opened
 
 MOST_CHAINS = 40
 MOST_NODES = 24
@@ -41,9 +38,9 @@ class Chain:
     between_bytes: int
 
 
-def find_chains(folder: Path) -> tuple[Chain, ...]:
+def find_chains(files: TraceFiles) -> tuple[Chain, ...]:
     """The chains of a model's source, those first that move most between their nodes."""
-    model = load_path(folder / opened.SOURCE).ir
+    model = graph_at(files, 0)
     known, sizes = known_sizes(model.graph), Sizes.of(model.graph)
     groups: dict[str, tuple[Block, str, int]] = {}
     for block in blocks_of(model.graph):
@@ -73,19 +70,19 @@ def known_sizes(graph: ir.Graph) -> dict[str, TensorSize]:
 
 
 def block_at(
-    folder: Path, trace: Path, nodes: Sequence[str], steps: Sequence[int]
+    files: TraceFiles, nodes: Sequence[str], steps: Sequence[int]
 ) -> tuple[Block, ir.Model]:
     """These nodes as a block, at the first of these steps whose graph has all of them.
 
     Raises:
         StudioError: no step has them, or they are no chain; the message says why.
     """
-    cursor = open_trace_over(trace, load_path(folder / opened.SOURCE).ir)
-    for step in steps:
-        model = cursor.seek(min(step, cursor.trace.steps))
-        here = {node_id(node) for node in walk_nodes(model.graph)}
-        if here.issuperset(nodes):
-            return chain_of(model.graph, nodes), model
+    with trace_cursor(files) as cursor:
+        for step in steps:
+            model = cursor.seek(min(step, cursor.trace.steps))
+            here = {node_id(node) for node in walk_nodes(model.graph)}
+            if here.issuperset(nodes):
+                return chain_of(model.graph, nodes), model
     raise StudioError("The selected nodes are not in one graph; select a chain of one step.")
 
 

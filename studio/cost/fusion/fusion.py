@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
+from optimizer.codec import Format
 from optimizer.cost.predict import Parts
 
-SCHEMA = "passlens.fusion/1"
 Role = Literal["input", "between", "output", "weight"]
 
 
@@ -109,32 +108,4 @@ class Fusion:
         return self.before.total_us / after if after else 1.0
 
 
-def fusion_json(found: Fusion) -> dict[str, Any]:
-    """As JSON."""
-    return {"schema": SCHEMA, **asdict(found)}
-
-
-def fusion_from_json(data: Mapping[str, Any]) -> Fusion:
-    """What `fusion_json` wrote."""
-    ideal = data["ideal"]
-    return Fusion(
-        data["title"],
-        _version(data["before"]),
-        _version(data["after"]),
-        None if ideal is None else _version(ideal),
-        tuple(data["fired"]),
-    )
-
-
-def _version(data: Mapping[str, Any]) -> Version:
-    return Version(data["name"], tuple(map(_kernel, data["kernels"])))
-
-
-def _kernel(data: Mapping[str, Any]) -> FusedKernel:
-    return FusedKernel(
-        data["op_type"],
-        data["detail"],
-        Parts(**data["parts"]),
-        tuple(Access(**access) for access in data["reads"]),
-        tuple(Access(**access) for access in data["writes"]),
-    )
+FUSION_FORM = Format(Fusion, "passlens.fusion/2", "explanation of a chain")

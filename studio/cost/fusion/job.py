@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Hashable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import onnx_ir as ir
 
-from optimizer.cost.device import DeviceProfile, device_from_json, device_json
-from optimizer.isolation import Isolate, Progress, within_worker
+from optimizer.isolation import Progress, within_worker
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
 from optimizer.registry import find
 from optimizer.rewrite.driver import Stop, optimize
+from optimizer.rewrite.graph_at import TraceFiles
 from optimizer.source import complete
 from profiling.kernels.extract import extract
-from studio.artifacts import opened
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.artifact import Artifact, File
+from studio.artifacts.opened import Subject
+from studio.artifacts.store import Store
 from studio.cost.fusion.chain import block_at, known_sizes
 from studio.cost.fusion.examples import EXAMPLES
-from studio.cost.fusion.fusion import Fusion, fusion_from_json, fusion_json
+from studio.cost.fusion.fusion import FUSION_FORM, Fusion
 from studio.cost.fusion.versions import one_kernel, version_of
-from studio.cost.prediction.job import device_key
-from studio.whole import made_whole
+from studio.cost.prediction.job import Device, device_of
 
-FORMAT = 2
 PRESET = "runtime"
 BEFORE, AFTER, FOUND = "before.onnx", "after.onnx", "fusion.json"
 Cancelled = Callable[[], bool]
-Subject = tuple[OpenedModel, OpenedRun]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,46 +62,34 @@ class Explained:
     folder: Path
 
 
-def fusion_key(subject: Subject, request: ChainRequest, device: DeviceProfile) -> Hashable:
-    """The key of the task of `explained`."""
-    model, run = subject
-    return ("fusion", model.key, run.key, request, device_key(device))
+Request = tuple[ChainRequest, Device]
 
 
 def explained(
-    isolate: Isolate,
+    store: Store,
     subject: Subject,
-    request: ChainRequest,
-    device: DeviceProfile,
+    request: Request,
     *,
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
 ) -> Explained:
-    """A chain before and after, kept on disk.
+    """A chain before and after on a device, kept on disk.
 
     Raises:
         StudioError: the nodes are no chain, or a size is unknown.
     """
-    model, run = subject
-    text = json.dumps([FORMAT, asdict(request), device_key(device)], sort_keys=True)
-    mark = hashlib.sha256(text.encode()).hexdigest()[:16]
-    folder = run.folder / f"fusion-{mark}"
-    if not folder.is_dir():
-        with made_whole(folder) as target:
-            isolate(
-                write_fusion, model.folder, run.folder / opened.TRACE, request, device_json(device),
-                target, progress=progress, cancelled=cancelled,
-            )  # fmt: skip
-    return Explained(fusion_from_json(json.loads((folder / FOUND).read_text())), folder)
+    file = store.get(FUSION, subject, request, progress=progress, cancelled=cancelled)
+    return Explained(FUSION_FORM.loads(file.read_bytes()), file.parent)
 
 
-def write_fusion(
-    folder: Path, trace: Path, request: ChainRequest, device: dict[str, Any], target: Path
-) -> None:
-    """The worker's part of `explained`."""
-    write(_alone(folder, trace, request), target / BEFORE)
+def write_fusion(files: TraceFiles, request: Request, target: Path, *, progress: Progress) -> None:
+    """Write the chain alone, before and after our passes, and what is predicted of it."""
+    chain, device = request
+    progress("taking the chain out", 0.1)
+    write(_alone(files, chain), target / BEFORE)
+    progress("predicting", 0.5)
     model = complete(load_path(target / BEFORE), isolate=within_worker)
-    profile = device_from_json(device)
+    profile = device_of(device)
     before = version_of(model.ir.graph, profile, "as it is")
     made = optimize(model, Pipeline.of(PRESET), stop=Stop())
     after = version_of(model.ir.graph, profile, "our passes")
@@ -114,13 +97,17 @@ def write_fusion(
     fired = dict.fromkeys(rewrite.pass_id for rewrite in made.rewrites)
     titles = tuple(declared.title() for name in fired if (declared := find(name)) is not None)
     ideal = None if len(after.kernels) == 1 else one_kernel(before)
-    found = Fusion(request.title, before, after, ideal, titles)
-    (target / FOUND).write_text(json.dumps(fusion_json(found)))
+    found = Fusion(chain.title, before, after, ideal, titles)
+    (target / FOUND).write_bytes(FUSION_FORM.dumps(found))
 
 
-def _alone(folder: Path, trace: Path, request: ChainRequest) -> ir.Model:
+def _alone(files: TraceFiles, request: ChainRequest) -> ir.Model:
     example = EXAMPLES.get(request.example)
     if example is not None:
         return example.build(example.sizes(dict(request.dims)))
-    block, model = block_at(folder, trace, request.nodes, request.steps)
+    block, model = block_at(files, request.nodes, request.steps)
     return extract(block, known_sizes(model.graph), model)
+
+
+FUSION: Artifact[Request, Path] = Artifact("fusion", write_fusion, File(lambda _: FOUND))
+"""What fusing a chain comes to, and the chain's files beside it."""

@@ -16,16 +16,17 @@ from studio.cost.fusion.chain import MOST_NODES, Chain, find_chains
 from studio.cost.fusion.examples import EXAMPLES
 from studio.cost.fusion.figure import fusion_bars, versions
 from studio.cost.fusion.fusion import Fusion
-from studio.cost.fusion.job import ChainRequest, Explained, explained, fusion_key
+from studio.cost.fusion.job import FUSION, ChainRequest, Explained, explained
 from studio.cost.fusion.memory_figure import memory_picture
 from studio.cost.fusion.race_page import render_fusion_race
 from studio.cost.link import CostChoice
 from studio.cost.pieces import Table, figure, twin
+from studio.cost.prediction.job import device_text
 from studio.cost.prediction.lanes_figure import waiting_text
 from studio.cost.sidebar import seconds
 from studio.numbers import counted, digits
 from studio.page.parts import words
-from studio.services import pool
+from studio.services import pool, store
 from studio.timeline.page import is_dark
 from studio.workspace import current
 
@@ -40,26 +41,24 @@ def render_fusion(subject: Subject, choice: CostChoice) -> None:
         device = choose_device(choice)
     model = subject[0]
     key = ("chains", model.key)
-    chains = computed(key, partial(_find, model), "Looking for chains")
+    chains = computed(key, partial(_find, subject[1]), "Looking for chains")
     if chains is None:
         return
     with st.sidebar:
         request = _choose(subject, choice, chains)
         st.subheader("Measure", anchor=False)
         seconds(choice)
-    found = computed(
-        fusion_key(subject, request, device),
-        partial(explained, pool(), subject, request, device),
-        "Taking the chain out",
-    )
+    wanted = (request, device_text(device))
+    work = partial(explained, store(), subject, wanted)
+    found = computed(FUSION.key(subject, wanted), work, "Taking the chain out")
     if found is not None:
         _show(found, device)
         render_fusion_race(subject, request, found, device, choice)
 
 
-def _find(model: OpenedModel, *, progress: object, cancelled: object) -> tuple[Chain, ...]:
+def _find(run: OpenedRun, *, progress: object, cancelled: object) -> tuple[Chain, ...]:
     del progress, cancelled
-    return pool()(find_chains, model.folder)
+    return pool()(find_chains, run.files)
 
 
 def _choose(subject: Subject, choice: CostChoice, chains: tuple[Chain, ...]) -> ChainRequest:

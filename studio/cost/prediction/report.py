@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from optimizer.codec import Format, written_as
 from optimizer.cost.classes import OperatorClass
-from optimizer.cost.node import Cost
-from optimizer.cost.predict import GraphPrediction, NodePrediction, Parts
-
-STEPS_SCHEMA = "passlens.predicted-steps/2"
-NODES_SCHEMA = "passlens.predicted-nodes/1"
+from optimizer.cost.predict import NodePrediction
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,53 +56,6 @@ class PredictedGraph:
         return sum(node.parts.emit_us for node in self.nodes)
 
 
-def steps_json(found: PredictedSteps) -> dict[str, Any]:
-    """As JSON."""
-    return {"schema": STEPS_SCHEMA, **asdict(found)}
-
-
-def steps_from_json(data: Mapping[str, Any]) -> PredictedSteps:
-    """What `steps_json` wrote."""
-    before, after = data["unknown"]
-    changes = tuple(data["changes_ns"])
-    return PredictedSteps(data["before_ns"], data["after_ns"], changes, (before, after))
-
-
-def graph_json(found: GraphPrediction, step: int, details: Mapping[str, str]) -> dict[str, Any]:
-    """A step as JSON; `details` by node id."""
-    return {
-        "schema": NODES_SCHEMA,
-        "step": step,
-        "nodes": [_row(node) for node in found.nodes],
-        "details": [details.get(node.node, "") for node in found.nodes],
-        "unknown": len(found.unknown),
-        "assumed": sorted(found.assumed.items()),
-    }
-
-
-def graph_from_json(data: Mapping[str, Any]) -> PredictedGraph:
-    """What `graph_json` wrote."""
-    return PredictedGraph(
-        data["step"],
-        tuple(_node(*row) for row in data["nodes"]),
-        tuple(data["details"]),
-        data["unknown"],
-        tuple((name, size) for name, size in data["assumed"]),
-    )
-
-
-def _row(node: NodePrediction) -> list[Any]:
-    cost, parts = node.cost, node.parts
-    return [
-        [node.node, node.name, node.op_type, node.kind.name],
-        [cost.flops, cost.bytes_read, cost.bytes_written, cost.weight_bytes],
-        astuple(parts),
-        node.rate,
-    ]
-
-
-def _node(names: list[str], cost: list[int], parts: list[float], rate: float) -> NodePrediction:
-    identity, name, operator, kind = names
-    return NodePrediction(
-        identity, name, operator, OperatorClass[kind], Cost(*cost), Parts(*parts), rate
-    )
+written_as(OperatorClass, lambda kind: kind.value, OperatorClass)
+STEPS_FORM = Format(PredictedSteps, "passlens.predicted-steps/3", "prediction of a trace")
+GRAPH_FORM = Format(PredictedGraph, "passlens.predicted-nodes/2", "prediction of a step")

@@ -15,14 +15,14 @@ from studio.cost.link import LAST, CostChoice
 from studio.cost.pieces import Table, picked_key, twin, way_to_node
 from studio.cost.prediction.alike import Alike, alike
 from studio.cost.prediction.figure import change_title, slowest
-from studio.cost.prediction.job import graph_key, predicted_graph
+from studio.cost.prediction.job import PREDICTED_GRAPH, device_text
 from studio.cost.prediction.lanes_figure import PART_COLORS, part_us, waiting_text
 from studio.cost.prediction.report import PredictedGraph
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.cost.roofline.measured import render_measured
 from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
 from studio.page.parts import show_message, words
-from studio.services import pool
+from studio.services import store
 from studio.timeline.page import is_dark
 
 Subject = tuple[OpenedModel, OpenedRun]
@@ -59,11 +59,9 @@ def _way(picked: str | None, before: PredictedGraph, after: PredictedGraph, *, k
 
 
 def _graph(subject: Subject, step: int, device: DeviceProfile) -> PredictedGraph | None:
-    return computed(
-        graph_key(subject, step, device),
-        partial(predicted_graph, pool(), subject, step, device),
-        "Predicting",
-    )
+    request = (step, device_text(device))
+    work = partial(store().get, PREDICTED_GRAPH, subject, request)
+    return computed(PREDICTED_GRAPH.key(subject, request), work, "Predicting")
 
 
 def _plane(

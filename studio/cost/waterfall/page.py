@@ -15,7 +15,7 @@ from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.cost.computed import computed
 from studio.cost.link import CostChoice
 from studio.cost.pieces import Table, figure, how, run_as, twin, ways_in
-from studio.cost.prediction.job import predicted_steps, steps_key
+from studio.cost.prediction.job import PREDICTED_STEPS, device_text
 from studio.cost.trace_costs import TraceCosts, steps_text
 from studio.cost.waterfall.figure import (
     elsewhere_label,
@@ -51,9 +51,9 @@ def predicted(
     choice: CostChoice,
 ) -> None:
     """What the cost model says of every step, on one device."""
-    found = computed(
-        steps_key(subject, device), partial(predicted_steps, pool(), subject, device), "Predicting"
-    )
+    request = device_text(device)
+    work = partial(store().get, PREDICTED_STEPS, subject, request)
+    found = computed(PREDICTED_STEPS.key(subject, request), work, "Predicting")
     if found is None:
         return
     on_paper(costs.with_predicted(found), "predicted", choice, how=_model_of(device, found.unknown))

@@ -23,13 +23,14 @@ from optimizer.memory.buffer import Buffer, lower_bound
 from optimizer.memory.lazy_allocator import Block, Event, film
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, find_planner, make_plan
+from optimizer.rewrite.graph_at import TraceFiles
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Cancelled, Store
 from studio.graphview.text import cut, dims_text
 from studio.memory.arena_map import NodeLabel
+from studio.memory.kept import made_in
 from studio.memory.request import ArenaRequest
 from studio.memory.subject import arena_of, labels, open_step
-from studio.whole import made_whole
 
 SCHEMA = "passlens.film/1"
 KINDS = ("allocate", "reuse", "split", "grow", "free", "merge")
@@ -119,7 +120,7 @@ def _lane(plan: Plan) -> dict[str, Any]:
 
 
 def make_film(
-    folder: Path, run_folder: Path, request: ArenaRequest, target: Path, *, progress: Progress
+    files: TraceFiles, request: ArenaRequest, target: Path, *, progress: Progress
 ) -> None:
     """Write the film of a step's graph into `target`; for a worker process.
 
@@ -127,7 +128,7 @@ def make_film(
         StudioError: there is no such step, or some sizes are unknown.
     """
     progress("reading the graph", 0.1)
-    graph = open_step(folder, run_folder, request).graph
+    graph = open_step(files, request).graph
     progress("finding lifetimes", 0.3)
     arena, _ = arena_of(graph, request)
     progress("planning", 0.5)
@@ -152,12 +153,10 @@ def film_of(
         StudioError: there is no such step, or some sizes are unknown.
     """
     folder = run.folder / f"film-{request_key(request)}"
-    if not folder.is_dir():
-        with made_whole(folder) as target:
-            isolate(
-                make_film, model.folder, run.folder, request, target,
-                progress=progress, cancelled=cancelled,
-            )  # fmt: skip
+    made_in(
+        isolate, (model, run), make_film, request, folder, lambda draft: draft,
+        progress=progress, cancelled=cancelled,
+    )  # fmt: skip
     path = next(folder.glob("*.json.gz"), None)
     if path is None:
         raise StudioError("The film is no longer on disk; reload the page.")

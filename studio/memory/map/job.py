@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,9 +15,10 @@ from optimizer.memory.arena import Arena
 from optimizer.memory.facts import floor_bytes, live_bytes, region_bytes, worst_case_bytes
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, make_plan
+from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.memory.arena_map import ArenaMap, NodeLabel, from_json, to_json
-from studio.memory.kept import LIMITS, Subject, folder_of, read_json, write_json
+from studio.memory.kept import Subject, folder_of, make, read_json, write_json
 from studio.memory.request import ArenaRequest
 from studio.memory.subject import (
     arena_of,
@@ -26,11 +26,9 @@ from studio.memory.subject import (
     free_dimensions,
     label_of,
     labels,
-    open_trace,
-    seek,
     value_names,
+    with_sizes,
 )
-from studio.whole import made_whole
 
 MAP = "map.json.gz"
 
@@ -44,26 +42,18 @@ class MapRequest:
     seconds: float
 
 
-def plan_maps(
-    folder: Path,
-    run_folder: Path,
-    wanted: Sequence[tuple[MapRequest, Path]],
-    *,
-    progress: Progress,
-) -> None:
-    """Write the map of each request into its folder.
+def plan_map(files: TraceFiles, request: MapRequest, file: Path, *, progress: Progress) -> None:
+    """Write the map of a request.
 
     Raises:
         StudioError: the trace cannot be read, or there is no such planner.
     """
-    progress("reading", 0.0)
-    with collection_paused():
-        cursor = open_trace(folder, run_folder)
-        for number, (request, target) in enumerate(wanted):
-            progress(f"planning step {request.arena.step}", 0.2 + 0.8 * number / len(wanted))
-            model = seek(cursor, folder, run_folder, request.arena)
-            free = free_dimensions(cursor.model.graph, dict(request.arena.sizes))
-            write_json(target / MAP, to_json(planned_map(model.graph, request, free)))
+    progress(f"planning step {request.arena.step}", 0.2)
+    with collection_paused(), trace_cursor(files) as cursor:
+        here = cursor.seek(request.arena.step)
+        model = with_sizes(here, files, request.arena)
+        free = free_dimensions(here.graph, dict(request.arena.sizes))
+        write_json(file, to_json(planned_map(model.graph, request, free)))
 
 
 def planned_map(graph: ir.Graph, request: MapRequest, free: Mapping[str, int]) -> ArenaMap:
@@ -133,25 +123,20 @@ def run_maps(
     progress: Progress,
     cancelled: Callable[[], bool],
 ) -> tuple[ArenaMap, ...]:
-    """The map of every request; one worker makes all that are missing.
+    """The map of every request.
 
     Raises:
         StudioError: a planner or an order does not exist, the worker died, or it was cancelled.
     """
-    model, run = subject
-    folders = {request: folder_of(run, "map", request) for request in wanted}
-    missing = {request: folder for request, folder in folders.items() if not folder.is_dir()}
-    if missing:
-        with ExitStack() as open_folders:
-            targets = [
-                (request, open_folders.enter_context(made_whole(folder)))
-                for request, folder in missing.items()
-            ]
-            isolate(
-                plan_maps, model.folder, run.folder, targets,
-                limits=LIMITS, progress=progress, cancelled=cancelled,
-            )  # fmt: skip
-    return tuple(_read(folders[request] / MAP) for request in wanted)
+    found: list[ArenaMap] = []
+    for request in wanted:
+        file = folder_of(subject[1], "map", request) / MAP
+        make(
+            isolate, subject, plan_map, request,
+            file=file, progress=progress, cancelled=cancelled,
+        )  # fmt: skip
+        found.append(_read(file))
+    return tuple(found)
 
 
 @lru_cache(maxsize=64)

@@ -13,6 +13,7 @@ from optimizer.memory.facts import floor_bytes, live_bytes
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import apply_order
 from optimizer.model.writer import write
+from optimizer.rewrite.graph_at import TraceFiles
 from studio.memory.kept import Kept, Subject, folder_of, make, write_json
 from studio.memory.request import ORDER_TITLES, ArenaRequest
 from studio.memory.subject import find_order, model_of, open_step
@@ -89,7 +90,7 @@ class Orders:
 
 
 def find_orders(
-    folder: Path, run_folder: Path, request: OrdersRequest, file: Path, *, progress: Progress
+    files: TraceFiles, request: OrdersRequest, file: Path, *, progress: Progress
 ) -> None:
     """Write the orders of a request.
 
@@ -97,7 +98,7 @@ def find_orders(
         StudioError: the trace cannot be read, or sizes are unknown.
     """
     progress("reading", 0.0)
-    graph = open_step(folder, run_folder, request.arena).graph
+    graph = open_step(files, request.arena).graph
     plain = lifetimes(graph, request.arena.options, sizes=dict(request.arena.sizes))
     plain.buffers()  # says what is unknown
     found: list[FoundOrder] = []
@@ -136,16 +137,14 @@ ALL_ORDERS: Kept[OrdersRequest, Orders] = Kept("orders", find_orders, _orders)
 """Every method's order; unknown sizes are an error."""
 
 
-def write_ordered(
-    folder: Path, run_folder: Path, request: tuple[int, tuple[str, ...]], file: Path
-) -> None:
+def write_ordered(files: TraceFiles, request: tuple[int, tuple[str, ...]], file: Path) -> None:
     """Write the model of a step with its nodes in an order.
 
     Raises:
         StudioError: the trace cannot be read, or it is no order of the nodes.
     """
     step, nodes = request
-    model = model_of(open_step(folder, run_folder, ArenaRequest(step)))
+    model = model_of(open_step(files, ArenaRequest(step)))
     write(apply_order(model, nodes).ir, file)
 
 

@@ -12,6 +12,7 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, make_plan, planners
+from optimizer.rewrite.graph_at import TraceFiles
 from studio.memory.arena_map import plan_from_json, plan_to_json
 from studio.memory.kept import Kept, write_json
 from studio.memory.request import ArenaRequest
@@ -49,7 +50,7 @@ class Planned:
 
 
 def plan_with_all(
-    folder: Path, run_folder: Path, request: PlannersRequest, file: Path, *, progress: Progress
+    files: TraceFiles, request: PlannersRequest, file: Path, *, progress: Progress
 ) -> None:
     """Write what every planner makes of a request.
 
@@ -58,7 +59,7 @@ def plan_with_all(
     """
     progress("reading", 0.0)
     with collection_paused():
-        arena, _ = planned_arena(folder, run_folder, request.arena)
+        arena, _ = planned_arena(files, request.arena)
     buffers = arena.buffers()
     plans: list[Plan] = []
     failed: dict[str, str] = {}

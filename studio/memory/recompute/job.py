@@ -10,6 +10,7 @@ from optimizer.isolation import Isolate, Progress
 from optimizer.memory.registry import Budget
 from optimizer.memory.rematerialization import Rematerialized, rematerialize, with_copies
 from optimizer.model.writer import write
+from optimizer.rewrite.graph_at import TraceFiles
 from studio.memory.kept import Kept, Subject, folder_of, make, write_json
 from studio.memory.request import ArenaRequest
 from studio.memory.subject import find_order, model_of, open_step
@@ -20,16 +21,14 @@ Copies = tuple[tuple[str, str], ...]
 Curve = tuple[Rematerialized, ...]
 
 
-def find_curve(
-    folder: Path, run_folder: Path, request: ArenaRequest, file: Path, *, progress: Progress
-) -> None:
+def find_curve(files: TraceFiles, request: ArenaRequest, file: Path, *, progress: Progress) -> None:
     """Write the curve of a request.
 
     Raises:
         StudioError: the trace cannot be read, or sizes are unknown.
     """
     progress("reading", 0.0)
-    graph = open_step(folder, run_folder, request).graph
+    graph = open_step(files, request).graph
     order = find_order(graph, request).nodes if request.order != "file" else None
     progress("looking for what to compute again", 0.3)
     points = rematerialize(
@@ -56,14 +55,14 @@ CURVE: Kept[ArenaRequest, Curve] = Kept("recompute", find_curve, _curve)
 """Its first point is the graph as it is; unknown sizes are an error."""
 
 
-def write_copied(folder: Path, run_folder: Path, request: tuple[int, Copies], file: Path) -> None:
+def write_copied(files: TraceFiles, request: tuple[int, Copies], file: Path) -> None:
     """Write the model of a step with copies of some nodes.
 
     Raises:
         StudioError: the trace cannot be read, or a copy cannot be made.
     """
     step, copies = request
-    model = model_of(open_step(folder, run_folder, ArenaRequest(step)))
+    model = model_of(open_step(files, ArenaRequest(step)))
     write(with_copies(model, copies).ir, file)
 
 

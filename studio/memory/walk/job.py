@@ -10,9 +10,10 @@ from typing import Any
 from optimizer.collection import collection_paused
 from optimizer.isolation import Progress
 from optimizer.memory.facts import floor_bytes, live_bytes
+from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from studio.memory.kept import Kept, write_json
 from studio.memory.request import ArenaRequest
-from studio.memory.subject import arena_of, lacks_sizes, open_trace, seek
+from studio.memory.subject import arena_of, lacks_sizes, with_sizes
 
 MOST_STEPS = 240
 MOST_NODES = 120_000
@@ -53,17 +54,15 @@ def looked_at(steps: int, nodes: int, *, most: int = MOST_STEPS) -> list[int]:
     return sorted({round(index * steps / (most - 1)) for index in range(most)})
 
 
-def walk_steps(
-    folder: Path, run_folder: Path, request: ArenaRequest, file: Path, *, progress: Progress
-) -> None:
+def walk_steps(files: TraceFiles, request: ArenaRequest, file: Path, *, progress: Progress) -> None:
     """Write the walk of a request, whose own step is of no account.
 
     Raises:
         StudioError: the trace cannot be read.
     """
     progress("reading", 0.0)
-    with collection_paused():
-        cursor = open_trace(folder, run_folder)
+    with collection_paused(), trace_cursor(files) as cursor:
+        cursor.seek(0)
         source = cursor.model.graph
         inferred = request.sizes and lacks_sizes(source, dict(request.sizes))
         most = MOST_INFERRED if inferred else MOST_STEPS
@@ -71,7 +70,7 @@ def walk_steps(
         rows: list[tuple[int, int | None, int | None, int]] = []
         for number, step in enumerate(steps):
             progress(f"step {step} of {cursor.trace.steps}", number / len(steps))
-            model = seek(cursor, folder, run_folder, replace(request, step=step))
+            model = with_sizes(cursor.seek(step), files, replace(request, step=step))
             arena, _ = arena_of(model.graph, request)
             known = all(one.region != "activations" for one in arena.unknown)
             bound = max(live_bytes(arena), default=0) if known else None

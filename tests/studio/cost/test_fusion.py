@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from optimizer.cost.device import DeviceProfile
 from optimizer.cost.devices import CORTEX_X4, H200
 from optimizer.errors import StudioError
 from optimizer.model.graph import node_id
@@ -22,10 +23,11 @@ from studio.artifacts.store import Store
 from studio.cost.fusion.chain import Chain, chain_of, find_chains
 from studio.cost.fusion.examples import EXAMPLES
 from studio.cost.fusion.figure import fusion_bars, fusion_title
-from studio.cost.fusion.fusion import fusion_from_json, fusion_json
+from studio.cost.fusion.fusion import FUSION_FORM
 from studio.cost.fusion.job import ChainRequest, Explained, explained
 from studio.cost.fusion.memory_figure import memory_picture
 from studio.cost.fusion.race import AS_IT_IS, PASSES, RUNTIME, run_fusion_race, variants_of
+from studio.cost.prediction.job import device_text
 from studio.gallery import gallery
 from studio.race.job import race_from_payload
 
@@ -41,12 +43,19 @@ def tour(pool: WorkerPool, tmp_path_factory: pytest.TempPathFactory) -> Subject:
 
 @pytest.fixture(scope="module")
 def chains(pool: WorkerPool, tour: Subject) -> tuple[Chain, ...]:
-    return pool(find_chains, tour[0].folder)
+    return pool(find_chains, tour[1].files)
+
+
+def on_device(
+    pool: WorkerPool, subject: Subject, request: ChainRequest, device: DeviceProfile
+) -> Explained:
+    store = Store(pool, root=subject[0].folder.parents[1])
+    return explained(store, subject, (request, device_text(device)))
 
 
 def example(pool: WorkerPool, subject: Subject, name: str, **dims: int) -> Explained:
     request = ChainRequest(name, example=name, dims=tuple(sorted(dims.items())))
-    return explained(pool, subject, request, CORTEX_X4)
+    return on_device(pool, subject, request, CORTEX_X4)
 
 
 def test_the_chains_of_a_model_are_found_with_their_places(chains: tuple[Chain, ...]) -> None:
@@ -61,7 +70,7 @@ def test_conv_batch_norm_relu_goes_from_three_launches_and_six_trips_to_one_and_
     pool: WorkerPool, tour: Subject, chains: tuple[Chain, ...]
 ) -> None:
     chain = next(chain for chain in chains if "BatchNormalization + Relu" in chain.title)
-    found = explained(pool, tour, ChainRequest(chain.title, chain.nodes), CORTEX_X4).fusion
+    found = on_device(pool, tour, ChainRequest(chain.title, chain.nodes), CORTEX_X4).fusion
     before, after = found.before, found.after
     assert [kernel.op_type for kernel in before.kernels] == ["Conv", "BatchNormalization", "Relu"]
     assert [kernel.op_type for kernel in after.kernels] == ["FusedConv"]
@@ -70,7 +79,7 @@ def test_conv_batch_norm_relu_goes_from_three_launches_and_six_trips_to_one_and_
     assert before.activation_bytes - after.activation_bytes == sum(a.size_bytes for a in between)
     assert found.ideal is None
     assert found.speedup == before.total_us / after.total_us > 1
-    assert fusion_from_json(json.loads(json.dumps(fusion_json(found)))) == found
+    assert FUSION_FORM.loads(FUSION_FORM.dumps(found)) == found
 
 
 @pytest.mark.parametrize(
@@ -99,7 +108,7 @@ def test_what_no_pass_fuses_is_shown_beside_one_kernel_as_it_would_be(
     pool: WorkerPool, tour: Subject, chains: tuple[Chain, ...]
 ) -> None:
     chain = next(chain for chain in chains if chain.title.startswith("MatMul"))
-    found = explained(pool, tour, ChainRequest(chain.title, chain.nodes), H200).fusion
+    found = on_device(pool, tour, ChainRequest(chain.title, chain.nodes), H200).fusion
     assert found.ideal is not None
     (one,) = found.ideal.kernels
     assert found.best is found.ideal
@@ -127,7 +136,7 @@ def test_nodes_selected_in_the_viewer_are_a_chain_or_the_reason_why_not(tour: Su
 
 def test_a_selection_that_no_step_has_is_refused(pool: WorkerPool, tour: Subject) -> None:
     with pytest.raises(StudioError, match="not in one graph"):
-        explained(pool, tour, ChainRequest("Selected", ("no-such", "nodes"), (0, 1)), H200)
+        on_device(pool, tour, ChainRequest("Selected", ("no-such", "nodes"), (0, 1)), H200)
 
 
 def test_the_rows_are_as_long_as_the_versions_take(pool: WorkerPool, tour: Subject) -> None:

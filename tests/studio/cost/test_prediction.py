@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ from profiling.workers import WorkerPool
 from profiling.worth.waterfall import waterfall
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.cost.prediction.job import device_key, predicted_graph, predicted_steps
-from studio.cost.prediction.report import PredictedSteps, steps_from_json, steps_json
+from studio.cost.prediction.job import PREDICTED_GRAPH, PREDICTED_STEPS, device_text
+from studio.cost.prediction.report import STEPS_FORM, PredictedSteps
 from studio.cost.prediction.steps import PricedSteps
 from studio.cost.trace_costs import trace_costs
 from studio.cost.waterfall.figure import elsewhere_label, static_waterfall
@@ -113,26 +114,30 @@ def test_a_worker_predicts_a_run_once_and_finds_it_again(
 ) -> None:
     subject = opened(store, "tour")
     run = subject[1]
-    found = predicted_steps(pool, subject, device)
+    found = store.get(PREDICTED_STEPS, subject, device_text(device))
     assert len(found.changes_ns) == run.result.steps
     first, last = (
-        predicted_graph(pool, subject, step, device) for step in (0, len(found.changes_ns))
+        store.get(PREDICTED_GRAPH, subject, (step, device_text(device)))
+        for step in (0, len(found.changes_ns))
     )
     assert found.before_ns == pytest.approx(1000 * first.total_us, rel=1e-3)
     assert found.after_ns == pytest.approx(1000 * last.total_us, rel=1e-3)
     assert found.unknown == (first.unknown, last.unknown)
     assert any(node.parts.exposed_us for node in last.nodes) == bool(device.exposed)
 
-    def refuse(*_: object, **__: object) -> None:
+    def refuse(*_: object, **__: object) -> Any:
         raise AssertionError("computed again")
 
-    assert predicted_steps(refuse, subject, device) == found  # pyright: ignore[reportArgumentType]
-    assert predicted_graph(refuse, subject, 0, device) == first  # pyright: ignore[reportArgumentType]
+    idle = Store(refuse, root=store.root)
+    assert idle.get(PREDICTED_STEPS, subject, device_text(device)) == found
+    assert idle.get(PREDICTED_GRAPH, subject, (0, device_text(device))) == first
 
 
 def test_colder_caches_elsewhere_get_a_row_of_their_own(store: Store, pool: WorkerPool) -> None:
     subject = opened(store, "gpt2")
-    costs = trace_costs(store, *subject).with_predicted(predicted_steps(pool, subject, COLD))
+    costs = trace_costs(store, *subject).with_predicted(
+        store.get(PREDICTED_STEPS, subject, device_text(COLD))
+    )
     found = waterfall(costs.steps, costs.totals, metric="predicted")
     assert found.elsewhere
     assert abs(found.elsewhere) < abs(found.after - found.before) / 5
@@ -145,11 +150,11 @@ def test_colder_caches_elsewhere_get_a_row_of_their_own(store: Store, pool: Work
 
 
 def test_a_device_calibrated_anew_is_another_device() -> None:
-    assert device_key(H200) == device_key(replace(H200))
-    assert device_key(replace(H200, launch_us=5.0)) != device_key(H200)
+    assert device_text(H200) == device_text(replace(H200))
+    assert device_text(replace(H200, launch_us=5.0)) != device_text(H200)
     assert device_json(H200) == device_json(replace(H200))
 
 
 def test_steps_come_back_as_they_were_written() -> None:
     found = PredictedSteps(5000, 4010, (-1000, 20), (1, 0))
-    assert steps_from_json(steps_json(found)) == found
+    assert STEPS_FORM.loads(STEPS_FORM.dumps(found)) == found

@@ -25,7 +25,7 @@ from profiling.timeline.origins import origins_of
 from profiling.timeline.profile import Phase, Profile
 from profiling.workers import default_pool
 from studio import server
-from studio.artifacts import jobs, opened
+from studio.artifacts import jobs
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.figures.change_bars import change_bars, row_became, row_title, tree_map
@@ -79,9 +79,7 @@ def test_at_least_95_percent_of_real_networks_is_attributed(
     model = store.open_file(gallery.open_path(name), name=name)
     run = store.run(model, Pipeline.of("default"))
     last = int(run.result.steps)
-    origins = default_pool()(
-        origins_of, model.folder / opened.SOURCE, run.folder / opened.TRACE, (0, last)
-    )
+    origins = default_pool()(origins_of, run.files, (0, last))
     sides: list[list[Kernel]] = []
     for step in (0, last):
         variant = Variant(
