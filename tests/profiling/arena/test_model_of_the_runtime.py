@@ -25,7 +25,7 @@ from profiling.config import RunConfig
 from profiling.workers import WorkerPool
 from tests.optimizer.graphs import loaded, parsed
 from tests.optimizer.random_blocks import ALL_PATTERNS
-from tests.optimizer.random_graphs import models
+from tests.optimizer.random_graphs import models, some_of
 from tests.optimizer.running import SIZES
 
 LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
@@ -80,7 +80,7 @@ def test_networks_of_the_onnx_package_need_the_modelled_block(
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(models(ALL_PATTERNS))
+@given(models(some_of(ALL_PATTERNS)))
 def test_any_graph_needs_the_modelled_block(
     shared_pool: WorkerPool, proto: onnx.ModelProto
 ) -> None:
