@@ -16,6 +16,7 @@ from studio.cost.computed import computed
 from studio.cost.link import CostChoice
 from studio.cost.pieces import Table, figure, how, run_as, twin, ways_in
 from studio.cost.prediction.job import PREDICTED_STEPS, device_text
+from studio.cost.prediction.report import PredictedSteps
 from studio.cost.trace_costs import TraceCosts, steps_text
 from studio.cost.waterfall.figure import (
     elsewhere_label,
@@ -34,6 +35,7 @@ from studio.page.launch import Draw, launch
 from studio.page.parts import show_message, words
 from studio.page.recorded import show_earlier
 from studio.services import keeper, pool, store
+from studio.tasks import Work
 
 _UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved", "predicted": "ns"}
 
@@ -52,7 +54,7 @@ def predicted(
 ) -> None:
     """What the cost model says of every step, on one device."""
     request = device_text(device)
-    work = partial(store().get, PREDICTED_STEPS, subject, request)
+    work: Work[PredictedSteps] = partial(store().get, PREDICTED_STEPS, subject, request)
     found = computed(PREDICTED_STEPS.key(subject, request), work, "Predicting")
     if found is None:
         return

@@ -69,7 +69,7 @@ def test_static_bars_of_a_real_network_add_up_to_its_totals(store: Store, networ
     costs = trace_costs(store, model, run)
     ways: tuple[By, ...] = ("pass", "rule", "step")
     for metric in METRICS:
-        assert costs.totals[metric] == run.result.totals[metric]
+        assert tuple(costs.totals[metric]) == run.result.totals[metric]
         for by in ways:
             found = waterfall(costs.steps, costs.totals, metric=metric, by=by)
             assert found.elsewhere == 0
