@@ -45,8 +45,9 @@ def main_module() -> str:
     return getattr(sys.modules["__main__"], "__file__", "none")
 
 
-def has_main_alias() -> bool:
-    return "__mp_main__" in sys.modules
+def has_another_main() -> bool:
+    """Whether somebody else's main module was imported under multiprocessing's name for it."""
+    return sys.modules.get("__mp_main__", sys.modules["__main__"]) is not sys.modules["__main__"]
 
 
 def twice(data: bytes, array: NDArray[np.float32]) -> tuple[bytes, NDArray[np.float32]]:

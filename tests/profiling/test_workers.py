@@ -342,7 +342,7 @@ def test_the_asking_script_is_not_imported_again(tmp_path: Path) -> None:
         "print('imported', flush=True)\n"
         "from profiling.workers import default_pool\n"
         "from tests.profiling import jobs\n"
-        "print(default_pool()(jobs.add, 20, 22), default_pool()(jobs.has_main_alias))\n"
+        "print(default_pool()(jobs.add, 20, 22), default_pool()(jobs.has_another_main))\n"
     )
     root = Path(__file__).parents[2]
     done = subprocess.run(

@@ -82,8 +82,8 @@ def test_another_pass_may_still_rewrite_the_place() -> None:
 
 
 def test_a_trace_file_keeps_what_was_held_back_and_opens_without_it(tmp_path: Path) -> None:
-    vetoed = random_run(3)[0].rewrites[0]
-    model = loaded(seeded(3, ALL_PATTERNS))
+    vetoed = random_run(2)[0].rewrites[0]
+    model = loaded(seeded(2, ALL_PATTERNS))
     pipeline = Pipeline(tuple(p() for p in passes() if p.presets), vetoed=frozenset([vetoed.match]))
     trace = optimize(model, pipeline)
     path = tmp_path / "a.trace"

@@ -71,11 +71,11 @@ def plain(app: AppTest) -> str:
 
 
 def listed(app: AppTest) -> list[str]:
-    return column(app, "finding") if app.dataframe else []
+    return column(app, "finding") if app.main.dataframe else []
 
 
 def column(app: AppTest, name: str) -> list[Any]:
-    table: Any = app.dataframe[0].value
+    table: Any = app.main.dataframe[0].value
     return list(table[name])
 
 
@@ -157,7 +157,7 @@ def test_a_payload_that_cannot_be_drawn_leaves_its_measurements(
     identity = records.add(sample(1, payload={}))
     app = page(record=str(identity))
     assert "cannot draw the recording" in texts(app)
-    assert len(app.dataframe[0].value) == 3
+    assert len(app.main.dataframe[0].value) == 3
 
 
 def test_a_recorded_profile_is_drawn_with_timeline_and_memory(records: Records) -> None:
