@@ -351,7 +351,7 @@ def test_the_asking_script_is_not_imported_again(tmp_path: Path) -> None:
         env={"PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
     assert done.stdout.split() == ["imported", "42", "False"], done.stderr
 
@@ -371,7 +371,7 @@ def test_workers_die_with_the_asking_process(tmp_path: Path) -> None:
         env={"PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
     pid = int(done.stdout)
     for _ in range(100):

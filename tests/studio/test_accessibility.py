@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 AXE = Path(__file__).parents[1] / "axe" / "node_modules" / "axe-core" / "axe.min.js"
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 GRAVE = ("serious", "critical")
 ALSO = frozenset({"presentation-role-conflict"})
 """Of little weight to axe; a person with a screen reader hears nonsense."""

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.corpus.bad_inputs import generate, model_path
 
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 40_000
+PATIENCE_MS = 180_000
 
 
 def state(page: Page) -> dict[str, Any]:

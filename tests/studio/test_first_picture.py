@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from studio import first_picture
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 PLACE = "#first-picture"
 CANVAS = """(() => {
   const roots = [document];

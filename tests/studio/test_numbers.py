@@ -59,7 +59,7 @@ def test_the_viewer_writes_every_example_as_the_table_says() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=180,
     )
     said = json.loads(found.stdout)
     assert said == {kind: [text for _, text in rows] for kind, rows in EXAMPLES.items()}

@@ -11,7 +11,7 @@ from optimizer.findings import Finding
 from studio.model.chooser import together
 from studio.page.findings import by_kind
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 RELU = f"{HEAD} main (float[2] x) => (float[2] y) {{ y = Relu (x) }}"
 PAIR = f"{HEAD} main (float[2] x) => (float[2] y) {{ t = Relu (x) y = Exp (t) }}"

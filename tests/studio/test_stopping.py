@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.studio.conftest import running_studio
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 
 
 def test_a_server_that_is_stopped_under_open_pages_says_nothing_of_its_insides(

@@ -35,7 +35,7 @@ def opened(browser: Browser, address: str) -> Generator[Callable[..., Page]]:
         pages.append(page)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(f"{address}/?{query}")
-        page.wait_for_function("window.__passlens?.ready === true", timeout=20_000)
+        page.wait_for_function("window.__passlens?.ready === true", timeout=120_000)
         page.evaluate("shadow.querySelector('.pl-root').focus()")
         return page
 

@@ -58,7 +58,7 @@ def test_nothing_is_told_while_it_plays(opened: Opened) -> None:
     page.get_by_role("combobox", name="Playing speed").select_option("2")
     page.locator(".pl-root").focus()
     page.keyboard.press(" ")
-    page.wait_for_function("__passlens.film.at > 4", timeout=10_000)
+    page.wait_for_function("__passlens.film.at > 4", timeout=120_000)
     assert page.evaluate("__passlens.film.playing")
     assert page.evaluate(TOLD) == []
     page.keyboard.press(" ")

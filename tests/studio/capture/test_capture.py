@@ -162,7 +162,7 @@ def test_a_recorded_capture_is_drawn_with_its_tables() -> None:
 
         show_capture(report())
 
-    app = AppTest.from_function(page, default_timeout=30).run()
+    app = AppTest.from_function(page, default_timeout=180).run()
     assert not app.exception
     assert [e.label for e in app.expander][:2] == ["Stages as a table", "Launches as a table"]
     assert len(app.get("plotly_chart")) == 2
@@ -171,16 +171,16 @@ def test_a_recorded_capture_is_drawn_with_its_tables() -> None:
 def test_the_checklist_is_there_without_a_gpu_and_leads_to_a_node(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?model=tour&section=capture")
     table = page.locator(".capture-list")
-    expect(table).to_contain_text("cannot be captured", timeout=60_000)
+    expect(table).to_contain_text("cannot be captured", timeout=180_000)
     marked = table.locator("tr td:nth-child(2) .no").count()
     assert marked == 2
     expect(table).to_contain_text(f"{marked} of ")
     expect(page.get_by_text("The three stages of a captured graph")).to_be_visible()
     page.goto(f"{app_url}/run?model=tour&section=capture&set=tf32=false")
     said = page.locator(".st-key-quiet-options")
-    expect(said).to_contain_text("'TF32' counts on a GPU only.", timeout=60_000)
-    expect(table).to_contain_text("cannot be captured", timeout=60_000)
+    expect(said).to_contain_text("'TF32' counts on a GPU only.", timeout=180_000)
+    expect(table).to_contain_text("cannot be captured", timeout=180_000)
     said.get_by_role("button", name="TF32: on").click()
-    expect(said).to_have_count(0, timeout=60_000)
+    expect(said).to_have_count(0, timeout=180_000)
     page.get_by_role("button", name="Look at it").first.click()
     page.wait_for_url(re.compile(r"/(rewrite)?\?.*select=n\d+"))

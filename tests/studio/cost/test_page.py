@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 
 
 def opened(page: Page, url: str) -> None:

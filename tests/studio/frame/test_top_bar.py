@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 40_000
+PATIENCE_MS = 180_000
 REFUSE = """
 navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));
 document.execCommand = () => false;

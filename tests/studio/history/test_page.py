@@ -25,7 +25,7 @@ from studio.recordings import shipped
 from tests.profiling.records.samples import H100, RACE, sample
 from tests.studio.profiles import profiled
 
-PATIENCE_MS = 40_000
+PATIENCE_MS = 180_000
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def page(**query: str) -> AppTest:
 
         render()
 
-    app = AppTest.from_function(script, default_timeout=30)
+    app = AppTest.from_function(script, default_timeout=180)
     for name, value in query.items():
         app.query_params[name] = value
     app.run()

@@ -184,7 +184,7 @@ def test_a_recorded_report_is_drawn_with_a_table_beside_each_figure(
 ) -> None:
     path = tmp_path / "payload.json"
     path.write_text(json.dumps(dict(kept[0].payload)))
-    page = AppTest.from_function(_page, args=(str(path),), default_timeout=30).run()
+    page = AppTest.from_function(_page, args=(str(path),), default_timeout=180).run()
     assert not page.exception
     labels = [expander.label for expander in page.expander]
     assert labels.count("Candidates as a table") == len(report.selection.races)
@@ -219,7 +219,7 @@ def test_options_that_won_become_a_variant_of_the_page(
     payload["confirmation"]["adopted"] = "chosen options"
     path = tmp_path / "payload.json"
     path.write_text(json.dumps(payload))
-    page = AppTest.from_function(_applied, args=(str(path),), default_timeout=30).run()
+    page = AppTest.from_function(_applied, args=(str(path),), default_timeout=180).run()
     assert not page.exception
     assert page.code[0].value == "--set graph_optimization=all"
     page.button(key="kernels-add").click().run()

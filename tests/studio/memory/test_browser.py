@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 50_000
+PATIENCE_MS = 180_000
 LINK = "/memory?model=tour&sizes=batch%3A1%2Cseq%3A16&beside=no"
 
 

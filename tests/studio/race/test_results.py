@@ -149,7 +149,7 @@ def cancelled_page(rounds: int) -> None:
 
 @pytest.mark.parametrize("rounds", [0, 8])
 def test_a_cancelled_race_says_so_and_waits_for_nothing(rounds: int) -> None:
-    page = AppTest.from_function(cancelled_page, args=(rounds,)).run(timeout=60)
+    page = AppTest.from_function(cancelled_page, args=(rounds,)).run(timeout=180)
     assert not page.exception
     said = [one.value for one in page.text]
     assert "Cancelled: what follows is incomplete." in said

@@ -120,6 +120,6 @@ def test_everything_that_comes_along_can_be_drawn_and_says_what_it_is(
     for one in bundle.recordings:
         assert one.kind in OPENERS
         app = AppTest.from_function(
-            script, default_timeout=60, kwargs={"name": bundle.name, "number": one.id}
+            script, default_timeout=180, kwargs={"name": bundle.name, "number": one.id}
         ).run()
         assert not app.exception

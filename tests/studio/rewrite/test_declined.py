@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 REASON = "MatMul is batched (3 dimensions), Gemm takes matrices only"
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.studio.conftest import RunningStudio
 
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 40_000
+PATIENCE_MS = 180_000
 
 
 def wait_for(page: Page, text: str | re.Pattern[str]) -> None:

@@ -265,7 +265,7 @@ def table(page: AppTest, number: int) -> dict[str, list[Any]]:
 
 
 def test_the_timeline_section_shows_figures_with_their_tables(report: ProfileReport) -> None:
-    page = AppTest.from_function(draw_timeline, args=(report,), default_timeout=30).run()
+    page = AppTest.from_function(draw_timeline, args=(report,), default_timeout=180).run()
     assert not page.exception
     assert [box.label for box in page.selectbox] == ["Before", "After"]
     assert [one.label for one in page.expander] == [
@@ -281,7 +281,7 @@ def test_the_timeline_section_shows_figures_with_their_tables(report: ProfileRep
 def test_the_memory_section_tells_weights_activations_and_block_apart(
     report: ProfileReport,
 ) -> None:
-    page = AppTest.from_function(draw_memory, args=(report,), default_timeout=30).run()
+    page = AppTest.from_function(draw_memory, args=(report,), default_timeout=180).run()
     assert not page.exception
     found = table(page, 0)
     assert found["variant"] == [entrant.label for entrant in ENTRANTS]
@@ -306,7 +306,7 @@ def test_the_memory_section_draws_what_a_gpu_has_taken_or_says_why_it_cannot() -
         profile=replace(made.profiles["a"], device_missing="No driver."),
     )  # fmt: skip
     both = replace(made, variants=(a, c))
-    page = AppTest.from_function(draw_memory, args=(both,), default_timeout=30).run()
+    page = AppTest.from_function(draw_memory, args=(both,), default_timeout=180).run()
     assert not page.exception
     assert [text.value for text in page.text] == ["No device memory of c: No driver."]
     assert table(page, 0)["most taken on the GPU, MiB"][0] == 900
