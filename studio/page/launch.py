@@ -59,11 +59,7 @@ def launch(
         tasks().start(key, work)
 
     def so_far(task: Task[Any]) -> None:
-        draw = (show_left or show_partial) if task.done else show_partial
-        if draw is not None and task.partial is not None:
-            draw(task.partial)
-        else:
-            explain()
+        _so_far(task, (show_left or show_partial) if task.done else show_partial, explain)
 
     task: Task[Any] | None = tasks().get(key)
     if task is None:
@@ -90,6 +86,14 @@ def launch(
                 beside(result)
         with _body(name):
             show(result)
+
+
+def _so_far(task: Task[Any], draw: Callable[[Any], None] | None, explain: Draw) -> None:
+    """What is known, or what will be here."""
+    if draw is not None and task.partial is not None:
+        draw(task.partial)
+    else:
+        explain()
 
 
 def _begin(name: str, start: Callable[[], None], held: Draw | None) -> None:
