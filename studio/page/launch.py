@@ -47,8 +47,7 @@ def launch(
         show: draws the result.
         name: of the button, and of the progress.
         show_partial: draws what is known so far, of work that publishes it through `partial`.
-        show_left: draws what was known when it was cancelled or failed; as `show_partial` unless
-            given.
+        show_left: the same when it was cancelled or failed; as `show_partial` unless given.
         beside: draws what more can be done with a result, beside the button.
         earlier: draws a recording of such work, below `explain`, until it is begun.
         held: draws, beside the button, why it cannot be begun now; what there is stays.
