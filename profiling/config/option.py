@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
 
 from optimizer.errors import StudioError, quoted
 
 Value = bool | int | str
 Group = Literal["session", "cpu", "cuda", "tensorrt"]
+Default = TypeVar("Default", bool, int, str)
+Choice = TypeVar("Choice", bound=str)
 SEPARATOR = "+"
 """Between the items of a list; commas already separate settings and values to vary."""
 
@@ -40,6 +42,11 @@ class Option:
         high: largest `int`.
         item: pattern of one item, if the text is a list; the empty text is the empty list.
         known: all items there are, if that is known.
+        codes: what the runtime calls its choices, in their order; empty where it calls them so.
+        negated: whether the runtime's key says the opposite: 1 for off.
+        always: write it also at its default, for the runtime has another one.
+        joined: between items where the runtime reads them.
+        signed: the runtime wants every known item, those that are not listed with a minus.
     """
 
     name: str
@@ -55,6 +62,11 @@ class Option:
     known: tuple[str, ...] = ()
     unit: str = ""
     zero: str = ""
+    codes: tuple[str, ...] = ()
+    negated: bool = False
+    always: bool = False
+    joined: str = ","
+    signed: bool = False
 
     @property
     def title(self) -> str:
@@ -74,6 +86,10 @@ class Option:
             return bool
         return int if isinstance(self.default, int) else str
 
+    def coded(self, value: Value) -> Value:
+        """What the runtime calls a choice; any other value as it is."""
+        return self.codes[self.choices.index(str(value))] if self.codes else value
+
     @property
     def allowed(self) -> str:
         """All its values, in words."""
@@ -86,24 +102,60 @@ class Option:
         return f"a list, separated by {SEPARATOR}"
 
 
-def about(
+def switch(
     label: str,
     doc: str,
     *keys: str,
-    choices: Sequence[str] = (),
+    default: bool = False,
+    negated: bool = False,
+    always: bool = False,
+) -> bool:
+    """Declare an option that is on or off; for the arguments see `Option`."""
+    return _declared(default, label, doc, keys, negated=negated, always=always)
+
+
+def choice(default: Choice, label: str, doc: str, *keys: str, codes: Sequence[str] = ()) -> Choice:
+    """Declare an option with the values of its field's `Literal`."""
+    return _declared(default, label, doc, keys, codes=tuple(codes))
+
+
+def number(
+    default: int,
+    label: str,
+    doc: str,
+    *keys: str,
     low: int = 0,
-    high: int = 0,
-    item: str = "",
-    known: Sequence[str] = (),
+    high: int,
     unit: str = "",
     zero: str = "",
-) -> dict[str, Any]:
-    """An option's metadata: everything about it that its field does not say."""
-    return {
-        "label": label, "doc": f"{doc}; 0 is {zero}" if zero else doc, "keys": keys,
-        "choices": tuple(choices), "low": low, "high": high, "item": item,
-        "known": tuple(known), "unit": unit, "zero": zero,
-    }  # fmt: skip
+) -> int:
+    """Declare an option with a whole number."""
+    text = f"{doc}; 0 is {zero}" if zero else doc
+    return _declared(default, label, text, keys, low=low, high=high, unit=unit, zero=zero)
+
+
+def listing(
+    label: str,
+    doc: str,
+    *keys: str,
+    item: str,
+    known: Sequence[str] = (),
+    joined: str = ",",
+    signed: bool = False,
+) -> str:
+    """Declare an option that is a list, empty by default."""
+    more = {"item": item, "known": tuple(known), "joined": joined, "signed": signed}
+    return _declared("", label, doc, keys, **more)
+
+
+def _declared(
+    default: Default, label: str, doc: str, keys: tuple[str, ...], **more: Any
+) -> Default:
+    """A field's default for whoever reads the class, the field with all about it for `options`."""
+    declared: Any = field(
+        default=default, metadata={"label": label, "doc": doc, "keys": keys, **more}
+    )
+    return declared
 
 
 def value_text(option: Option, value: Value) -> str:

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from profiling.config.contradiction import Contradictory
 from profiling.config.contradictions import contradictions
@@ -59,9 +59,13 @@ class RunConfig(TensorRtFields):
 def options() -> tuple[Option, ...]:
     """All options, group by group."""
     found: dict[str, Option] = {}
+    hints = get_type_hints(TensorRtFields)
     for group, fields in _GROUPS.items():
         for item in dataclasses.fields(fields):
             default: Any = item.default
-            option = Option(item.name, default=default, group=group, **item.metadata)
+            choices = get_args(hints[item.name])
+            option = Option(
+                item.name, default=default, group=group, choices=choices, **item.metadata
+            )
             found.setdefault(item.name, option)
     return tuple(found.values())

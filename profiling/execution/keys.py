@@ -6,43 +6,13 @@ new option still runs without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from profiling.config import Group, Option, RunConfig, Value, options
 from profiling.config.option import items
-from profiling.config.tensorrt import TACTICS
 
 ATTRIBUTE = "SessionOptions."
-_RUNTIME_DIFFERS = frozenset({"spinning"})  # our default is not the runtime's
-_INVERTED = frozenset(
-    {
-        "cpu_fallback", "function_inlining", "initializers_in_arena", "prepacking", "qdq_folding",
-        "qdq_fusion", "qdq_pair_removal", "spin_between_runs",
-    }
-)  # fmt: skip
-_GROWTH = {"power_of_two": "kNextPowerOfTwo", "same_as_requested": "kSameAsRequested"}
-_CODES: Mapping[str, Mapping[str, str]] = {
-    "attention_kernel": {
-        "default": "0", "flash": "1", "efficient": "2", "fused": "4", "cudnn": "8", "math": "16",
-    },
-    "arena_growth": _GROWTH,
-    "convolution_search": {
-        "exhaustive": "EXHAUSTIVE", "heuristic": "HEURISTIC", "default": "DEFAULT",
-    },
-    "cpu_arena_growth": {"power_of_two": "0", "same_as_requested": "1"},
-    "execution_mode": {"sequential": "ORT_SEQUENTIAL", "parallel": "ORT_PARALLEL"},
-    "execution_order": {"default": "DEFAULT", "priority": "PRIORITY_BASED"},
-    "graph_optimization": {
-        "disabled": "ORT_DISABLE_ALL", "basic": "ORT_ENABLE_BASIC",
-        "extended": "ORT_ENABLE_EXTENDED", "layout": "ORT_ENABLE_LAYOUT", "all": "ORT_ENABLE_ALL",
-    },
-    "optimizer_loops": {"never": "0", "after_last_level": "1", "after_fusions": "2"},
-}  # fmt: skip
-_JOINED = {
-    "optimizers_off": ";", "thread_affinities": ";", "nbits_rows": ",", "trt_exclude": ",",
-    "trt_min_shapes": ",", "trt_best_shapes": ",", "trt_max_shapes": ",",
-}  # fmt: skip
 
 
 def config_entries(config: RunConfig) -> dict[str, str]:
@@ -65,8 +35,7 @@ def session_attributes(config: RunConfig) -> dict[str, Value]:
         value: Value = getattr(config, option.name)
         for key in option.keys:
             if key.startswith(ATTRIBUTE):
-                coded = _CODES.get(option.name, {})
-                found[key.removeprefix(ATTRIBUTE)] = coded.get(str(value), value)
+                found[key.removeprefix(ATTRIBUTE)] = option.coded(value)
     return found
 
 
@@ -93,31 +62,20 @@ def _provider_options(config: RunConfig, group: Group) -> dict[str, str]:
 def _said(config: RunConfig) -> Iterator[Option]:
     """Options that have to be written."""
     for option in options():
-        if option.name in _RUNTIME_DIFFERS or getattr(config, option.name) != option.default:
+        if option.always or getattr(config, option.name) != option.default:
             yield option
 
 
 def _written(option: Option, value: Value) -> str:
     """One value as the runtime reads it."""
-    if option.name in _CODES:
-        return _CODES[option.name][str(value)]
-    if option.name == "trt_tactics":
-        return _tactics(str(value))
-    if option.name in _JOINED:
-        return _JOINED[option.name].join(items(str(value)))
     if isinstance(value, bool):
-        return _switch(option)[value != (option.name in _INVERTED)]
-    if option.name.endswith("_mib"):
+        off_on = ("False", "True") if option.group == "tensorrt" else ("0", "1")
+        return off_on[value != option.negated]
+    if option.signed:
+        wanted = items(str(value))
+        return option.joined.join(f"{'+' if one in wanted else '-'}{one}" for one in option.known)
+    if option.item:
+        return option.joined.join(items(str(value)))
+    if option.unit == "MiB":
         return str(int(value) << 20)
-    return str(value)
-
-
-def _switch(option: Option) -> tuple[str, str]:
-    """The words for off and on."""
-    return ("False", "True") if option.group == "tensorrt" else ("0", "1")
-
-
-def _tactics(chosen: str) -> str:
-    """Every source, switched on or off."""
-    wanted = items(chosen)
-    return ",".join(("+" if name in wanted else "-") + name for name in TACTICS)
+    return str(option.coded(value))
