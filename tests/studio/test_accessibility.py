@@ -13,13 +13,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from studio.frame.places import HOME, PLACES
+from tests.studio.browsing import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 AXE = Path(__file__).parents[1] / "axe" / "node_modules" / "axe-core" / "axe.min.js"
-PATIENCE_MS = 180_000
 GRAVE = ("serious", "critical")
 ALSO = frozenset({"presentation-role-conflict"})
 """Of little weight to axe; a person with a screen reader hears nonsense."""

@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.corpus.bad_inputs import generate, model_path
+from tests.studio.browsing import PATIENCE_MS, opened, state, wait
 
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 180_000
-
-
-def state(page: Page) -> dict[str, Any]:
-    return page.evaluate("window.__passlens")
-
-
-def wait(page: Page, condition: str) -> None:
-    page.wait_for_function(
-        f"window.__passlens && window.__passlens.ready && ({condition})", timeout=PATIENCE_MS
-    )
 
 
 def focus(page: Page) -> None:
     """Put the keyboard into the workbench, as a click on the empty canvas does."""
     page.locator("canvas").first.click(position={"x": 5, "y": 5})
-
-
-def opened(page: Page, url: str, *, condition: str = "true") -> dict[str, Any]:
-    page.goto(url)
-    wait(page, condition)
-    return state(page)
 
 
 def test_a_newcomer_sees_a_drawn_network(page: Page, app_url: str) -> None:

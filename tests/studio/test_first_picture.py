@@ -12,8 +12,8 @@ from playwright.sync_api import Page, Route, expect
 from starlette.requests import Request
 
 from studio import first_picture
+from tests.studio.browsing import PATIENCE_MS, wait
 
-PATIENCE_MS = 180_000
 PLACE = "#first-picture"
 CANVAS = """(() => {
   const roots = [document];
@@ -54,18 +54,18 @@ def held(page: Page) -> Held:
 
 def opened(page: Page, address: str) -> None:
     page.goto(address, wait_until="commit")
-    page.wait_for_function("window.__passlens?.ready", timeout=PATIENCE_MS)
+    wait(page, "true")
 
 
 def test_the_graph_is_drawn_and_steps_while_streamlit_is_still_on_its_way(
     page: Page, app_url: str, held: Held
 ) -> None:
     opened(page, f"{app_url}/?model=tour&step=3")
-    page.wait_for_function("window.__passlens.step === 3", timeout=PATIENCE_MS)
+    wait(page, "window.__passlens.step === 3")
     expect(page.get_by_role("checkbox", name="Remove Identity")).to_be_checked()
     page.locator(".pl-root").focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("window.__passlens.step === 4", timeout=PATIENCE_MS)
+    wait(page, "window.__passlens.step === 4")
     held.let_go()
     page.wait_for_url("**step=4**", timeout=PATIENCE_MS)
     assert page.evaluate("window.__passlens.errors") == []
@@ -131,7 +131,7 @@ def test_streamlit_comes_even_if_the_viewer_does_not(page: Page, app_url: str) -
 def test_a_link_cannot_write_markup_into_the_page(page: Page, app_url: str) -> None:
     hostile = "</script><script>document.title='PWNED'</script>"
     page.goto(f"{app_url}/?model=tour&on={hostile}&select={hostile}")
-    page.wait_for_function("window.__passlens?.ready", timeout=PATIENCE_MS)
+    wait(page, "true")
     assert page.title() != "PWNED"
 
 

@@ -10,8 +10,9 @@ from playwright.sync_api import Page, expect
 from optimizer.findings import Finding
 from studio.model.chooser import together
 from studio.page.findings import by_kind
+from tests.studio import browsing
+from tests.studio.browsing import PATIENCE_MS, wait
 
-PATIENCE_MS = 180_000
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 RELU = f"{HEAD} main (float[2] x) => (float[2] y) {{ y = Relu (x) }}"
 PAIR = f"{HEAD} main (float[2] x) => (float[2] y) {{ t = Relu (x) y = Exp (t) }}"
@@ -28,14 +29,10 @@ def truncated(path: Path) -> Path:
     return path
 
 
-def opened(page: Page, address: str, condition: str = "true") -> None:
-    page.goto(address)
-    wait(page, f"window.__passlens && window.__passlens.ready && ({condition})")
+def opened(page: Page, url: str, condition: str = "true") -> None:
+    """Until the viewer is the page's own."""
+    browsing.opened(page, url, condition)
     expect(page.locator("#first-picture")).to_have_count(0, timeout=PATIENCE_MS)
-
-
-def wait(page: Page, condition: str) -> None:
-    page.wait_for_function(condition, timeout=PATIENCE_MS)
 
 
 def test_after_a_failed_upload_the_last_thing_opened_wins(

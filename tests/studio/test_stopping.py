@@ -6,9 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, expect
 
+from tests.studio.browsing import PATIENCE_MS
 from tests.studio.conftest import running_studio
-
-PATIENCE_MS = 180_000
 
 
 def test_a_server_that_is_stopped_under_open_pages_says_nothing_of_its_insides(

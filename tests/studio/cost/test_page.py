@@ -7,8 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.studio.browsing import PATIENCE_MS, wait
+
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 180_000
 
 
 def opened(page: Page, url: str) -> None:
@@ -30,10 +31,7 @@ def test_the_waterfall_on_paper_is_there_at_once_and_a_bar_leads_to_its_step(
     expect(look.first).to_be_visible(timeout=PATIENCE_MS)
     step = int((look.first.text_content() or "").rpartition(" ")[2])
     look.first.click()
-    page.wait_for_function(
-        f"window.__passlens && window.__passlens.ready && window.__passlens.step === {step}",
-        timeout=PATIENCE_MS,
-    )
+    wait(page, f"window.__passlens.step === {step}")
     assert errors == []
 
 

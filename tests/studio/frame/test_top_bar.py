@@ -9,8 +9,9 @@ import onnx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.studio.browsing import PATIENCE_MS, opened, wait
+
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 180_000
 REFUSE = """
 navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));
 document.execCommand = () => false;
@@ -18,10 +19,7 @@ document.execCommand = () => false;
 
 
 def at_step(page: Page, url: str, step: int) -> None:
-    page.goto(f"{url}/?model=tour&step={step}")
-    page.wait_for_function(
-        f"window.__passlens?.ready && window.__passlens.step === {step}", timeout=PATIENCE_MS
-    )
+    opened(page, f"{url}/?model=tour&step={step}", f"window.__passlens.step === {step}")
     expect(page.get_by_role("button", name="Share")).to_be_visible(timeout=PATIENCE_MS)
 
 
@@ -83,7 +81,7 @@ def test_the_keyboard_opens_another_model_on_the_same_page(page: Page, app_url: 
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/\?model=mamba"), timeout=PATIENCE_MS)
     menu_button(page, "Mamba")
-    page.wait_for_function("window.__passlens.total === 917", timeout=PATIENCE_MS)
+    wait(page, "window.__passlens.total === 917")
 
 
 def test_open_a_file_leads_to_where_files_are_chosen(page: Page, app_url: str) -> None:

@@ -23,9 +23,8 @@ from studio.history.opened import measurements_table
 from studio.history.openers import OPENERS
 from studio.recordings import shipped
 from tests.profiling.records.samples import H100, RACE, sample
+from tests.studio.browsing import PATIENCE_MS
 from tests.studio.profiles import profiled
-
-PATIENCE_MS = 180_000
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.studio.browsing import PATIENCE_MS
+
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 180_000
 LINK = "/memory?model=tour&sizes=batch%3A1%2Cseq%3A16&beside=no"
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.studio.browsing import opened
+
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 180_000
 REASON = "MatMul is batched (3 dimensions), Gemm takes matrices only"
 
 
@@ -14,10 +15,7 @@ def test_seventy_two_places_share_one_reason_and_each_has_its_own_name(
     page: Page, app_url: str
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto(f"{app_url}/?model=bert&step=40")
-    page.wait_for_function(
-        "window.__passlens?.ready && __passlens.step === 40", timeout=PATIENCE_MS
-    )
+    opened(page, f"{app_url}/?model=bert&step=40", "__passlens.step === 40")
     page.get_by_role("button", name="declined 72").click()
     reasons = page.locator(".pl-reason")
     expect(reasons).to_have_count(1)

@@ -7,15 +7,14 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
+from tests.studio import browsing
+from tests.studio.browsing import PATIENCE_MS
+
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 180_000
 
 
 def opened(page: Page, url: str, step: int) -> None:
-    page.goto(url)
-    page.wait_for_function(
-        f"window.__passlens?.ready && __passlens.step === {step}", timeout=PATIENCE_MS
-    )
+    browsing.opened(page, url, f"__passlens.step === {step}")
 
 
 def veto(page: Page) -> Locator:

@@ -9,10 +9,10 @@ import signal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.studio.browsing import PATIENCE_MS, wait
 from tests.studio.conftest import RunningStudio
 
 pytestmark = pytest.mark.browser
-PATIENCE_MS = 180_000
 
 
 def wait_for(page: Page, text: str | re.Pattern[str]) -> None:
@@ -70,7 +70,7 @@ def test_a_killed_worker_leaves_the_others_their_results(page: Page, studio: Run
     wait_for(page, re.compile("died of SIGKILL|was gone|was ended from outside"))
     wait_for(page, re.compile("^(Best of 2|Default preset|Step 30): "))
     page.get_by_role("navigation").get_by_role("link", name="Rewrite", exact=True).click()
-    page.wait_for_function("window.__passlens && window.__passlens.step > 50", timeout=PATIENCE_MS)
+    wait(page, "window.__passlens.step > 50")
 
 
 def test_a_sweep_draws_latency_and_throughput(page: Page, app_url: str) -> None:
