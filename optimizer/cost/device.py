@@ -6,17 +6,9 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from optimizer.codec import Format, written_as
 from optimizer.cost.classes import OperatorClass
-from optimizer.errors import StudioError
-
-FORMAT = 7
-"""Of the JSON; another one is not read."""
-
-
-class DeviceError(StudioError):
-    """A device profile cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,108 +175,6 @@ class DeviceProfile:
         return min(self.peak_flops if peak is None else peak, intensity * self.memory.bytes_per_s)
 
 
-def device_json(device: DeviceProfile) -> dict[str, Any]:
-    """The profile as JSON."""
-    return {
-        "format": FORMAT,
-        "id": device.id,
-        "name": device.name,
-        "source": device.source,
-        "date": device.date,
-        "measured": device.measured,
-        "threads": device.threads,
-        "rates": {kind.name: curve.points for kind, curve in device.rates.items()},
-        "levels": [_level_json(level) for level in device.levels],
-        "strided": {kind.name: curve.points for kind, curve in device.strided.items()},
-        "launch_us": device.launch_us,
-        "launches_us": dict(device.launches_us),
-        "joined_us": device.joined_us,
-        "dimension_us": device.dimension_us,
-        "cold_launch": device.cold_launch,
-        "cold_operator": device.cold_operator,
-        "far_operand_us": device.far_operand_us,
-        "far_instructions_us": device.far_instructions_us,
-        "operators": {name: curve.points for name, curve in device.operators.items()},
-        "packing": _points(device.packing),
-        "weight_transposes": _points(device.weight_transposes),
-        "aliased_transposes": _points(device.aliased_transposes),
-        "exposed": device.exposed,
-        "traffic": dict(device.traffic),
-        "element_operations": dict(device.element_operations),
-        "faster": dict(device.faster),
-    }
-
-
-def device_from_json(data: Mapping[str, Any]) -> DeviceProfile:
-    """The profile that `device_json` wrote.
-
-    Raises:
-        DeviceError: it is no such profile.
-    """
-    try:
-        if data["format"] != FORMAT:
-            raise DeviceError(f"The device profile has format {data['format']}, not {FORMAT}.")
-        return DeviceProfile(
-            id=str(data["id"]),
-            name=str(data["name"]),
-            source=str(data["source"]),
-            date=str(data["date"]),
-            measured=bool(data["measured"]),
-            threads=int(data["threads"]),
-            rates=_curves(data["rates"]),
-            levels=tuple(_level(*one) for one in data["levels"]),
-            strided=_curves(data["strided"]),
-            launch_us=float(data["launch_us"]),
-            launches_us=_numbers(data["launches_us"]),
-            joined_us=float(data["joined_us"]),
-            dimension_us=float(data["dimension_us"]),
-            cold_launch=float(data["cold_launch"]),
-            cold_operator=float(data["cold_operator"]),
-            far_operand_us=float(data["far_operand_us"]),
-            far_instructions_us=float(data["far_instructions_us"]),
-            operators={str(name): _curve(points) for name, points in data["operators"].items()},
-            packing=_maybe_curve(data["packing"]),
-            weight_transposes=_maybe_curve(data["weight_transposes"]),
-            aliased_transposes=_maybe_curve(data["aliased_transposes"]),
-            exposed=float(data["exposed"]),
-            traffic=_numbers(data["traffic"]),
-            element_operations=_numbers(data["element_operations"]),
-            faster=_numbers(data["faster"]),
-        )
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise DeviceError("The file is no device profile; calibrate again.") from error
-
-
-def _curves(data: Mapping[str, Any]) -> dict[OperatorClass, Curve]:
-    return {OperatorClass[name]: _curve(points) for name, points in data.items()}
-
-
-def _curve(points: Any) -> Curve:
-    return Curve(tuple((float(size), float(rate)) for size, rate in points))
-
-
-def _maybe_curve(points: Any) -> Curve | None:
-    return None if points is None else _curve(points)
-
-
-def _points(curve: Curve | None) -> Any:
-    return None if curve is None else curve.points
-
-
-def _numbers(data: Mapping[str, Any]) -> dict[str, float]:
-    return {str(name): float(number) for name, number in data.items()}
-
-
-def _level(
-    name: str, size_bytes: int | None, bytes_per_s: float, write_bytes_per_s: float | None
-) -> Level:
-    return Level(
-        str(name),
-        None if size_bytes is None else int(size_bytes),
-        float(bytes_per_s),
-        None if write_bytes_per_s is None else float(write_bytes_per_s),
-    )
-
-
-def _level_json(level: Level) -> list[Any]:
-    return [level.name, level.size_bytes, level.bytes_per_s, level.write_bytes_per_s]
+written_as(OperatorClass, lambda kind: kind.value, OperatorClass)
+DEVICE_FORM = Format(DeviceProfile, "passlens.device-profile/8", "device profile")
+"""How a device profile is written, whoever reads it."""

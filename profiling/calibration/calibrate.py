@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from optimizer.cost.device import FORMAT, DeviceError, DeviceProfile, device_from_json, device_json
+from optimizer.cost.device import DEVICE_FORM, DeviceProfile
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.limits import JobLimits
@@ -148,15 +148,15 @@ def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfil
 def cached(folder: Path, config: RunConfig = CALIBRATED) -> DeviceProfile | None:
     """What was measured on this machine with this runtime; None if nothing was, or it is broken."""
     try:
-        return device_from_json(json.loads(path_of(folder, config).read_text(encoding="utf-8")))
-    except (OSError, ValueError, DeviceError):
+        return DEVICE_FORM.loads(path_of(folder, config).read_bytes())
+    except (OSError, StudioError):
         return None
 
 
 def path_of(folder: Path, config: RunConfig = CALIBRATED) -> Path:
     """The file of a calibration: named after machine, runtime, device and threads."""
     told = asdict(replace(this_machine(), load=0.0)) | {
-        "device": config.device, "threads": config.intra_threads, "format": FORMAT,
+        "device": config.device, "threads": config.intra_threads, "format": DEVICE_FORM.schema,
         "denormals_as_zero": config.denormals_as_zero,
     }  # fmt: skip
     digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
@@ -233,7 +233,7 @@ def _keep(device: DeviceProfile, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(device_json(device)), encoding="utf-8")
+        unfinished.write_bytes(DEVICE_FORM.dumps(device))
         unfinished.replace(path)
     except OSError as error:
         raise StudioError(f"The calibration cannot be kept ({error.strerror}).") from error

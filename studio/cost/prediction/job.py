@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from optimizer.cost.device import DeviceProfile, device_from_json, device_json
+from optimizer.cost.device import DEVICE_FORM, DeviceProfile
 from optimizer.cost.predict import predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.isolation import Progress
@@ -22,12 +20,12 @@ Device = str
 
 def device_text(device: DeviceProfile) -> Device:
     """Equal profiles give equal texts: a device calibrated anew gives another one."""
-    return json.dumps(device_json(device), sort_keys=True, default=list)
+    return DEVICE_FORM.dumps(device).decode()
 
 
 def device_of(text: Device) -> DeviceProfile:
     """The profile that `device_text` wrote."""
-    return device_from_json(json.loads(text))
+    return DEVICE_FORM.loads(text.encode())
 
 
 def predict_steps(files: TraceFiles, device: Device, *, progress: Progress) -> PredictedSteps:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from optimizer.codec import Format, written_as
-from optimizer.cost.classes import OperatorClass
+from optimizer.codec import Format
 from optimizer.cost.predict import NodePrediction
 
 
@@ -56,6 +55,5 @@ class PredictedGraph:
         return sum(node.parts.emit_us for node in self.nodes)
 
 
-written_as(OperatorClass, lambda kind: kind.value, OperatorClass)
 STEPS_FORM = Format(PredictedSteps, "passlens.predicted-steps/3", "prediction of a trace")
 GRAPH_FORM = Format(PredictedGraph, "passlens.predicted-nodes/2", "prediction of a step")

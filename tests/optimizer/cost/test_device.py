@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from optimizer.cost.classes import PER_ELEMENT, OperatorClass
-from optimizer.cost.device import (
-    Curve,
-    DeviceError,
-    DeviceProfile,
-    device_from_json,
-    device_json,
-    flat,
-)
+from optimizer.cost.device import DEVICE_FORM, Curve, DeviceProfile, flat
 from optimizer.cost.devices import A100, DEVICES, H200, devices
+from optimizer.errors import StudioError
 
 
 def test_a_curve_is_straight_on_logarithmic_axes_and_flat_outside() -> None:
@@ -42,7 +35,7 @@ def test_the_roofline_rises_with_intensity_to_the_peak() -> None:
 
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.id)
 def test_a_profile_survives_json(device: DeviceProfile) -> None:
-    assert device_from_json(json.loads(json.dumps(device_json(device)))) == device
+    assert DEVICE_FORM.loads(DEVICE_FORM.dumps(device)) == device
 
 
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.id)
@@ -57,12 +50,16 @@ def test_a_data_sheet_has_a_rate_for_every_class_that_computes_and_names_its_sou
 
 
 def test_what_is_broken_or_of_another_format_is_refused_in_our_words() -> None:
-    good: dict[str, Any] = device_json(replace(A100, packing=flat(1e9)))
-    assert device_from_json(good).packing == flat(1e9)
-    changes: list[dict[str, Any]] = [{"format": 0}, {"levels": 3}, {"rates": {"X": []}}]
+    good = DEVICE_FORM.to_json(replace(A100, packing=flat(1e9)))
+    assert DEVICE_FORM.from_json(good).packing == flat(1e9)
+    changes: list[dict[str, Any]] = [
+        {"schema": "passlens.device-profile/7"},
+        {"levels": 3},
+        {"rates": {"X": []}},
+    ]
     for broken in ({}, *(good | change for change in changes)):
-        with pytest.raises(DeviceError):
-            device_from_json(broken)
+        with pytest.raises(StudioError):
+            DEVICE_FORM.from_json(broken)
 
 
 def test_devices_have_ids_of_their_own() -> None:

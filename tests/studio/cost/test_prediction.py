@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from optimizer.cost.device import DeviceProfile, Level, device_json
+from optimizer.cost.device import DEVICE_FORM, DeviceProfile, Level
 from optimizer.cost.devices import CORTEX_X4, H200
 from optimizer.cost.node import node_cost
 from optimizer.cost.predict import predict_graph
@@ -152,7 +152,7 @@ def test_colder_caches_elsewhere_get_a_row_of_their_own(store: Store, pool: Work
 def test_a_device_calibrated_anew_is_another_device() -> None:
     assert device_text(H200) == device_text(replace(H200))
     assert device_text(replace(H200, launch_us=5.0)) != device_text(H200)
-    assert device_json(H200) == device_json(replace(H200))
+    assert DEVICE_FORM.to_json(H200) == DEVICE_FORM.to_json(replace(H200))
 
 
 def test_steps_come_back_as_they_were_written() -> None:

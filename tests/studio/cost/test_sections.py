@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from optimizer.cost.device import device_json
+from optimizer.cost.device import DEVICE_FORM
 from optimizer.cost.devices import CORTEX_X4
 from optimizer.errors import Cancelled
 from profiling.calibration.calibrate import path_of
@@ -42,7 +42,7 @@ def calibrated() -> Iterator[Path]:
     path = path_of(cache_folder())
     path.parent.mkdir(parents=True, exist_ok=True)
     device = replace(CORTEX_X4, id="this", name="Test CPU", measured=True)
-    path.write_text(json.dumps(device_json(device)))
+    path.write_bytes(DEVICE_FORM.dumps(device))
     yield path
     path.unlink(missing_ok=True)
 
