@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import onnx_ir as ir
 
+from optimizer.codec import renamed
 from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import RunError, StudioError
@@ -74,6 +75,9 @@ class HotOperator:
     share: float
     model: bytes = b""
     reason: str = ""
+
+
+renamed(HotOperator, model=None)
 
 
 @dataclass(frozen=True, slots=True)

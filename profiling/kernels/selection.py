@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from optimizer.codec import Format, Json
 from optimizer.errors import Cancelled, StudioError
 from optimizer.findings import Status
 from optimizer.isolation import Progress
@@ -131,6 +132,24 @@ class Selection:
     config: RunConfig
     hot: HotOperators
     races: tuple[WorkloadRace, ...]
+
+
+def _of_version_1(document: Json) -> Json:
+    """There races named their workloads, and the hot operators stood beside them."""
+    hot = {name: document[name] for name in ("source", "total_us", "operators", "remark")}
+    operators = {one["workload"]["key"]: one for one in document["operators"]}
+    races = [{**race, "operator": operators[race["workload"]]} for race in document["races"]]
+    hot["profiler"] = document.get("profiler")
+    return {"options": document["options"], "hot": hot, "races": races}
+
+
+SELECTION = Format(
+    Selection,
+    "passlens.kernels/2",
+    "recording of kernels",
+    names={"config": "options"},
+    older={"passlens.kernels/1": _of_version_1},
+)
 
 
 def select(

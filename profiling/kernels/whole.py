@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from optimizer.codec import Format
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.verify import Tolerance
@@ -63,6 +64,15 @@ class Confirmation:
     def is_believable(self, label: str) -> bool:
         """Whether that variant ran and computed the right thing."""
         return next(t for t in self.race.timings if t.label == label).believable
+
+
+CONFIRMATION = Format(
+    Confirmation,
+    "passlens.kernels-choice/1",
+    "recorded choice",
+    names={"file": None},
+    older={"None": dict},
+)
 
 
 def saved_text(found: Contrast) -> str:

@@ -73,29 +73,18 @@ def profile_from_json(data: Mapping[str, Any]) -> Profile:
             _kernels(data["kernels"], words),
             _curves(data.get("device", ())),
             data.get("device_missing", ""),
-            profiler_from_json(data.get("profiler")),
+            _profiler(data.get("profiler")),
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise StudioError(f"This recorded profile is damaged: {type(error).__name__}.") from error
 
 
-def profiler_from_json(data: Mapping[str, Any] | None) -> ProfilerCost | None:
-    """What the profiler cost where it ran; older recordings do not say.
-
-    Raises:
-        ValueError: that cannot be; or another error of data in another form.
-    """
+def _profiler(data: Json | None) -> ProfilerCost | None:
+    """What the profiler cost where it ran; older recordings do not say."""
     if data is None:
         return None
-    cost = ProfilerCost(
-        float(data["node_us"]),
-        float(data["between_us"]),
-        float(data["slower"]),
-        tuple(map(float, data["bare_us"])),
-    )
-    if not (cost.node_us >= 0 and cost.between_us >= 0 and 0 <= cost.slower <= 1):
-        raise ValueError("the profiler's cost is negative, or more than all")
-    return cost
+    told: Json = {**data, "bare_us": tuple(data["bare_us"])}
+    return ProfilerCost(**told)
 
 
 class _Words:

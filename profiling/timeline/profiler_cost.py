@@ -51,6 +51,10 @@ class ProfilerCost:
     slower: float = 0.0
     bare_us: tuple[float, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not (self.node_us >= 0 and self.between_us >= 0 and 0 <= self.slower <= 1):
+            raise ValueError("the profiler's cost is negative, or more than all")
+
     @property
     def run_us(self) -> float | None:
         """A run without the profiler; None where none was made."""

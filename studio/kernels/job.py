@@ -15,17 +15,9 @@ from profiling.config import Group
 from profiling.config.settings import from_values
 from profiling.kernels.decision import choose
 from profiling.kernels.hot import TOP, HotOperators
-from profiling.kernels.kernels_json import (
-    confirmation_from_json,
-    confirmation_to_json,
-    selection_from_json,
-    selection_to_json,
-    tuning_from_json,
-    tuning_to_json,
-)
-from profiling.kernels.selection import Selection, select
+from profiling.kernels.selection import SELECTION, Selection, select
 from profiling.kernels.tuning import TuningResults, export_tuning
-from profiling.kernels.whole import Confirmation, confirm
+from profiling.kernels.whole import CONFIRMATION, Confirmation, confirm
 from profiling.machine import Machine, this_machine
 from profiling.racing.race import Variant
 from profiling.records import Recording
@@ -114,11 +106,11 @@ class KernelsReport:
                 "model": self.model,
                 "model_hash": self.model_hash,
                 "lossy": self.lossy,
-                "selection": selection_to_json(self.selection),
-                "tuning": tuning_to_json(self.tuning),
+                "selection": SELECTION.to_json(self.selection),
+                "tuning": None if self.tuning is None else asdict(self.tuning),
                 "confirmation": None
                 if self.confirmation is None
-                else confirmation_to_json(self.confirmation),
+                else CONFIRMATION.to_json(self.confirmation),
                 "machine": asdict(self.machine),
                 "started_at": self.started_at,
                 "seconds": self.seconds,
@@ -139,9 +131,9 @@ def kernels_from_payload(payload: Mapping[str, Any]) -> KernelsReport:
         payload["model"],
         payload["model_hash"],
         payload["lossy"],
-        selection_from_json(payload["selection"]),
-        tuning_from_json(payload["tuning"]),
-        None if confirmed is None else confirmation_from_json(confirmed),
+        SELECTION.from_json(payload["selection"]),
+        None if payload["tuning"] is None else TuningResults(**payload["tuning"]),
+        None if confirmed is None else CONFIRMATION.from_json(confirmed),
         Machine(**payload["machine"]),
         payload["started_at"],
         payload["seconds"],

@@ -17,15 +17,9 @@ from profiling.execution.availability import availability
 from profiling.kernels.candidates import BASELINE, Candidate, candidates
 from profiling.kernels.decision import Choice, choose
 from profiling.kernels.hot import HotOperator, HotOperators
-from profiling.kernels.kernels_json import (
-    confirmation_from_json,
-    confirmation_to_json,
-    selection_from_json,
-    selection_to_json,
-)
-from profiling.kernels.selection import Selection, WorkloadRace, select
+from profiling.kernels.selection import SELECTION, Selection, WorkloadRace, select
 from profiling.kernels.tuning import TuningResults, export_tuning, import_tuning, read_tuning
-from profiling.kernels.whole import AS_IT_IS, BOTH, OPTIONS, WRITTEN, adopted, confirm
+from profiling.kernels.whole import AS_IT_IS, BOTH, CONFIRMATION, OPTIONS, WRITTEN, adopted, confirm
 from profiling.kernels.workload import TensorSize, Workload
 from profiling.machine import this_machine
 from profiling.racing.race import Race, Timing, Variant
@@ -245,15 +239,15 @@ def test_real_races_measure_every_candidate_of_this_machine(selection: Selection
 
 @pytest.mark.thorough
 def test_a_selection_survives_as_json(selection: Selection) -> None:
-    data = json.loads(json.dumps(selection_to_json(selection), allow_nan=False))
-    again = selection_from_json(data)
+    data = json.loads(json.dumps(SELECTION.to_json(selection), allow_nan=False))
+    again = SELECTION.from_json(data)
     assert again.hot == selection.hot
     assert [race.rows() for race in again.races] == [race.rows() for race in selection.races]
     assert again.config == selection.config
     with pytest.raises(StudioError, match="schema"):
-        selection_from_json({"schema": "other"})
+        SELECTION.from_json({"schema": "other"})
     with pytest.raises(StudioError, match="damaged"):
-        selection_from_json({**data, "operators": [{}]})
+        SELECTION.from_json({**data, "races": [{"error": ""}]})
 
 
 @pytest.mark.thorough
@@ -275,7 +269,7 @@ def test_what_was_chosen_is_raced_in_the_whole_model(
     written = onnx.load(found.file)
     assert [n.op_type for n in written.graph.node].count("ConvInteger") == 2
     assert written.metadata_props[0].key == "tuning_results"
-    again = confirmation_from_json(json.loads(json.dumps(confirmation_to_json(found))))
+    again = CONFIRMATION.from_json(json.loads(json.dumps(CONFIRMATION.to_json(found))))
     assert again == replace(found, file=None)
 
 

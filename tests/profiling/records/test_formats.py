@@ -12,6 +12,7 @@ import pytest
 
 import studio
 from optimizer.codec import Format
+from profiling.kernels.selection import SELECTION
 from profiling.racing.race import RACE
 from profiling.racing.sweep import SWEEP
 
@@ -37,6 +38,21 @@ def shipped(schema: str) -> Iterator[dict[str, Any]]:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 yield from tagged(json.loads(archive.read(name)), schema)
+
+
+def test_races_of_kernels_are_read_as_the_first_version_wrote_them() -> None:
+    documents = list(shipped("passlens.kernels/1"))
+    assert documents
+    for document in documents:
+        found = SELECTION.from_json(document)
+        assert [one.operator.workload.key for one in found.races] == [
+            race["workload"] for race in document["races"]
+        ]
+        assert [len(one.candidates) for one in found.races] == [
+            len(race["candidates"]) for race in document["races"]
+        ]
+        assert all(one.operator in found.hot.operators for one in found.races)
+        assert SELECTION.loads(SELECTION.dumps(found)) == found
 
 
 def without_question(document: object) -> object:
