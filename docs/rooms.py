@@ -46,9 +46,10 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("memory", "passes", "pipeline"),
         ("cost", "folding", "registry"),
         ("rules", "source", "verify"),
-        ("operators",),
         ("codec", "model"),
-        ("errors", "isolation"),
+        ("operators",),
+        ("constants", "dimension_text"),
+        ("dimension", "errors", "isolation"),
         ("collection", "findings", "limits", "numbers", "versions"),
     ),
 }
@@ -56,7 +57,6 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
 
 EXCEPTIONS: Mapping[tuple[Room, Room], str] = {
     ("optimizer.cost", "optimizer.memory"): "bytes alive are part of a graph's static cost",
-    ("optimizer.model", "optimizer.operators"): "shapes are inferred operator by operator",
 }
 """Arrows that point up and are still to be turned: from, to, and what they are there for."""
 

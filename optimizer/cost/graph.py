@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_tensor, is_constant_node
 from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.pieces import pieces_of, walk
 from optimizer.memory.program import Program, read_program
-from optimizer.model.constants import constant_tensor
-from optimizer.model.graph import is_constant_node, walk_graphs, walk_nodes
+from optimizer.model.graph import walk_graphs, walk_nodes
 
 _COUNTED = LifetimeOptions(views=True, in_place=False, alignment=1)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_of, is_constant_node
 from optimizer.cost.sizes import Sizes
-from optimizer.model.constants import constant_of
-from optimizer.model.graph import is_constant_node, node_id, walk_nodes
+from optimizer.model.graph import node_id, walk_nodes
 from optimizer.operators.call import Call
 from optimizer.operators.catalogue import CATALOGUE, STANDARD, operator_of
 from optimizer.operators.flops.elements import per_element

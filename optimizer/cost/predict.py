@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_of, is_constant_node
 from optimizer.cost.classes import (
     MATRIX,
     MOVING,
@@ -28,8 +29,7 @@ from optimizer.cost.node import Cost, node_cost, node_costs
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.traffic import exposed_s, packing_s, traffic_s
 from optimizer.cost.widths import width_of
-from optimizer.model.constants import constant_of
-from optimizer.model.graph import ID, is_constant_node, node_id, walk_nodes
+from optimizer.model.graph import ID, node_id, walk_nodes
 
 SQUARE = "Square"
 """How a device lists Pow with a constant exponent of 2 or 3."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from optimizer.model.dimension import TooComplex
-from optimizer.model.dimension_text import parse
+from optimizer.dimension import TooComplex
+from optimizer.dimension_text import parse
 from optimizer.operators.call import Fact
 
 BATCH = 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_of
 from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
 from optimizer.cost.node import VIEWS, Cost
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.widths import is_aliased
-from optimizer.model.constants import constant_of
 from optimizer.operators.catalogue import operator_of
 
 

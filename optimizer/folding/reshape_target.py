@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optimizer.model.dimension import Dimension, Expression, at_least
+from optimizer.dimension import Dimension, Expression, at_least
 
 Dims = tuple[Dimension, ...]
 

@@ -12,9 +12,10 @@ from typing import Literal, cast
 
 import onnx_ir as ir
 
+from optimizer.constants import is_constant_node
 from optimizer.memory.sharing import looks_at, may_write_over
 from optimizer.memory.sizes import Measure
-from optimizer.model.graph import ID, bodies, is_constant_node
+from optimizer.model.graph import ID, bodies
 from optimizer.operators.catalogue import is_random
 
 Role = Literal["made", "input", "output"]

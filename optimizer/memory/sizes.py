@@ -7,9 +7,9 @@ from typing import Protocol
 
 import onnx_ir as ir
 
+from optimizer.dimension import TooComplex
+from optimizer.dimension_text import parse
 from optimizer.errors import quoted
-from optimizer.model.dimension import TooComplex
-from optimizer.model.dimension_text import parse
 from optimizer.model.graph import node_id
 
 _SEQUENCES = frozenset(

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_tensor, is_constant_node
 from optimizer.memory.arena import Lifetime, LifetimeOptions, UnknownSize
 from optimizer.memory.program import Program
 from optimizer.memory.sharing import looks_at
 from optimizer.memory.sizes import KnownSizes
-from optimizer.model.constants import constant_tensor
-from optimizer.model.graph import is_constant_node, node_id, value_id
+from optimizer.model.graph import node_id, value_id
 
 Weight = tuple[list[ir.Value], int | None]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import onnx_ir as ir
 
+from optimizer.dimension_text import parse
 from optimizer.errors import StudioError, quoted
-from optimizer.model.dimension_text import parse
 from optimizer.model.graph import walk_graphs, walk_nodes
 
 _SHOWN_NAMES = 12

@@ -17,8 +17,8 @@ from onnx import (
     ValueInfoProto,
 )
 
+from optimizer.dimension import Dimension
 from optimizer.errors import InvalidGraph, quoted
-from optimizer.model.dimension import Dimension
 from optimizer.model.nesting import bodies_below
 from optimizer.model.operands import Known, Shape, check_operands
 from optimizer.model.report import Place, Report

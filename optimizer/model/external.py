@@ -15,9 +15,9 @@ import numpy as np
 import onnx_ir as ir
 from onnx import TensorProto
 
+from optimizer.constants import AbsentTensor
 from optimizer.errors import ExternalDataRefused, LimitError, quoted
 from optimizer.limits import Limits
-from optimizer.model.absent import AbsentTensor
 from optimizer.model.data_files import DataFile, Missing, Refused, Sources
 from optimizer.model.report import Place, Report
 from optimizer.model.tensors import byte_count, element_count

@@ -89,11 +89,6 @@ def count_nodes(graph: ir.Graph) -> int:
     return sum(node.op_type != "Constant" or bool(node.domain) for node in walk_nodes(graph))
 
 
-def is_constant_node(node: ir.Node | None) -> bool:
-    """Whether `node` is ONNX's own Constant operator."""
-    return node is not None and node.op_type == "Constant" and not node.domain
-
-
 def identify(model: ir.Model) -> None:
     """Give every graph, node and value of the model its id."""
     weights = 0

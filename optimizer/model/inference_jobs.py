@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import onnx
 import onnx_ir as ir
 
+from optimizer.constants import is_absent
 from optimizer.errors import StudioError, quoted
-from optimizer.model.absent import is_absent
 from optimizer.model.storage import store_inline
 from optimizer.model.writer import to_proto
 from optimizer.operators.call import INTEGERS, MAX_CONSTANT

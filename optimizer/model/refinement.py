@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.model.dimension import Dimension
-from optimizer.model.dimension_text import parse
+from optimizer.dimension import Dimension
+from optimizer.dimension_text import parse
 from optimizer.operators.call import Dim
 
 FRESH = "?"

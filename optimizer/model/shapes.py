@@ -15,11 +15,11 @@ from typing import Literal
 
 import onnx_ir as ir
 
+from optimizer.dimension_text import parse
 from optimizer.errors import Cancelled, RunError, StudioError, quoted
 from optimizer.findings import Finding
 from optimizer.isolation import Isolate
 from optimizer.limits import MIB, JobLimits
-from optimizer.model.dimension_text import parse
 from optimizer.model.graph import Model, walk_graphs
 from optimizer.model.inference_jobs import (
     Inference,

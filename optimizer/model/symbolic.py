@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
-from optimizer.model.dimension import Dimension, Expression, symbol
-from optimizer.model.dimension_text import parse
+from optimizer.constants import constant_of
+from optimizer.dimension import Dimension, Expression, symbol
+from optimizer.dimension_text import parse
 from optimizer.model.graph import bodies, walk_nodes
 from optimizer.model.refinement import FRESH, Refinement, declared_dim, written_dim
 from optimizer.operators.broadcasting import agreed_type

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.dimension import Dimension, Expression, at_least, exact_divide, floor_divide
+from optimizer.dimension import Dimension, Expression, at_least, exact_divide, floor_divide
 from optimizer.operators.call import INTEGERS, MAX_CONTENT, Call, Content, Dim
 from optimizer.operators.operator import ContentRule
 

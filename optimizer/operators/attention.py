@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimizer.model.dimension import exact_divide
+from optimizer.dimension import exact_divide
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Dim, Typed
 from optimizer.operators.flops import attention as attention_flops

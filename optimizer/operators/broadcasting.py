@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimizer.model.dimension import Expression, at_least
+from optimizer.dimension import Expression, at_least
 from optimizer.operators.call import Call, Contradiction, Dim, Fact, Shape, Typed
 
 

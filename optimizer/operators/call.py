@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
-from optimizer.model.dimension import Dimension
+from optimizer.constants import constant_of
+from optimizer.dimension import Dimension
 
 Dim = Dimension | None
 """A size, or None where nothing is known about it."""

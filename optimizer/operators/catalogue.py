@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of
 from optimizer.operators import (
     attention,
     control,

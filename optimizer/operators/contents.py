@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_tensor
-from optimizer.model.dimension import Dimension, product
+from optimizer.constants import constant_tensor
+from optimizer.dimension import Dimension, product
 from optimizer.operators.arithmetic import content_of
 from optimizer.operators.call import INTEGERS, MAX_CONTENT, Call, Content, Dim
 from optimizer.operators.operands import shape_part, slice_bounds, split_sizes

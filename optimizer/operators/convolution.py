@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.model.dimension import Dimension
+from optimizer.dimension import Dimension
 from optimizer.operators import classes
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Shape, Typed
 from optimizer.operators.flops import products as product_flops

@@ -6,8 +6,8 @@ import math
 
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_tensor
-from optimizer.model.dimension import at_least, floor_divide
+from optimizer.constants import constant_tensor
+from optimizer.dimension import at_least, floor_divide
 from optimizer.operators import contents, kernels
 from optimizer.operators import result_sizes as sizes
 from optimizer.operators.call import Call, Dim, Typed

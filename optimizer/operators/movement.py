@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optimizer.model.dimension import Dimension, at_least, exact_divide, floor_divide
+from optimizer.dimension import Dimension, at_least, exact_divide, floor_divide
 from optimizer.operators import classes, contents, kernels
 from optimizer.operators import result_sizes as sizes
 from optimizer.operators.broadcasting import broadcast, like_first, non_negative, same

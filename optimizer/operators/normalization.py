@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.model.dimension import Dimension
+from optimizer.dimension import Dimension
 from optimizer.operators import result_sizes as sizes
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Shape, Typed, axis_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optimizer.model.dimension import Dimension, exact_divide
+from optimizer.dimension import Dimension, exact_divide
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, axis_in
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.dimension import Dimension
+from optimizer.dimension import Dimension
 from optimizer.operators import arithmetic, kernels
 from optimizer.operators import result_sizes as sizes
 from optimizer.operators.arithmetic import reducing

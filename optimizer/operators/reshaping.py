@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from optimizer.model.dimension import Dimension, exact_divide, product
+from optimizer.dimension import Dimension, exact_divide, product
 from optimizer.operators import contents, kernels
 from optimizer.operators import result_sizes as sizes
 from optimizer.operators.broadcasting import like_first, non_negative, same

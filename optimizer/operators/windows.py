@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimizer.model.dimension import Dimension, exact_divide, floor_divide
+from optimizer.dimension import Dimension, exact_divide, floor_divide
 from optimizer.operators.call import Call, Contradiction, Dim, Shape
 
 _Known = tuple[Dimension, ...]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from optimizer.model.graph import bodies, graph_id, is_constant_node, node_id, value_id, walk_nodes
+from optimizer.constants import is_constant_node
+from optimizer.model.graph import bodies, graph_id, node_id, value_id, walk_nodes
 from optimizer.model.symbolic import Refinement
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import (

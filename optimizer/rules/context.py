@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from optimizer.constants import constant_of
 from optimizer.limits import Limits
-from optimizer.model.constants import constant_of
 from optimizer.operators.catalogue import is_random
 
 if TYPE_CHECKING:

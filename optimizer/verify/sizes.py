@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from optimizer.model.dimension_text import parse
+from optimizer.dimension_text import parse
 
 Dim = int | str | None
 """A size, a name or expression, or nothing known."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of
 from optimizer.operators.catalogue import operator_of
 from optimizer.verify.sizes import evaluate
 

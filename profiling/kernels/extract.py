@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_of
 from optimizer.errors import StudioError
-from optimizer.model.constants import constant_of
 from optimizer.passes.kernels.block import Block
 from profiling.kernels.workload import SizeOf, TensorSize, size_of
 

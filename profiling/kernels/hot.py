@@ -12,12 +12,12 @@ from typing import Any, Literal
 import onnx_ir as ir
 
 from optimizer.codec import renamed
+from optimizer.constants import constant_of
 from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import RunError, StudioError
 from optimizer.isolation import Isolate, Progress, within_worker
 from optimizer.limits import JobLimits
-from optimizer.model.constants import constant_of
 from optimizer.model.loader import load_path
 from optimizer.model.writer import INLINE_BYTES, to_bytes, weight_bytes, write
 from optimizer.passes.kernels.block import Block, blocks_of

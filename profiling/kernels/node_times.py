@@ -14,8 +14,8 @@ from typing import Any
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_of
 from optimizer.errors import RunError
-from optimizer.model.constants import constant_of
 from profiling.kernels.workload import TensorSize
 from profiling.timeline.profiler_cost import ProfilerCost
 

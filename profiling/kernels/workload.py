@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of
 from optimizer.passes.kernels.block import Block
 
 _WRITTEN_OUT = 16

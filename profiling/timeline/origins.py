@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.model.graph import is_constant_node, node_id, walk_nodes
+from optimizer.constants import is_constant_node
+from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from optimizer.rewrite.provenance import FateKind, Provenance
 

@@ -9,8 +9,8 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
-from optimizer.model.graph import is_constant_node, node_id, value_id
+from optimizer.constants import constant_of, is_constant_node
+from optimizer.model.graph import node_id, value_id
 from studio.graphview.categories import category
 from studio.graphview.text import (
     MAX_NUMBERS,

@@ -10,7 +10,8 @@ from typing import Any
 
 import onnx_ir as ir
 
-from optimizer.model.graph import is_constant_node, node_id, walk_nodes
+from optimizer.constants import is_constant_node
+from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.edits import (
     InsertNode,
     Retype,

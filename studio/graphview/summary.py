@@ -8,8 +8,9 @@ from typing import Any
 
 import onnx_ir as ir
 
+from optimizer.constants import is_constant_node
 from optimizer.cost import graph_cost
-from optimizer.model.graph import Model, count_nodes, is_constant_node, walk_graphs, walk_nodes
+from optimizer.model.graph import Model, count_nodes, walk_graphs, walk_nodes
 from studio.graphview.text import cut, dtype_text, shape_text
 
 SCHEMA = "passlens.summary/1"

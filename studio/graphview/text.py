@@ -7,8 +7,7 @@ from typing import cast
 
 import onnx_ir as ir
 
-from optimizer.model.absent import is_absent
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of, is_absent
 from studio.numbers import counted
 
 MINUS = "\u2212"

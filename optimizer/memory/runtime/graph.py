@@ -16,8 +16,9 @@ from typing import Literal
 
 import onnx_ir as ir
 
+from optimizer.constants import is_constant_node
 from optimizer.errors import PlanError, quoted
-from optimizer.model.graph import bodies, is_constant_node, node_id, walk_graphs, walk_nodes
+from optimizer.model.graph import bodies, node_id, walk_graphs, walk_nodes
 
 _DEFINED_BY_OTHERS = frozenset(
     {

@@ -17,8 +17,9 @@ from typing import Literal
 
 import onnx_ir as ir
 
+from optimizer.constants import is_constant_node
 from optimizer.memory.runtime.graph import RuntimeNode, read_by_bodies, runtime_nodes
-from optimizer.model.graph import is_constant_node, node_id
+from optimizer.model.graph import node_id
 
 ExecutionOrder = Literal["default", "priority"]
 _FIRST = frozenset({"Shape", "Size"})

@@ -10,9 +10,9 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.constants import is_constant_node
 from optimizer.folding.evaluate import FOLDED, Blocked, Evaluation, Evaluator, data_inputs
 from optimizer.limits import MIB
-from optimizer.model.graph import is_constant_node
 from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
 from optimizer.rules.context import Context

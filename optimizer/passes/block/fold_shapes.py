@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.dimension import Dimension, at_least
 from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.folding.reshape_target import reshape_target
-from optimizer.model.dimension import Dimension, at_least
 from optimizer.registry import Pass, register, rule
 from optimizer.rules.context import Context
 from optimizer.rules.replacement import NewInitializer, Outcome, Replacement

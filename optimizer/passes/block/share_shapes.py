@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.dimension import Dimension
 from optimizer.folding.cone import BOOKKEEPING, cone
-from optimizer.model.dimension import Dimension
 from optimizer.registry import Pass, register, rule
 from optimizer.rules.context import Context
 from optimizer.rules.replacement import (

@@ -8,7 +8,8 @@ from typing import cast
 
 import onnx_ir as ir
 
-from optimizer.model.graph import is_constant_node, value_id
+from optimizer.constants import is_constant_node
+from optimizer.model.graph import value_id
 from optimizer.passes.dataflow.contents import fingerprint, same_content
 from optimizer.passes.wording import described
 from optimizer.registry import ANY, Pass, register, rule

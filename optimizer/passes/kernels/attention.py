@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of
 from optimizer.passes.kernels.site import (
     MICROSOFT,
     NotHere,

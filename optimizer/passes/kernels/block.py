@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
-from optimizer.model.graph import bodies, is_constant_node
+from optimizer.constants import constant_of, is_constant_node
+from optimizer.model.graph import bodies
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 ACTIVATIONS = frozenset(

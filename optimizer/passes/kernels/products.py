@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of
 from optimizer.passes.kernels.quantization import packed_4_bit, quantized_rows
 from optimizer.passes.kernels.site import (
     MICROSOFT,

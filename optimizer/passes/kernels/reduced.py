@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of
 from optimizer.passes.kernels.block import ACTIVATIONS
 from optimizer.passes.kernels.site import NotHere, Site, written
 from optimizer.registry import Pass, register, rule

@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of
 from optimizer.passes.kernels.block import Block, blocks_of
 from optimizer.rules.context import Context
 from optimizer.rules.replacement import (

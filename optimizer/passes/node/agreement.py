@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 
 import onnx_ir as ir
 
+from optimizer.dimension import Dimension, TooComplex, at_least
 from optimizer.errors import quoted
-from optimizer.model.dimension import Dimension, TooComplex, at_least
 from optimizer.rules.context import Context
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.model.dimension import Dimension
+from optimizer.dimension import Dimension
 from optimizer.passes.node.agreement import doubt, doubtful_axes, shape_of
 from optimizer.registry import Pass, register, rule
 from optimizer.rules.context import Context

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.graph import bodies, is_constant_node
+from optimizer.constants import is_constant_node
+from optimizer.model.graph import bodies
 from optimizer.passes.node.agreement import normalized, shape_of, shown
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules.context import Context

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.constants import is_constant_node
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError, quoted
-from optimizer.model.graph import is_constant_node, node_id, walk_nodes
+from optimizer.model.graph import node_id, walk_nodes
 from optimizer.passes.kernels.block import Block, blocks_of
 from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
 from profiling.kernels.workload import TensorSize, describe

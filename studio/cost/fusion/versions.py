@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_of, is_constant_node
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.predict import Parts, predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError
-from optimizer.model.constants import constant_of
-from optimizer.model.graph import is_constant_node, node_id
+from optimizer.model.graph import node_id
 from studio.cost.fusion.fusion import Access, FusedKernel, Role, Version
 from studio.cost.prediction.wording import detail_of, shape_of
 

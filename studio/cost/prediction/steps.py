@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
+from optimizer.constants import is_constant_node
 from optimizer.cost.coldness import WARM, Coldness, coldness, operands_of
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, node_cost, node_costs
 from optimizer.cost.predict import predict
 from optimizer.cost.sizes import Sizes
-from optimizer.model.graph import is_constant_node, node_id, walk_nodes
+from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.trace import Rewrite
 from studio.graphview.affected import affected

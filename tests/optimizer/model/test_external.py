@@ -12,10 +12,10 @@ import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper
 
+from optimizer.constants import is_absent
 from optimizer.errors import ExternalDataRefused, LimitError
 from optimizer.isolation import within_worker
 from optimizer.limits import Limits
-from optimizer.model.absent import is_absent
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.source import complete
 from profiling.workers.confinement import mapped_bytes

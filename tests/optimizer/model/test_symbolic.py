@@ -8,7 +8,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from optimizer.model.dimension import Dimension, symbol
+from optimizer.dimension import Dimension, symbol
 from optimizer.model.symbolic import SymbolicValues
 
 

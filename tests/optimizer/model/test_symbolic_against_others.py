@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from optimizer.model.dimension import Expression
+from optimizer.dimension import Expression
 from optimizer.model.symbolic import SymbolicValues
 
 ZOO = os.environ.get("PASSLENS_ZOO", "")

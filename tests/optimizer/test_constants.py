@@ -6,7 +6,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from optimizer.model.constants import constant_of
+from optimizer.constants import constant_of
 from optimizer.model.symbolic import SymbolicValues
 from studio.graphview.text import vector_text
 from tests.optimizer.graphs import loaded, parsed

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import NoReturn, cast
 
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.model.absent import is_absent
-from optimizer.model.graph import is_constant_node
+from optimizer.errors import ExternalDataRefused, quoted
 
 _CACHE = "constant"
+
+
+def is_constant_node(node: ir.Node | None) -> bool:
+    """Whether `node` is ONNX's own Constant operator."""
+    return node is not None and node.op_type == "Constant" and not node.domain
 
 
 def constant_of(value: ir.Value | None) -> ir.TensorProtocol | None:
@@ -47,3 +51,26 @@ def _tensor(node: ir.Node) -> ir.TensorProtocol | None:
         if name in ("value_float", "value_floats"):
             return ir.Tensor(np.array(attribute.value, np.float32))
     return None
+
+
+class AbsentTensor(ir.LazyTensor):
+    """What stands in a graph that can be looked at, and nothing more.
+
+    Whoever asks for a constant's values must ask `is_absent` first: else they get
+    `ExternalDataRefused`.
+    """
+
+    def __init__(self, tensor: ir.ExternalTensor) -> None:
+        location = f"{tensor.location}"
+
+        def refuse() -> NoReturn:
+            raise ExternalDataRefused(f"The data file {quoted(location)} is not there.")
+
+        super().__init__(
+            refuse, dtype=tensor.dtype, shape=ir.Shape(tensor.shape), name=tensor.name or ""
+        )
+
+
+def is_absent(tensor: ir.TensorProtocol | None) -> bool:
+    """Whether a tensor has no values to read."""
+    return isinstance(tensor, AbsentTensor)

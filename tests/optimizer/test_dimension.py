@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.model.dimension import (
+from optimizer.dimension import (
     Dimension,
     Expression,
     TooComplex,
@@ -17,7 +17,7 @@ from optimizer.model.dimension import (
     floor_divide,
     symbol,
 )
-from optimizer.model.dimension_text import parse
+from optimizer.dimension_text import parse
 
 NAMES = ("batch", "seq", "h")
 SIZES = st.fixed_dictionaries({name: st.integers(0, 50) for name in NAMES})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from optimizer.model.dimension import (
+from optimizer.dimension import (
     Dimension,
     Expression,
     TooComplex,
