@@ -277,7 +277,11 @@ def _ids(replacement: Replacement) -> tuple[str, ...]:
 def _told(error: Exception, rule: Rule) -> str:
     """Type and message of an error, and the last line of the rule's own file that led to it."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if frame.filename == inspect.getsourcefile(rule.match)]
+    own = [
+        frame
+        for frame in frames
+        if frame.filename == inspect.getsourcefile(inspect.unwrap(rule.match))
+    ]
     at = (own or frames)[-1]
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return f"{quoted(text, limit=200)[1:-1]} ({Path(at.filename).name}, line {at.lineno})"

@@ -9,14 +9,12 @@ from optimizer.passes.kernels.attention import (
     FuseAttentionRuntimeHalf,
     ScaleInsideProduct,
 )
-from optimizer.passes.kernels.convolutions import QuantizeConvDynamically, WriteConvAsMatmul
-from optimizer.passes.kernels.products import (
+from optimizer.passes.kernels.convolutions import WriteConvAsMatmul, WriteMatmulAsConv
+from optimizer.passes.kernels.gemm import StoreGemmWeights, WriteGemmAsMatmul, WriteMatmulAsGemm
+from optimizer.passes.kernels.quantization import (
+    QuantizeConvDynamically,
     QuantizeMatmulDynamically,
-    StoreGemmWeights,
     StoreWeightsIn4Bits,
-    WriteGemmAsMatmul,
-    WriteMatmulAsConv,
-    WriteMatmulAsGemm,
 )
 from optimizer.passes.kernels.reduced import ComputeIn16Bits
 from optimizer.registry import Pass

@@ -15,15 +15,14 @@ from optimizer.passes.kernels.site import (
     array_of,
     attributes_of,
     dims_of,
-    written,
+    rewrites,
 )
-from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Operand, Outcome, Replacement
+from optimizer.registry import Pass, register
+from optimizer.rules.replacement import Operand, Replacement
 
 _RANK = 4
 _SOFTMAX_OVER_LAST = 13
-_KINDS = ("Attention",)
+_ATTENTION = ("Attention",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +40,107 @@ class _Attention:
     mask: ir.Value | None
 
 
-def attention_fused(site: Site) -> Replacement:
-    """The runtime's fused attention, which never writes the whole matrix of scores."""
-    return _fused(site, lambda value: value)
+@register
+@dataclass(frozen=True)
+class FuseAttentionRuntime(Pass):
+    """Fuse attention for ONNX Runtime.
+
+    What it does:
+        Attention becomes the runtime's own operator, which never writes the whole matrix of
+        scores.
+    Before:
+        MatMul → Div → Add → Softmax → MatMul
+    After:
+        com.microsoft.MultiHeadAttention
+    When it is safe:
+        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
+        mask may be there; the number of heads and their size are known.
+    Numerics:
+        The same mathematics; the runtime's kernel rounds differently.
+    Source:
+        ONNX Runtime contrib operators, MultiHeadAttention.
+    """
+
+    id = "fuse-attention-runtime"
+    family = "kernels"
+    exactness = "reassociates"
+    presets = ()
+
+    @rewrites("MatMul", name="FusedAttention", kinds=_ATTENTION, at=-1, reach=5)
+    def match(self, site: Site) -> Replacement:
+        """The product of scores and values."""
+        return _fused(site, lambda value: value)
 
 
-def attention_fused_in_half(site: Site) -> Replacement:
-    """Fused attention in float16, its inputs and its result cast."""
-    back = int(ir.DataType.FLOAT)
-    return _fused(
-        site, lambda value: site.new("Cast", value, to=int(ir.DataType.FLOAT16)), back=back
-    )
+@register
+@dataclass(frozen=True)
+class FuseAttentionRuntimeHalf(Pass):
+    """Fuse attention for ONNX Runtime, in float16.
+
+    What it does:
+        Attention becomes the runtime's own operator in float16, its inputs and its result cast.
+    Before:
+        MatMul → Div → Add → Softmax → MatMul
+    After:
+        Cast → com.microsoft.MultiHeadAttention → Cast
+    When it is safe:
+        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
+        mask may be there; the number of heads and their size are known.
+    Numerics:
+        11 bits of precision, and float16's range.
+    Source:
+        ONNX Runtime contrib operators, MultiHeadAttention.
+    """
+
+    id = "fuse-attention-runtime-half"
+    family = "kernels"
+    exactness = "lossy"
+    presets = ()
+
+    @rewrites("MatMul", name="FusedAttentionHalf", kinds=_ATTENTION, at=-1, reach=5)
+    def match(self, site: Site) -> Replacement:
+        """The product of scores and values."""
+        half, back = int(ir.DataType.FLOAT16), int(ir.DataType.FLOAT)
+        return _fused(site, lambda value: site.new("Cast", value, to=half), back=back)
 
 
-def attention_with_scaled_product(site: Site) -> Replacement:
-    """The scale inside the product of query and key, instead of one more pass over the scores."""
-    found = _attention(site)
-    first, second = site.block.nodes[:2]
-    if second.op_type not in ("Div", "Mul"):
-        raise NotHere("nothing scales its scores")
-    scores = site.new("FusedMatMul", found.query, found.key, domain=MICROSOFT, alpha=found.scale)
-    return site.put([first, second], second.outputs[0], scores, "The scale is one number.")
+@register
+@dataclass(frozen=True)
+class ScaleInsideProduct(Pass):
+    """Scale attention inside its product.
+
+    What it does:
+        The scale is applied inside the product of query and key, instead of in one more pass over
+        the scores.
+    Before:
+        MatMul → Div
+    After:
+        com.microsoft.FusedMatMul
+    When it is safe:
+        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
+        mask may be there; the number of heads and their size are known.
+    Numerics:
+        Rounding differs in the last place.
+    Source:
+        ONNX Runtime contrib operators, FusedMatMul.
+    """
+
+    id = "scale-inside-product"
+    family = "kernels"
+    exactness = "reassociates"
+    presets = ()
+
+    @rewrites("Div", "Mul", name="ScaledScores", kinds=_ATTENTION, at=1, reach=2)
+    def match(self, site: Site) -> Replacement:
+        """The scale."""
+        found = _attention(site)
+        first, second = site.block.nodes[:2]
+        if second.op_type not in ("Div", "Mul"):
+            raise NotHere("nothing scales its scores")
+        scores = site.new(
+            "FusedMatMul", found.query, found.key, domain=MICROSOFT, alpha=found.scale
+        )
+        return site.put([first, second], scores, "The scale is one number.")
 
 
 def _fused(site: Site, typed: Callable[[Operand], Operand], *, back: int = 0) -> Replacement:
@@ -89,12 +168,10 @@ def _fused(site: Site, typed: Callable[[Operand], Operand], *, back: int = 0) ->
     if back:
         result = site.new("Cast", result, to=back)
     why = "Its heads and their size are known: the runtime has one operator for all of it."
-    return site.put(site.block.nodes, site.block.output, result, why)
+    return site.put(site.block.nodes, result, why)
 
 
 def _attention(site: Site) -> _Attention:
-    if site.block.kind != "Attention":
-        raise NotHere("it is no attention")
     first, last = site.block.nodes[0], site.block.nodes[-1]
     query, key = first.inputs
     value = last.inputs[1]
@@ -133,98 +210,3 @@ def _whole_mask(site: Site, mask: ir.Value, length: int | None) -> Operand:
     if dims[2] is None:
         raise NotHere("the size of its mask is free in the file")
     return mask
-
-
-@register
-@dataclass(frozen=True)
-class FuseAttentionRuntime(Pass):
-    """Fuse attention for ONNX Runtime.
-
-    What it does:
-        Attention becomes the runtime's own operator, which never writes the whole matrix of
-        scores.
-    Before:
-        MatMul → Div → Add → Softmax → MatMul
-    After:
-        com.microsoft.MultiHeadAttention
-    When it is safe:
-        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
-        mask may be there; the number of heads and their size are known.
-    Numerics:
-        The same mathematics; the runtime's kernel rounds differently.
-    Source:
-        ONNX Runtime contrib operators, MultiHeadAttention.
-    """
-
-    id = "fuse-attention-runtime"
-    family = "kernels"
-    exactness = "reassociates"
-    presets = ()
-
-    @rule("MatMul", name="FusedAttention", reach=5)
-    def match(self, node: ir.Node, context: Context) -> Outcome:
-        """The product of scores and values."""
-        return written(node, context, attention_fused, kinds=_KINDS, at=-1)
-
-
-@register
-@dataclass(frozen=True)
-class FuseAttentionRuntimeHalf(Pass):
-    """Fuse attention for ONNX Runtime, in float16.
-
-    What it does:
-        Attention becomes the runtime's own operator in float16, its inputs and its result cast.
-    Before:
-        MatMul → Div → Add → Softmax → MatMul
-    After:
-        Cast → com.microsoft.MultiHeadAttention → Cast
-    When it is safe:
-        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
-        mask may be there; the number of heads and their size are known.
-    Numerics:
-        11 bits of precision, and float16's range.
-    Source:
-        ONNX Runtime contrib operators, MultiHeadAttention.
-    """
-
-    id = "fuse-attention-runtime-half"
-    family = "kernels"
-    exactness = "lossy"
-    presets = ()
-
-    @rule("MatMul", name="FusedAttentionHalf", reach=5)
-    def match(self, node: ir.Node, context: Context) -> Outcome:
-        """The product of scores and values."""
-        return written(node, context, attention_fused_in_half, kinds=_KINDS, at=-1)
-
-
-@register
-@dataclass(frozen=True)
-class ScaleInsideProduct(Pass):
-    """Scale attention inside its product.
-
-    What it does:
-        The scale is applied inside the product of query and key, instead of in one more pass over
-        the scores.
-    Before:
-        MatMul → Div
-    After:
-        com.microsoft.FusedMatMul
-    When it is safe:
-        The scores are float32 of rank 4, heads second, with Softmax over the last axis; scale and
-        mask may be there; the number of heads and their size are known.
-    Numerics:
-        Rounding differs in the last place.
-    Source:
-        ONNX Runtime contrib operators, FusedMatMul.
-    """
-
-    id = "scale-inside-product"
-    family = "kernels"
-    exactness = "reassociates"
-    presets = ()
-
-    @rule("Div", "Mul", name="ScaledScores", reach=2)
-    def match(self, node: ir.Node, context: Context) -> Outcome:
-        """The scale."""
-        return written(node, context, attention_with_scaled_product, kinds=_KINDS, at=1)

@@ -8,57 +8,12 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of
 from optimizer.passes.kernels.block import ACTIVATIONS
-from optimizer.passes.kernels.site import NotHere, Site, written
-from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Operand, Outcome, Replacement
+from optimizer.passes.kernels.site import NotHere, Site, attributes_of, rewrites
+from optimizer.registry import Pass, register
+from optimizer.rules.replacement import Operand, Replacement
 
 _KINDS = ("Conv", "Gemm", "MatMul", "Attention")
 _LAST = ("Add", "BatchNormalization", "Conv", "Gemm", "MatMul", *sorted(ACTIVATIONS))
-
-
-def in_float16(site: Site) -> Replacement:
-    """All of it in float16."""
-    return _reduced(site, ir.DataType.FLOAT16)
-
-
-def in_bfloat16(site: Site) -> Replacement:
-    """All of it in bfloat16: float32's range, 8 bits of precision."""
-    return _reduced(site, ir.DataType.BFLOAT16)
-
-
-def _reduced(site: Site, dtype: ir.DataType) -> Replacement:
-    known: dict[ir.Value, Operand] = {}
-    if not any(_is_float(value) for value in site.block.inputs):
-        raise NotHere("nothing in it is float32")
-    for value in site.block.inputs:
-        tensor = constant_of(value)
-        if not _is_float(value):
-            known[value] = value
-        elif tensor is None:
-            known[value] = site.new("Cast", value, to=int(dtype))
-        else:
-            known[value] = site.weight(tensor.numpy().astype(dtype.numpy()))
-    for node in site.block.nodes:
-        inputs = [None if value is None else known[value] for value in node.inputs]
-        known[node.outputs[0]] = site.new(node.op_type, *inputs, domain=node.domain, **_plain(node))
-    result = known[site.block.output]
-    back = site.new("Cast", result, to=int(ir.DataType.FLOAT))
-    why = f"All {len(site.block.nodes)} nodes take {dtype}; inputs and result are cast."
-    return site.put(site.block.nodes, site.block.output, back, why)
-
-
-def _plain(node: ir.Node) -> dict[str, object]:
-    return {name: attribute.value for name, attribute in node.attributes.items()}
-
-
-def _is_float(value: ir.Value) -> bool:
-    tensor = constant_of(value)
-    if tensor is not None:
-        return tensor.dtype == ir.DataType.FLOAT
-    if not isinstance(value.type, ir.TensorType):
-        raise NotHere("the type of an input is not known")
-    return value.type.dtype == ir.DataType.FLOAT
 
 
 @register
@@ -89,8 +44,39 @@ class ComputeIn16Bits(Pass):
 
     bfloat: bool = False
 
-    @rule(*_LAST, name="In16Bits", reach=5)
-    def match(self, node: ir.Node, context: Context) -> Outcome:
+    @rewrites(*_LAST, name="In16Bits", kinds=_KINDS, at=-1, reach=5)
+    def match(self, site: Site) -> Replacement:
         """The last node of a block."""
-        write = in_bfloat16 if self.bfloat else in_float16
-        return written(node, context, write, kinds=_KINDS, at=-1)
+        return _reduced(site, ir.DataType.BFLOAT16 if self.bfloat else ir.DataType.FLOAT16)
+
+
+def _reduced(site: Site, dtype: ir.DataType) -> Replacement:
+    known: dict[ir.Value, Operand] = {}
+    if not any(_is_float(value) for value in site.block.inputs):
+        raise NotHere("nothing in it is float32")
+    for value in site.block.inputs:
+        tensor = constant_of(value)
+        if not _is_float(value):
+            known[value] = value
+        elif tensor is None:
+            known[value] = site.new("Cast", value, to=int(dtype))
+        else:
+            known[value] = site.weight(tensor.numpy().astype(dtype.numpy()))
+    for node in site.block.nodes:
+        inputs = [None if value is None else known[value] for value in node.inputs]
+        known[node.outputs[0]] = site.new(
+            node.op_type, *inputs, domain=node.domain, **attributes_of(node)
+        )
+    result = known[site.block.output]
+    back = site.new("Cast", result, to=int(ir.DataType.FLOAT))
+    why = f"All {len(site.block.nodes)} nodes take {dtype}; inputs and result are cast."
+    return site.put(site.block.nodes, back, why)
+
+
+def _is_float(value: ir.Value) -> bool:
+    tensor = constant_of(value)
+    if tensor is not None:
+        return tensor.dtype == ir.DataType.FLOAT
+    if not isinstance(value.type, ir.TensorType):
+        raise NotHere("the type of an input is not known")
+    return value.type.dtype == ir.DataType.FLOAT

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import functools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from optimizer.constants import constant_of
 from optimizer.passes.kernels.block import Block, blocks_of
+from optimizer.registry import Pass, rule
 from optimizer.rules.context import Context
 from optimizer.rules.replacement import (
     Declined,
@@ -88,31 +90,54 @@ class Site:
             f"{self.block.nodes[0].name or self.block.kind}_weight",
         )
 
+    def optional(self, array: NDArray[Any] | None) -> tuple[NewInitializer, ...]:
+        """A new constant, if there is one."""
+        return () if array is None else (self.weight(array),)
+
     def integers(self, *numbers: int) -> NewInitializer:
         """A new list of sizes."""
         return self.weight(np.array(numbers, np.int64))
 
-    def put(self, nodes: Iterable[ir.Node], old: ir.Value, new: Operand, why: str) -> Replacement:
-        """The new operators take the place of `nodes`, `new` that of `old`."""
-        return Replacement(tuple(nodes), {old: new}, why, tuple(self.made))
+    def put(self, nodes: Sequence[ir.Node], new: Operand, why: str) -> Replacement:
+        """The new operators take the place of `nodes`, `new` that of what the last one makes."""
+        return Replacement(nodes, {nodes[-1].outputs[0]: new}, why, tuple(self.made))
 
 
-def written(
-    node: ir.Node,
-    context: Context,
-    write: Callable[[Site], Replacement],
-    *,
-    kinds: Iterable[str],
-    at: int,
-) -> Outcome:
-    """What a rule answers: a block written anew, where the node is the block's number `at`."""
-    block = _block_of(node, context)
-    if block is None or block.kind not in kinds or block.nodes[at % len(block.nodes)] is not node:
-        return None
-    try:
-        return write(Site(block, context.opset(), []))
-    except NotHere as why:
-        return Declined(str(why))
+Of = TypeVar("Of", bound=Pass)
+
+
+def rewrites(
+    *roots: str, name: str, kinds: Collection[str] = (), at: int = 0, reach: int = 1
+) -> Callable[[Callable[[Of, Site], Replacement]], Callable[[Of, ir.Node, Context], Outcome]]:
+    """Mark a method that writes a block anew as a rule, which is asked at one node of the block.
+
+    Args:
+        roots: operators of that node.
+        name: of the rule.
+        kinds: of blocks; the roots where they give the blocks their names.
+        at: the node's number in the block.
+        reach: how many nodes upstream of it the block begins.
+    """
+
+    def mark(
+        write: Callable[[Of, Site], Replacement],
+    ) -> Callable[[Of, ir.Node, Context], Outcome]:
+        @rule(*roots, name=name, reach=reach)
+        @functools.wraps(write)
+        def match(self: Of, node: ir.Node, context: Context) -> Outcome:
+            block = _block_of(node, context)
+            if block is None or block.kind not in (kinds or roots):
+                return None
+            if block.nodes[at % len(block.nodes)] is not node:
+                return None
+            try:
+                return write(self, Site(block, context.opset(), []))
+            except NotHere as why:
+                return Declined(str(why))
+
+        return match
+
+    return mark
 
 
 def _block_of(node: ir.Node, context: Context) -> Block | None:

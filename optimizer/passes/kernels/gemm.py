@@ -1,0 +1,144 @@
+"""Matrix products and Gemm as each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from optimizer.passes.kernels.products import PRODUCTS, Product, product_of, with_bias
+from optimizer.passes.kernels.site import (
+    NotHere,
+    Site,
+    attributes_of,
+    dims_of,
+    only_one_free,
+    rewrites,
+)
+from optimizer.registry import Pass, register
+from optimizer.rules.replacement import Operand, Replacement
+
+_WITHOUT_BIAS = 11
+"""The operator set since which Gemm needs none."""
+
+
+@register
+@dataclass(frozen=True)
+class WriteMatmulAsGemm(Pass):
+    """Write MatMul and its bias as Gemm.
+
+    What it does:
+        MatMul and the bias added to it become one Gemm, on rows laid out as one matrix.
+    Before:
+        MatMul → Add
+    After:
+        Reshape → Gemm → Reshape
+    When it is safe:
+        The weights are a constant float32 matrix; a bias is constant, too; at most one size
+        besides the last is free.
+    Numerics:
+        The same products, added in another order.
+    Source:
+        ONNX Runtime; whether it is faster, a race says.
+    """
+
+    id = "write-matmul-as-gemm"
+    family = "kernels"
+    exactness = "reassociates"
+    presets = ()
+
+    @rewrites(*PRODUCTS, name="ProductAsGemm")
+    def match(self, site: Site) -> Replacement:
+        """The product, and the Add after it."""
+        if site.node("MatMul") is None:
+            raise NotHere("it is a Gemm already")
+        return _gemm(site, product_of(site), transposed=False)
+
+
+@register
+@dataclass(frozen=True)
+class StoreGemmWeights(Pass):
+    """Store the weights of Gemm transposed.
+
+    What it does:
+        A product becomes a Gemm whose weights are stored transposed; with `plain`, one of
+        transposed weights a Gemm whose weights are stored as they are multiplied.
+    Before:
+        Gemm(x, w)
+    After:
+        Gemm<transB=1>(x, wᵀ)
+    When it is safe:
+        The weights are a constant float32 matrix; a bias is constant, too; at most one size
+        besides the last is free.
+    Numerics:
+        The same products, added in another order.
+    Source:
+        ONNX Runtime; whether it is faster, a race says.
+    """
+
+    id = "store-gemm-weights"
+    family = "kernels"
+    exactness = "reassociates"
+    presets = ()
+
+    plain: bool = False
+
+    @rewrites(*PRODUCTS, name="ProductAsStored")
+    def match(self, site: Site) -> Replacement:
+        """The product, and the Add after it."""
+        product, node, transposed = product_of(site), site.node("Gemm"), not self.plain
+        if transposed == (node is not None and bool(attributes_of(node).get("transB", 0))):
+            raise NotHere("its weights are stored so already")
+        return _gemm(site, product, transposed=transposed)
+
+
+@register
+@dataclass(frozen=True)
+class WriteGemmAsMatmul(Pass):
+    """Write Gemm as MatMul and Add.
+
+    What it does:
+        A Gemm becomes a product and a sum.
+    Before:
+        Gemm
+    After:
+        MatMul → Add
+    When it is safe:
+        The weights are a constant float32 matrix; a bias is constant, too; nothing is
+        scaled, and the rows are not transposed.
+    Numerics:
+        The same products, added in another order.
+    Source:
+        ONNX Runtime; whether it is faster, a race says.
+    """
+
+    id = "write-gemm-as-matmul"
+    family = "kernels"
+    exactness = "reassociates"
+    presets = ()
+
+    @rewrites(*PRODUCTS, name="GemmAsProduct")
+    def match(self, site: Site) -> Replacement:
+        """The Gemm."""
+        if site.node("Gemm") is None:
+            raise NotHere("it is a MatMul already")
+        product = product_of(site)
+        result = site.new("MatMul", product.rows, site.weight(product.weight))
+        why = "Gemm is a product and a sum; the bias is constant."
+        return site.put(product.nodes, with_bias(site, result, product.bias), why)
+
+
+def _gemm(site: Site, product: Product, *, transposed: bool) -> Replacement:
+    dims = dims_of(product.rows)
+    inner, columns = product.weight.shape
+    rows: Operand = product.rows
+    target = only_one_free(*dims[:-1], columns)
+    if len(dims) != 2:
+        rows = site.new("Reshape", rows, site.integers(-1, inner))
+    weight = product.weight.T if transposed else product.weight
+    bias = site.optional(product.bias)
+    if not bias:
+        site.needs(_WITHOUT_BIAS, "Gemm without a bias")
+    result = site.new("Gemm", rows, site.weight(weight), *bias, transB=int(transposed))
+    if len(dims) != 2:
+        result = site.new("Reshape", result, site.integers(*target))
+    why = "Its weights are constant; its rows are laid out as one matrix."
+    return site.put(product.nodes, result, why)
