@@ -59,6 +59,25 @@ def test_a_rule_that_fails_is_named_and_makes_the_status_1(
     assert len(onnx.load(tmp_path / "out.onnx").graph.node) == 1
 
 
+def test_a_lossy_pass_that_was_asked_for_runs_and_what_it_loses_is_told_with_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "product.onnx", tmp_path / "out.onnx"
+    proto = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 17]>
+        g (float[3, 4] x) => (float[3, 2] y)
+        <float[4, 2] w = {-1.21, 0.53, -0.5, 1.25, 0.27, -0.75, 1.0, 0.1}> { y = MatMul (x, w) }"""
+    )
+    onnx.save(proto, source)
+    words = ["optimize", str(source), "-o", str(out), "--json"]
+    assert main([*words, "--enable", "quantize-matmul-dynamically"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["passes"]["quantize-matmul-dynamically"]["rewrites"] == 1
+    assert report["verification"]["verdict"] == "differs"
+    assert report["verification"]["relative_to_scale"] < 0.1
+    assert [node.op_type for node in onnx.load(out).graph.node] == ["DynamicQuantizeMatMul"]
+
+
 def imported_by(*words: str) -> set[str]:
     """The modules that a command has imported when it ends."""
     code = f"""
