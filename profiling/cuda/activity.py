@@ -156,12 +156,3 @@ def refusal(error: Exception) -> Unavailable:
         f"CUPTI refused to record ({text[:120]}); another profiler may be using it, "
         "or its version does not fit the driver."
     )
-
-
-def why_not() -> str:
-    """Why records cannot be collected here; empty if they can. Runs in a worker."""
-    try:
-        with Collection():
-            return ""
-    except Unavailable as error:
-        return error.message

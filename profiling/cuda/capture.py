@@ -13,7 +13,7 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from optimizer.isolation import Progress
@@ -21,11 +21,12 @@ from optimizer.verify import jobs
 from profiling.config import RunConfig
 from profiling.cuda import device
 from profiling.cuda.activity import Collection
-from profiling.cuda.binding import BoundRun, latency_ms
 from profiling.cuda.device import DeviceSample
 from profiling.cuda.device_trace import DeviceTrace
 from profiling.cuda.launches import Stage, graph_calls, stages_of
 from profiling.cuda.unavailable import Unavailable
+from profiling.execution.binding import BoundRun, latency_ms
+from profiling.execution.session import assigned_nodes, open_session
 
 _RECORDED = 3
 FIRST = "first call"
@@ -91,11 +92,6 @@ class CaptureSide:
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Kept:
-    remarks: list[str] = field(default_factory=list[str])
-
-
 def capture_side(
     model: Path,
     config: RunConfig,
@@ -108,9 +104,6 @@ def capture_side(
     Raises:
         RunError: there is no GPU, the model does not run, or it cannot be captured.
     """
-    from profiling.cuda.placement import assigned_nodes
-    from profiling.execution.session import open_session
-
     report = progress or _silent
     report("computing what is right, on the CPU", 0.0)
     references = [_reference(model, sizes) for sizes in plan.shapes or ({},)]
@@ -118,8 +111,8 @@ def capture_side(
     started = time.perf_counter_ns()
     session = open_session(model, config)
     create_ms = (time.perf_counter_ns() - started) / 1e6
-    kept, runs = _Kept(), list[ShapeRuns]()
-    with _watched(config.device_id, kept) as watch:
+    remarks, runs = list[str](), list[ShapeRuns]()
+    with _watched(config.device_id, remarks) as watch:
         for index, (sizes, reference) in enumerate(
             zip(plan.shapes or ({},), references, strict=True)
         ):
@@ -132,10 +125,11 @@ def capture_side(
                 session, reference.inputs, reference.outputs,
                 device=f"cuda:{config.device_id}", graph_id=graph_id or None,
             )  # fmt: skip
-            runs.append(_measured(bound, replace(_nothing(sizes), graph_id=graph_id), plan, kept))
+            empty = ShapeRuns(dict(sizes), graph_id, 0.0, ())
+            runs.append(_measured(bound, empty, plan, remarks))
     counts = {provider: len(nodes) for provider, nodes in assigned_nodes(session).items()}
     return CaptureSide(
-        config.cuda_graph, create_ms, counts, tuple(runs), tuple(watch.samples), tuple(kept.remarks)
+        config.cuda_graph, create_ms, counts, tuple(runs), tuple(watch.samples), tuple(remarks)
     )
 
 
@@ -143,11 +137,7 @@ def _reference(model: Path, sizes: Mapping[str, int]) -> jobs.Run:
     return jobs.run_reference(model, jobs.Request(seeds=1, bindings=sizes)).runs[0]
 
 
-def _nothing(sizes: Mapping[str, int]) -> ShapeRuns:
-    return ShapeRuns(dict(sizes), 0, 0.0, ())
-
-
-def _measured(bound: BoundRun, runs: ShapeRuns, plan: CapturePlan, kept: _Kept) -> ShapeRuns:
+def _measured(bound: BoundRun, runs: ShapeRuns, plan: CapturePlan, remarks: list[str]) -> ShapeRuns:
     """First call and a few later ones under records, the rest without."""
     clock = time.perf_counter_ns
     first_ms = 0.0
@@ -156,10 +146,10 @@ def _measured(bound: BoundRun, runs: ShapeRuns, plan: CapturePlan, kept: _Kept) 
         nonlocal first_ms
         first_ms = latency_ms(bound, clock)
 
-    first = recorded({FIRST: first_call}, kept.remarks)
+    first = recorded({FIRST: first_call}, remarks)
     latencies = steady(bound, plan, clock)
     later = {f"run {number + 1}": bound for number in range(_RECORDED)}
-    traced = recorded(later, kept.remarks)
+    traced = recorded(later, remarks)
     stages = stages_of(first) if first is not None and runs.graph_id else ()
     return replace(
         runs,
@@ -204,12 +194,12 @@ def steady(
 
 
 @contextlib.contextmanager
-def _watched(number: int, kept: _Kept) -> Generator[device.Watch]:
+def _watched(number: int, remarks: list[str]) -> Generator[device.Watch]:
     try:
         with device.watching(number) as watch:
             yield watch
     except Unavailable as error:
-        kept.remarks.append(error.message)
+        remarks.append(error.message)
         yield device.Watch()
 
 

@@ -84,16 +84,6 @@ def watching(device: int = 0, *, period_s: float = PERIOD_S) -> Generator[Watch]
         nvml.nvmlShutdown()
 
 
-def why_not() -> str:
-    """Why the GPU's state cannot be read here; empty if it can. Runs in a worker."""
-    try:
-        nvml, _ = _open(0)
-    except Unavailable as error:
-        return error.message
-    nvml.nvmlShutdown()
-    return ""
-
-
 def throttle_reasons(mask: int, names: Mapping[str, int]) -> tuple[str, ...]:
     """The reasons in NVML's bit mask, without those that are no throttling.
 

@@ -11,7 +11,6 @@ from profiling.cuda.device_trace import ApiCall, DeviceEvent, DeviceTrace, Gap
 
 StageName = Literal["define", "instantiate", "execute"]
 Origin = Literal["CUPTI", "difference", "torch"]
-STAGES: tuple[StageName, ...] = ("define", "instantiate", "execute")
 
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _BEGIN, _END = re.compile(r"cu(da)?StreamBeginCapture"), re.compile(r"cu(da)?StreamEndCapture")

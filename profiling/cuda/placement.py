@@ -6,7 +6,7 @@ CPU; then nodes that only work on values which lie on the host anyway, usually s
 the CPU (`GetCpuPreferredNodes`); last, copies go wherever a value is made on one side and read on
 the other. Not modelled: operators that the runtime takes apart because neither side has a kernel,
 and its rewrites before partitioning other than constant folding. On a machine with a GPU
-`assigned_nodes` asks the runtime itself.
+`execution.session.assigned_nodes` asks the runtime itself.
 """
 
 from __future__ import annotations
@@ -260,19 +260,3 @@ def _arguments(node: ir.Node) -> Arguments:
 
 def _picked(values: Iterable[ir.Value], indices: frozenset[int] | None) -> list[ir.Value]:
     return [value for index, value in enumerate(values) if index in (indices or ())]
-
-
-def assigned_nodes(session: Any) -> dict[str, tuple[tuple[str, str], ...]]:
-    """What the runtime decided: provider -> (name, operator) of its nodes. Only in a worker.
-
-    The session must have been created with `session.record_ep_graph_assignment_info`, and its
-    nodes include the runtime's own, such as fusions and Memcpy; empty where it does not tell.
-    """
-    found: dict[str, list[tuple[str, str]]] = {}
-    try:
-        for subgraph in session.get_provider_graph_assignment_info():
-            nodes = [(str(node.name), str(node.op_type)) for node in subgraph.get_nodes()]
-            found.setdefault(str(subgraph.ep_name), []).extend(nodes)
-    except Exception:  # not recorded, or another version's names
-        return {}
-    return {provider: tuple(nodes) for provider, nodes in found.items()}

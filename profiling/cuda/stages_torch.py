@@ -91,15 +91,6 @@ def torch_stages(*, layers: int = 32, width: int = 256, repeats: int = 20) -> To
     )
 
 
-def why_not() -> str:
-    """Why the stages cannot be timed here; empty if they can. Runs in a worker."""
-    try:
-        _torch()
-    except Unavailable as error:
-        return error.message
-    return ""
-
-
 def _torch() -> Any:
     try:
         torch: Any = importlib.import_module("torch")

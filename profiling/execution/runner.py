@@ -18,9 +18,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from optimizer.verify.values import Array, array_of, bits_of, needs_values, onnx_number, value_of
+from optimizer.verify.values import Array, array_of, needs_values, value_of
 from profiling.config import RunConfig
-from profiling.execution.session import SessionError, open_session, refusal
+from profiling.execution.binding import BoundRun
+from profiling.execution.session import SessionError, assigned_nodes, open_session, refusal
 
 _STATUS = Path("/proc/self/status")
 
@@ -73,7 +74,7 @@ def open_variant(model: Path, config: RunConfig) -> Opened:
         (imported - started) / 1e6,
         (created - imported) / 1e6,
         tuple(_state.session.get_providers()),
-        _assignment(_state.session),
+        {name: len(nodes) for name, nodes in assigned_nodes(_state.session).items()},
     )
 
 
@@ -150,6 +151,8 @@ def _as_array(item: Any) -> Array:
 def _guarded(run: Callable[[], list[Any]]) -> list[Any]:
     try:
         return run()
+    except (SessionError, MemoryError):
+        raise
     except Exception as error:  # the runtime has a dozen classes for this
         raise refusal(error, device=_state.device) from error
 
@@ -171,68 +174,18 @@ def _device_run(
     device: str,
     transfers: bool,
 ) -> Callable[[], list[Any]]:
-    """Inputs and outputs at fixed addresses on the device, as a captured graph needs them."""
-    binding = session.io_binding()
-    filled: list[tuple[Any, Array]] = []
-    for name, array in inputs.items():
-        filled.append(
-            (_buffer(array, device), bits_of(array) if onnx_number(array.dtype) else array)
-        )
-        binding.bind_ortvalue_input(name, filled[-1][0])
-        filled[-1][0].update_inplace(filled[-1][1])
-    buffers: list[Any] = []
-    for item in session.get_outputs():
-        if item.name not in outputs:
-            raise SessionError(f"Output '{item.name}' has no known size to reserve on {device}.")
-        buffers.append(_buffer(outputs[item.name], device))
-        binding.bind_ortvalue_output(item.name, buffers[-1])
+    """Inputs and outputs at fixed addresses on the device, copied there and back if asked."""
+    bound = BoundRun(session, inputs, outputs, device=device)
     first = True
 
     def run() -> list[Any]:
         nonlocal first
         if transfers:
-            for buffer, values in filled:
-                buffer.update_inplace(values)
-        session.run_with_iobinding(binding)
-        binding.synchronize_outputs()
+            bound.fill()
+        bound()
         if not first and not transfers:
             return []
         first = False
-        return [_on_host(buffer) for buffer in buffers]
+        return bound.results()
 
     return run
-
-
-def _buffer(like: Array, device: str) -> Any:
-    """Room for an array of this type and shape on the device."""
-    import onnxruntime
-
-    make: Any = onnxruntime.OrtValue
-    kind, _, number = device.partition(":")
-    element = onnx_number(like.dtype) or like.dtype.type
-    return make.ortvalue_from_shape_and_type(list(like.shape), element, kind, int(number or 0))
-
-
-def _on_host(buffer: Any) -> Any:
-    """The buffer's array; a value whose type numpy lacks as it is, if it lies on the host."""
-    if not needs_values([buffer.data_type()]):
-        return buffer.numpy()
-    if buffer.device_name() == "cpu":
-        return buffer
-    raise SessionError(
-        f"Outputs of type {buffer.data_type()} cannot be copied from the device; "
-        "race with transfers, or cast the output to float."
-    )
-
-
-def _assignment(session: Any) -> dict[str, int]:
-    """Nodes by provider; needs a build that records it, else empty."""
-    counts: dict[str, int] = {}
-    try:
-        subgraphs = session.get_provider_graph_assignment_info()
-        for subgraph in subgraphs:
-            name = str(subgraph.ep_name)
-            counts[name] = counts.get(name, 0) + len(subgraph.get_nodes())
-    except Exception:  # not recorded, or another version's names
-        return {}
-    return counts

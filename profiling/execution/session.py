@@ -106,6 +106,22 @@ def session_options(ort: Any, config: RunConfig) -> Any:
     return options
 
 
+def assigned_nodes(session: Any) -> dict[str, tuple[tuple[str, str], ...]]:
+    """What the runtime decided: provider -> (name, operator) of its nodes. Only in a worker.
+
+    The session must have been created with `session.record_ep_graph_assignment_info`, and its
+    nodes include the runtime's own, such as fusions and Memcpy; empty where it does not tell.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    try:
+        for subgraph in session.get_provider_graph_assignment_info():
+            nodes = [(str(node.name), str(node.op_type)) for node in subgraph.get_nodes()]
+            found.setdefault(str(subgraph.ep_name), []).extend(nodes)
+    except Exception:  # not recorded, or another version's names
+        return {}
+    return {provider: tuple(nodes) for provider, nodes in found.items()}
+
+
 def refusal(error: Exception, *, device: str = "cpu") -> Exception:
     """What the runtime raised, in our terms; on a GPU it is the GPU's memory that ran out."""
     text = " ".join(str(error).split())

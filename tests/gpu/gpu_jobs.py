@@ -15,8 +15,8 @@ from optimizer.verify.values import Array
 from profiling.config import RunConfig
 from profiling.cuda import device
 from profiling.cuda.activity import Collection
-from profiling.cuda.binding import BoundRun
 from profiling.cuda.device import DeviceSample
+from profiling.execution.binding import BoundRun
 from profiling.execution.session import open_session
 
 

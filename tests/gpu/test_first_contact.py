@@ -16,10 +16,9 @@ from optimizer.limits import JobLimits
 from optimizer.source import open_source
 from profiling.config import Option, RunConfig, options
 from profiling.config.settings import from_settings
-from profiling.cuda import activity, device, stages_torch
+from profiling.cuda import stages_torch
 from profiling.cuda.capture import CapturePlan, capture_side
-from profiling.cuda.eligibility import check_capture
-from profiling.cuda.launches import STAGES
+from profiling.cuda.eligibility import check_model
 from profiling.execution.availability import availability
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Variant
@@ -27,6 +26,7 @@ from profiling.records.bundle import open_bundle
 from profiling.workers import WorkerPool
 from studio.gallery.gallery import entries, open_path
 from tests.gpu import gpu_jobs
+from tests.profiling.cuda import missing
 
 LIMITS = JobLimits(seconds=300, memory_bytes=None)
 CUDA = RunConfig(device="cuda", graph_optimization="all")
@@ -119,7 +119,7 @@ def test_a_captured_graph_computes_what_is_put_at_its_addresses(
 def test_cupti_records_the_kernels_of_every_run(
     pool: WorkerPool, model: Path, config: RunConfig
 ) -> None:
-    if reason := pool.run_fresh(activity.why_not):
+    if reason := pool.run_fresh(missing.cupti):
         pytest.skip(reason)
     counts = pool.run_fresh(gpu_jobs.kernels_of_runs, model, config, limits=LIMITS)
     assert len(counts) == 3
@@ -127,20 +127,20 @@ def test_cupti_records_the_kernels_of_every_run(
 
 
 def test_a_capture_is_taken_apart_into_its_stages(pool: WorkerPool, model: Path) -> None:
-    if reason := pool.run_fresh(activity.why_not) or pool.run_fresh(device.why_not):
+    if reason := pool.run_fresh(missing.cupti) or pool.run_fresh(missing.nvml):
         pytest.skip(reason)
     side = pool.run_fresh(capture_side, model, CAPTURED, CapturePlan(runs=50), limits=LIMITS)
     (runs,) = side.shapes
     assert side.remarks == ()
     assert side.samples
-    assert [stage.name for stage in runs.stages] == list(STAGES)
+    assert [stage.name for stage in runs.stages] == ["define", "instantiate", "execute"]
     assert len(runs.latencies_ms) == 50
     assert runs.steady is not None
     assert any(event.kind == "kernel" for event in runs.steady.events)
 
 
 def test_nvml_tells_memory_clock_power_and_temperature(pool: WorkerPool, model: Path) -> None:
-    if reason := pool.run_fresh(device.why_not):
+    if reason := pool.run_fresh(missing.nvml):
         pytest.skip(reason)
     samples = pool.run_fresh(gpu_jobs.samples_of_runs, model, CUDA, limits=LIMITS)
     last = samples[-1]
@@ -152,7 +152,7 @@ def test_nvml_tells_memory_clock_power_and_temperature(pool: WorkerPool, model: 
 
 
 def test_torch_times_the_stages_of_a_graph(pool: WorkerPool) -> None:
-    if reason := pool.run_fresh(stages_torch.why_not, limits=LIMITS):
+    if reason := pool.run_fresh(missing.torch, limits=LIMITS):
         pytest.skip(reason)
     stages = pool.run_fresh(stages_torch.torch_stages, limits=LIMITS)
     times = (stages.define_ms, stages.instantiate_ms, stages.execute_ms, stages.plain_ms)
@@ -187,7 +187,7 @@ def test_the_check_refuses_what_the_runtime_refuses_to_capture(
 
 
 def _blocked(path: Path) -> bool:
-    findings = check_capture(open_source(path, isolate=within_worker))
+    findings = check_model(open_source(path, isolate=within_worker)).findings
     return any(finding.severity == "blocks" for finding in findings)
 
 

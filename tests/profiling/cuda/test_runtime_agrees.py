@@ -14,7 +14,7 @@ from benchmarks import read_kernels
 from benchmarks.blank_libraries import CannotBuild, build
 from optimizer.isolation import within_worker
 from optimizer.source import open_source
-from profiling.cuda.eligibility import check_capture
+from profiling.cuda.eligibility import check_model
 from profiling.cuda.kernel_table import FILE
 from profiling.cuda.placement import place
 from studio.gallery.gallery import entries, open_path
@@ -91,7 +91,9 @@ def test_the_check_agrees_with_the_runtime_on_every_gallery_model(blank: Path, l
     assert refused == {
         path.stem: any(
             finding.severity == "blocks"
-            for finding in check_capture(open_source(path, isolate=within_worker), folding=folding)
+            for finding in check_model(
+                open_source(path, isolate=within_worker), folding=folding
+            ).findings
         )
         for path in paths
     }

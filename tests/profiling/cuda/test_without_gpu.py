@@ -13,11 +13,12 @@ from onnx import parser
 from optimizer.errors import RunError
 from profiling.config import RunConfig
 from profiling.cuda import activity, device, stages_torch
-from profiling.cuda.binding import BoundRun
 from profiling.cuda.capture import CapturePlan, capture_side, recorded, steady
 from profiling.cuda.device import throttle_reasons
 from profiling.cuda.stages_torch import TorchStages
+from profiling.execution.binding import BoundRun
 from profiling.workers import WorkerPool
+from tests.profiling.cuda import missing
 from tests.profiling.cuda.samples import RECORDED, Recorded
 
 MODEL = (
@@ -39,17 +40,17 @@ without_driver = pytest.mark.skipif(_has_driver(), reason="there is an NVIDIA dr
 @without_driver
 def test_cupti_says_that_there_is_no_driver(shared_pool: WorkerPool) -> None:
     pytest.importorskip("cupti", reason="CUPTI's package is not installed")
-    assert shared_pool.run_fresh(activity.why_not) == activity.NO_DRIVER
+    assert shared_pool.run_fresh(missing.cupti) == activity.NO_DRIVER
 
 
 @without_driver
 def test_nvml_says_that_there_is_no_driver(shared_pool: WorkerPool) -> None:
-    assert shared_pool.run_fresh(device.why_not) == device.NO_DRIVER
+    assert shared_pool.run_fresh(missing.nvml) == device.NO_DRIVER
 
 
 @without_driver
 def test_torch_says_what_is_missing(shared_pool: WorkerPool) -> None:
-    assert shared_pool.run_fresh(stages_torch.why_not) in (
+    assert shared_pool.run_fresh(missing.torch) in (
         stages_torch.NO_TORCH,
         stages_torch.NO_GPU,
     )
@@ -58,8 +59,8 @@ def test_torch_says_what_is_missing(shared_pool: WorkerPool) -> None:
 @pytest.mark.parametrize(
     ("package", "ask", "sentence"),
     [
-        ("cupti", activity.why_not, activity.NO_PACKAGE),
-        ("pynvml", device.why_not, device.NO_PACKAGE),
+        ("cupti", missing.cupti, activity.NO_PACKAGE),
+        ("pynvml", missing.nvml, device.NO_PACKAGE),
     ],
 )
 def test_a_missing_package_is_named_with_the_command_that_brings_it(
