@@ -34,7 +34,7 @@ from profiling.execution.availability import availability
 from profiling.machine import Machine, this_machine
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Timing, Variant
-from profiling.records.bundle import write_bundle
+from profiling.records.bundle import bundle_bytes
 from profiling.workers import WorkerPool, default_pool
 
 RESULTS = Path(__file__).parent / "results"
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
             rows, ideals, rates=rates, machine=machine, started_at=started_at,
             seconds=time.monotonic() - began,
         )  # fmt: skip
-        write_bundle([kept], parsed.out / "gpu.passlens")
+        (parsed.out / "gpu.passlens").write_bytes(bundle_bytes([kept]))
         return table
 
     found = Found([], {}, None)

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from profiling.records import Recording
-from profiling.records.bundle import write_bundle
+from profiling.records.bundle import bundle_bytes
 from profiling.workers import WorkerPool, default_pool
 from studio.artifacts.store import Store
 from studio.gallery import gallery
@@ -34,7 +34,7 @@ def main() -> int:
         recordings = measured(pool, given.model, seconds=given.seconds)
     finally:
         pool.close()
-    write_bundle(recordings, given.out)
+    given.out.write_bytes(bundle_bytes(recordings))
     print(f"{given.out}: {given.out.stat().st_size:,} bytes")
     return 0
 

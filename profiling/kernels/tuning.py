@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optimizer.errors import RunError, StudioError
+from optimizer.errors import StudioError
 from optimizer.isolation import Isolate
 from optimizer.limits import JobLimits
 from optimizer.verify import jobs
@@ -57,18 +57,6 @@ def export_tuning(
     return read_tuning(text, device=variant.config.device)
 
 
-def import_tuning(variant: Variant, text: str, *, isolate: Isolate) -> None:
-    """Give tuning results to a fresh session of the variant, to see whether it takes them.
-
-    Raises:
-        StudioError: the text is no tuning results.
-        RunError: the runtime refuses them, for they are of another machine or version.
-    """
-    read_tuning(text)
-    model = variant.model.absolute() if isinstance(variant.model, Path) else variant.model
-    isolate(take_tuning, model, variant.config, text, limits=_LIMITS)
-
-
 def read_tuning(text: str, *, device: str = "") -> TuningResults:
     """What the JSON holds.
 
@@ -101,13 +89,3 @@ def tuned(model: bytes | Path, config: RunConfig) -> str:
         except Exception as error:  # the runtime has a dozen classes for this
             raise refusal(error, device=config.device) from error
     return json.dumps(session.get_tuning_results(), sort_keys=True)
-
-
-def take_tuning(model: bytes | Path, config: RunConfig, text: str) -> None:
-    """The worker's part of `import_tuning`."""
-    session: Any = open_session(as_file(model), config)
-    try:
-        session.set_tuning_results(json.loads(text), error_on_invalid=True)
-    except Exception as error:  # the runtime has a dozen classes for this
-        reason = " ".join(str(error).split())[:200]
-        raise RunError(f"The runtime does not take these tuning results: {reason}") from error

@@ -75,15 +75,6 @@ def bundle_bytes(recordings: Iterable[Recording]) -> bytes:
     return file.getvalue()
 
 
-def write_bundle(recordings: Iterable[Recording], path: Path) -> None:
-    """Write a bundle.
-
-    Raises:
-        RecordsError: see `bundle_bytes`.
-    """
-    path.write_bytes(bundle_bytes(recordings))
-
-
 def open_bundle(path: Path) -> tuple[Recording, ...]:
     """The recordings in a file.
 

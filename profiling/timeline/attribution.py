@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from profiling.timeline.balance import own_times
-from profiling.timeline.origins import Origins, StepNode
+from profiling.timeline.origins import StepNode
 from profiling.timeline.profile import Phase, Profile
 
 
@@ -128,14 +128,6 @@ def attribute(before: Iterable[Kernel], after: Iterable[Kernel]) -> Attribution:
     rows = [AttributionGroup(members[head], tuple(b), tuple(a)) for head, (b, a) in found.items()]
     rows.sort(key=lambda row: (-abs(row.saved_us), -row.before_us))
     return Attribution(tuple(rows), AttributionGroup((), tuple(unknown[0]), tuple(unknown[1])))
-
-
-def attributed(
-    before: tuple[Profile, int], after: tuple[Profile, int], origins: Origins, phase: Phase
-) -> Attribution:
-    """Kernels of two profiles by source node, each profile with the step that ran."""
-    sides = [kernels_of(profile, origins.steps[step], phase) for profile, step in (before, after)]
-    return attribute(*sides)
 
 
 class _Groups:

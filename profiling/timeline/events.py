@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -117,34 +117,6 @@ class Timeline:
     runs: tuple[Run, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Time of one kind of operator, or of one node.
-
-    Attributes:
-        first_us: in the first run.
-        steady_us: in a later run, on average; None if there was only one run.
-        calls: operators in one run.
-        part: of the time of all operators in the steady runs, else in the first run.
-    """
-
-    key: str
-    first_us: float
-    steady_us: float | None
-    calls: int
-    part: float
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Time of a run in which no kernel ran."""
-
-    start_us: float
-    duration_us: float
-    after: str
-    before: str
-
-
 def parse_profile(text: str) -> Timeline:
     """Read the JSON that the runtime writes.
 
@@ -170,59 +142,6 @@ def parse_profile(text: str) -> Timeline:
         executor = (int(outer["ts"]), int(outer["dur"]))
         found.append(Run(start, end - start, tuple(events[low:high]), *executor))
     return Timeline(_total(session, _LOADING), _total(session, (_CREATING,)), tuple(found))
-
-
-def by_op_type(timeline: Timeline) -> tuple[Share, ...]:
-    """Time by kind of operator, the most first."""
-    return _shares(timeline, lambda event: event.op_type)
-
-
-def by_node(timeline: Timeline) -> tuple[Share, ...]:
-    """Time by node, the most first; a node in a loop body counts every time it runs."""
-    return _shares(timeline, lambda event: event.node)
-
-
-def gaps(run: Run, *, at_least_us: int = 1) -> tuple[Gap, ...]:
-    """Where no kernel ran: before the first, between two, after the last."""
-    found: list[Gap] = []
-    clock, after = run.start_us, ""
-    for event in run.events:
-        if event.start_us - clock >= at_least_us:
-            found.append(Gap(clock, event.start_us - clock, after, event.node))
-        if event.end_us > clock:
-            clock, after = event.end_us, event.node
-    end_us = run.start_us + run.duration_us
-    if end_us - clock >= at_least_us:
-        found.append(Gap(clock, end_us - clock, after, ""))
-    return tuple(found)
-
-
-def _shares(timeline: Timeline, key: Callable[[Event], str]) -> tuple[Share, ...]:
-    if not timeline.runs:
-        return ()
-    first, later = timeline.runs[0], timeline.runs[1:]
-    calls: dict[str, int] = {}
-    first_us: dict[str, float] = {}
-    steady_us: dict[str, float] = {}
-    for event in first.events:
-        calls[key(event)] = calls.get(key(event), 0) + 1
-        first_us[key(event)] = first_us.get(key(event), 0) + event.duration_us
-    for event in (event for run in later for event in run.events):
-        steady_us[key(event)] = steady_us.get(key(event), 0.0) + event.duration_us / len(later)
-    judged: Mapping[str, float] = steady_us if later else first_us
-    whole = sum(judged.values()) or 1.0
-    names = list(dict.fromkeys([*first_us, *steady_us]))
-    shares = [
-        Share(
-            name,
-            first_us.get(name, 0),
-            steady_us.get(name, 0.0) if later else None,
-            calls.get(name, 0),
-            judged.get(name, 0.0) / whole,
-        )
-        for name in names
-    ]
-    return tuple(sorted(shares, key=lambda share: -share.part))
 
 
 def _is_kernel(span: Mapping[str, Any]) -> bool:

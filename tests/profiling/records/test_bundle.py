@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from profiling.records import BundleRefused, Records, origin
-from profiling.records.bundle import bundle_bytes, open_bundle, read_bundle, write_bundle
+from profiling.records.bundle import bundle_bytes, open_bundle, read_bundle
 from profiling.records.tabular import recordings_csv, recordings_json
 from tests.profiling.records.samples import H100, RACE, sample
 
@@ -23,7 +23,7 @@ from tests.profiling.records.samples import H100, RACE, sample
 def test_a_bundle_brings_back_what_was_put_in(tmp_path: Path) -> None:
     put = (RACE, sample(1, machine=H100), sample(2, measurements=(), payload={}))
     path = tmp_path / "ours.passlens"
-    write_bundle(put, path)
+    path.write_bytes(bundle_bytes(put))
     got = open_bundle(path)
     assert tuple(replace(one, bundle="", passlens="") for one in got) == put
     assert {one.bundle for one in got} == {"ours.passlens"}

@@ -8,7 +8,7 @@ import pytest
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
 from profiling.timeline.balance import balance
-from profiling.timeline.events import Event, Run, gaps, parse_profile
+from profiling.timeline.events import Event, Run, parse_profile
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 from tests.profiling.timeline.measured import measured
@@ -70,7 +70,7 @@ def test_a_real_run_adds_up_to_the_microsecond(shared_pool: WorkerPool, config: 
         assert "branch" in {one.node for one in run.events}
         if config.execution_mode == "sequential":
             own = balance(run)
-            assert sum(own.own_us) + sum(gap.duration_us for gap in gaps(run)) == run.duration_us
+            assert sum(own.own_us) + own.gaps_us == run.duration_us
             assert run.executor_us > 0
 
 

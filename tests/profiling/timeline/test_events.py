@@ -8,7 +8,7 @@ import pytest
 from optimizer.errors import RunError
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
-from profiling.timeline.events import Event, by_node, by_op_type, gaps, parse_profile
+from profiling.timeline.events import Event, parse_profile
 from profiling.timeline.memory import memory
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
@@ -56,23 +56,6 @@ def test_phases_and_runs_are_told_apart() -> None:
     assert [[event.node for event in run.events] for run in timeline.runs] == [["a", "b", "c"]] * 2
 
 
-def test_time_by_operator_separates_the_first_run_from_the_steady_ones() -> None:
-    conv, relu = by_op_type(parse_profile(two_runs()))
-    assert (conv.key, conv.first_us, conv.steady_us, conv.calls) == ("Conv", 15, 8, 2)
-    assert (relu.key, relu.first_us, relu.steady_us, relu.calls) == ("Relu", 20, 2, 1)
-    assert conv.part == pytest.approx(0.8)
-    assert [share.key for share in by_node(parse_profile(two_runs()))] == ["a", "b", "c"]
-
-
-def test_gaps_are_the_time_without_a_kernel() -> None:
-    first = parse_profile(two_runs()).runs[0]
-    assert [(gap.after, gap.before, gap.duration_us) for gap in gaps(first)] == [
-        ("", "a", 5), ("b", "c", 5), ("c", "", 5),
-    ]  # fmt: skip
-    kernels = sum(event.duration_us for event in first.events)
-    assert kernels + sum(gap.duration_us for gap in gaps(first)) == first.duration_us
-
-
 def test_without_the_allocator_memory_comes_from_output_sizes_and_last_readers() -> None:
     run = parse_profile(two_runs()).runs[0]
     curve = memory(run, consumers={"a": ["b"], "b": ["c"]})
@@ -116,7 +99,6 @@ def test_a_real_profile_has_every_node_of_every_run_and_real_memory(
         assert all(event.provider == "CPUExecutionProvider" for event in run.events)
     assert found.memory[0].source == "runtime"
     assert found.memory[0].peak_bytes >= 2 * 64 * 64 * 4
-    assert {share.key for share in by_op_type(found.timeline)} == {"Exp", "Neg", "MatMul"}
 
 
 def test_memory_from_output_sizes_is_near_the_allocator_on_a_real_run(

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from profiling.config.question import STARTS
 from profiling.records import Measurement, Records
-from profiling.records.bundle import bundle_bytes, write_bundle
+from profiling.records.bundle import bundle_bytes
 from studio import services
 from studio.history.compare import cautions, comparison_table, finding
 from studio.history.figure import median_dots, variants_of
@@ -249,8 +249,10 @@ def along(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Three bundles in place of those that come with Passlens; one is none."""
     monkeypatch.setattr(shipped, "PACKED", folder)
     monkeypatch.setattr(shipped, "COMMITTED", folder / "none")
-    write_bundle([sample(1, machine=H100), sample(2, machine=H100)], folder / "two.passlens")
-    write_bundle([sample(3, machine=H100, kind="benchmark")], folder / "one.passlens")
+    (folder / "two.passlens").write_bytes(
+        bundle_bytes([sample(1, machine=H100), sample(2, machine=H100)])
+    )
+    (folder / "one.passlens").write_bytes(bundle_bytes([sample(3, machine=H100, kind="benchmark")]))
     (folder / "wrong.passlens").write_text("no zip")
 
 
@@ -356,7 +358,7 @@ def test_select_compare_export_and_import_in_a_browser(  # its `page` is a brows
     assert bundle.read_bytes() == bundle_bytes(
         records.load(entry.id) for entry in records.find() if entry.model == "of the browser"
     )
-    write_bundle([sample(3, model="of the bundle", kind="benchmark")], bundle)
+    bundle.write_bytes(bundle_bytes([sample(3, model="of the bundle", kind="benchmark")]))
     page.locator("input[type=file]").first.set_input_files(bundle)
     expect(page.get_by_role("heading", name="Race 3")).to_be_visible(timeout=PATIENCE_MS)
     expect(page).to_have_url(re.compile(r"record=\d+"), timeout=PATIENCE_MS)

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from profiling.records import Recording
-from profiling.records.bundle import write_bundle
+from profiling.records.bundle import bundle_bytes
 from studio.artifacts.opened import OpenedModel
 from studio.history.openers import OPENERS
 from studio.recordings import shipped
@@ -30,7 +30,9 @@ def bundles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(shipped, "PACKED", tmp_path)
     monkeypatch.setattr(shipped, "COMMITTED", tmp_path / "none")
     other = sample(1, model="bert", model_hash="cd" * 32, payload={"title": "Race 1"})
-    write_bundle([other, sample(2, payload={"title": "Race 2"})], tmp_path / "along.passlens")
+    (tmp_path / "along.passlens").write_bytes(
+        bundle_bytes([other, sample(2, payload={"title": "Race 2"})])
+    )
 
 
 @pytest.mark.usefixtures("bundles")
