@@ -30,7 +30,7 @@ from benchmarks.hourglass import hourglass
 from benchmarks.machine import describe
 from benchmarks.models import complete_with, folded, opened, sizes_of
 from benchmarks.report import mib, parser, publish, rows_of, section
-from optimizer.memory.order import ORDERS, Method, Order, apply_order, reorder
+from optimizer.memory.order import ORDERS, Order, apply_order, reorder
 from optimizer.memory.registry import Budget
 from optimizer.memory.rematerialization import Rematerialized, rematerialize, with_copies
 from optimizer.model.graph import Model
@@ -58,8 +58,8 @@ class Row:
     """
 
     name: str
-    orders: Mapping[Method, Order]
-    milliseconds: Mapping[Method, float]
+    orders: Mapping[str, Order]
+    milliseconds: Mapping[str, float]
     default: ArenaMeasurement
     file: ArenaMeasurement
     exact: ArenaMeasurement
@@ -80,8 +80,8 @@ def row(name: str, model: Model) -> Row:
     """
     sizes = sizes_of(model)
     model, bound = complete_with(model, sizes)
-    orders: dict[Method, Order] = {}
-    milliseconds: dict[Method, float] = {}
+    orders: dict[str, Order] = {}
+    milliseconds: dict[str, float] = {}
     for method in ORDERS:
         started = time.perf_counter()
         orders[method] = reorder(model.ir.graph, method, sizes=sizes, budget=Budget(SECONDS))

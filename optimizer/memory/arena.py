@@ -95,6 +95,7 @@ class Arena:
         bodies: arenas of the bodies of its nodes.
         alignment: of what is planned, in bytes.
         operator: of the owner: If, Loop, Scan; empty for the main graph.
+        owner_name: what the owner is called; display text.
     """
 
     graph: str
@@ -105,10 +106,16 @@ class Arena:
     bodies: tuple[Arena, ...]
     alignment: int
     operator: str = ""
+    owner_name: str = ""
 
     def of(self, region: Region) -> tuple[Lifetime, ...]:
         """The lifetimes of a region."""
         return tuple(known for known in self.lifetimes if known.region == region)
+
+    @property
+    def unplanned(self) -> str:
+        """Why its activations cannot be planned: some have no known size; empty where all do."""
+        return self._unknown(("activations",))
 
     def buffers(self, *regions: Region) -> tuple[Buffer, ...]:
         """What a planner plans: activations, or the regions named; in the order of `lifetimes`.
@@ -117,13 +124,18 @@ class Arena:
             PlanError: some sizes are unknown; a plan without them would be too small.
         """
         chosen = regions or ("activations",)
-        missing = [one for one in self.unknown if one.region in chosen]
-        if missing:
-            shown = "; ".join(f"{quoted(one.name)}: {one.reason}" for one in missing[:_SHOWN])
-            values = counted(len(missing), "value has", "values have")
-            raise PlanError(f"{values} no known size ({shown}). Give the free dimensions a size.")
+        if missing := self._unknown(chosen):
+            raise PlanError(f"{missing}. Give the free dimensions a size.")
         return tuple(
             Buffer(one.value, aligned(one.size_bytes, self.alignment), one.start, one.end)
             for one in self.lifetimes
             if one.region in chosen
         )
+
+    def _unknown(self, regions: tuple[Region, ...]) -> str:
+        missing = [one for one in self.unknown if one.region in regions]
+        if not missing:
+            return ""
+        shown = "; ".join(f"{quoted(one.name)}: {one.reason}" for one in missing[:_SHOWN])
+        values = counted(len(missing), "value has", "values have")
+        return f"{values} no known size ({shown})"

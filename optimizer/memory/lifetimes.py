@@ -84,6 +84,7 @@ def _arena(
         graph=graph_id(program.graph),
         owner="" if owner is None else node_id(owner),
         operator="" if owner is None else owner.op_type,
+        owner_name="" if owner is None else owner.name or "",
         nodes=tuple(program.operations[index].id for index in order),
         lifetimes=(*constants, *lived),
         unknown=(*unknown_constants, *_unknown(pieces, measure)),

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from optimizer.errors import StudioError, plain, quoted
-from optimizer.memory.arena import LifetimeOptions
+from optimizer.errors import PlanError, StudioError, plain, quoted
+from optimizer.memory.arena import Arena, Lifetime, LifetimeOptions
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.intervals import write_offsets
-from optimizer.memory.order import ORDERS
-from optimizer.memory.plan import Plan
-from optimizer.memory.registry import Budget, find_planner, make_plan, planners
+from optimizer.memory.intervals import read_intervals, write_offsets
+from optimizer.memory.order import ORDERS, ordered_arena
+from optimizer.memory.planned import plan_arena
+from optimizer.memory.registry import Budget, find_planner, planners
+from optimizer.model.binding import free_dimensions
+from optimizer.model.loader import load_path
+from optimizer.source import complete
+from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say
-from studio.commands.plan_report import report_json, report_text
-from studio.commands.plan_subject import Planned, activations, intervals
+from studio.commands.plan_report import SCHEMA, report_json, report_lines
 
 _SIZE = re.compile(r"([0-9]{1,15})(B|KiB|MiB|GiB)?")
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -55,16 +59,26 @@ def run(arguments: argparse.Namespace) -> int:
     """
     capacity_bytes = None if arguments.capacity is None else size_of(arguments.capacity)
     _check(arguments)
+    subject = Path(arguments.subject)
     is_csv = arguments.subject.lower().endswith(".csv")
-    planned = _of_intervals(arguments, capacity_bytes) if is_csv else _of_model(arguments)
+    if not is_csv:
+        subject = model_path(arguments.subject)
+    arena, note = _of_intervals(arguments, subject) if is_csv else _of_model(arguments, subject)
+    planned = plan_arena(
+        arena,
+        [arguments.planner] if arguments.planner != "all" else [known.id for known in planners()],
+        partial(Budget, arguments.seconds, goal_bytes=capacity_bytes if is_csv else None),
+        note=note,
+    )
     need_bytes = 0 if capacity_bytes is None else planned.need_bytes
-    if arguments.output is not None:
-        write_offsets(arguments.output, planned.buffers, planned.smallest.offsets)
+    if arguments.output is not None and planned.best is not None:
+        write_offsets(arguments.output, _named(arena), planned.best.offsets)
     if arguments.json:
         settings = _settings(arguments, is_csv=is_csv)
-        print_json(report_json(planned, capacity_bytes=capacity_bytes, settings=settings))
+        report = report_json(planned, subject.name, capacity_bytes=capacity_bytes)
+        print_json({"schema": SCHEMA, **settings, **report})
     else:
-        print("\n".join(plain(line) for line in report_text(planned).split("\n")))
+        print("\n".join(map(plain, report_lines(planned, subject.name))))
     if capacity_bytes is not None and need_bytes > capacity_bytes:
         say(
             f"passlens: the smallest plan found needs {need_bytes:,} bytes, {capacity_bytes:,} is"
@@ -95,43 +109,49 @@ def _check(arguments: argparse.Namespace) -> None:
         raise StudioError(f"--seconds must be above 0, and {_LONGEST_SEARCH:g} at most.")
 
 
-def _of_intervals(arguments: argparse.Namespace, capacity_bytes: int | None) -> Planned:
+def _of_intervals(arguments: argparse.Namespace, path: Path) -> tuple[Arena, str]:
     if arguments.bind or arguments.no_views or arguments.no_in_place or arguments.order != "file":
         raise StudioError("--bind, --order, --no-views and --no-in-place are for models.")
+    lifetimes = tuple(
+        Lifetime(
+            one.name, one.name, (one.name,), "", (), "activations",
+            one.size_bytes, one.start, one.end,
+        )
+        for one in read_intervals(path)
+    )  # fmt: skip
+    return Arena("", "", (), lifetimes, (), (), arguments.alignment or 1), ""
 
-    def make_plans(buffers: Sequence[Buffer]) -> tuple[Plan, ...]:
-        return _make_plans(arguments, buffers, goal_bytes=capacity_bytes)
 
-    return intervals(Path(arguments.subject), arguments.alignment or 1, make_plans)
-
-
-def _of_model(arguments: argparse.Namespace) -> Planned:
-    return activations(
-        model_path(arguments.subject),
-        _options(arguments),
-        lambda buffers: _make_plans(arguments, buffers),
-        bind=bindings(arguments.bind),
-        order=arguments.order,
+def _of_model(arguments: argparse.Namespace, path: Path) -> tuple[Arena, str]:
+    bind = bindings(arguments.bind)
+    model = complete(load_path(path), isolate=default_pool(), bind=bind)
+    arena, note = ordered_arena(
+        model.ir.graph,
+        arguments.order,
+        options=_options(arguments),
         budget=Budget(arguments.seconds),
     )
+    if arena.unplanned:
+        free = " ".join(f"--bind {name}=SIZE" for name in free_dimensions(model.ir))
+        rest = f"; settle {free}" if free else ", so that nothing can be planned"
+        raise PlanError(f"{arena.unplanned}{rest}.")
+    return arena, note
+
+
+def _named(arena: Arena) -> tuple[Buffer, ...]:
+    """The buffers under the names of their values, where those are distinct."""
+    names = [known.name for known in arena.of("activations")]
+    buffers = arena.buffers()
+    if "" in names or len(set(names)) < len(names):
+        return buffers
+    return tuple(replace(one, name=name) for one, name in zip(buffers, names, strict=True))
 
 
 def _options(arguments: argparse.Namespace) -> LifetimeOptions:
-    known = LifetimeOptions(views=not arguments.no_views, in_place=not arguments.no_in_place)
-    if arguments.alignment is None:
-        return known
     return LifetimeOptions(
-        views=known.views, in_place=known.in_place, alignment=arguments.alignment
-    )
-
-
-def _make_plans(
-    arguments: argparse.Namespace, buffers: Sequence[Buffer], *, goal_bytes: int | None = None
-) -> tuple[Plan, ...]:
-    ids = [known.id for known in planners()] if arguments.planner == "all" else [arguments.planner]
-    return tuple(
-        make_plan(planner_id, buffers, Budget(arguments.seconds, goal_bytes=goal_bytes))
-        for planner_id in ids
+        views=not arguments.no_views,
+        in_place=not arguments.no_in_place,
+        alignment=arguments.alignment or 64,
     )
 
 

@@ -6,11 +6,22 @@ from collections.abc import Hashable
 from functools import partial
 from typing import TypeVar
 
+from studio.artifacts.artifact import Artifact
+from studio.artifacts.opened import Subject
 from studio.page.parts import PATIENCE_S, follow, show_failure
-from studio.services import tasks
+from studio.services import store, tasks
 from studio.tasks import Work
 
 Result = TypeVar("Result")
+Request = TypeVar("Request")
+
+
+def computed_artifact(
+    artifact: Artifact[Request, Result], subject: Subject, request: Request, words: str
+) -> Result | None:
+    """What an artifact of a run is for a request; None while there is something else to show."""
+    work = partial(store().get, artifact, subject, request)
+    return computed(artifact.key(subject, request), work, words)
 
 
 def computed(key: Hashable, work: Work[Result], words: str) -> Result | None:

@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.cost.computed import computed
 from studio.memory.film import page as film
 from studio.memory.free_sizes import (
     assumed_sizes,
@@ -19,7 +20,7 @@ from studio.memory.free_sizes import (
 )
 from studio.memory.link import SECTIONS, MemoryChoice
 from studio.memory.map import page as lanes
-from studio.memory.map.job import MapRequest, maps_key, run_maps
+from studio.memory.map.job import MAP, MapRequest, maps_of
 from studio.memory.orders import page as order
 from studio.memory.planners import page as planners
 from studio.memory.recompute import page as recompute
@@ -27,10 +28,9 @@ from studio.memory.request import ArenaRequest
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change, sidebar
 from studio.memory.steps import step_slider
-from studio.memory.waiting import settled
 from studio.page.parts import model_and_run, show_message
 from studio.page.sections import choose_section
-from studio.services import pool
+from studio.services import store
 from studio.workspace import current
 
 Section = Callable[[Setting, Maps], None]
@@ -116,10 +116,8 @@ def _maps(setting: Setting) -> Maps | None:
         MapRequest(replace(request, step=step), choice.planner, float(choice.seconds))
         for step in steps
     )
-    subject = (setting.model, setting.run)
-    found = settled(
-        maps_key(*subject, wanted), partial(run_maps, pool(), subject, wanted), name="Planning"
-    )
+    key = ("memory-maps", *(MAP.key(setting.subject, request) for request in wanted))
+    found = computed(key, partial(maps_of, store(), setting.subject, wanted), "Planning")
     if found is None:
         return None
     *before, after = found

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from optimizer.memory.arena import LifetimeOptions
-from optimizer.memory.order import ORDERS
 
 Sizes = tuple[tuple[str, int], ...]
 """Free dimensions and their sizes, by name."""
-
-ORDER_TITLES: Mapping[str, str] = {str(method): title for method, title in ORDERS.items()}
-"""Every method that orders nodes, by its id."""
 
 
 @dataclass(frozen=True, slots=True)

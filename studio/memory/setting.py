@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import MemoryChoice
 from studio.memory.request import ArenaRequest
@@ -26,6 +26,11 @@ class Setting:
     request: ArenaRequest
     before: Before
     choice: MemoryChoice
+
+    @property
+    def subject(self) -> Subject:
+        """What artifacts are made of."""
+        return self.model, self.run
 
     @property
     def last(self) -> int:

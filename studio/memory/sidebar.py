@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from optimizer.memory.order import ORDERS
 from optimizer.memory.registry import planners
 from studio.memory.link import ALIGNMENTS, LARGEST_SIZE, MOST_SECONDS, MemoryChoice
-from studio.memory.request import ORDER_TITLES
 from studio.page.parts import words
 from studio.workspace import current, remember
 
@@ -31,7 +31,7 @@ def sidebar(choice: MemoryChoice) -> None:
     if choice.section in ("map", "planners", "order"):
         _seconds(choice)
     if choice.section != "order":
-        _select("order", "Order of the nodes", ORDER_TITLES, choice.order)
+        _select("order", "Order of the nodes", ORDERS, choice.order)
     st.subheader("May share memory", anchor=False)
     _toggle("Views", choice.views, lambda on: _share(views=on), "Reshape and its kind.")
     _toggle(

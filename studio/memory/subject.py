@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import cast
 
 import onnx_ir as ir
 
 from optimizer.cost.sizes import Sizes
-from optimizer.errors import StudioError, quoted
+from optimizer.errors import StudioError
 from optimizer.isolation import within_worker
 from optimizer.memory.arena import Arena
-from optimizer.memory.lifetimes import lifetimes
-from optimizer.memory.order import ORDERS, Method, Order, reorder
+from optimizer.memory.order import ordered_arena
 from optimizer.memory.registry import Budget
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.binding import bind_dimensions
-from optimizer.model.graph import Model, bodies, node_id, value_id, walk_nodes
+from optimizer.model.graph import Model, node_id, walk_nodes
 from optimizer.model.shapes import infer_shapes
 from optimizer.rewrite.graph_at import TraceFiles, graph_at, own_graph_at
 from studio.graphview.categories import category
@@ -71,52 +69,24 @@ def lacks_sizes(graph: ir.Graph, sizes: Mapping[str, int]) -> bool:
     )
 
 
-def planned_arena(files: TraceFiles, request: ArenaRequest) -> tuple[Arena, str]:
-    """The arena that a request describes, and what its order has to say.
-
-    Raises:
-        StudioError: the model or the trace cannot be read, or there is no such order.
-    """
-    return arena_of(open_step(files, request).graph, request)
-
-
 def model_of(model: ir.Model) -> Model:
     """A step's graph as a model."""
     return Model(model, name="", digest="")
 
 
-def find_order(graph: ir.Graph, request: ArenaRequest, *, seconds: float = ORDER_SECONDS) -> Order:
-    """The order that a request names.
-
-    Raises:
-        StudioError: there is no such method, or sizes are unknown.
-    """
-    if request.order not in ORDERS:
-        names = ", ".join(ORDERS)
-        raise StudioError(f"There is no order {quoted(request.order)}; there are {names}.")
-    return reorder(
-        graph,
-        cast("Method", request.order),
-        options=request.options,
-        sizes=dict(request.sizes),
-        budget=Budget(seconds),
-    )
-
-
 def arena_of(graph: ir.Graph, request: ArenaRequest) -> tuple[Arena, str]:
     """The arena that a request describes, and what its order has to say.
-
-    Where sizes are unknown the nodes keep their order: no other can be found.
 
     Raises:
         StudioError: there is no such order.
     """
-    sizes = dict(request.sizes)
-    arena = lifetimes(graph, request.options, sizes=sizes)
-    if request.order == "file" or arena.unknown:
-        return arena, ""
-    order = find_order(graph, request)
-    return lifetimes(graph, request.options, order=order.nodes, sizes=sizes), order.note
+    return ordered_arena(
+        graph,
+        request.order,
+        options=request.options,
+        sizes=dict(request.sizes),
+        budget=Budget(ORDER_SECONDS),
+    )
 
 
 def free_dimensions(graph: ir.Graph, given: Mapping[str, int]) -> dict[str, int]:
@@ -130,22 +100,11 @@ def free_dimensions(graph: ir.Graph, given: Mapping[str, int]) -> dict[str, int]
     return dict(sizes.assumed)
 
 
-def labels(graph: ir.Graph) -> Iterator[tuple[str, NodeLabel]]:
-    """The nodes of a graph by id."""
-    for node in graph:
-        yield node_id(node), label_of(node)
-
-
-def label_of(node: ir.Node) -> NodeLabel:
-    """A node as people know it."""
-    return NodeLabel(cut(node.op_type, 60), cut(node.name or ""), category(node.op_type))
-
-
-def value_names(graph: ir.Graph) -> dict[str, str]:
-    """Display names of all values of a graph that a node makes, by id."""
-    return {value_id(v): cut(v.name or "") for node in graph for v in node.outputs}
-
-
-def body_graphs(graph: ir.Graph) -> dict[str, tuple[ir.Node, ir.Graph]]:
-    """The bodies right below a graph, each with the node that owns it, by their id."""
-    return {cast("str", body.meta["id"]): (node, body) for node in graph for body in bodies(node)}
+def labels(graph: ir.Graph) -> dict[str, NodeLabel]:
+    """The nodes of a graph and its bodies as people know them, by id."""
+    return {
+        node_id(node): NodeLabel(
+            cut(node.op_type, 60), cut(node.name or ""), category(node.op_type)
+        )
+        for node in walk_nodes(graph)
+    }

@@ -1,6 +1,6 @@
 """Orders of nodes that need less memory."""
 
 from optimizer.memory.order.application import apply_order
-from optimizer.memory.order.registry import ORDERS, Method, Order, reorder
+from optimizer.memory.order.registry import ORDERS, Order, ordered_arena, reorder
 
-__all__ = ["ORDERS", "Method", "Order", "apply_order", "reorder"]
+__all__ = ["ORDERS", "Order", "apply_order", "ordered_arena", "reorder"]

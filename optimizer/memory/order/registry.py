@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import onnx_ir as ir
 
-from optimizer.memory.arena import LifetimeOptions
+from optimizer.errors import PlanError, quoted
+from optimizer.memory.arena import Arena, LifetimeOptions
+from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order.exact import exact_order
 from optimizer.memory.order.problem import Problem, bound, in_order, problem_of
 from optimizer.memory.order.schedule import list_schedule
@@ -19,14 +20,13 @@ from optimizer.memory.runtime.order import runtime_order
 from optimizer.memory.sizes import KnownSizes
 from optimizer.numbers import counted
 
-Method = Literal["file", "runtime", "list", "exact"]
-ORDERS: Mapping[Method, str] = {
+ORDERS: Mapping[str, str] = {
     "file": "As in the file",
     "runtime": "ONNX Runtime's default",
     "list": "Smallest growth first",
     "exact": "Exact search",
 }
-"""Every method with its title."""
+"""Every method that orders nodes, with its title."""
 
 _DEFAULT = LifetimeOptions()
 
@@ -45,7 +45,7 @@ class Order:
         note: what the method has to say.
     """
 
-    method: Method
+    method: str
     nodes: tuple[str, ...]
     peak_bytes: int
     bound_bytes: int
@@ -56,7 +56,7 @@ class Order:
 
 def reorder(
     graph: ir.Graph,
-    method: Method,
+    method: str,
     *,
     options: LifetimeOptions = _DEFAULT,
     sizes: Mapping[str, int] | None = None,
@@ -75,8 +75,10 @@ def reorder(
         budget: for the exact search; one second without.
 
     Raises:
-        PlanError: sizes are unknown.
+        PlanError: there is no such method, or sizes are unknown.
     """
+    if method not in ORDERS:
+        raise PlanError(f"There is no order {quoted(method)}; there are {', '.join(ORDERS)}.")
     measure = KnownSizes(graph, sizes)
     pieces = pieces_of(read_program(graph, measure), options)
     check_known(pieces, measure)
@@ -87,6 +89,29 @@ def reorder(
     peak = peak_bytes(pieces, order)
     least, _ = bound(problem)
     return Order(method, _ids(problem, order), peak, least, proven=peak == least)
+
+
+def ordered_arena(
+    graph: ir.Graph,
+    method: str,
+    *,
+    options: LifetimeOptions = _DEFAULT,
+    sizes: Mapping[str, int] | None = None,
+    budget: Budget | None = None,
+) -> tuple[Arena, str]:
+    """The arena of `graph` with its nodes in an order, and what the method has to say.
+
+    Where sizes are unknown the nodes keep their order: no other can be found. Arguments are those
+    of `reorder`.
+
+    Raises:
+        PlanError: there is no such method.
+    """
+    arena = lifetimes(graph, options, sizes=sizes)
+    if method == "file" or arena.unplanned:
+        return arena, ""
+    order = reorder(graph, method, options=options, sizes=sizes, budget=budget)
+    return lifetimes(graph, options, order=order.nodes, sizes=sizes), order.note
 
 
 def _exact(problem: Problem, budget: Budget) -> Order:

@@ -1,7 +1,5 @@
 """The lazy allocator as a film: its events, and where naive and best put the same buffers.
 
-    models/<model key>/<run key>/film-<request key>/<content key>.json.gz
-
 The browser plays it by itself: every event carries what it changes, so that a state is reached
 forwards and backwards without asking the server.
 """
@@ -16,19 +14,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optimizer.errors import StudioError
-from optimizer.isolation import Isolate, Progress
+from optimizer.isolation import Progress
 from optimizer.memory.arena import Arena, Lifetime
 from optimizer.memory.buffer import Buffer, lower_bound
 from optimizer.memory.lazy_allocator import Block, Event, film
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, find_planner, make_plan
 from optimizer.rewrite.graph_at import TraceFiles
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Cancelled, Store
+from studio.artifacts.artifact import Artifact, File
+from studio.artifacts.opened import Subject
+from studio.artifacts.store import Store
 from studio.graphview.text import cut, dims_text
 from studio.memory.arena_map import NodeLabel
-from studio.memory.kept import made_in
 from studio.memory.request import ArenaRequest
 from studio.memory.subject import arena_of, labels, open_step
 
@@ -38,7 +35,8 @@ LANES = ("naive", "lazy-best-fit", "best")
 BEST_SECONDS = 2.0
 """How long the best planner may search; it ends at once where it meets the bound."""
 
-_KEY = re.compile(r"[0-9a-f]{16}")
+FILE = "film.json.gz"
+_NAME = re.compile(r"film-[0-9a-f]{16}")
 
 
 def film_json(
@@ -56,10 +54,10 @@ def film_json(
     """
     planned = arena.buffers()
     # What takes no memory makes no event.
-    kept = [i for i, buffer in enumerate(planned) if buffer.size_bytes and buffer.steps > 0]
-    buffers = [planned[i] for i in kept]
+    visible = [i for i, buffer in enumerate(planned) if buffer.size_bytes and buffer.steps > 0]
+    buffers = [planned[i] for i in visible]
     activations = arena.of("activations")
-    lives = [activations[i] for i in kept]
+    lives = [activations[i] for i in visible]
     place = {node: step for step, node in enumerate(arena.nodes)}
     return {
         "schema": SCHEMA,
@@ -120,9 +118,9 @@ def _lane(plan: Plan) -> dict[str, Any]:
 
 
 def make_film(
-    files: TraceFiles, request: ArenaRequest, target: Path, *, progress: Progress
+    files: TraceFiles, request: ArenaRequest, folder: Path, *, progress: Progress
 ) -> None:
-    """Write the film of a step's graph into `target`; for a worker process.
+    """Write the film of a step's graph; for a worker process.
 
     Raises:
         StudioError: there is no such step, or some sizes are unknown.
@@ -132,56 +130,30 @@ def make_film(
     progress("finding lifetimes", 0.3)
     arena, _ = arena_of(graph, request)
     progress("planning", 0.5)
-    made = film_json(arena, dict(labels(graph)), budget=Budget(BEST_SECONDS))
+    made = film_json(arena, labels(graph), budget=Budget(BEST_SECONDS))
     text = json.dumps(made, allow_nan=False, separators=(",", ":")).encode()
-    key = hashlib.sha256(text).hexdigest()[:16]
-    (target / f"{key}.json.gz").write_bytes(gzip.compress(text, compresslevel=5, mtime=0))
+    (folder / FILE).write_bytes(gzip.compress(text, compresslevel=5, mtime=0))
 
 
-def film_of(
-    isolate: Isolate,
-    model: OpenedModel,
-    run: OpenedRun,
-    request: ArenaRequest,
-    *,
-    progress: Progress | None = None,
-    cancelled: Cancelled | None = None,
-) -> str:
-    """The content key of a film; made on first use.
-
-    Raises:
-        StudioError: there is no such step, or some sizes are unknown.
-    """
-    folder = run.folder / f"film-{request_key(request)}"
-    made_in(
-        isolate, (model, run), make_film, request, folder, lambda draft: draft,
-        progress=progress, cancelled=cancelled,
-    )  # fmt: skip
-    path = next(folder.glob("*.json.gz"), None)
-    if path is None:
-        raise StudioError("The film is no longer on disk; reload the page.")
-    return path.name.partition(".")[0]
+FILM: Artifact[ArenaRequest, Path] = Artifact("film", make_film, File(lambda _: FILE))
+"""The film of a step's graph; unknown sizes are an error."""
 
 
-def film_path(run: OpenedRun, request: ArenaRequest, key: str) -> Path:
-    """Where a film lies."""
-    return run.folder / f"film-{request_key(request)}" / f"{key}.json.gz"
+def content_key(path: Path) -> str:
+    """Of a film's file: the browser may keep what an address with it gave."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def film_url(model: OpenedModel, run: OpenedRun, request: ArenaRequest, key: str) -> str:
-    """Where the browser finds it."""
-    return f"/api/film/{model.key}/{run.key}/{request_key(request)}/{key}.json"
+def film_url(subject: Subject, request: ArenaRequest, path: Path) -> str:
+    """Where the browser finds a film."""
+    model, run = subject
+    return f"/api/film/{model.key}/{run.key}/{FILM.name(request)}/{content_key(path)}.json"
 
 
-def request_key(request: ArenaRequest) -> str:
-    """The name of a request's folder: equal requests, equal names."""
-    return hashlib.sha256(f"{SCHEMA} {request}".encode()).hexdigest()[:16]
-
-
-def film_file(store: Store, model_key: str, run_key: str, request: str, key: str) -> Path | None:
+def film_file(store: Store, model_key: str, run_key: str, name: str, key: str) -> Path | None:
     """The file behind such an address."""
     steps = store.file(model_key, run_key)
-    if steps is None or not (_KEY.fullmatch(request) and _KEY.fullmatch(key)):
+    if steps is None or not _NAME.fullmatch(name):
         return None
-    path = steps.parent / f"film-{request}" / f"{key}.json.gz"
-    return path if path.is_file() else None
+    path = steps.parent / name / FILE
+    return path if path.is_file() and content_key(path) == key else None

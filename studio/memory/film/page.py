@@ -2,56 +2,61 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from studio.memory.film.descriptor import film_descriptor
-from studio.memory.film.job import film_of, film_path, request_key
-from studio.memory.film.table import film_table
+from studio.cost.computed import computed_artifact
+from studio.memory.film.job import FILM, KINDS, content_key, film_url
+from studio.memory.link import MemoryChoice
 from studio.memory.setting import Setting
 from studio.memory.sidebar import change
-from studio.page.parts import PATIENCE_S, follow, show_error
-from studio.services import pool, tasks
-from studio.tasks import Task
+from studio.page.figure import Table, show_twin
 from studio.viewer import passlens_viewer
+from studio.viewing import Descriptor, graph_address, open_groups, steps_address
 from studio.workspace import current
 
 KEY = "film-viewer"
+_FREES = ("free", "merge")
 
 
 def render_section(setting: Setting) -> None:
     """The film of the graph that the setting names."""
-    task = film_task(setting)
-    if not task.wait(PATIENCE_S):
-        follow(task, "Filming the allocator")
-    elif task.error is not None:
-        show_error(task.error, key="film")
-        st.button("Try again", on_click=partial(tasks().drop, film_key(setting)), key="film-again")
-    elif task.result is not None:
-        _show(setting, task.result)
+    found = computed_artifact(FILM, setting.subject, setting.request, "Filming the allocator")
+    if found is not None:
+        _show(setting, found)
 
 
-def film_key(setting: Setting) -> tuple[str, ...]:
-    """Of the task that makes the film."""
-    return ("film", setting.model.key, setting.run.key, request_key(setting.request))
+def film_descriptor(setting: Setting, path: Path) -> Descriptor:
+    """The viewer with one pane, the graph of a step, beside the film of its allocator."""
+    workspace, (model, run) = current(), setting.subject
+    return {
+        "seq": workspace.seq,
+        "mode": "film",
+        "graph": graph_address(model),
+        "steps": steps_address(model, run) if setting.request.step else None,
+        "film": {
+            "key": content_key(path),
+            "url": film_url(setting.subject, setting.request, path),
+        },
+        "step": setting.request.step,
+        "event": workspace.of(MemoryChoice).event,
+        "select": [],
+        "open": open_groups(workspace.view),
+    }
 
 
-def film_task(setting: Setting) -> Task[str]:
-    """Making the film; the same task for everybody who wants it."""
-    work = partial(film_of, pool(), setting.model, setting.run, setting.request)
-    return tasks().start(film_key(setting), work)
-
-
-def _show(setting: Setting, key: str) -> None:
-    model, run, request = setting.model, setting.run, setting.request
-
+def _show(setting: Setting, path: Path) -> None:
     @st.fragment
     def look() -> None:
         passlens_viewer(
-            film_descriptor(current(), model, run, request, key),
+            film_descriptor(setting, path),
             key=KEY,
-            on_event=partial(_take_event, key),
+            on_event=partial(_take_event, content_key(path)),
         )
 
     look()
@@ -60,10 +65,7 @@ def _show(setting: Setting, key: str) -> None:
         " another starts gives its bytes to it. Lazy knows nothing of the future; best knows all"
         " lifetimes. The bound is the most that is alive at once."
     )
-    path = film_path(run, request, key)
-    if path.is_file():
-        with st.expander("Every event as a table"):
-            st.dataframe(film_table(path), hide_index=True, width="stretch")
+    show_twin("Every event as a table", film_table(path))
 
 
 def _take_event(film: str) -> None:
@@ -73,3 +75,30 @@ def _take_event(film: str) -> None:
             change(event=event)
         case _:
             pass
+
+
+def film_table(path: Path) -> Table:
+    """One row an event, in columns.
+
+    Returns:
+        event, node, operator, what, buffer, bytes, and where each planner puts them.
+    """
+    data: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    nodes, buffers, events, lanes = (data[key] for key in ("nodes", "buffers", "events", "lanes"))
+    kinds: list[str] = [KINDS[kind] for kind in events["kind"]]
+    which: list[int] = events["buffer"]
+    steps = [
+        buffers["end"][buffer] - 1 if kind in _FREES else buffers["start"][buffer]
+        for kind, buffer in zip(kinds, which, strict=True)
+    ]
+    return {
+        "event": list(range(1, len(kinds) + 1)),
+        "node": [nodes[step][1] for step in steps],
+        "operator": [nodes[step][2] for step in steps],
+        "what": kinds,
+        "buffer": [buffers["name"][buffer] for buffer in which],
+        "bytes": [buffers["size"][buffer] for buffer in which],
+        **{f"{lane['id']} at": [lane["offsets"][b] for b in which] for lane in lanes},
+        "live bytes": events["used"],
+        "arena bytes": events["peak"],
+    }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from optimizer.memory.facts import worst_case_bytes
+from studio.graphview.text import cut
 from studio.memory.arena_map import ArenaMap
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change
@@ -20,7 +22,7 @@ def choose_graph(setting: Setting, maps: Maps) -> Maps:
         for body in maps.after.all_bodies()
         if body.known and body.activations
     }
-    if not maps.after.bodies:
+    if not maps.after.arena.bodies:
         return maps
     names = {"": "Main graph", **{graph: _name(body) for graph, body in bodies.items()}}
     chosen = setting.choice.graph if setting.choice.graph in bodies else ""
@@ -51,12 +53,15 @@ def _worst_case(drawn: ArenaMap) -> str:
         )
     return (
         f"{bodies} with an arena of their own. Worst case, the largest body of each node on top:"
-        f" {bytes_text(drawn.worst_bytes)}."
+        f" {bytes_text(worst_case_bytes(drawn.arena))}."
     )
 
 
+def body_name(body: ArenaMap) -> str:
+    """The node whose body it is: "If /gate"."""
+    return f"{body.arena.operator} {cut(body.arena.owner_name)}".strip()
+
+
 def _name(body: ArenaMap) -> str:
-    owner = body.owner
-    label = f"{owner.op} {owner.name}".strip() if owner is not None else body.arena.graph
     peak = bytes_text(body.plan.peak_bytes) if body.plan is not None else ""
-    return f"Body of {words(label)} · {peak}"
+    return f"Body of {words(body_name(body))} · {peak}"

@@ -10,29 +10,29 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from optimizer.errors import quoted
+from optimizer.memory.order import ORDERS
 from optimizer.memory.registry import find_planner
 from studio.memory.arena_map import ArenaMap
 from studio.memory.buffers_figure import MOST_DRAWN, dtype_text
 from studio.memory.lanes_figure import Panel, Scale, lanes
-from studio.memory.map.bodies import choose_graph
+from studio.memory.map.bodies import body_name, choose_graph
 from studio.memory.map.contributors import show_contributors
 from studio.memory.map.regions import show_regions
 from studio.memory.measured import page as measured
-from studio.memory.request import ORDER_TITLES
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change
 from studio.memory.steps import go_to_step
-from studio.memory.waiting import beside_the_page
 from studio.memory.walk.figure import walk_strip
 from studio.memory.walk.job import WALK, Walk
 from studio.memory.wording import peaks_text, proof_text
 from studio.numbers import counted, digits
 from studio.page.figure import picture_kind, show_twin
 from studio.page.parts import look_at, show_message, words
-from studio.services import pool, tasks
+from studio.services import store, tasks
 from studio.tasks import Task
 from studio.timeline.page import is_dark
 
+LOOK_AGAIN_S = 1.0
 _ROUND = "memory-round"
 
 
@@ -70,7 +70,7 @@ def render_section(setting: Setting, maps: Maps) -> None:
     with right:
         show_regions(after)
     if walking is not None and not after.arena.owner:
-        beside_the_page(walking, "Counting every step")
+        _say_counting(walking)
         if walk is not None and any(walk.bound_bytes):
             _strip(setting, walk)
         elif walk is None and walking.result is not None:
@@ -95,8 +95,8 @@ def finding(setting: Setting, before: ArenaMap | None, after: ArenaMap) -> str:
     assert after.plan is not None
     step, last = setting.request.step, setting.last
     place = f"Step {step} of {last}" if step else "Source"
-    if after.owner is not None:
-        place = f"{place}, body of {after.owner.op} {after.owner.name}".rstrip()
+    if after.arena.owner:
+        place = f"{place}, body of {body_name(after)}"
     earlier = before.plan.peak_bytes if before is not None and before.plan is not None else None
     return f"{place}: peak {peaks_text(earlier, after.plan.peak_bytes)}, {proof_text(after.plan)}"
 
@@ -116,9 +116,22 @@ def _walking(setting: Setting) -> Task[Walk] | None:
     """Counting how much every step needs; None where there are no steps."""
     if not setting.last:
         return None
-    subject = (setting.model, setting.run)
-    key = WALK.key(*subject, setting.request)
-    return tasks().start(key, partial(WALK.run, pool(), subject, setting.request))
+    work = partial(store().get, WALK, setting.subject, setting.request)
+    return tasks().start(WALK.key(setting.subject, setting.request), work)
+
+
+def _say_counting(task: Task[Walk]) -> None:
+    """A line about the steps that are being counted; when they are, the page is drawn again."""
+    if task.done:
+        return
+
+    @st.fragment(run_every=LOOK_AGAIN_S)
+    def look() -> None:
+        if task.done:
+            st.rerun()
+        st.caption(f"Counting every step: {words(task.text)}, {100 * task.fraction:.0f} %")
+
+    look()
 
 
 def _draw(figure: go.Figure) -> Any:
@@ -183,7 +196,7 @@ def _how(setting: Setting, after: ArenaMap, most: int) -> str:
     note = f" ({plan.note.rstrip('.')})" if plan.note else ""
     text = (
         f"Counted from shapes, nothing was run: {sharing}, {request.alignment}-byte aligned,"
-        f" order: {ORDER_TITLES.get(setting.order, setting.order).lower()};"
+        f" order: {ORDERS.get(setting.order, setting.order).lower()};"
         f" planner {find_planner(plan.planner).title}{note}, {plan.seconds * 1000:.3g} ms, checked"
         " by an independent sweep. A rectangle leads to its node; the live curve lists what is"
         " alive there."

@@ -6,7 +6,8 @@ from html import escape
 
 import streamlit as st
 
-from studio.memory.arena_map import REGIONS, ArenaMap
+from optimizer.memory.facts import region_bytes
+from studio.memory.arena_map import ArenaMap
 from studio.numbers import bytes_text
 
 _COLORS = {"weights": "#8590a0", "inputs and outputs": "#bd964c", "activations": "#5b68ee"}
@@ -16,15 +17,16 @@ def show_regions(drawn: ArenaMap) -> None:
     """Small bars: weights and inputs stay, of activations only the planned arena is needed."""
     unknown = {one.region for one in drawn.arena.unknown}
     planned = drawn.plan.peak_bytes if drawn.plan is not None else 0
-    sizes = {**drawn.regions, "activations": planned}
+    apart = region_bytes(drawn.arena)
+    sizes = {**apart, "activations": planned}
     most = max(1, *sizes.values())
     rows = "".join(
         f'<span>{escape(region)}</span><i style="--part:{sizes[region] / most:.4f};'
         f'--of:{_COLORS[region]}">'
         f"{'unknown' if region in unknown else bytes_text(sizes[region])}</i>"
-        for region in REGIONS
+        for region in sizes
     )
-    every = drawn.regions["activations"]
+    every = apart["activations"]
     st.html(
         '<div class="facts memory-regions"><h3>Three regions</h3>'
         f'<div class="bars">{rows}</div><small>Weights stay for ever; inputs and outputs are the'

@@ -1,16 +1,22 @@
-"""A step's arena as ONNX Runtime runs it."""
+"""A step's arena as ONNX Runtime runs it, in its own order and in others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from optimizer.isolation import Progress
+from optimizer.memory.order import ORDERS
 from profiling.arena import ArenaMeasurement, measure_arena
+from profiling.config import RunConfig
 from profiling.workers import WorkerPool
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import Subject
 from studio.artifacts.store import Store
+from studio.memory.orders.job import ORDERED
 from studio.memory.request import Sizes
+
+OWN_ORDER = "ONNX Runtime's own order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,34 +26,57 @@ class ArenaRun:
     Attributes:
         step: of the trace.
         sizes: of free dimensions.
+        method: that found another order, which is run, too, as is the file's; empty for none.
+        nodes: the other order, as ids.
     """
 
     step: int
     sizes: Sizes = ()
+    method: str = ""
+    nodes: tuple[str, ...] = ()
 
 
-def measured_key(model: OpenedModel, run: OpenedRun, request: ArenaRun) -> tuple[object, ...]:
+def measured_key(subject: Subject, request: ArenaRun) -> tuple[object, ...]:
     """Equal measurements have equal keys."""
-    return ("memory-measured", model.key, run.key, request)
+    return ("memory-measured", subject[0].key, subject[1].key, request)
 
 
 def run_measured(
     store: Store,
     pool: WorkerPool,
-    subject: tuple[OpenedModel, OpenedRun],
+    subject: Subject,
     request: ArenaRun,
     *,
     progress: Progress,
     cancelled: Callable[[], bool],
-) -> ArenaMeasurement:
-    """Run the step's model three times with the profiler on.
+) -> dict[str, ArenaMeasurement]:
+    """Run the step's model with the profiler on, three times in each order, by its title.
 
     Raises:
-        StudioError: the step cannot be written, or its model does not run.
+        StudioError: a model cannot be written, or does not run.
     """
-    model, run = subject
     progress("writing the model", 0.0)
-    path = store.materialize(model, run, request.step)
-    return measure_arena(
-        path, pool=pool, sizes=dict(request.sizes), progress=progress, cancelled=cancelled
-    )
+    path = store.materialize(*subject, request.step)
+    in_file_order = RunConfig(execution_order="priority")
+    runs = {OWN_ORDER: (path, RunConfig())}
+    if request.method:
+        runs[ORDERS["file"]] = (path, in_file_order)
+    if request.method not in ("", "file"):  # the file's own needs no third run where it is the best
+        ordered = store.get(ORDERED, subject, (request.step, request.nodes))
+        runs[ORDERS[request.method]] = (ordered, in_file_order)
+    return {
+        name: measure_arena(
+            file,
+            config,
+            pool=pool,
+            sizes=dict(request.sizes),
+            progress=partial(_part, progress, number, len(runs)),
+            cancelled=cancelled,
+        )
+        for number, (name, (file, config)) in enumerate(runs.items())
+    }
+
+
+def _part(progress: Progress, number: int, count: int, text: str, fraction: float) -> None:
+    of = f" ({number + 1} of {count})" if count > 1 else ""
+    progress(f"{text}{of}", (number + fraction) / count)

@@ -10,7 +10,7 @@ import streamlit as st
 from profiling.arena import ArenaMeasurement
 from studio.memory.arena_map import ArenaMap
 from studio.memory.lanes_figure import Curve, Line
-from studio.memory.measured.job import ArenaRun, measured_key, run_measured
+from studio.memory.measured.job import OWN_ORDER, ArenaRun, measured_key, run_measured
 from studio.memory.setting import Setting
 from studio.numbers import bytes_text, digits, times_text
 from studio.page.figure import show_twin
@@ -27,7 +27,7 @@ _MOST_HELD = 2.0
 def result(setting: Setting) -> ArenaMeasurement | None:
     """What was measured of this step, if it was."""
     task = tasks().get(_key(setting))
-    return task.result if task is not None else None
+    return task.result[OWN_ORDER] if task is not None and task.result is not None else None
 
 
 def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[Line]:
@@ -61,13 +61,11 @@ def offer(setting: Setting, drawn: ArenaMap) -> None:
         return
     launch(
         _key(setting),
-        partial(
-            run_measured, store(), pool(), (setting.model, setting.run), _request(setting)
-        ),
+        partial(run_measured, store(), pool(), setting.subject, _request(setting)),
         explain=_explain,
-        show=lambda found: _show(found, drawn),
+        show=lambda found: _show(found[OWN_ORDER], drawn),
         name="Measure",
-    )  # fmt: skip
+    )
     if st.button(
         "The Run page draws the arena of any variant over time",
         type="tertiary",
@@ -83,7 +81,7 @@ def _request(setting: Setting) -> ArenaRun:
 
 
 def _key(setting: Setting) -> tuple[object, ...]:
-    return measured_key(setting.model, setting.run, _request(setting))
+    return measured_key(setting.subject, _request(setting))
 
 
 def _explain() -> None:

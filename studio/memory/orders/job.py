@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+import onnx_ir as ir
+
+from optimizer.codec import Format
 from optimizer.errors import StudioError
-from optimizer.isolation import Isolate, Progress
+from optimizer.isolation import Progress
 from optimizer.memory.facts import floor_bytes, live_bytes
 from optimizer.memory.lifetimes import lifetimes
-from optimizer.memory.order import apply_order
+from optimizer.memory.order import ORDERS, apply_order, reorder
+from optimizer.memory.registry import Budget
 from optimizer.model.writer import write
 from optimizer.rewrite.graph_at import TraceFiles
-from studio.memory.kept import Kept, Subject, folder_of, make, write_json
-from studio.memory.request import ORDER_TITLES, ArenaRequest
-from studio.memory.subject import find_order, model_of, open_step
-
-
-@dataclass(frozen=True, slots=True)
-class OrdersRequest:
-    """A graph, and the seconds that the exact search may take."""
-
-    arena: ArenaRequest
-    seconds: float
+from studio.artifacts.artifact import Artifact, File, Value
+from studio.memory.request import ArenaRequest
+from studio.memory.subject import model_of, open_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,7 @@ class FoundOrder:
     @property
     def title(self) -> str:
         """For people."""
-        return ORDER_TITLES.get(self.method, self.method)
+        return ORDERS.get(self.method, self.method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,69 +85,62 @@ class Orders:
 
 
 def find_orders(
-    files: TraceFiles, request: OrdersRequest, file: Path, *, progress: Progress
-) -> None:
-    """Write the orders of a request.
+    files: TraceFiles, request: tuple[ArenaRequest, float], *, progress: Progress
+) -> Orders:
+    """The orders of a graph, and the seconds that the exact search may take.
 
     Raises:
         StudioError: the trace cannot be read, or sizes are unknown.
     """
     progress("reading", 0.0)
-    graph = open_step(files, request.arena).graph
-    plain = lifetimes(graph, request.arena.options, sizes=dict(request.arena.sizes))
+    wanted, seconds = request
+    graph = open_step(files, wanted).graph
+    plain = lifetimes(graph, wanted.options, sizes=dict(wanted.sizes))
     plain.buffers()  # says what is unknown
     found: list[FoundOrder] = []
-    for number, method in enumerate(ORDER_TITLES):
-        progress(ORDER_TITLES[method], 0.1 + 0.9 * number / len(ORDER_TITLES))
-        found.append(_find(graph, replace(request.arena, order=method), request.seconds))
-    data = {"floor_bytes": floor_bytes(plain), "found": [asdict(order) for order in found]}
-    write_json(file, data)
+    for number, method in enumerate(ORDERS):
+        progress(ORDERS[method], 0.1 + 0.9 * number / len(ORDERS))
+        found.append(_find(graph, replace(wanted, order=method), seconds))
+    return Orders(tuple(found), floor_bytes(plain))
 
 
-def _find(graph: Any, request: ArenaRequest, seconds: float) -> FoundOrder:
+def _find(graph: ir.Graph, request: ArenaRequest, seconds: float) -> FoundOrder:
     started = time.perf_counter()
+    options, sizes = request.options, dict(request.sizes)
     try:
-        order = find_order(graph, request, seconds=seconds)
+        order = reorder(graph, request.order, options=options, sizes=sizes, budget=Budget(seconds))
     except StudioError as error:
         return FoundOrder(request.order, (), (), 0, False, 0, error.message, 0.0)
     spent = time.perf_counter() - started
-    arena = lifetimes(graph, request.options, order=order.nodes, sizes=dict(request.sizes))
-    live = live_bytes(arena)
+    live = live_bytes(lifetimes(graph, options, order=order.nodes, sizes=sizes))
     return FoundOrder(
         request.order, order.nodes, live, max(live, default=0), order.proven, order.states,
         order.note, spent,
     )  # fmt: skip
 
 
-def _orders(data: dict[str, Any]) -> Orders:
-    return Orders(tuple(map(_order, data["found"])), data["floor_bytes"])
-
-
-def _order(data: dict[str, Any]) -> FoundOrder:
-    data = {**data, "nodes": tuple(data["nodes"]), "live_bytes": tuple(data["live_bytes"])}
-    return FoundOrder(**data)
-
-
-ALL_ORDERS: Kept[OrdersRequest, Orders] = Kept("orders", find_orders, _orders)
+ALL_ORDERS: Artifact[tuple[ArenaRequest, float], Orders] = Artifact(
+    "memory-orders", find_orders, Value(Format(Orders, "passlens.orders/1", "orders of the nodes"))
+)
 """Every method's order; unknown sizes are an error."""
 
+Ordered = tuple[int, tuple[str, ...]]
+"""A step, and the ids of its nodes in the order to run them."""
 
-def write_ordered(files: TraceFiles, request: tuple[int, tuple[str, ...]], file: Path) -> None:
+
+def write_ordered(files: TraceFiles, request: Ordered, folder: Path, *, progress: Progress) -> None:
     """Write the model of a step with its nodes in an order.
 
     Raises:
         StudioError: the trace cannot be read, or it is no order of the nodes.
     """
+    progress("writing the model", 0.5)
     step, nodes = request
     model = model_of(open_step(files, ArenaRequest(step)))
-    write(apply_order(model, nodes).ir, file)
+    write(apply_order(model, nodes).ir, folder / "ordered.onnx")
 
 
-def ordered_file(isolate: Isolate, subject: Subject, step: int, nodes: tuple[str, ...]) -> Path:
-    """The ONNX file of a step with its nodes in an order; made on first use.
-
-    Raises:
-        StudioError: it is no order of the nodes, or the worker died.
-    """
-    file = folder_of(subject[1], "ordered", step, nodes) / "ordered.onnx"
-    return make(isolate, subject, write_ordered, (step, nodes), file=file)
+ORDERED: Artifact[Ordered, Path] = Artifact(
+    "ordered", write_ordered, File(lambda _: "ordered.onnx")
+)
+"""The ONNX file of a step with its nodes in an order."""

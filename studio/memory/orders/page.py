@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 
 from profiling.arena import ArenaMeasurement
+from studio.cost.computed import computed_artifact
+from studio.memory.measured.job import ArenaRun, measured_key, run_measured
 from studio.memory.orders.figure import measured_orders, order_curves
-from studio.memory.orders.job import ALL_ORDERS, FoundOrder, Orders, OrdersRequest, ordered_file
-from studio.memory.orders.measured import OrdersRun, orders_run_key, run_measured_orders
+from studio.memory.orders.job import ALL_ORDERS, ORDERED, FoundOrder, Orders
 from studio.memory.setting import Maps, Setting
-from studio.memory.waiting import settled
 from studio.numbers import bytes_text, digits
 from studio.page.figure import show_figure, show_twin
 from studio.page.launch import launch
@@ -23,13 +23,8 @@ from studio.services import pool, store
 def render_section(setting: Setting, maps: Maps) -> None:
     """The section."""
     del maps  # known to be planable; orders are found in a job of their own
-    request = OrdersRequest(setting.plain, float(setting.choice.seconds))
-    subject = (setting.model, setting.run)
-    found = settled(
-        ALL_ORDERS.key(*subject, request),
-        partial(ALL_ORDERS.run, pool(), subject, request),
-        name="Ordering",
-    )
+    request = (setting.plain, float(setting.choice.seconds))
+    found = computed_artifact(ALL_ORDERS, setting.subject, request, "Ordering")
     if found is not None and found.worked:
         _show(setting, found)
     elif found is not None:
@@ -87,8 +82,7 @@ def _table(found: Orders) -> dict[str, list[Any]]:
 
 
 def _file(setting: Setting, nodes: tuple[str, ...]) -> bytes:
-    subject = (setting.model, setting.run)
-    return ordered_file(pool(), subject, setting.request.step, nodes).read_bytes()
+    return store().get(ORDERED, setting.subject, (setting.request.step, nodes)).read_bytes()
 
 
 def _measure(setting: Setting, found: Orders) -> None:
@@ -97,11 +91,10 @@ def _measure(setting: Setting, found: Orders) -> None:
         show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
         return
     best = found.best
-    request = OrdersRun(setting.request.step, setting.request.sizes, best.method, best.nodes)
-    subject = (setting.model, setting.run)
+    request = ArenaRun(setting.request.step, setting.request.sizes, best.method, best.nodes)
     launch(
-        orders_run_key(*subject, request),
-        partial(run_measured_orders, store(), pool(), subject, request),
+        measured_key(setting.subject, request),
+        partial(run_measured, store(), pool(), setting.subject, request),
         explain=partial(_explain, best),
         show=_show_measured,
         name="Measure",

@@ -2,75 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from optimizer.isolation import Isolate, Progress
+from optimizer.codec import Format
+from optimizer.isolation import Progress
+from optimizer.memory.order import reorder
 from optimizer.memory.registry import Budget
 from optimizer.memory.rematerialization import Rematerialized, rematerialize, with_copies
 from optimizer.model.writer import write
 from optimizer.rewrite.graph_at import TraceFiles
-from studio.memory.kept import Kept, Subject, folder_of, make, write_json
+from studio.artifacts.artifact import Artifact, File, Value
 from studio.memory.request import ArenaRequest
-from studio.memory.subject import find_order, model_of, open_step
+from studio.memory.subject import ORDER_SECONDS, model_of, open_step
 
 SECONDS = 10.0
 
-Copies = tuple[tuple[str, str], ...]
-Curve = tuple[Rematerialized, ...]
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Its first point is the graph as it is."""
+
+    points: tuple[Rematerialized, ...]
 
 
-def find_curve(files: TraceFiles, request: ArenaRequest, file: Path, *, progress: Progress) -> None:
-    """Write the curve of a request.
+def find_curve(files: TraceFiles, request: ArenaRequest, *, progress: Progress) -> Curve:
+    """The curve of a request.
 
     Raises:
         StudioError: the trace cannot be read, or sizes are unknown.
     """
     progress("reading", 0.0)
     graph = open_step(files, request).graph
-    order = find_order(graph, request).nodes if request.order != "file" else None
+    options, sizes = request.options, dict(request.sizes)
+    order = None
+    if request.order != "file":
+        budget = Budget(ORDER_SECONDS)
+        order = reorder(graph, request.order, options=options, sizes=sizes, budget=budget).nodes
     progress("looking for what to compute again", 0.3)
-    points = rematerialize(
-        graph,
-        order,
-        options=request.options,
-        sizes=dict(request.sizes),
-        budget=Budget(SECONDS),
-    )
-    write_json(file, {"points": [asdict(point) for point in points]})
+    budget = Budget(SECONDS)
+    return Curve(rematerialize(graph, order, options=options, sizes=sizes, budget=budget))
 
 
-def _curve(data: dict[str, Any]) -> Curve:
-    return tuple(map(_point, data["points"]))
+CURVE: Artifact[ArenaRequest, Curve] = Artifact(
+    "memory-recompute", find_curve, Value(Format(Curve, "passlens.recompute/1", "curve"))
+)
+"""Unknown sizes are an error."""
+
+Copied = tuple[int, tuple[tuple[str, str], ...]]
+"""A step, and what runs again just before what."""
 
 
-def _point(data: dict[str, Any]) -> Rematerialized:
-    copies = tuple((node, before) for node, before in data["copies"])
-    known: dict[str, Any] = {**data, "copies": copies}
-    return Rematerialized(**known)
-
-
-CURVE: Kept[ArenaRequest, Curve] = Kept("recompute", find_curve, _curve)
-"""Its first point is the graph as it is; unknown sizes are an error."""
-
-
-def write_copied(files: TraceFiles, request: tuple[int, Copies], file: Path) -> None:
+def write_copied(files: TraceFiles, request: Copied, folder: Path, *, progress: Progress) -> None:
     """Write the model of a step with copies of some nodes.
 
     Raises:
         StudioError: the trace cannot be read, or a copy cannot be made.
     """
+    progress("writing the model", 0.5)
     step, copies = request
     model = model_of(open_step(files, ArenaRequest(step)))
-    write(with_copies(model, copies).ir, file)
+    write(with_copies(model, copies).ir, folder / "recompute.onnx")
 
 
-def copied_file(isolate: Isolate, subject: Subject, step: int, copies: Copies) -> Path:
-    """The ONNX file of a step with some nodes running again; made on first use.
-
-    Raises:
-        StudioError: a copy cannot be made, or the worker died.
-    """
-    file = folder_of(subject[1], "copied", step, copies) / "recompute.onnx"
-    return make(isolate, subject, write_copied, (step, copies), file=file)
+COPIED: Artifact[Copied, Path] = Artifact(
+    "recomputed", write_copied, File(lambda _: "recompute.onnx")
+)
+"""The ONNX file of a step with some nodes running again."""

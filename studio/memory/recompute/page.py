@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from optimizer.memory.rematerialization import Rematerialized
+from studio.cost.computed import computed_artifact
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import EXTRA
 from studio.memory.recompute.figure import recompute_curve
-from studio.memory.recompute.job import CURVE, copied_file
+from studio.memory.recompute.job import COPIED, CURVE
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change
-from studio.memory.waiting import settled
 from studio.numbers import counted, digits
 from studio.page.figure import show_figure, show_twin
 from studio.page.parts import file_stem, look_at, words
-from studio.services import pool
+from studio.services import store
 
 _KEY = "memory-extra"
 
 
 def render_section(setting: Setting, maps: Maps) -> None:
     """The section."""
-    subject = (setting.model, setting.run)
-    points = settled(
-        CURVE.key(*subject, setting.request),
-        partial(CURVE.run, pool(), subject, setting.request),
-        name="Looking for what to compute again",
+    found = computed_artifact(
+        CURVE, setting.subject, setting.request, "Looking for what to compute again"
     )
-    if points:
-        _show(setting, maps.after, points)
+    if found is not None:
+        _show(setting, maps.after, found.points)
 
 
 def _show(setting: Setting, drawn: ArenaMap, points: tuple[Rematerialized, ...]) -> None:
@@ -109,13 +104,11 @@ def _copies(setting: Setting, drawn: ArenaMap, chosen: Rematerialized) -> None:
         on_select="rerun",
         selection_mode="single-row",
     )
-    subject = (setting.model, setting.run)
+    wanted = (setting.request.step, chosen.copies)
     with st.container(key="memory-copies", horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Model with these copies (.onnx)",
-            data=lambda: copied_file(
-                pool(), subject, setting.request.step, chosen.copies
-            ).read_bytes(),
+            data=lambda: store().get(COPIED, setting.subject, wanted).read_bytes(),
             file_name=f"{file_stem()}-step-{setting.request.step}-recompute.onnx",
             on_click="ignore",
         )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
+from optimizer.codec import Format
 from optimizer.collection import collection_paused
 from optimizer.isolation import Progress
 from optimizer.memory.facts import floor_bytes, live_bytes
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
-from studio.memory.kept import Kept, write_json
+from studio.artifacts.artifact import Artifact, Value
 from studio.memory.request import ArenaRequest
 from studio.memory.subject import arena_of, lacks_sizes, with_sizes
 
@@ -54,8 +52,8 @@ def looked_at(steps: int, nodes: int, *, most: int = MOST_STEPS) -> list[int]:
     return sorted({round(index * steps / (most - 1)) for index in range(most)})
 
 
-def walk_steps(files: TraceFiles, request: ArenaRequest, file: Path, *, progress: Progress) -> None:
-    """Write the walk of a request, whose own step is of no account.
+def walk_steps(files: TraceFiles, request: ArenaRequest, *, progress: Progress) -> Walk:
+    """How much every step needs; the request's own step is of no account.
 
     Raises:
         StudioError: the trace cannot be read.
@@ -72,20 +70,12 @@ def walk_steps(files: TraceFiles, request: ArenaRequest, file: Path, *, progress
             progress(f"step {step} of {cursor.trace.steps}", number / len(steps))
             model = with_sizes(cursor.seek(step), files, replace(request, step=step))
             arena, _ = arena_of(model.graph, request)
-            known = all(one.region != "activations" for one in arena.unknown)
+            known = not arena.unplanned
             bound = max(live_bytes(arena), default=0) if known else None
             floor = floor_bytes(arena) if known else None
             rows.append((step, bound, floor, len(arena.nodes)))
-        write_json(file, _columns(rows))
-
-
-def _columns(rows: Sequence[tuple[int, int | None, int | None, int]]) -> dict[str, Any]:
-    names = ("steps", "bound_bytes", "floor_bytes", "nodes")
-    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
-
-
-def _walk(data: dict[str, Any]) -> Walk:
-    return Walk(**{name: tuple(column) for name, column in data.items()})
+        numbers, bounds, floors, nodes = zip(*rows, strict=True)
+        return Walk(numbers, bounds, floors, nodes)
 
 
 def _any_step(request: ArenaRequest) -> ArenaRequest:
@@ -93,5 +83,10 @@ def _any_step(request: ArenaRequest) -> ArenaRequest:
     return replace(request, step=0, order="file")
 
 
-WALK: Kept[ArenaRequest, Walk] = Kept("walk", walk_steps, _walk, counts=_any_step)
+WALK: Artifact[ArenaRequest, Walk] = Artifact(
+    "memory-walk",
+    walk_steps,
+    Value(Format(Walk, "passlens.memory-walk/1", "walk through a trace")),
+    relevant=_any_step,
+)
 """The walk through a run, the same for every step and order that is asked for."""

@@ -14,7 +14,7 @@ from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.buffer import lower_bound
 from optimizer.memory.facts import floor_bytes
 from optimizer.memory.lifetimes import lifetimes
-from optimizer.memory.order import ORDERS, Method, apply_order, reorder
+from optimizer.memory.order import ORDERS, apply_order, reorder
 from optimizer.memory.order.exact import exact_order
 from optimizer.memory.order.problem import Problem, bound, own_peak, problem_of
 from optimizer.memory.order.search import search, window_of
@@ -94,7 +94,7 @@ def test_searching_all_at_once_is_as_good_and_no_bound_is_above(
 @DRAWN
 @given(networks(most=14), SHARING, st.sampled_from(list(ORDERS)))
 def test_the_peak_of_every_order_is_that_of_its_lifetimes(
-    model: Model, options: LifetimeOptions, method: Method
+    model: Model, options: LifetimeOptions, method: str
 ) -> None:
     graph = model.ir.graph
     found = reorder(graph, method, options=options)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from optimizer.memory.arena import Arena, Lifetime
-from optimizer.memory.facts import floor_bytes, live_bytes, region_bytes, worst_case_bytes
-from optimizer.memory.registry import Budget, make_plan
+from optimizer.memory.planned import plan_arena
+from optimizer.memory.registry import Budget
 from studio.memory.arena_map import ArenaMap, NodeLabel
 
 KIB = 1024
@@ -28,25 +28,11 @@ def mapped(
     lives: tuple[Lifetime, ...] = CHAIN,
     *,
     planner: str = "best",
-    bodies: tuple[ArenaMap, ...] = (),
-    graph: str = "g0",
-    owner: NodeLabel | None = None,
 ) -> ArenaMap:
     """The map of some lifetimes."""
     steps = max((one.end for one in lives), default=0)
     nodes = tuple(f"n{step}" for step in range(steps))
-    arena = Arena(graph, "n0" if owner else "", nodes, lives, (), (), 64)
-    return ArenaMap(
-        arena=arena,
-        labels={node: NodeLabel("Conv", f"/{node}", "conv") for node in nodes},
-        owner=owner,
-        names={},
-        plan=make_plan(planner, arena.buffers(), Budget(0.2)),
-        live_bytes=live_bytes(arena),
-        floor_bytes=floor_bytes(arena),
-        worst_bytes=worst_case_bytes(arena),
-        regions=region_bytes(arena),
-        free={},
-        note="",
-        bodies=bodies,
-    )
+    arena = Arena("g0", "", nodes, lives, (), (), 64)
+    plans = plan_arena(arena, [planner], lambda: Budget(0.2)).plans
+    labels = {node: NodeLabel("Conv", f"/{node}", "conv") for node in nodes}
+    return ArenaMap(arena, plans, labels=labels)

@@ -25,8 +25,8 @@ from studio import server
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.gallery import gallery
-from studio.memory.film.job import KINDS, film_of, film_path, film_url
-from studio.memory.film.table import film_table
+from studio.memory.film.job import FILM, KINDS, content_key, film_url
+from studio.memory.film.page import film_table
 from studio.memory.request import ArenaRequest
 
 REQUEST = ArenaRequest(0, sizes=(("batch", 1),))
@@ -48,9 +48,8 @@ def subject(store: Store) -> tuple[OpenedModel, OpenedRun]:
 
 
 @pytest.fixture(scope="module")
-def path(subject: tuple[OpenedModel, OpenedRun]) -> Path:
-    key = film_of(default_pool(), *subject, REQUEST)
-    return film_path(subject[1], REQUEST, key)
+def path(store: Store, subject: tuple[OpenedModel, OpenedRun]) -> Path:
+    return store.get(FILM, subject, REQUEST)
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +63,14 @@ def buffers_of(film: dict[str, Any]) -> list[Buffer]:
     return [Buffer(str(i), *row) for i, row in enumerate(rows)]
 
 
-def test_a_film_is_made_once_and_named_by_its_content(
-    subject: tuple[OpenedModel, OpenedRun], path: Path
+def test_a_film_is_made_once_and_its_address_names_its_content(
+    store: Store, subject: tuple[OpenedModel, OpenedRun], path: Path
 ) -> None:
     before = path.stat().st_mtime_ns
-    key = film_of(default_pool(), *subject, REQUEST)
-    assert path.name == f"{key}.json.gz"
+    assert store.get(FILM, subject, REQUEST) == path
     assert path.stat().st_mtime_ns == before
-    assert hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest()[:16] == key
+    key = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    assert film_url(subject, REQUEST, path).endswith(f"/{key}.json")
 
 
 def test_every_buffer_comes_once_and_goes_once(film: dict[str, Any]) -> None:
@@ -117,9 +116,9 @@ def test_events_name_nodes_that_the_viewer_draws(
                zip(makers, film["buffers"]["start"], strict=True))  # fmt: skip
 
 
-def test_unknown_sizes_are_refused(subject: tuple[OpenedModel, OpenedRun]) -> None:
+def test_unknown_sizes_are_refused(store: Store, subject: tuple[OpenedModel, OpenedRun]) -> None:
     with pytest.raises(PlanError, match="no known size"):
-        film_of(default_pool(), *subject, replace(REQUEST, sizes=()))
+        store.get(FILM, subject, replace(REQUEST, sizes=()))
 
 
 def test_the_browser_gets_it_under_its_content_and_nothing_else(
@@ -129,9 +128,8 @@ def test_the_browser_gets_it_under_its_content_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server, "store", lambda: store)
-    model, run = subject
-    key = path.name.partition(".")[0]
-    parts = film_url(model, run, REQUEST, key).removesuffix(".json").split("/")[3:]
+    assert content_key(path) in film_url(subject, REQUEST, path)
+    parts = film_url(subject, REQUEST, path).removesuffix(".json").split("/")[3:]
     names = ("model", "run", "request", "key")
     place: dict[str, str] = dict(zip(names, parts, strict=True))
     response = answer(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
@@ -10,16 +11,17 @@ from typing import Any
 import pytest
 
 from optimizer.errors import Cancelled, PlanError, StudioError
+from optimizer.memory.facts import region_bytes
+from optimizer.memory.registry import planners
 from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
+from studio.cli import main
 from studio.gallery import gallery
-from studio.memory.arena_map import from_json, to_json
-from studio.memory.kept import folder_of
-from studio.memory.map.job import MapRequest, run_maps
-from studio.memory.orders.job import ALL_ORDERS, OrdersRequest, ordered_file
-from studio.memory.planners.job import ALL_PLANS, PlannersRequest
+from studio.memory.arena_map import MAP_FORM, ArenaMap
+from studio.memory.map.job import ALL, MAP, MapRequest
+from studio.memory.orders.job import ALL_ORDERS, ORDERED
 from studio.memory.request import ArenaRequest
 from studio.memory.walk.job import WALK
 
@@ -38,25 +40,25 @@ def _quiet(text: str, fraction: float) -> None:
     del text, fraction
 
 
-QUIET: dict[str, Any] = {"progress": _quiet, "cancelled": lambda: False}
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(here, root=tmp_path_factory.mktemp("store"))
 
 
 @pytest.fixture(scope="module")
-def tour(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def tour(store: Store) -> Subject:
     """The tour with its default run."""
-    store = Store(here, root=tmp_path_factory.mktemp("store"))
     model = store.open_file(gallery.open_path("tour"), name="tour")
     return model, store.run(model, Pipeline.of("default"))
 
 
-def test_a_map_has_a_checked_plan_facts_and_names(tour: Subject) -> None:
+def mapped(store: Store, subject: Subject, arena: ArenaRequest, planner: str = "best") -> ArenaMap:
+    return store.get(MAP, subject, MapRequest(arena, planner, 1.0))
+
+
+def test_a_map_has_a_checked_plan_facts_and_names(store: Store, tour: Subject) -> None:
     last = tour[1].result.steps
-    before, after = run_maps(
-        here,
-        tour,
-        [MapRequest(ArenaRequest(step, sizes=SIZES), "best", 1.0) for step in (0, last)],
-        **QUIET,
-    )
+    before, after = (mapped(store, tour, ArenaRequest(step, sizes=SIZES)) for step in (0, last))
     for drawn in (before, after):
         assert drawn.plan is not None
         assert drawn.floor_bytes <= drawn.bound_bytes <= drawn.plan.peak_bytes
@@ -66,26 +68,28 @@ def test_a_map_has_a_checked_plan_facts_and_names(tour: Subject) -> None:
     assert len(after.arena.nodes) < len(before.arena.nodes)
 
 
-def test_a_map_is_made_once_and_found_again(tour: Subject) -> None:
-    wanted = [MapRequest(ArenaRequest(3, sizes=SIZES), "naive", 1.0)]
-    first = run_maps(here, tour, wanted, **QUIET)
+def test_a_map_is_made_once_and_found_again(store: Store, tour: Subject) -> None:
+    wanted = ArenaRequest(3, sizes=SIZES)
+    first = mapped(store, tour, wanted, "naive")
 
     def nobody(*args: object, **options: object) -> Any:
         raise AssertionError(args, options)
 
-    assert run_maps(nobody, tour, wanted, **QUIET) == first
-    assert from_json(to_json(first[0])) == first[0]
+    assert mapped(Store(nobody, root=store.root), tour, wanted, "naive") == first
+    assert MAP_FORM.loads(MAP_FORM.dumps(first)) == first
 
 
-def test_without_sizes_there_is_no_plan_but_a_list_of_what_is_free(tour: Subject) -> None:
-    (drawn,) = run_maps(here, tour, [MapRequest(ArenaRequest(1), "best", 1.0)], **QUIET)
+def test_without_sizes_there_is_no_plan_but_a_list_of_what_is_free(
+    store: Store, tour: Subject
+) -> None:
+    drawn = mapped(store, tour, ArenaRequest(1))
     assert drawn.plan is None
     assert not drawn.known
     assert drawn.live_bytes == ()
     assert drawn.free == {"batch": 1, "seq": 1}
 
 
-def test_every_option_has_a_file_of_its_own(tour: Subject) -> None:
+def test_every_option_has_a_folder_of_its_own() -> None:
     requests = [
         ArenaRequest(1),
         ArenaRequest(2),
@@ -95,44 +99,45 @@ def test_every_option_has_a_file_of_its_own(tour: Subject) -> None:
         ArenaRequest(1, order="list"),
         ArenaRequest(1, sizes=SIZES),
     ]
-    folders = {folder_of(tour[1], "map", request) for request in requests}
+    folders = {MAP.name(MapRequest(request, "best", 1.0)) for request in requests}
     assert len(folders) == len(requests)
 
 
-def test_sharing_less_needs_no_less(tour: Subject) -> None:
-    sharing, alone = (
-        MapRequest(ArenaRequest(0, views=on, in_place=on, sizes=SIZES), "best", 1.0)
+def test_sharing_less_needs_no_less(store: Store, tour: Subject) -> None:
+    shared, separate = (
+        mapped(store, tour, ArenaRequest(0, views=on, in_place=on, sizes=SIZES))
         for on in (True, False)
     )
-    shared, separate = run_maps(here, tour, [sharing, alone], **QUIET)
-    assert shared.regions["activations"] < separate.regions["activations"]
+    apart = [region_bytes(drawn.arena)["activations"] for drawn in (shared, separate)]
+    assert apart[0] < apart[1]
     assert len(shared.activations) < len(separate.activations)
     assert any(len(one.values) > 1 and one.value in shared.names for one in shared.activations)
 
 
-def test_a_planner_or_an_order_that_does_not_exist_is_said(tour: Subject) -> None:
-    nobody = MapRequest(ArenaRequest(0, sizes=SIZES), "nobody", 1.0)
+def test_a_planner_or_an_order_that_does_not_exist_is_said(store: Store, tour: Subject) -> None:
     with pytest.raises(PlanError, match="no planner 'nobody'"):
-        run_maps(here, tour, [nobody], **QUIET)
-    random = MapRequest(ArenaRequest(0, order="random", sizes=SIZES), "best", 1.0)
+        mapped(store, tour, ArenaRequest(0, sizes=SIZES), "nobody")
     with pytest.raises(StudioError, match="no order 'random'"):
-        run_maps(here, tour, [random], **QUIET)
+        mapped(store, tour, ArenaRequest(0, order="random", sizes=SIZES))
 
 
-def test_every_planner_has_its_say(tour: Subject) -> None:
-    found = ALL_PLANS.run(here, tour, PlannersRequest(ArenaRequest(0, sizes=SIZES), 0.5), **QUIET)
+def test_every_planner_has_its_say(store: Store, tour: Subject) -> None:
+    found = mapped(store, tour, ArenaRequest(0, sizes=SIZES), ALL)
+    naive, best = found.of("naive"), found.best
+    assert naive is not None
+    assert best is not None
     assert found.failed == {}
-    assert found.plans[0].planner == "naive"
-    assert found.best.certificate is not None
-    assert found.of("naive").peak_bytes >= found.best.peak_bytes  # pyright: ignore[reportOptionalMemberAccess] - seen above
+    assert [plan.planner for plan in found.own_plans] == [one.id for one in planners()]
+    assert best.certificate is not None
+    assert naive.peak_bytes >= best.peak_bytes
 
 
-def test_a_walk_sees_the_first_and_the_last_step(tour: Subject) -> None:
-    walk = WALK.run(here, tour, ArenaRequest(7, sizes=SIZES), **QUIET)
+def test_a_walk_sees_the_first_and_the_last_step(store: Store, tour: Subject) -> None:
+    walk = store.get(WALK, tour, ArenaRequest(7, sizes=SIZES))
     assert (walk.steps[0], walk.steps[-1]) == (0, tour[1].result.steps)
     assert walk.nodes[-1] < walk.nodes[0]
     assert all(bound is not None for bound in walk.bound_bytes)
-    assert walk == WALK.run(here, tour, ArenaRequest(9, sizes=SIZES), **QUIET)
+    assert walk == store.get(WALK, tour, ArenaRequest(9, sizes=SIZES))
 
 
 def test_a_walk_knows_sizes_that_are_found_only_by_inferring_shapes_anew(
@@ -142,26 +147,40 @@ def test_a_walk_knows_sizes_that_are_found_only_by_inferring_shapes_anew(
     model = store.open_file(gallery.open_path("gpt2"), name="gpt2")
     subject = model, store.run(model, Pipeline.of("none"))
     sizes = (("batch", 1), ("past_seq", 8), ("seq", 8), ("total_seq", 16))
-    walk = WALK.run(here, subject, ArenaRequest(0, sizes=sizes), **QUIET)
+    walk = store.get(WALK, subject, ArenaRequest(0, sizes=sizes))
     assert all(walk.bound_bytes)
 
 
-def test_orders_are_found_and_the_best_one_is_written_as_a_model(tour: Subject) -> None:
-    orders = ALL_ORDERS.run(here, tour, OrdersRequest(ArenaRequest(0, sizes=SIZES), 0.5), **QUIET)
+def test_orders_are_found_and_the_best_one_is_written_as_a_model(
+    store: Store, tour: Subject
+) -> None:
+    orders = store.get(ALL_ORDERS, tour, (ArenaRequest(0, sizes=SIZES), 0.5))
     assert [order.method for order in orders.found] == ["file", "runtime", "list", "exact"]
     assert all(order.peak_bytes >= orders.floor_bytes for order in orders.worked)
-    path = ordered_file(here, tour, 0, orders.best.nodes)
+    path = store.get(ORDERED, tour, (0, orders.best.nodes))
     written = load_path(path).ir.graph
     source = load_path(tour[0].folder / "source.onnx").ir.graph
     assert sorted(n.op_type for n in written) == sorted(n.op_type for n in source)
 
 
-def test_work_that_was_cancelled_leaves_nothing_behind(tour: Subject) -> None:
+def test_work_that_was_cancelled_leaves_nothing_behind(store: Store, tour: Subject) -> None:
     def cancelled(*args: object, **options: object) -> Any:
         raise Cancelled("The person asked to stop.")
 
-    wanted = [MapRequest(ArenaRequest(5, sizes=SIZES), "naive", 1.0)]
+    wanted = ArenaRequest(5, sizes=SIZES)
     with pytest.raises(Cancelled):
-        run_maps(cancelled, tour, wanted, **QUIET)
-    assert not folder_of(tour[1], "map", wanted[0]).exists()
-    assert run_maps(here, tour, wanted, **QUIET)[0].plan is not None
+        mapped(Store(cancelled, root=store.root), tour, wanted, "naive")
+    assert not (tour[1].folder / MAP.name(MapRequest(wanted, "naive", 1.0))).exists()
+    assert mapped(store, tour, wanted, "naive").plan is not None
+
+
+def test_the_page_and_the_command_line_plan_the_same(
+    store: Store, tour: Subject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = mapped(store, tour, ArenaRequest(0, sizes=SIZES), ALL)
+    binds = [word for name, size in SIZES for word in ("--bind", f"{name}={size}")]
+    assert main(["plan", "tour", "--json", *binds]) == 0
+    told = json.loads(capsys.readouterr().out)
+    peaks = {plan["planner"]: plan["peak_bytes"] for plan in told["plans"]}
+    assert peaks == {plan.planner: plan.peak_bytes for plan in drawn.own_plans}
+    assert (told["bound_bytes"], told["floor_bytes"]) == (drawn.bound_bytes, drawn.floor_bytes)
