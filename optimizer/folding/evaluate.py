@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import onnx_ir as ir
 
 from optimizer.numbers import bytes_text
-from optimizer.operators.call import UNKNOWN, Array, Call, Fact, NotFoldable
+from optimizer.operators.call import UNKNOWN, Array, Call, Fact, NotFoldable, Shape, in_numbers
 from optimizer.operators.catalogue import CATALOGUE, standard
+from optimizer.operators.contents import array_content
 
 FOLDED = tuple(name for (domain, name), op in CATALOGUE.items() if op.kernel and not domain)
 """Operators that are folded.
@@ -18,6 +20,9 @@ FOLDED = tuple(name for (domain, name), op in CATALOGUE.items() if op.kernel and
 Left out on purpose: what draws random numbers, control flow, convolutions and resampling (slow, and
 never constant in practice), and DequantizeLinear, whose folding would undo a model's compression.
 """
+
+MOST_PRODUCTS = 1 << 28
+"""Multiplications in one constant matrix product."""
 
 _PLAIN = "biuf"
 """numpy kinds every kernel may compute with: bool, integers, floats."""
@@ -109,14 +114,18 @@ class Evaluator:
     def _compute(self, node: ir.Node, known: dict[ir.Value, Array]) -> tuple[Array, ...]:
         data = {v: self._input(v, known) for v in data_inputs(node) if v is not None}
         operator = standard(node)
-        if operator is None or operator.size is None or operator.kernel is None:
+        if operator is None or operator.types is None or operator.kernel is None:
             raise NotFoldable("nobody said how it is computed")
-        arrays = data.values()
-        if not operator.any_type and any(array.dtype.kind not in _PLAIN for array in arrays):
+        if not operator.any_type and any(array.dtype.kind not in _PLAIN for array in data.values()):
             raise NotFoldable("the element type is left to the runtime")
-        facts = {value: Fact(array=array) for value, array in data.items()}
+        facts = {value: _fact(array) for value, array in data.items()}
         call = Call(node, lambda value: facts.get(value, UNKNOWN), opset=self.opset)
-        self._check_size(node, operator.size(call), arrays)
+        typed = operator.types(call)
+        most = max((array.size for array in data.values()), default=1)
+        self._check_size(node, max(_elements(shape, most) for _, shape in typed), data.values())
+        if operator.product and operator.flops is not None:
+            facts[node.outputs[0]] = Fact(shape=in_numbers(typed[0][1]))
+            _check_work(operator.flops(call))
         return operator.kernel(call)
 
     def _input(self, value: ir.Value, known: dict[ir.Value, Array]) -> Array:
@@ -137,6 +146,26 @@ class Evaluator:
             raise NotFoldable(
                 f"its result needs {bytes_text(needed)} (limit {bytes_text(self.largest_bytes)})"
             )
+
+
+def _fact(array: Array) -> Fact:
+    dtype = ir.DataType.from_numpy(array.dtype)
+    return Fact(dtype, array.shape, array_content(array), array)
+
+
+def _elements(shape: Shape | None, most: int) -> int:
+    """Elements of a result, at most; an axis that nobody knows takes no more than the inputs."""
+    dims = (None,) if shape is None else shape
+    return prod(dim if isinstance(dim, int) else most for dim in dims)
+
+
+def _check_work(flops: int | None) -> None:
+    """A product may do more than its result tells."""
+    if flops is not None and flops > 2 * MOST_PRODUCTS:
+        raise NotFoldable(
+            f"the constant matrix product takes {flops // 2:,} multiplications "
+            f"(limit {MOST_PRODUCTS:,})"
+        )
 
 
 def _check_type(node: ir.Node, value: ir.Value, array: Array) -> None:

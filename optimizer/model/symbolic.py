@@ -9,6 +9,8 @@ every rewrite that keeps the value's meaning, so answers are kept until `forget`
 
 from __future__ import annotations
 
+from math import prod
+
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
@@ -19,6 +21,7 @@ from optimizer.model.refinement import FRESH, Refinement, declared_dim, written_
 from optimizer.operators.broadcasting import agreed_type
 from optimizer.operators.call import (
     INTEGERS,
+    MAX_CONTENT,
     UNKNOWN,
     Call,
     Content,
@@ -27,6 +30,7 @@ from optimizer.operators.call import (
     Fact,
     Shape,
     Typed,
+    in_numbers,
 )
 from optimizer.operators.catalogue import operator_of
 from optimizer.operators.contents import fitted, tensor_content
@@ -166,8 +170,10 @@ class SymbolicValues:
         except _NOT_ALLOWED:
             return [], []
         follow = operator.contents if typed and typed[0][0] in INTEGERS else None
+        if follow is None or _is_large(typed[0][1]):
+            return typed, []
         try:
-            return typed, [] if follow is None else list(follow(call))
+            return typed, list(follow(call))
         except _NOT_ALLOWED:
             return typed, []
 
@@ -288,3 +294,9 @@ def _interface_symbols(graph: ir.Graph) -> frozenset[str]:
 
 def _representable(dim: Dimension) -> bool:
     return not isinstance(dim, int) or 0 <= dim < _LARGEST
+
+
+def _is_large(shape: Shape | None) -> bool:
+    """Whether a tensor surely has more elements than are followed."""
+    sizes = in_numbers(shape)
+    return sizes is not None and prod(sizes) > MAX_CONTENT

@@ -154,6 +154,8 @@ class Call:
 
     def constant(self, index: int) -> np.ndarray | None:
         """The elements of an input that is a small constant of the model, of any type."""
+        if (found := self.fact(index).array) is not None:
+            return found
         value = self.node.inputs[index] if index < len(self.node.inputs) else None
         tensor = constant_of(value)
         if tensor is None or tensor.size > MAX_CONSTANT or tensor.dtype == ir.DataType.STRING:

@@ -6,7 +6,6 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.operators import arithmetic, kernels
-from optimizer.operators import result_sizes as sizes
 from optimizer.operators.arithmetic import combining
 from optimizer.operators.broadcasting import broadcast, like_first
 from optimizer.operators.call import CONTRIB, Call, Typed
@@ -56,16 +55,14 @@ def cast_like(call: Call) -> list[Typed]:
 
 
 _UNARY = Operator(
-    types=like_first, category="elem", size=sizes.first, overwrites="first", unary=True,
+    types=like_first, category="elem", overwrites="first", unary=True,
     layout="agnostic",
 )  # fmt: skip
 _TRANSCENDENTAL = _UNARY.named("", kind=OperatorClass.TRANSCENDENTAL)
 _ACTIVATION = _UNARY.named("", category="act")
 _CURVED = _ACTIVATION.named("", kind=OperatorClass.TRANSCENDENTAL)
 _GELU = _CURVED.named("", domain=CONTRIB)
-_BINARY = Operator(
-    types=binary, category="elem", size=sizes.broadcast, overwrites="any", layout="agnostic"
-)
+_BINARY = Operator(types=binary, category="elem", overwrites="any", layout="agnostic")
 _VARIADIC = _BINARY.named("", types=variadic)
 _COMPARISON = _BINARY.named("", types=comparison)
 

@@ -9,7 +9,6 @@ import onnx_ir as ir
 from optimizer.constants import constant_tensor
 from optimizer.dimension import at_least, floor_divide
 from optimizer.operators import contents, kernels
-from optimizer.operators import result_sizes as sizes
 from optimizer.operators.call import Call, Dim, Typed
 from optimizer.operators.flops import elements as flops
 from optimizer.operators.operands import shape_part
@@ -75,7 +74,7 @@ def _range_length(call: Call) -> Dim:
     return max(math.ceil((numbers[1] - numbers[0]) / numbers[2]), 0)
 
 
-_METADATA = Operator(category="shape", size=sizes.rank, result="metadata", layout="sensitive")
+_METADATA = Operator(category="shape", result="metadata", layout="sensitive")
 _FILL = Operator(category="shape", flops=flops.moving, kind=OperatorClass.COPY)
 
 OPERATORS = (
@@ -87,14 +86,14 @@ OPERATORS = (
     ),
     Operator("Constant", constant, contents.constant, category="shape", result="metadata"),
     _FILL.named(
-        "ConstantOfShape", types=constant_of_shape, contents=contents.constant_of_shape,
-        size=sizes.constant_of_shape, kernel=kernels.constant_of_shape, shape_inputs=(0,),
+        "ConstantOfShape", types=constant_of_shape, shape_inputs=(0,),
+        **contents.moved(kernels.constant_of_shape),
     ),
     _FILL.named(
-        "EyeLike", types=like_with_type, size=sizes.first, kernel=reference, layout="sensitive"
+        "EyeLike", types=like_with_type, kernel=reference, layout="sensitive"
     ),
-    Operator(
-        "Range", range_, contents.range_, category="shape", size=sizes.range_,
-        kernel=kernels.range_, flops=flops.moving, shape_inputs=(0, 1, 2),
+    Operator(category="shape").named(
+        "Range", types=range_, **contents.moved(kernels.range_), flops=flops.moving,
+        shape_inputs=(0, 1, 2),
     ),
 )  # fmt: skip

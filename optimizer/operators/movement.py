@@ -8,7 +8,6 @@ import numpy as np
 
 from optimizer.dimension import Dimension, at_least, exact_divide, floor_divide
 from optimizer.operators import classes, contents, kernels
-from optimizer.operators import result_sizes as sizes
 from optimizer.operators.broadcasting import broadcast, like_first, non_negative, same
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
 from optimizer.operators.flops import elements as flops
@@ -245,34 +244,33 @@ _RESIZE = Operator(types=resize, category="shape", flops=flops.resize, layout="f
 
 OPERATORS = (
     _COPY.named(
-        "Concat", types=concat, contents=contents.concat, size=sizes.total, kernel=kernels.concat
+        "Concat", types=concat, **contents.moved(kernels.concat)
     ),
     _COPY.named(
-        "Split", types=split, contents=contents.split, size=sizes.first, kernel=kernels.split,
+        "Split", types=split, **contents.moved(kernels.split),
         picks=True, shape_inputs=(1,),
     ),
     _COPY.named(
-        "Slice", types=slice_, contents=contents.slice_, size=sizes.first, kernel=kernels.slice_,
+        "Slice", types=slice_, **contents.moved(kernels.slice_),
         picks=True, shape_inputs=(1, 2, 3, 4),
     ),
     _COPY.named(
-        "Expand", types=expand, contents=contents.rearranged, size=sizes.expand,
-        kernel=kernels.expand, shape_inputs=(1,),
-    ),
-    _COPY.named(
-        "Tile", types=tile, contents=contents.tile, size=sizes.tile, kernel=kernels.tile,
+        "Expand", types=expand, contents=contents.rearranged, kernel=kernels.expand,
         shape_inputs=(1,),
     ),
     _COPY.named(
-        "Pad", types=pad, size=sizes.pad, kernel=kernels.pad, any_type=False, shape_inputs=(1,)
+        "Tile", types=tile, **contents.moved(kernels.tile),
+        shape_inputs=(1,),
     ),
     _COPY.named(
-        "Trilu", types=like_first, category="shape", size=sizes.first, kernel=reference,
+        "Pad", types=pad, kernel=kernels.pad, any_type=False, shape_inputs=(1,)
+    ),
+    _COPY.named(
+        "Trilu", types=like_first, category="shape", kernel=reference,
         any_type=False, carries=False, shape_inputs=(1,), layout="sensitive",
     ),
     _COPY.named(
-        "Transpose", types=transpose, contents=contents.transpose, size=sizes.first,
-        kernel=kernels.transpose, kind=classes.transpose,
+        "Transpose", types=transpose, **contents.moved(kernels.transpose), kind=classes.transpose,
     ),
     _BLOCKS.named("DepthToSpace", types=depth_to_space),
     _BLOCKS.named("SpaceToDepth", types=space_to_depth),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
-from optimizer.operators import result_sizes as sizes
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Shape, Typed, axis_in
 from optimizer.operators.flops import elements as flops
@@ -51,8 +50,8 @@ _NORMALIZATION = Operator(
     types=like_first, category="norm", kind=OperatorClass.NORMALIZATION, layout="sensitive"
 )
 _SOFTMAX = Operator(
-    types=like_first, category="act", kind=OperatorClass.SOFTMAX, size=sizes.first,
-    overwrites="first", layout="follows",
+    types=like_first, category="act", kind=OperatorClass.SOFTMAX, overwrites="first",
+    layout="follows",
 )  # fmt: skip
 _CONTRIB = _NORMALIZATION.named("", domain=CONTRIB)
 

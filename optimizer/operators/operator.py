@@ -27,7 +27,6 @@ row that is read before it is written, on the row."""
 
 TypeRule = Callable[[Call], Sequence[Typed]]
 ContentRule = Callable[[Call], Sequence[Content]]
-ResultSize = Callable[[Call], int]
 Kernel = Callable[[Call], tuple[Array, ...]]
 Formula = Callable[[Call], int | None]
 
@@ -71,7 +70,6 @@ class Operator:
         category: see `Category`.
         types: types and shapes of the outputs; None where no rule is known.
         contents: elements of small integer outputs.
-        size: elements of the largest output, known before it is computed from constants.
         kernel: computes the outputs from constants; None for what is not folded.
         any_type: whether the kernel takes element types numpy knows only by extension (bfloat16).
         flops: operations; a multiply-accumulate counts 2. None for one an output element.
@@ -92,7 +90,6 @@ class Operator:
     contents: ContentRule | None = None
     domain: str = ""
     category: Category = "unknown"
-    size: ResultSize | None = None
     kernel: Kernel | None = None
     any_type: bool = False
     flops: Formula | None = None

@@ -6,7 +6,6 @@ import onnx_ir as ir
 
 from optimizer.dimension import Dimension
 from optimizer.operators import classes, kernels
-from optimizer.operators import result_sizes as sizes
 from optimizer.operators.broadcasting import broadcast, broadcast_dim, same
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Dim, Shape, Typed
 from optimizer.operators.flops import products as product_flops
@@ -114,11 +113,11 @@ _GEMM = _PRODUCT.named("", types=gemm, flops=product_flops.gemm, kind=OperatorCl
 _CONTRIB = _PRODUCT.named("", domain=CONTRIB)
 
 OPERATORS = (
-    _PRODUCT.named("MatMul", size=sizes.matmul, kernel=kernels.matmul),
+    _PRODUCT.named("MatMul", kernel=kernels.matmul),
     _PRODUCT.named("MatMulInteger", types=matmul_integer),
     _PRODUCT.named("QLinearMatMul", types=quantized_matmul, kind=classes.quantized_product),
     _PRODUCT.named("Einsum", types=einsum, flops=product_flops.einsum),
-    _GEMM.named("Gemm", size=sizes.gemm, kernel=reference),
+    _GEMM.named("Gemm", kernel=reference),
     _GEMM.named("FusedGemm", domain=CONTRIB),
     _CONTRIB.named(
         "MatMulNBits", types=matmul_n_bits, flops=product_flops.matmul_n_bits,

@@ -7,7 +7,6 @@ import onnx_ir as ir
 
 from optimizer.dimension import Dimension
 from optimizer.operators import arithmetic, kernels
-from optimizer.operators import result_sizes as sizes
 from optimizer.operators.arithmetic import reducing
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import Call, Dim, Shape, Typed, axis_in
@@ -68,7 +67,7 @@ def top_k(call: Call) -> list[Typed]:
 
 
 _REDUCTION = Operator(
-    types=reduce, category="pool", size=sizes.first, kernel=reference,
+    types=reduce, category="pool", kernel=reference,
     flops=flops.per_input_element, kind=OperatorClass.REDUCTION, layout="follows",
 )  # fmt: skip
 

@@ -8,7 +8,6 @@ import onnx_ir as ir
 
 from optimizer.dimension import Dimension, exact_divide, product
 from optimizer.operators import contents, kernels
-from optimizer.operators import result_sizes as sizes
 from optimizer.operators.broadcasting import like_first, non_negative, same
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
 from optimizer.operators.operator import Operator
@@ -103,7 +102,7 @@ def dropout(call: Call) -> list[Typed]:
 
 
 _VIEW = Operator(
-    contents=contents.rearranged, category="shape", size=sizes.first, any_type=True,
+    contents=contents.rearranged, category="shape", any_type=True,
     result="view", carries=True, shape_inputs=(1,),
 )  # fmt: skip
 
@@ -115,7 +114,7 @@ OPERATORS = (
     _VIEW.named("Squeeze", types=squeeze, kernel=kernels.squeeze, layout="follows"),
     _VIEW.named("Unsqueeze", types=unsqueeze, kernel=kernels.unsqueeze, layout="follows"),
     _VIEW.named(
-        "Identity", types=like_first, contents=contents.identity,
+        "Identity", types=like_first, contents=contents.rearranged,
         kernel=kernels.unary(lambda x: x), shape_inputs=(), overwrites="first", unary=True,
         layout="agnostic",
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.operators import contents, kernels
-from optimizer.operators import result_sizes as sizes
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import Call, Contradiction, Typed, axis_in
 from optimizer.operators.flops import elements as flops
@@ -65,11 +64,11 @@ def non_max_suppression(call: Call) -> list[Typed]:
 
 def one_hot(call: Call) -> list[Typed]:
     """`depth` classes at a new axis."""
-    indices, depth = call.shape(0), call.elements(1)
+    indices, depth, constant = call.shape(0), call.elements(1), call.constant(1)
     if indices is None:
         return [(call.dtype(2), None)]
     axis = axis_in(call.number("axis", -1), len(indices) + 1)
-    found = depth[0] if depth else None
+    found = depth[0] if depth else None if constant is None else int(constant.reshape(-1)[0])
     return [(call.dtype(2), (*indices[:axis], found, *indices[axis:]))]
 
 
@@ -77,20 +76,19 @@ _GATHER = Operator(
     category="shape", flops=flops.moving, kind=OperatorClass.GATHER, layout="follows"
 )
 _PICKING = _GATHER.named("", picks=True, carries=True)
-_SCATTER = _GATHER.named("", types=like_first, size=sizes.first)
+_SCATTER = _GATHER.named("", types=like_first)
 
 OPERATORS = (
     _PICKING.named(
-        "Gather", types=gather, contents=contents.gather, size=sizes.gather,
-        kernel=kernels.gather, any_type=True,
+        "Gather", types=gather, **contents.moved(kernels.gather), any_type=True,
     ),
     _PICKING.named(
-        "GatherElements", types=gather_elements, size=sizes.like_indices, kernel=reference
+        "GatherElements", types=gather_elements, kernel=reference
     ),
-    _PICKING.named("GatherND", types=gather_nd, size=sizes.gather_nd, kernel=reference),
-    _GATHER.named("Compress", types=compress, size=sizes.first, kernel=reference),
-    _GATHER.named("NonZero", types=non_zero, size=sizes.non_zero, kernel=reference),
-    _GATHER.named("OneHot", types=one_hot, size=sizes.one_hot, kernel=reference),
+    _PICKING.named("GatherND", types=gather_nd, kernel=reference),
+    _GATHER.named("Compress", types=compress, kernel=reference),
+    _GATHER.named("NonZero", types=non_zero, kernel=reference),
+    _GATHER.named("OneHot", types=one_hot, kernel=reference),
     *_SCATTER.named("", kernel=reference).each("ScatterElements ScatterND"),
     *_SCATTER.each("ReverseSequence Scatter"),
     _SCATTER.named("TensorScatter", category="unknown"),

@@ -17,7 +17,7 @@ from optimizer.operators.operator import Layout
 PLANTED = """
 import sys
 import numpy as np
-from optimizer.operators import elementwise, result_sizes
+from optimizer.operators import elementwise
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.flops.elements import fixed
 from optimizer.operators.kernels import unary
@@ -25,7 +25,7 @@ from optimizer.operators.operator import Operator, OperatorClass
 
 elementwise.OPERATORS += (
     Operator(
-        "Thrice", like_first, category="act", size=result_sizes.first, overwrites="first",
+        "Thrice", like_first, category="act", overwrites="first",
         kernel=unary(lambda x: 3 * x), flops=fixed(7), kind=OperatorClass.TRANSCENDENTAL,
     ),
 )
@@ -81,7 +81,7 @@ def test_what_is_said_to_be_of_onnx_is() -> None:
 def test_what_is_folded_says_how_large_it_gets_and_is_not_random() -> None:
     for name in FOLDED:
         operator = CATALOGUE["", name]
-        assert operator.size is not None, name
+        assert operator.types is not None, name
         assert not operator.random, name
 
 

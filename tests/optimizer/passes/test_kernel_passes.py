@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
 import numpy as np
@@ -34,6 +35,9 @@ g (float[2,3,6,6] x, float[2,2,5,8] q, float[2,2,8,5] k, float[2,2,5,8] v)
    z = MatMul(shares, v)
 }
 """
+SHAPES: dict[str, tuple[int, ...]] = {
+    "kernel": (4, 3, 1, 1), "weight": (4, 4), "bias": (4,), "scale": (),
+}  # fmt: skip
 
 
 def network() -> onnx.ModelProto:
@@ -45,7 +49,7 @@ def network() -> onnx.ModelProto:
         "bias": (4,),
         "scale": (),
     }.items():
-        data = 0.25 * (np.arange(np.prod(shape, dtype=int)) % 7) - 0.6
+        data = 0.25 * (np.arange(math.prod(shape)) % 7) - 0.6
         tensor = onnx.numpy_helper.from_array(data.reshape(shape).astype(np.float32), name)
         proto.graph.initializer.append(tensor)
     return proto
