@@ -5,16 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from optimizer.isolation import Progress
-from optimizer.memory.order import ORDERS
+from optimizer.memory.order import ORDERS, apply_order
+from optimizer.model.writer import write
+from optimizer.rewrite.graph_at import TraceFiles
 from profiling.arena import ArenaMeasurement, measure_arena
 from profiling.config import RunConfig
 from profiling.workers import WorkerPool
+from studio.artifacts.artifact import Artifact, File
 from studio.artifacts.opened import Subject
 from studio.artifacts.store import Store
-from studio.memory.orders.job import ORDERED
-from studio.memory.request import Sizes
+from studio.memory.request import ArenaRequest, Sizes
+from studio.memory.subject import model_of, open_step
+
+Ordered = tuple[int, tuple[str, ...]]
+"""A step, and the ids of its nodes in the order to run them."""
+
+
+def write_ordered(files: TraceFiles, request: Ordered, folder: Path, *, progress: Progress) -> None:
+    """Write the model of a step with its nodes in an order.
+
+    Raises:
+        StudioError: the trace cannot be read, or it is no order of the nodes.
+    """
+    progress("writing the model", 0.5)
+    step, nodes = request
+    model = model_of(open_step(files, ArenaRequest(step)))
+    write(apply_order(model, nodes).ir, folder / "ordered.onnx")
+
+
+ORDERED: Artifact[Ordered, Path] = Artifact(
+    "ordered", write_ordered, File(lambda _: "ordered.onnx")
+)
+"""The ONNX file of a step with its nodes in an order."""
 
 OWN_ORDER = "ONNX Runtime's own order"
 

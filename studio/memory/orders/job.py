@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import onnx_ir as ir
 
@@ -13,13 +12,12 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.memory.facts import floor_bytes, live_bytes
 from optimizer.memory.lifetimes import lifetimes
-from optimizer.memory.order import ORDERS, apply_order, reorder
+from optimizer.memory.order import ORDERS, reorder
 from optimizer.memory.registry import Budget
-from optimizer.model.writer import write
 from optimizer.rewrite.graph_at import TraceFiles
-from studio.artifacts.artifact import Artifact, File, Value
+from studio.artifacts.artifact import Artifact, Value
 from studio.memory.request import ArenaRequest
-from studio.memory.subject import model_of, open_step
+from studio.memory.subject import open_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +121,3 @@ ALL_ORDERS: Artifact[tuple[ArenaRequest, float], Orders] = Artifact(
     "memory-orders", find_orders, Value(Format(Orders, "passlens.orders/1", "orders of the nodes"))
 )
 """Every method's order; unknown sizes are an error."""
-
-Ordered = tuple[int, tuple[str, ...]]
-"""A step, and the ids of its nodes in the order to run them."""
-
-
-def write_ordered(files: TraceFiles, request: Ordered, folder: Path, *, progress: Progress) -> None:
-    """Write the model of a step with its nodes in an order.
-
-    Raises:
-        StudioError: the trace cannot be read, or it is no order of the nodes.
-    """
-    progress("writing the model", 0.5)
-    step, nodes = request
-    model = model_of(open_step(files, ArenaRequest(step)))
-    write(apply_order(model, nodes).ir, folder / "ordered.onnx")
-
-
-ORDERED: Artifact[Ordered, Path] = Artifact(
-    "ordered", write_ordered, File(lambda _: "ordered.onnx")
-)
-"""The ONNX file of a step with its nodes in an order."""

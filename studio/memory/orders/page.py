@@ -9,9 +9,9 @@ import streamlit as st
 
 from profiling.arena import ArenaMeasurement
 from studio.cost.computed import computed_artifact
-from studio.memory.measured.job import ArenaRun, measured_key, run_measured
+from studio.memory.measured.job import ORDERED, ArenaRun, measured_key, run_measured
 from studio.memory.orders.figure import measured_orders, order_curves
-from studio.memory.orders.job import ALL_ORDERS, ORDERED, FoundOrder, Orders
+from studio.memory.orders.job import ALL_ORDERS, FoundOrder, Orders
 from studio.memory.setting import Maps, Setting
 from studio.numbers import bytes_text, digits
 from studio.page.figure import show_figure, show_twin

@@ -21,7 +21,8 @@ from studio.cli import main
 from studio.gallery import gallery
 from studio.memory.arena_map import MAP_FORM, ArenaMap
 from studio.memory.map.job import ALL, MAP, MapRequest
-from studio.memory.orders.job import ALL_ORDERS, ORDERED
+from studio.memory.measured.job import ORDERED
+from studio.memory.orders.job import ALL_ORDERS
 from studio.memory.request import ArenaRequest
 from studio.memory.walk.job import WALK
 
