@@ -46,6 +46,9 @@ class Summary:
     p90_ms: float
     p95_ms: float
     p99_ms: float
+    mean_ms: float
+    spread_ms: float
+    """Interquartile range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,8 @@ def summarize(latencies_ms: Sequence[float]) -> Summary | None:
     if not latencies_ms:
         return None
     values = np.asarray(latencies_ms, np.float64)
-    return Summary(len(values), *map(float, np.percentile(values, [0, 50, 90, 95, 99])))
+    low, high, *shown = map(float, np.percentile(values, [25, 75, 0, 50, 90, 95, 99]))
+    return Summary(len(values), *shown, mean_ms=float(values.mean()), spread_ms=high - low)
 
 
 def warm_after(latencies_ms: Sequence[float]) -> int:
