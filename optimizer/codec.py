@@ -8,6 +8,7 @@ text; a field with a default may be missing, and one that this version does not 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import math
@@ -73,12 +74,7 @@ class Format(Generic[T]):
         Raises:
             StudioError: the document is of another schema, or damaged; says where.
         """
-        try:
-            return _converter().structure(document, self.kind)
-        except StudioError:
-            raise
-        except Exception as error:
-            raise self._damaged(error) from error
+        return structured(self.kind, document, self.what)
 
     def dumps(self, value: T) -> bytes:
         """JSON text in UTF-8; equal values, equal bytes."""
@@ -93,14 +89,8 @@ class Format(Generic[T]):
         try:
             document = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise self._damaged(error) from error
+            raise _damaged(self.what, error) from error
         return self.from_json(document)
-
-    def _damaged(self, error: Exception) -> StudioError:
-        from cattrs import transform_error
-
-        reason = transform_error(error, format_exception=_reason)[0]
-        return StudioError(f"This {self.what} is damaged: {quoted(reason, limit=160)}.")
 
     def _teach(self, converter: cattrs.Converter) -> None:
         write, read = _fields(converter, self.kind, self._names)
@@ -123,6 +113,27 @@ class Format(Generic[T]):
         if tag not in self._older:
             raise StudioError(f"This is no {self.what}: its schema is not {self.schema}.")
         return self._older[tag](plain)
+
+
+def structured(kind: type[T], document: object, what: str) -> T:
+    """What plain data says, where it has no schema of its own.
+
+    Raises:
+        StudioError: it is damaged; says where.
+    """
+    try:
+        return _converter().structure(document, kind)
+    except StudioError:
+        raise
+    except Exception as error:
+        raise _damaged(what, error) from error
+
+
+def _damaged(what: str, error: Exception) -> StudioError:
+    from cattrs import transform_error
+
+    reason = transform_error(error, format_exception=_reason)[0]
+    return StudioError(f"This {what} is damaged: {quoted(reason, limit=160)}.")
 
 
 def written_as(
@@ -185,8 +196,21 @@ def _untaught() -> cattrs.Converter:
         converter.register_structure_hook(kind, _checked)
     converter.register_unstructure_hook(float, _named)
     converter.register_structure_hook_func(_is_row, _row)
+    converter.register_structure_hook_factory(dataclasses.is_dataclass, _object)
     converter.register_unstructure_hook_func(_is_row, _row_written)
     return converter
+
+
+def _object(kind: type, converter: cattrs.Converter) -> Callable[[object, object], object]:
+    """What reads a dataclass from a JSON object, and from nothing else."""
+    _, read = _fields(converter, kind, {})
+
+    def checked(document: object, _: object) -> object:
+        if not isinstance(document, dict):
+            raise TypeError("expected object")
+        return read(document, kind)
+
+    return checked
 
 
 def _reason(error: BaseException, kind: type | None) -> str:

@@ -14,7 +14,7 @@ from profiling.execution.availability import gpu_name
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Fingerprint of a machine and its software.
+    """Fingerprint of a machine and its software; what another version did not know is empty.
 
     Attributes:
         cpu: model name.
@@ -26,13 +26,13 @@ class Machine:
         load: processes that wanted to run in the minute before, on average.
     """
 
-    cpu: str
-    cores: int
-    memory_bytes: int
-    gpu: str
-    system: str
-    runtime: str
-    load: float
+    cpu: str = ""
+    cores: int = 0
+    memory_bytes: int = 0
+    gpu: str = ""
+    system: str = ""
+    runtime: str = ""
+    load: float = 0.0
 
 
 def this_machine() -> Machine:

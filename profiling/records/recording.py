@@ -76,7 +76,7 @@ class Recording:
     started_at: str
     seconds: float
     measurements: tuple[Measurement, ...]
-    payload: Mapping[str, Any]
+    payload: Mapping[str, Any] = field(default_factory=dict[str, Any])
     id: int = 0
     bundle: str = ""
     passlens: str = ""

@@ -12,10 +12,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from optimizer.codec import structured
 from profiling.machine import Machine
 from profiling.records.listing import Listed
 from profiling.records.recording import Measurement, Recording, hardware, started
-from profiling.records.recording_json import digest, dumps, machine_from_json, options_from_json
+from profiling.records.recording_json import digest, dumps
 from profiling.records.tables import measurements, recordings, targets
 
 _COPIED = (
@@ -77,12 +78,11 @@ def recorded(row: Row[Any], measured: Iterable[Measurement]) -> Recording:
 def measured_in(row: Row[Any]) -> Measurement:
     """From a row of `measurements`."""
     copied: dict[str, Any] = {name: getattr(row, name) for name in _MEASURED}
-    copied["options"] = options_from_json(json.loads(row.options))
-    return Measurement(**copied)
+    return Measurement(**{**copied, "options": json.loads(row.options)})
 
 
 def _machine(row: Row[Any]) -> Machine:
-    return machine_from_json({**json.loads(row.description), "load": row.load})
+    return structured(Machine, {**json.loads(row.description), "load": row.load}, "machine")
 
 
 def _target(connection: Connection, machine: Machine) -> int:

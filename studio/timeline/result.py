@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
+from optimizer.codec import structured
 from optimizer.errors import StudioError
 from profiling.config.settings import from_values
 from profiling.machine import Machine
 from profiling.records import Measurement, Recording
 from profiling.records.database import MOST_PAYLOAD_BYTES
-from profiling.records.recording_json import dumps, machine_from_json
+from profiling.records.recording_json import dumps
 from profiling.timeline.attribution import Attribution, Kernel, attribute, kernels_of
 from profiling.timeline.finding import few_runs, finding
 from profiling.timeline.origins import SourceNode, StepNode
@@ -125,7 +126,7 @@ def profile_from_payload(payload: Mapping[str, Any]) -> ProfileReport:
             payload["model"],
             tuple(_variant(row, steps) for row in payload["variants"]),
             {key: SourceNode(name, op, fate) for key, name, op, fate in payload["source"]},
-            machine_from_json(payload["machine"]),
+            structured(Machine, payload["machine"], "machine"),
             payload["started_at"],
             payload["seconds"],
             payload["model_hash"],

@@ -102,24 +102,28 @@ def test_the_packing_of_these_tests_is_right() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        (("schema",), "passlens.recording/9", "not of this version"),
-        (("kind",), "virus", "unknown kind, 'virus'"),
-        (("title",), 3, "'title'"),
+        (("schema",), "passlens.recording/9", r"schema is not passlens.recording/1"),
+        (("kind",), "virus", "virus not in literal"),
+        (("title",), 3, r"expected str @ \$.title"),
         (("title",), "x" * 5000, "at most 4,096 characters"),
         (("started_at",), "yesterday", "date is none: 'yesterday'"),
         (("started_at",), "9999-12-31T23:59:59-23:59", "date is none"),
-        (("seconds",), "fast", "a finite number"),
-        (("seconds",), True, "a finite number"),
-        (("seconds",), 10**400, "a finite number"),
-        (("payload",), [], "an object"),
-        (("measurements",), {}, "no list"),
-        (("measurements",), [7], "no JSON object"),
+        (("seconds",), "fast", "expected float"),
+        (("seconds",), True, "expected float"),
+        (("seconds",), 10**400, "'seconds': it must be a whole number"),
+        (("payload",), [], "payload is no object"),
+        (("measurements",), {"a": 1}, r"expected Measurement @ \$.measurements"),
+        (("measurements",), [7], r"expected Measurement @ \$.measurements\[0\]"),
         (("measurements", 0, "runs"), -1, "0 or more"),
         (("measurements", 0, "peak_bytes"), 2**63, "0 or more"),
-        (("measurements", 0, "p50_ms"), [], "a finite number"),
-        (("measurements", 0, "options"), {"a": [1]}, "'a' has an impossible value"),
-        (("machine",), "mine", "no JSON object"),
-        (("machine", "cores"), "many", "'cores'"),
+        (
+            ("measurements", 0, "p50_ms"),
+            [],
+            r"expected float \| None @ \$.measurements\[0\].p50_ms",
+        ),
+        (("measurements", 0, "options"), {"a": [1]}, r"options\['a'\]"),
+        (("machine",), "mine", r"expected Machine @ \$.machine"),
+        (("machine", "cores"), "many", r"expected int @ \$.machine.cores"),
     ],
 )
 def test_a_wrong_field_is_named(path: tuple[str | int, ...], value: Any, says: str) -> None:
@@ -129,11 +133,11 @@ def test_a_wrong_field_is_named(path: tuple[str | int, ...], value: Any, says: s
     assert len(caught.value.message) < 400
 
 
-@pytest.mark.parametrize("field", sorted(set(good()) - {"schema"}))
+@pytest.mark.parametrize("field", sorted(set(good()) - {"schema", "passlens"}))
 def test_a_missing_field_is_named(field: str) -> None:
     document = good()
     del document[field]
-    with pytest.raises(BundleRefused, match=f"'{field}'"):
+    with pytest.raises(BundleRefused, match=rf"required field missing @ \$.{field}'|no '{field}'"):
         read_bundle(packed(document), name="x.passlens")
 
 
