@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,18 +23,18 @@ def declarations() -> list[type[Pass]]:
     Where a declaration is more than literals, the passes are imported after all.
     """
     try:
-        return in_order(map(_declared, _registered()))
+        return in_order(itertools.starmap(_declared, _registered()))
     except ValueError:  # of `ast.literal_eval`
         return passes()
 
 
-def _registered() -> Iterator[ast.ClassDef]:
-    """The classes that stand under `@register`."""
+def _registered() -> Iterator[tuple[str, ast.ClassDef]]:
+    """The classes that stand under `@register`, each with its folder."""
     for folder in optimizer.passes.__path__:
         for path in sorted(Path(folder).rglob("*.py")):
             for node in ast.parse(path.read_bytes()).body:
                 if isinstance(node, ast.ClassDef) and _is_registered(node):
-                    yield node
+                    yield path.parent.name, node
 
 
 def _is_registered(declared: ast.ClassDef) -> bool:
@@ -41,13 +42,16 @@ def _is_registered(declared: ast.ClassDef) -> bool:
     return "register" in names
 
 
-def _declared(found: ast.ClassDef) -> type[Pass]:
+def _declared(folder: str, found: ast.ClassDef) -> type[Pass]:
     """The class with its attributes and options.
 
     Raises:
         ValueError: a value is no literal.
     """
-    attributes: dict[str, Any] = {"__doc__": ast.get_docstring(found, clean=False)}
+    attributes: dict[str, Any] = {
+        "__doc__": ast.get_docstring(found, clean=False),
+        "family": folder,
+    }
     options: list[tuple[str, Any, Any]] = []
     for statement in found.body:
         match statement:

@@ -1,7 +1,8 @@
 """The passes, each declared in one file under `optimizer/passes/` and found by importing it.
 
-A pass is a frozen dataclass whose fields are its options; its docstring's headings are its page in
-the catalogue. `@rule` marks the methods that look at a node.
+A pass is a class under `@register`, which makes it a frozen dataclass: its fields are its options.
+Its folder is its family, and its docstring's headings are its page in the catalogue. `@rule` marks
+the methods that look at a node.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_args,
+)
 
 if TYPE_CHECKING:  # what a pass is can be told without the graph, which takes a second to import
     import onnx_ir as ir
@@ -59,7 +69,7 @@ class Pass:
 
     Attributes:
         id: kebab-case, the action.
-        family: where it stands in the sidebar.
+        family: where it stands in the sidebar; the folder it is in.
         exactness: what it may do to the numbers.
         presets: the presets it belongs to.
         order: passes of one family run in this order, then by id.
@@ -122,12 +132,17 @@ _REGISTRY: dict[str, type[Pass]] = {}
 PassType = TypeVar("PassType", bound=type[Pass])
 
 
+@dataclass_transform(frozen_default=True)
 def register(declared: PassType) -> PassType:
-    """Enter a pass into the registry.
+    """Make a frozen dataclass of a pass, of the family its folder names, and enter it.
 
     Raises:
         ValueError: two passes share an id.
     """
+    if "family" not in vars(declared):
+        declared.family = cast("Family", declared.__module__.split(".")[-2])
+    if "__dataclass_fields__" not in vars(declared):
+        declared = dataclass(frozen=True)(declared)
     if declared.id in _REGISTRY and _REGISTRY[declared.id].__module__ != declared.__module__:
         raise ValueError(f"pass id '{declared.id}' is used twice")
     _REGISTRY[declared.id] = declared

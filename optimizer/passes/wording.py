@@ -8,8 +8,7 @@ import onnx_ir as ir
 
 from optimizer.errors import quoted
 from optimizer.model.graph import node_id
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined
+from optimizer.rules import Context, Declined
 
 
 def described(node: ir.Node) -> str:

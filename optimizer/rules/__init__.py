@@ -1,1 +1,23 @@
-"""What a rule may ask (`context`) and what it answers (`replacement`)."""
+"""What a rule may ask and what it answers."""
+
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import (
+    Declined,
+    NewInitializer,
+    NewNode,
+    NewOutput,
+    Operand,
+    Outcome,
+    Replacement,
+)
+
+__all__ = [
+    "Context",
+    "Declined",
+    "NewInitializer",
+    "NewNode",
+    "NewOutput",
+    "Operand",
+    "Outcome",
+    "Replacement",
+]

@@ -9,8 +9,7 @@ import onnx_ir as ir
 
 from optimizer.passes.block.channels import linear_before
 from optimizer.passes.wording import shared
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewNode, Replacement
+from optimizer.rules import Context, Declined, NewNode, Replacement
 
 LARGEST = float(np.finfo(np.float32).max)
 

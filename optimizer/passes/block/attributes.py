@@ -6,7 +6,7 @@ from typing import cast
 
 import onnx_ir as ir
 
-from optimizer.rules.context import Context
+from optimizer.rules import Context
 
 
 def number(node: ir.Node, name: str, context: Context) -> float:

@@ -13,8 +13,7 @@ import onnx_ir as ir
 
 from optimizer.errors import quoted
 from optimizer.passes.wording import variable
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewInitializer, NewNode, Operand
+from optimizer.rules import Context, Declined, NewInitializer, NewNode, Operand
 
 CONVOLUTIONS = ("Conv", "ConvTranspose")
 PRODUCTS = ("Gemm", "MatMul")

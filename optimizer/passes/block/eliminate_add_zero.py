@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.block.neutral import adds_positive_zero, keeps_shape, neutral_operand
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateAddZero(Pass):
     """Remove the addition of zero.
 
@@ -33,7 +29,6 @@ class EliminateAddZero(Pass):
     """
 
     id = "eliminate-add-zero"
-    family = "block"
     exactness = "reassociates"
     order = 61
 

@@ -15,8 +15,7 @@ from optimizer.folding.evaluate import FOLDED, Blocked, Evaluation, Evaluator, d
 from optimizer.limits import MIB
 from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewInitializer, Outcome, Replacement
+from optimizer.rules import Context, Declined, NewInitializer, Outcome, Replacement
 
 MOST_NODES = 256
 """Nodes of one expression that is folded in one step."""
@@ -37,7 +36,6 @@ class _Expressions:
 
 
 @register
-@dataclass(frozen=True)
 class FoldConstants(Pass):
     """Compute constant expressions.
 
@@ -67,7 +65,6 @@ class FoldConstants(Pass):
     """
 
     id = "fold-constants"
-    family = "block"
     exactness = "reassociates"
     order = 10
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import onnx_ir as ir
 
@@ -11,15 +9,13 @@ from optimizer.dimension import Dimension, at_least
 from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import NewInitializer, Outcome, Replacement
+from optimizer.rules import Context, NewInitializer, Outcome, Replacement
 
 _FAR = 2**31 - 1
 """Bounds of a Slice from here on mean "to the end"."""
 
 
 @register
-@dataclass(frozen=True)
 class FoldShapes(Pass):
     """Work out sizes ahead of time.
 
@@ -44,7 +40,6 @@ class FoldShapes(Pass):
     """
 
     id = "fold-shapes"
-    family = "block"
     exactness = "exact"
     order = 12
 

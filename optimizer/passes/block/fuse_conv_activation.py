@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.block.activations import fused_conv, unfusable
 from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Outcome
+from optimizer.rules import Context, Outcome
 
 
 @register
-@dataclass(frozen=True)
 class FuseConvActivation(Pass):
     """Fuse Relu into Conv.
 
@@ -36,7 +32,6 @@ class FuseConvActivation(Pass):
     """
 
     id = "fuse-conv-activation"
-    family = "block"
     exactness = "reassociates"
     presets = ("runtime",)
     order = 90

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.block.activations import clip_bounds, fused_conv, unfusable
 from optimizer.passes.block.attributes import number
 from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome
+from optimizer.rules import Context, Declined, Outcome
 
 _PARAMETERS = {"HardSigmoid": ("alpha", "beta"), "LeakyRelu": ("alpha",), "Sigmoid": (), "Tanh": ()}
 
 
 @register
-@dataclass(frozen=True)
 class FuseConvActivationCpu(Pass):
     """Fuse Clip, LeakyRelu, Sigmoid and Tanh into Conv.
 
@@ -40,7 +36,6 @@ class FuseConvActivationCpu(Pass):
     """
 
     id = "fuse-conv-activation-cpu"
-    family = "block"
     exactness = "reassociates"
     presets = ("runtime",)
     order = 91

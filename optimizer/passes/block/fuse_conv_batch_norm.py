@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import onnx_ir as ir
 
@@ -17,12 +15,10 @@ from optimizer.passes.block.channels import (
 )
 from optimizer.passes.wording import shared, variable
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class FuseConvBatchNorm(Pass):
     """Fuse BatchNormalization into Conv.
 
@@ -47,7 +43,6 @@ class FuseConvBatchNorm(Pass):
     """
 
     id = "fuse-conv-batch-norm"
-    family = "block"
     exactness = "reassociates"
     order = 70
 

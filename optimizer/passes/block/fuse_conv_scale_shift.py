@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import onnx_ir as ir
 
@@ -19,14 +17,12 @@ from optimizer.passes.block.channels import (
 )
 from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewNode, Outcome, Replacement
+from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
 
 _ZERO, _ONE = np.zeros(1), np.ones(1)
 
 
 @register
-@dataclass(frozen=True)
 class FuseConvScaleShift(Pass):
     """Fuse a scale or shift into Conv.
 
@@ -50,7 +46,6 @@ class FuseConvScaleShift(Pass):
     """
 
     id = "fuse-conv-scale-shift"
-    family = "block"
     exactness = "reassociates"
     order = 71
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.block.gelu import REACH, Gelu, find_gelu
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewNode, Outcome, Replacement
+from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class FuseGeluRuntime(Pass):
     """Fuse Gelu for ONNX Runtime.
 
@@ -34,7 +30,6 @@ class FuseGeluRuntime(Pass):
     """
 
     id = "fuse-gelu-runtime"
-    family = "block"
     exactness = "reassociates"
     presets = ("runtime",)
     order = 81

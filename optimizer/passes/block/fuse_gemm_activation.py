@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.block.activations import unfusable
 from optimizer.passes.block.attributes import number
 from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import NewNode, Outcome, Replacement
+from optimizer.rules import Context, NewNode, Outcome, Replacement
 
 _PARAMETERS = {
     "Elu": ("alpha",),
@@ -28,7 +25,6 @@ _PARAMETERS = {
 
 
 @register
-@dataclass(frozen=True)
 class FuseGemmActivation(Pass):
     """Fuse an activation into Gemm.
 
@@ -51,7 +47,6 @@ class FuseGemmActivation(Pass):
     """
 
     id = "fuse-gemm-activation"
-    family = "block"
     exactness = "reassociates"
     presets = ("runtime",)
     order = 92

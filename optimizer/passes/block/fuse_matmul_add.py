@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import onnx_ir as ir
 
@@ -11,8 +9,8 @@ from optimizer.passes.block.channels import linear_before
 from optimizer.passes.node.agreement import same_size
 from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import (
+from optimizer.rules import (
+    Context,
     Declined,
     NewInitializer,
     NewNode,
@@ -28,7 +26,6 @@ GEMM_TYPES = frozenset(
 
 
 @register
-@dataclass(frozen=True)
 class FuseMatMulAdd(Pass):
     """Fuse MatMul and Add into Gemm.
 
@@ -51,7 +48,6 @@ class FuseMatMulAdd(Pass):
     """
 
     id = "fuse-matmul-add"
-    family = "block"
     exactness = "reassociates"
     order = 74
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from optimizer.passes.block.attributes import integers
 from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewNode, Outcome, Replacement
+from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class FusePadConv(Pass):
     """Fuse Pad into Conv or AveragePool.
 
@@ -38,7 +35,6 @@ class FusePadConv(Pass):
     """
 
     id = "fuse-pad-conv"
-    family = "block"
     exactness = "exact"
     order = 68
 

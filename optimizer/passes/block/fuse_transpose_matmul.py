@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.block.attributes import integers
 from optimizer.passes.block.channels import PRODUCTS, linear_before
 from optimizer.passes.block.fuse_matmul_add import GEMM_TYPES
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import NewNode, Outcome, Replacement
+from optimizer.rules import Context, NewNode, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class FuseTransposeMatMul(Pass):
     """Fuse Transpose into Gemm.
 
@@ -36,7 +32,6 @@ class FuseTransposeMatMul(Pass):
     """
 
     id = "fuse-transpose-matmul"
-    family = "block"
     exactness = "reassociates"
     order = 76
 

@@ -11,8 +11,7 @@ import onnx_ir as ir
 
 from optimizer.passes.block.polynomials import ARITHMETIC, Formula, Polynomial, agrees
 from optimizer.passes.wording import escaping
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined
+from optimizer.rules import Context, Declined
 
 REACH = 8
 _DEPTH = 4

@@ -10,8 +10,7 @@ import onnx_ir as ir
 
 from optimizer.passes.block.attributes import integers
 from optimizer.passes.wording import escaping
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewInitializer, NewNode, Operand, Replacement
+from optimizer.rules import Context, Declined, NewInitializer, NewNode, Operand, Replacement
 
 REACH = 9
 OPSET = 17

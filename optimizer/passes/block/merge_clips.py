@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import (
-    Declined,
-    NewInitializer,
-    NewNode,
-    Outcome,
-    Replacement,
-)
+from optimizer.rules import Context, Declined, NewInitializer, NewNode, Outcome, Replacement
 
 Bounds = tuple[float, float]
 
 
 @register
-@dataclass(frozen=True)
 class MergeClips(Pass):
     """Merge Clip and Relu in a row.
 
@@ -43,7 +34,6 @@ class MergeClips(Pass):
     """
 
     id = "merge-clips"
-    family = "block"
     exactness = "exact"
     order = 62
 

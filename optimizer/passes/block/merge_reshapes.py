@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
@@ -12,14 +11,12 @@ from optimizer.folding.cone import cone
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.operators.catalogue import UNARY
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import NewInitializer, NewNode, Outcome, Replacement
+from optimizer.rules import Context, NewInitializer, NewNode, Outcome, Replacement
 
 _VIEWS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 
 
 @register
-@dataclass(frozen=True)
 class MergeReshapes(Pass):
     """Merge Reshape, Squeeze, Unsqueeze and Flatten chains.
 
@@ -41,7 +38,6 @@ class MergeReshapes(Pass):
     """
 
     id = "merge-reshapes"
-    family = "block"
     exactness = "exact"
     order = 22
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import onnx_ir as ir
 
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.operators.catalogue import UNARY
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import NewInitializer, NewNode, Outcome, Replacement
+from optimizer.rules import Context, NewInitializer, NewNode, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class MergeTransposes(Pass):
     """Merge Transpose chains.
 
@@ -40,7 +36,6 @@ class MergeTransposes(Pass):
     """
 
     id = "merge-transposes"
-    family = "block"
     exactness = "exact"
     order = 20
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.rules.context import Context
+from optimizer.rules import Context
 
 NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1, "Pow": 1}
 """The element that leaves the other operand as it is; for Sub, Div and Pow only on the right."""

@@ -6,7 +6,7 @@ import onnx_ir as ir
 
 from optimizer.model.graph import walk_nodes
 from optimizer.passes.wording import described
-from optimizer.rules.context import Context
+from optimizer.rules import Context
 
 OLDEST, NEWEST = 13, 17
 """From the one to the other, operators only gained types and optional inputs and attributes."""

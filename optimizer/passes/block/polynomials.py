@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from optimizer.rules.context import Context
+from optimizer.rules import Context
 
 ARITHMETIC = frozenset({"Add", "Div", "Mul", "Neg", "Pow", "Sub"})
 MOST_NODES = 16

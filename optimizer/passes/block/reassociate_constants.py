@@ -8,8 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import (
+from optimizer.rules import (
+    Context,
     Declined,
     NewInitializer,
     NewNode,
@@ -45,7 +45,6 @@ class _Step:
 
 
 @register
-@dataclass(frozen=True)
 class ReassociateConstants(Pass):
     """Combine the constants of two operators in a row.
 
@@ -67,7 +66,6 @@ class ReassociateConstants(Pass):
     """
 
     id = "reassociate-constants"
-    family = "block"
     exactness = "reassociates"
     order = 64
 

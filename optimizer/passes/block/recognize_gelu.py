@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.block.gelu import REACH, Gelu, find_gelu
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewNode, Outcome, Replacement
+from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
 
 OPSET = 20
 """The first operator set with Gelu."""
 
 
 @register
-@dataclass(frozen=True)
 class RecognizeGelu(Pass):
     """Recognize Gelu.
 
@@ -38,7 +34,6 @@ class RecognizeGelu(Pass):
     """
 
     id = "recognize-gelu"
-    family = "block"
     exactness = "reassociates"
     order = 80
 

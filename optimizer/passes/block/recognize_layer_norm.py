@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import onnx_ir as ir
 
 from optimizer.passes.block.layer_norm import OPSET, REACH, find_layer_norm
 from optimizer.passes.block.opsets import obstacle
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class RecognizeLayerNorm(Pass):
     """Recognize LayerNormalization.
 
@@ -38,7 +36,6 @@ class RecognizeLayerNorm(Pass):
     """
 
     id = "recognize-layer-norm"
-    family = "block"
     exactness = "reassociates"
     order = 82
 

@@ -11,14 +11,7 @@ import onnx_ir as ir
 from optimizer.dimension import Dimension
 from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import (
-    NewInitializer,
-    NewNode,
-    Operand,
-    Outcome,
-    Replacement,
-)
+from optimizer.rules import Context, NewInitializer, NewNode, Operand, Outcome, Replacement
 
 _Sizes = Dimension | tuple[Dimension, ...]
 _Key = tuple[ir.Graph, ir.DataType, _Sizes]
@@ -26,7 +19,6 @@ _OPERATORS = tuple(sorted(BOOKKEEPING))
 
 
 @register
-@dataclass(frozen=True)
 class ShareShapes(Pass):
     """Compute equal sizes once.
 
@@ -48,7 +40,6 @@ class ShareShapes(Pass):
     """
 
     id = "share-shapes"
-    family = "block"
     exactness = "exact"
     order = 14
 

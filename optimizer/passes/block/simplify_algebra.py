@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.block.neutral import (
@@ -14,8 +12,7 @@ from optimizer.passes.block.neutral import (
     neutral_operand,
 )
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 _SELF_INVERSE = ("Neg", "Not", "BitwiseNot")
 _ROUNDING = ("Ceil", "Floor", "Round")
@@ -24,7 +21,6 @@ _LOGIC = {"And": True, "Or": False, "Xor": False}
 
 
 @register
-@dataclass(frozen=True)
 class SimplifyAlgebra(Pass):
     """Remove arithmetic that changes nothing.
 
@@ -46,7 +42,6 @@ class SimplifyAlgebra(Pass):
     """
 
     id = "simplify-algebra"
-    family = "block"
     exactness = "exact"
     order = 60
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import (
+from optimizer.rules import (
+    Context,
     Declined,
     NewInitializer,
     NewNode,
@@ -20,7 +18,6 @@ from optimizer.rules.replacement import (
 
 
 @register
-@dataclass(frozen=True)
 class SplitSequences(Pass):
     """Split directly instead of through a sequence.
 
@@ -40,7 +37,6 @@ class SplitSequences(Pass):
     """
 
     id = "split-sequences"
-    family = "block"
     exactness = "exact"
     order = 26
 

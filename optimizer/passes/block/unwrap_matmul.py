@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.folding.cone import cone
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import NewNode, Outcome, Replacement
+from optimizer.rules import Context, NewNode, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class UnwrapMatMul(Pass):
     """Multiply without flattening first.
 
@@ -35,7 +31,6 @@ class UnwrapMatMul(Pass):
     """
 
     id = "unwrap-matmul"
-    family = "block"
     exactness = "reassociates"
     order = 24
 

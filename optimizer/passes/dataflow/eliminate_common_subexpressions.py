@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import onnx_ir as ir
@@ -13,8 +12,7 @@ from optimizer.model.graph import value_id
 from optimizer.passes.dataflow.contents import fingerprint, same_content
 from optimizer.passes.wording import described
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml"})
 """Operator sets whose operators keep no state."""
@@ -33,7 +31,6 @@ _Table = dict[_Key, dict[ir.Node, None]]
 
 
 @register
-@dataclass(frozen=True)
 class EliminateCommonSubexpressions(Pass):
     """Merge nodes that compute the same.
 
@@ -56,7 +53,6 @@ class EliminateCommonSubexpressions(Pass):
     """
 
     id = "eliminate-common-subexpressions"
-    family = "dataflow"
     exactness = "exact"
     order = 20
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from optimizer.model.graph import bodies, walk_graphs, walk_nodes
 from optimizer.numbers import counted
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 MOST_NODES = 1000
 """Nodes that go in one step."""
@@ -21,7 +19,6 @@ DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "com.microsoft"})
 
 
 @register
-@dataclass(frozen=True)
 class EliminateDeadCode(Pass):
     """Remove nodes nothing needs.
 
@@ -43,7 +40,6 @@ class EliminateDeadCode(Pass):
     """
 
     id = "eliminate-dead-code"
-    family = "dataflow"
     exactness = "exact"
     order = 10
 

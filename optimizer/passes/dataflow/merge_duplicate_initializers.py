@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from typing import cast
 
 import onnx_ir as ir
@@ -12,14 +11,12 @@ from optimizer.errors import quoted
 from optimizer.numbers import bytes_text
 from optimizer.passes.dataflow.contents import digest, fingerprint
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Outcome, Replacement
+from optimizer.rules import Context, Outcome, Replacement
 
 _Keepers = dict[ir.Value, ir.Value]
 
 
 @register
-@dataclass(frozen=True)
 class MergeDuplicateInitializers(Pass):
     """Store equal weights once.
 
@@ -39,7 +36,6 @@ class MergeDuplicateInitializers(Pass):
     """
 
     id = "merge-duplicate-initializers"
-    family = "dataflow"
     exactness = "exact"
     order = 30
 

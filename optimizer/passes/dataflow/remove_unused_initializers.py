@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.errors import quoted
 from optimizer.numbers import bytes_text
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Outcome, Replacement
+from optimizer.rules import Context, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class RemoveUnusedInitializers(Pass):
     """Remove weights nobody reads.
 
@@ -35,7 +31,6 @@ class RemoveUnusedInitializers(Pass):
     """
 
     id = "remove-unused-initializers"
-    family = "dataflow"
     exactness = "exact"
     order = 40
 

@@ -18,7 +18,7 @@ from optimizer.passes.kernels.site import (
     rewrites,
 )
 from optimizer.registry import Pass, register
-from optimizer.rules.replacement import Operand, Replacement
+from optimizer.rules import Operand, Replacement
 
 _RANK = 4
 _SOFTMAX_OVER_LAST = 13
@@ -41,7 +41,6 @@ class _Attention:
 
 
 @register
-@dataclass(frozen=True)
 class FuseAttentionRuntime(Pass):
     """Fuse attention for ONNX Runtime.
 
@@ -62,7 +61,6 @@ class FuseAttentionRuntime(Pass):
     """
 
     id = "fuse-attention-runtime"
-    family = "kernels"
     exactness = "reassociates"
     presets = ()
 
@@ -73,7 +71,6 @@ class FuseAttentionRuntime(Pass):
 
 
 @register
-@dataclass(frozen=True)
 class FuseAttentionRuntimeHalf(Pass):
     """Fuse attention for ONNX Runtime, in float16.
 
@@ -93,7 +90,6 @@ class FuseAttentionRuntimeHalf(Pass):
     """
 
     id = "fuse-attention-runtime-half"
-    family = "kernels"
     exactness = "lossy"
     presets = ()
 
@@ -105,7 +101,6 @@ class FuseAttentionRuntimeHalf(Pass):
 
 
 @register
-@dataclass(frozen=True)
 class ScaleInsideProduct(Pass):
     """Scale attention inside its product.
 
@@ -126,7 +121,6 @@ class ScaleInsideProduct(Pass):
     """
 
     id = "scale-inside-product"
-    family = "kernels"
     exactness = "reassociates"
     presets = ()
 

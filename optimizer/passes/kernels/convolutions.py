@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from optimizer.passes.kernels.products import PRODUCTS, product_of
@@ -17,11 +15,10 @@ from optimizer.passes.kernels.site import (
     rewrites,
 )
 from optimizer.registry import Pass, register
-from optimizer.rules.replacement import Operand, Replacement
+from optimizer.rules import Operand, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class WriteConvAsMatmul(Pass):
     """Write a 1×1 Conv as MatMul.
 
@@ -42,7 +39,6 @@ class WriteConvAsMatmul(Pass):
     """
 
     id = "write-conv-as-matmul"
-    family = "kernels"
     exactness = "reassociates"
     presets = ()
 
@@ -74,7 +70,6 @@ class WriteConvAsMatmul(Pass):
 
 
 @register
-@dataclass(frozen=True)
 class WriteMatmulAsConv(Pass):
     """Write a matrix product as 1×1 Conv.
 
@@ -94,7 +89,6 @@ class WriteMatmulAsConv(Pass):
     """
 
     id = "write-matmul-as-conv"
-    family = "kernels"
     exactness = "reassociates"
     presets = ()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from optimizer.passes.kernels.products import PRODUCTS, Product, product_of, with_bias
 from optimizer.passes.kernels.site import (
     NotHere,
@@ -14,14 +12,13 @@ from optimizer.passes.kernels.site import (
     rewrites,
 )
 from optimizer.registry import Pass, register
-from optimizer.rules.replacement import Operand, Replacement
+from optimizer.rules import Operand, Replacement
 
 _WITHOUT_BIAS = 11
 """The operator set since which Gemm needs none."""
 
 
 @register
-@dataclass(frozen=True)
 class WriteMatmulAsGemm(Pass):
     """Write MatMul and its bias as Gemm.
 
@@ -41,7 +38,6 @@ class WriteMatmulAsGemm(Pass):
     """
 
     id = "write-matmul-as-gemm"
-    family = "kernels"
     exactness = "reassociates"
     presets = ()
 
@@ -54,7 +50,6 @@ class WriteMatmulAsGemm(Pass):
 
 
 @register
-@dataclass(frozen=True)
 class StoreGemmWeights(Pass):
     """Store the weights of Gemm transposed.
 
@@ -75,7 +70,6 @@ class StoreGemmWeights(Pass):
     """
 
     id = "store-gemm-weights"
-    family = "kernels"
     exactness = "reassociates"
     presets = ()
 
@@ -91,7 +85,6 @@ class StoreGemmWeights(Pass):
 
 
 @register
-@dataclass(frozen=True)
 class WriteGemmAsMatmul(Pass):
     """Write Gemm as MatMul and Add.
 
@@ -111,7 +104,6 @@ class WriteGemmAsMatmul(Pass):
     """
 
     id = "write-gemm-as-matmul"
-    family = "kernels"
     exactness = "reassociates"
     presets = ()
 

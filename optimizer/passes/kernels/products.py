@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of
 from optimizer.passes.kernels.site import Floats, NotHere, Site, attributes_of, floats_of
-from optimizer.rules.replacement import Operand
+from optimizer.rules import Operand
 
 PRODUCTS = ("Gemm", "MatMul")
 

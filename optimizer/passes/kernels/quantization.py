@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
@@ -18,7 +16,7 @@ from optimizer.passes.kernels.site import (
     rewrites,
 )
 from optimizer.registry import Pass, register
-from optimizer.rules.replacement import Replacement
+from optimizer.rules import Replacement
 
 _MOST = 127
 _BITS = 4
@@ -27,7 +25,6 @@ _AS_INT8 = 4
 
 
 @register
-@dataclass(frozen=True)
 class QuantizeConvDynamically(Pass):
     """Compute Conv in 8-bit integers.
 
@@ -47,7 +44,6 @@ class QuantizeConvDynamically(Pass):
     """
 
     id = "quantize-conv-dynamically"
-    family = "kernels"
     exactness = "lossy"
     presets = ()
 
@@ -76,7 +72,6 @@ class QuantizeConvDynamically(Pass):
 
 
 @register
-@dataclass(frozen=True)
 class QuantizeMatmulDynamically(Pass):
     """Compute MatMul in 8-bit integers.
 
@@ -96,7 +91,6 @@ class QuantizeMatmulDynamically(Pass):
     """
 
     id = "quantize-matmul-dynamically"
-    family = "kernels"
     exactness = "lossy"
     presets = ()
 
@@ -120,7 +114,6 @@ class QuantizeMatmulDynamically(Pass):
 
 
 @register
-@dataclass(frozen=True)
 class StoreWeightsIn4Bits(Pass):
     """Store the weights of MatMul in 4 bits.
 
@@ -140,7 +133,6 @@ class StoreWeightsIn4Bits(Pass):
     """
 
     id = "store-weights-in-4-bits"
-    family = "kernels"
     exactness = "lossy"
     presets = ()
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
 from optimizer.passes.kernels.block import ACTIVATIONS
 from optimizer.passes.kernels.site import NotHere, Site, attributes_of, rewrites
 from optimizer.registry import Pass, register
-from optimizer.rules.replacement import Operand, Replacement
+from optimizer.rules import Operand, Replacement
 
 _KINDS = ("Conv", "Gemm", "MatMul", "Attention")
 _LAST = ("Add", "BatchNormalization", "Conv", "Gemm", "MatMul", *sorted(ACTIVATIONS))
 
 
 @register
-@dataclass(frozen=True)
 class ComputeIn16Bits(Pass):
     """Compute heavy operators in 16 bits.
 
@@ -38,7 +35,6 @@ class ComputeIn16Bits(Pass):
     """
 
     id = "compute-in-16-bits"
-    family = "kernels"
     exactness = "lossy"
     presets = ()
 

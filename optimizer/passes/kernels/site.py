@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from optimizer.constants import constant_of
 from optimizer.passes.kernels.block import Block, blocks_of
 from optimizer.registry import Pass, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import (
+from optimizer.rules import (
+    Context,
     Declined,
     NewInitializer,
     NewNode,

@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from optimizer.dimension import Dimension, TooComplex, at_least
 from optimizer.errors import quoted
-from optimizer.rules.context import Context
+from optimizer.rules import Context
 
 
 def shape_of(value: ir.Value | None, context: Context) -> tuple[Dimension, ...] | None:

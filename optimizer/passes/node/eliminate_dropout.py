@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateDropout(Pass):
     """Remove Dropout at inference.
 
@@ -33,7 +29,6 @@ class EliminateDropout(Pass):
     """
 
     id = "eliminate-dropout"
-    family = "node"
     exactness = "exact"
     order = 10
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Outcome, Replacement
+from optimizer.rules import Context, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateIdentity(Pass):
     """Remove Identity.
 
@@ -33,7 +29,6 @@ class EliminateIdentity(Pass):
     """
 
     id = "eliminate-identity"
-    family = "node"
     exactness = "exact"
     order = 10
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 _INTEGERS = ("INT8", "INT16", "INT32", "INT64")
 _NATURALS = ("UINT8", "UINT16", "UINT32", "UINT64")
@@ -31,7 +28,6 @@ _WIDER: dict[str, frozenset[str]] = {
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopCast(Pass):
     """Remove casts that change nothing.
 
@@ -54,7 +50,6 @@ class EliminateNoopCast(Pass):
     """
 
     id = "eliminate-noop-cast"
-    family = "node"
     exactness = "exact"
     order = 10
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Outcome, Replacement
+from optimizer.rules import Context, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopConcat(Pass):
     """Remove Concat of a single operand.
 
@@ -31,7 +27,6 @@ class EliminateNoopConcat(Pass):
     """
 
     id = "eliminate-noop-concat"
-    family = "node"
     exactness = "exact"
     order = 20
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.node.agreement import doubt, doubtful_axes, is_own_shape, numbers, shape_of
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopExpand(Pass):
     """Remove Expand and Tile that add nothing.
 
@@ -35,7 +31,6 @@ class EliminateNoopExpand(Pass):
     """
 
     id = "eliminate-noop-expand"
-    family = "node"
     exactness = "exact"
     order = 20
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from optimizer.passes.node.agreement import doubtful_axes, numbers
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopPad(Pass):
     """Remove Pad of zero width.
 
@@ -34,7 +31,6 @@ class EliminateNoopPad(Pass):
     """
 
     id = "eliminate-noop-pad"
-    family = "node"
     exactness = "exact"
     order = 20
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -15,12 +14,10 @@ from optimizer.passes.node.agreement import (
     shape_of,
 )
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopReshape(Pass):
     """Remove Reshape and Flatten to the same shape.
 
@@ -43,7 +40,6 @@ class EliminateNoopReshape(Pass):
     """
 
     id = "eliminate-noop-reshape"
-    family = "node"
     exactness = "exact"
     order = 20
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.passes.node.agreement import doubt, doubtful_axes
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 _HARMLESS = frozenset(
     {"align_corners", "asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"}
@@ -18,7 +15,6 @@ _HARMLESS = frozenset(
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopResize(Pass):
     """Remove Resize to the same size.
 
@@ -40,7 +36,6 @@ class EliminateNoopResize(Pass):
     """
 
     id = "eliminate-noop-resize"
-    family = "node"
     exactness = "exact"
     order = 20
 

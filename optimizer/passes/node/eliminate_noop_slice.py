@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -16,15 +15,13 @@ from optimizer.passes.node.agreement import (
     shown,
 )
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 TO_THE_END = 2**31 - 1
 """INT_MAX: by the specification the end of a dimension of unknown size; INT64_MAX lies above."""
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopSlice(Pass):
     """Remove Slice over the full range.
 
@@ -46,7 +43,6 @@ class EliminateNoopSlice(Pass):
     """
 
     id = "eliminate-noop-slice"
-    family = "node"
     exactness = "exact"
     order = 20
 

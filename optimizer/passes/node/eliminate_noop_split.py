@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Outcome, Replacement
+from optimizer.rules import Context, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopSplit(Pass):
     """Remove Split into a single part.
 
@@ -32,7 +28,6 @@ class EliminateNoopSplit(Pass):
     """
 
     id = "eliminate-noop-split"
-    family = "node"
     exactness = "exact"
     order = 20
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from optimizer.passes.node.agreement import numbers, shape_of, shown
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopSqueeze(Pass):
     """Remove Squeeze and Unsqueeze of no axis.
 
@@ -36,7 +33,6 @@ class EliminateNoopSqueeze(Pass):
     """
 
     id = "eliminate-noop-squeeze"
-    family = "node"
     exactness = "exact"
     order = 20
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Outcome, Replacement
+from optimizer.rules import Context, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopSum(Pass):
     """Remove Sum, Mean, Max and Min of one operand.
 
@@ -31,7 +27,6 @@ class EliminateNoopSum(Pass):
     """
 
     id = "eliminate-noop-sum"
-    family = "node"
     exactness = "exact"
     order = 20
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
 from optimizer.passes.node.agreement import doubt, doubtful_axes, shape_of
 from optimizer.registry import Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement
 
 
 @register
-@dataclass(frozen=True)
 class EliminateNoopTranspose(Pass):
     """Remove Transpose that moves nothing.
 
@@ -36,7 +33,6 @@ class EliminateNoopTranspose(Pass):
     """
 
     id = "eliminate-noop-transpose"
-    family = "node"
     exactness = "exact"
     order = 20
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
@@ -12,8 +11,8 @@ from optimizer.constants import is_constant_node
 from optimizer.model.graph import bodies
 from optimizer.passes.node.agreement import normalized, shape_of, shown
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import (
+from optimizer.rules import (
+    Context,
     Declined,
     NewInitializer,
     NewNode,
@@ -33,7 +32,6 @@ _STORABLE = frozenset(
 
 
 @register
-@dataclass(frozen=True)
 class EliminateZeroDimTensor(Pass):
     """Remove work on tensors without elements.
 
@@ -57,7 +55,6 @@ class EliminateZeroDimTensor(Pass):
     """
 
     id = "eliminate-zero-dim-tensor"
-    family = "node"
     exactness = "exact"
     order = 15
 
