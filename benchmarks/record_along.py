@@ -14,9 +14,10 @@ from profiling.records import Recording
 from profiling.records.bundle import bundle_bytes
 from profiling.workers import WorkerPool, default_pool
 from studio.artifacts.store import Store
+from studio.experiment import Bench
 from studio.gallery import gallery
-from studio.race.job import RaceRequest, run_race
-from studio.timeline.job import ProfileRequest, run_profile
+from studio.race.job import RACE_EXPERIMENT, RaceRequest, run_race
+from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest, run_profile
 from studio.variants.link import SECONDS
 from studio.variants.sidebar import chosen_of
 from studio.workspace import Workspace
@@ -49,24 +50,15 @@ def measured(pool: WorkerPool, model_id: str, *, seconds: float) -> list[Recordi
     model = store.open_file(gallery.open_path(model_id), name=model_id)
     run = store.run(model, workspace.pipeline())
     chosen = chosen_of(workspace, last=int(run.result.steps))
-    race = run_race(
-        store, pool, (model, run), RaceRequest(chosen.asked, seconds),
-        progress=_say, cancelled=_never,
-    )  # fmt: skip
-    profile = run_profile(
-        store, pool, (model, run), ProfileRequest(chosen.asked[-1]),
-        progress=_say, cancelled=_never,
-    ).recording()  # fmt: skip
-    assert profile is not None
-    return [race.recording(), profile]
+    bench = Bench(store, pool, (model, run), _say)
+    race = run_race(bench, RaceRequest(chosen.asked, seconds))
+    profile = run_profile(bench, ProfileRequest(chosen.asked[-1]))
+    kept = RACE_EXPERIMENT.recording(race), PROFILE_EXPERIMENT.recording(profile)
+    return [recording for recording in kept if recording is not None]
 
 
 def _say(text: str, fraction: float) -> None:
     print(f"{100 * fraction:3.0f} % {text}", flush=True)
-
-
-def _never() -> bool:
-    return False
 
 
 if __name__ == "__main__":

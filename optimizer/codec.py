@@ -92,6 +92,10 @@ class Format(Generic[T]):
             raise _damaged(self.what, error) from error
         return self.from_json(document)
 
+    def reads(self, document: Mapping[str, object]) -> bool:
+        """Whether a document is of this schema, or of an older one of it."""
+        return document.get("schema") in (self.schema, *self._older)
+
     def _teach(self, converter: cattrs.Converter) -> None:
         write, read = _fields(converter, self.kind, self._names)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from optimizer.isolation import within_worker
@@ -10,13 +9,8 @@ from optimizer.rewrite.graph_at import TraceFiles, own_graph_at
 from optimizer.source import complete
 from profiling.cuda.eligibility import check_model
 from profiling.cuda.findings import CaptureCheck
-from profiling.workers import WorkerPool
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
-from studio.variants.entrant import Entrant, entrant_key, run_of, step_of
-
-Report = Callable[[str, float], None]
-Asked = Callable[[], bool]
+from studio.experiment import Bench
+from studio.variants.entrant import Entrant, run_of, step_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +30,7 @@ class CheckedEntrant:
     check: CaptureCheck
 
 
-def check_entrants(
-    store: Store,
-    pool: WorkerPool,
-    subject: tuple[OpenedModel, OpenedRun],
-    entrants: tuple[Entrant, ...],
-    *,
-    progress: Report,
-    cancelled: Asked,
-) -> tuple[CheckedEntrant, ...]:
+def check_entrants(bench: Bench, entrants: tuple[Entrant, ...]) -> tuple[CheckedEntrant, ...]:
     """The checklist of each.
 
     Raises:
@@ -52,12 +38,12 @@ def check_entrants(
     """
     found: list[CheckedEntrant] = []
     for index, entrant in enumerate(entrants):
-        progress(f"checking {entrant.label}", index / len(entrants))
-        run = run_of(entrant, store, subject)
+        bench.progress(f"checking {entrant.label}", index / len(entrants))
+        run = run_of(entrant, bench.store, bench.subject)
         step = step_of(entrant, run)
-        check = pool(
+        check = bench.pool(
             check_step, run.files, step,
-            entrant.config.graph_optimization != "disabled", cancelled=cancelled,
+            entrant.config.graph_optimization != "disabled", cancelled=bench.cancelled,
         )  # fmt: skip
         found.append(CheckedEntrant(entrant.label, step, entrant.preset, check))
     return tuple(found)
@@ -71,10 +57,3 @@ def check_step(files: TraceFiles, step: int, folding: bool) -> CaptureCheck:
     """
     model = complete(own_graph_at(files, step), isolate=within_worker)
     return check_model(model, folding=folding)
-
-
-def check_key(
-    model: OpenedModel, run: OpenedRun, entrants: tuple[Entrant, ...]
-) -> tuple[object, ...]:
-    """Equal checks have equal keys."""
-    return ("capture-check", model.key, run.key, tuple(map(entrant_key, entrants)))

@@ -11,22 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from optimizer.codec import Format
-from optimizer.errors import StudioError
+from optimizer.errors import Cancelled, StudioError
 from optimizer.limits import JobLimits
 from profiling.cuda.capture import CapturePlan, CaptureSide, capture_side
 from profiling.cuda.findings import CaptureCheck
 from profiling.cuda.stages_torch import TorchStages, torch_stages
 from profiling.machine import Machine, this_machine
-from profiling.records import Measurement, Recording
-from profiling.workers import WorkerPool
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
+from profiling.records import Measurement
 from studio.capture.check import check_entrants
-from studio.variants.entrant import Entrant, entrant_key, variants_of
+from studio.experiment import Bench, Experiment
+from studio.variants.entrant import Entrant, variants_of
 
-Report = Callable[[str, float], None]
-Asked = Callable[[], bool]
-Keep = Callable[[Recording], int | None]
 _LIMITS = JobLimits(seconds=300, memory_bytes=None)
 PLAIN, CAPTURED = "one launch a kernel", "captured graph"
 
@@ -62,7 +57,7 @@ class CaptureReport:
         machine: it ran on.
         started_at: UTC, ISO 8601.
         seconds: duration.
-        kept: id of its recording; None where it was not kept.
+        record_id: of its recording; None where it was not kept.
     """
 
     variant: str
@@ -78,35 +73,25 @@ class CaptureReport:
     machine: Machine
     started_at: str
     seconds: float
-    kept: int | None = None
+    record_id: int | None = None
 
-    def recording(self) -> Recording:
-        """What the records keep."""
+    @property
+    def title(self) -> str:
+        """The finding, one line. The sides ran one after the other, so it gives no verdict."""
+        if self.captured is None:
+            return f"{self.variant}: not captured, {self.refusal}"
+        before, after = median_ms(self.plain), median_ms(self.captured)
+        if before is None or after is None:
+            return f"{self.variant}: captured, but nothing was timed"
+        return f"{self.variant}: {before:.3g} ms launched one by one, {after:.3g} ms as one graph"
+
+    def measurements(self) -> list[Measurement]:
+        """A row for each side."""
         sides = [(PLAIN, self.plain, ""), (CAPTURED, self.captured, self.refusal)]
-        return Recording(
-            kind="capture",
-            title=finding(self),
-            model=self.model,
-            model_hash=self.model_hash,
-            machine=self.machine,
-            started_at=self.started_at,
-            seconds=self.seconds,
-            measurements=tuple(
-                _measurement(f"{self.variant}, {label}", side, error, self)
-                for label, side, error in sides
-            ),
-            payload=CAPTURE.to_json(self),
-        )
-
-
-def finding(report: CaptureReport) -> str:
-    """The experiment in one line. The sides ran one after the other, so it gives no verdict."""
-    if report.captured is None:
-        return f"{report.variant}: not captured, {report.refusal}"
-    before, after = median_ms(report.plain), median_ms(report.captured)
-    if before is None or after is None:
-        return f"{report.variant}: captured, but nothing was timed"
-    return f"{report.variant}: {before:.3g} ms launched one by one, {after:.3g} ms as one graph"
+        return [
+            _measurement(f"{self.variant}, {label}", side, error, self)
+            for label, side, error in sides
+        ]
 
 
 def median_ms(side: CaptureSide) -> float | None:
@@ -115,16 +100,7 @@ def median_ms(side: CaptureSide) -> float | None:
     return statistics.median(latencies) if latencies else None
 
 
-def run_capture(
-    store: Store,
-    pool: WorkerPool,
-    subject: tuple[OpenedModel, OpenedRun],
-    request: CaptureRequest,
-    *,
-    progress: Report,
-    cancelled: Asked,
-    keep: Keep | None = None,
-) -> CaptureReport:
+def run_capture(bench: Bench, request: CaptureRequest) -> CaptureReport:
     """Run both sides, each in a process of its own, and the stages in PyTorch if it is there.
 
     Raises:
@@ -132,39 +108,36 @@ def run_capture(
     """
     began, started_at = time.monotonic(), _now()
     entrant = request.entrant
-    checked = check_entrants(
-        store, pool, subject, (entrant,), progress=progress, cancelled=cancelled
-    )[0]
-    variant = variants_of((entrant,), store, subject)[0]
+    (checked,) = check_entrants(bench, (entrant,))
+    (variant,) = variants_of((entrant,), bench.store, bench.subject)
     assert not isinstance(variant.model, bytes)
     config = replace(variant.config, device="cuda", cuda_graph=False)
     plan = CapturePlan(seconds=request.seconds / 2)
 
     def side(*, cuda_graph: bool, after: float) -> CaptureSide:
         name = CAPTURED if cuda_graph else PLAIN
-        return pool.run_fresh(
+        return bench.pool.run_fresh(
             capture_side, variant.model, replace(config, cuda_graph=cuda_graph), plan,
-            limits=_LIMITS, cancelled=cancelled,
-            progress=lambda text, part: progress(f"{name}: {text}", after + 0.4 * part),
+            limits=_LIMITS, cancelled=bench.cancelled,
+            progress=lambda text, part: bench.progress(f"{name}: {text}", after + 0.4 * part),
         )  # fmt: skip
 
     machine = this_machine()
     plain = side(cuda_graph=False, after=0.1)
     captured, refusal = _tried(lambda: side(cuda_graph=True, after=0.5))
-    progress("the stages in PyTorch", 0.9)
-    torch, _ = _tried(lambda: pool.run_fresh(torch_stages, limits=_LIMITS, cancelled=cancelled))
-    report = CaptureReport(
-        entrant.label, checked.step, subject[0].summary["name"], subject[0].summary["digest"],
+    bench.progress("the stages in PyTorch", 0.9)
+    torch, _ = _tried(
+        lambda: bench.pool.run_fresh(torch_stages, limits=_LIMITS, cancelled=bench.cancelled)
+    )
+    return CaptureReport(
+        entrant.label, checked.step, *bench.source,
         hashlib.sha256(variant.model.read_bytes()).hexdigest(), checked.check, plain, captured,
         refusal, torch, machine, started_at, time.monotonic() - began,
     )  # fmt: skip
-    return report if keep is None else replace(report, kept=keep(report.recording()))
 
 
 def _tried(work: Callable[[], Any]) -> tuple[Any, str]:
     """What it gave, or why it failed; cancelling ends everything."""
-    from optimizer.errors import Cancelled
-
     try:
         return work(), ""
     except Cancelled:
@@ -173,13 +146,16 @@ def _tried(work: Callable[[], Any]) -> tuple[Any, str]:
         return None, error.message
 
 
-def capture_key(model: OpenedModel, run: OpenedRun, request: CaptureRequest) -> tuple[object, ...]:
-    """Equal requests have equal keys: a reload finds its result again."""
-    return ("capture", model.key, run.key, entrant_key(request.entrant), request.seconds)
-
-
-CAPTURE = Format(
-    CaptureReport, "passlens.capture-report/1", "recorded capture", names={"kept": None}
+CAPTURE_EXPERIMENT = Experiment(
+    "capture",
+    "capture",
+    run_capture,
+    Format(
+        CaptureReport,
+        "passlens.capture-report/1",
+        "recorded capture",
+        names={"record_id": None},
+    ),
 )
 
 

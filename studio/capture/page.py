@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 
 import streamlit as st
 
+from optimizer.isolation import Progress
 from profiling.cuda.stages_torch import LISTING
-from studio.capture.check import check_entrants, check_key
+from studio.capture.check import CheckedEntrant, check_entrants
 from studio.capture.checklist import show_checks
-from studio.capture.job import (
-    CAPTURE,
-    CaptureReport,
-    CaptureRequest,
-    capture_key,
-    finding,
-    run_capture,
-)
+from studio.capture.job import CAPTURE_EXPERIMENT, CaptureRequest
 from studio.capture.report import show_capture
-from studio.page.launch import launch
-from studio.page.parts import PATIENCE_S, follow, show_error, words
-from studio.page.recorded import show_earlier
-from studio.services import keeper, machine_groups, pool, store, tasks
+from studio.experiment import Bench
+from studio.page.computed import computed
+from studio.page.experiment import offer, show_earlier
+from studio.services import machine_groups, pool, store
 from studio.variants.setting import Setting
-
-__all__ = ["render_section", "show_capture"]
 
 
 def render_section(setting: Setting) -> None:
     """The section: the checklist at once, the measurement where there is a GPU."""
     if setting.held is not None and not machine_groups()["cuda"].ok:
         setting.held()  # there is no button to say it beside
-    subject = (setting.model, setting.run)
-    checking = tasks().start(
-        check_key(*subject, setting.entrants),
-        partial(check_entrants, store(), pool(), subject, setting.entrants),
-    )
-    if not checking.wait(PATIENCE_S):
-        follow(checking, "CUDA Graph")
+    key = ("capture-check", setting.model.key, setting.run.key, setting.entrants)
+    checks = computed(key, partial(_check, setting), "CUDA Graph")
+    if checks is None:
         return
-    if checking.error is not None:
-        show_error(checking.error, key="capture-check")
-    elif checking.result is not None:
-        show_checks(checking.result)
+    show_checks(checks)
     _measure(setting)
     _teach()
+
+
+def _check(
+    setting: Setting, *, progress: Progress, cancelled: Callable[[], bool]
+) -> tuple[CheckedEntrant, ...]:
+    bench = Bench(store(), pool(), setting.subject, progress, cancelled)
+    return check_entrants(bench, setting.entrants)
 
 
 def _measure(setting: Setting) -> None:
@@ -58,21 +51,21 @@ def _measure(setting: Setting) -> None:
         )
         with st.container(key="quiet-capture-gpu"):
             st.text(status.reason)
-        show_earlier("capture", setting.model, CAPTURE.from_json, _show)
+        show_earlier(CAPTURE_EXPERIMENT, setting.model, show_capture)
         return
     labels = [entrant.label for entrant in setting.entrants]
     label = st.selectbox("Variant", labels, index=len(labels) - 1, key="capture-variant", width=320)
     entrant = next(entrant for entrant in setting.entrants if entrant.label == label)
     request = CaptureRequest(entrant, setting.seconds)
-    subject = (setting.model, setting.run)
-    launch(
-        capture_key(*subject, request),
-        partial(run_capture, store(), pool(), subject, request, keep=keeper().keep),
-        explain=lambda: _explain(label),
-        show=_show,
+    offer(
+        CAPTURE_EXPERIMENT,
+        setting.subject,
+        request,
         name="Capture",
+        explain=lambda: _explain(label),
+        show=show_capture,
+        show_recorded=show_capture,
         held=setting.held,
-        earlier=lambda: show_earlier("capture", setting.model, CAPTURE.from_json, _show),
     )
 
 
@@ -81,11 +74,6 @@ def _explain(label: str) -> None:
         f'<div class="empty"><p>{escape(label)} on the GPU, launched kernel by kernel and as one '
         "captured graph, each in a process of its own.</p></div>"
     )
-
-
-def _show(report: CaptureReport) -> None:
-    st.subheader(words(finding(report)))
-    show_capture(report)
 
 
 def _teach() -> None:

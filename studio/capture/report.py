@@ -19,18 +19,18 @@ from studio.capture.check import CheckedEntrant
 from studio.capture.checklist import show_checks
 from studio.capture.figure import launch_timeline, stage_bars
 from studio.capture.job import CAPTURED, PLAIN, CaptureReport, median_ms
+from studio.experiment import measured_on
 from studio.figures.template import color_of
 from studio.numbers import digits, mebibytes
 from studio.page.figure import Table, show_figure, show_twin
 from studio.page.parts import show_message, words
-from studio.page.result_actions import beside
 
 _COLORS = {PLAIN: color_of(0), CAPTURED: color_of(1)}
 
 
 def show_capture(report: CaptureReport) -> None:
-    """Everything but the finding, which stands above; also a recording's."""
-    beside(report.kept)
+    """Everything, the finding first."""
+    st.subheader(words(report.title))
     st.caption(words(_how(report)))
     for number, remark in enumerate(_remarks(report)):
         show_message(remark, key=f"capture-remark-{number}")
@@ -159,11 +159,10 @@ def _device(report: CaptureReport) -> None:
 
 
 def _how(report: CaptureReport) -> str:
-    machine = ", ".join(filter(None, (report.machine.gpu, report.machine.runtime)))
-    started = report.started_at.replace("T", " ").partition("+")[0]
     return (
-        f"{machine}; {started} UTC; inputs and outputs at fixed addresses on the GPU, no "
-        "transfers; each side in a process of its own, one after the other: race both to be sure."
+        f"{measured_on(report.machine, report.started_at)}; inputs and outputs at fixed addresses "
+        "on the GPU, no transfers; each side in a process of its own, one after the other: race "
+        "both to be sure."
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -184,26 +183,18 @@ def _swept(text: str | None) -> tuple[str, list[int]]:
 
 def _record(found: Sequence[Sweep], variants: Sequence[Variant]) -> None:
     # The database is a lot of imports that a race does without.
-    from studio import services
-    from studio.race.job import Raced, RaceReport
-    from studio.race.sweep.job import SweepReport
+    from studio.race.job import RACE_EXPERIMENT, Raced, RaceReport, workload_of
+    from studio.race.sweep.job import SWEEP_EXPERIMENT, SweepReport
+    from studio.services import records
 
-    digests = [_digest(Path(str(variant.model))) for variant in variants]
-    graphs = tuple(Raced(0, workload=digest) for digest in digests)
-    name = Path(str(variants[0].model)).name
-    races = tuple(one.points[0].race for one in found if one.points[0].race is not None)
-    report = (
-        SweepReport(tuple(found), graphs, name, digests[0])
-        if found[0].dimension
-        else RaceReport(races, graphs, name, digests[0])
-    )
-    recording = report.recording()
+    graphs = tuple(Raced(0, workload=workload_of(variant.model)) for variant in variants)
+    source = Path(str(variants[0].model)).name, graphs[0].workload
+    if found[0].dimension:
+        recording = SWEEP_EXPERIMENT.recording(SweepReport(tuple(found), graphs, *source))
+    else:
+        races = tuple(one.points[0].race for one in found if one.points[0].race is not None)
+        recording = RACE_EXPERIMENT.recording(RaceReport(races, graphs, *source))
     if recording is None:
         say("passlens: nothing was measured, so nothing was recorded.")
         return
-    say(f"recorded as number {services.records().add(recording)}")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    say(f"recorded as number {records().add(recording)}")

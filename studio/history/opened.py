@@ -10,10 +10,10 @@ import streamlit as st
 
 from profiling.records import Measurement, Recording, origin
 from studio.history.figure import median_dots, options_texts, variants_of
-from studio.history.openers import OPENERS
+from studio.history.openers import show_recording
 from studio.numbers import mebibytes, three_digits
+from studio.page.experiment import draw_recorded
 from studio.page.parts import words
-from studio.page.recorded import draw_recorded
 
 Table = dict[str, list[Any]]
 
@@ -25,7 +25,7 @@ def show_opened(recording: Recording) -> None:
     )
     st.caption(words(_about(recording)))
     with st.container(key="report"):
-        drawn = _drawn(recording)
+        drawn = draw_recorded(recording, show_recording, instead="its measurements follow")
         if not drawn:
             _figure(recording)
     with st.expander("Measurements as a table", expanded=not drawn):
@@ -59,14 +59,6 @@ def _about(recording: Recording) -> str:
         f"{recording.seconds:.3g} s · {machine.runtime} · {machine.system} · "
         f"Passlens {recording.passlens}"
     )
-
-
-def _drawn(recording: Recording) -> bool:
-    """Whether the experiment's own page could draw it; a payload may come from anybody."""
-    opener = OPENERS.get(recording.kind)
-    if opener is None:
-        return False
-    return draw_recorded(recording, opener, instead="its measurements follow")
 
 
 def _figure(recording: Recording) -> None:

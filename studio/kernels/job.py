@@ -5,35 +5,26 @@ from __future__ import annotations
 import datetime
 import hashlib
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from optimizer.codec import Format
 from optimizer.errors import RunError
-from optimizer.findings import Status
-from profiling.config import Group
 from profiling.config.settings import from_values
+from profiling.execution.availability import availability
 from profiling.kernels.decision import choose
 from profiling.kernels.hot import TOP, HotOperators
-from profiling.kernels.selection import SELECTION, Selection, select
+from profiling.kernels.selection import Selection, WorkloadRace, select
 from profiling.kernels.tuning import TuningResults, export_tuning
-from profiling.kernels.whole import CONFIRMATION, Confirmation, confirm
+from profiling.kernels.whole import Confirmation, confirm
 from profiling.machine import Machine, this_machine
 from profiling.racing.race import Variant
-from profiling.records import Recording
-from profiling.workers import WorkerPool
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
-from studio.kernels.rows import measurements
+from profiling.records import Measurement
+from studio.experiment import Bench, Experiment, measurement
 from studio.numbers import counted
-from studio.variants.entrant import Entrant, entrant_key, run_of, variants_of
+from studio.variants.entrant import Entrant, run_of, variants_of
 
-Report = Callable[[str, float], None]
-Asked = Callable[[], bool]
-Keep = Callable[[Recording], object]
 _NOTHING = HotOperators("runtime profile", 0.0, ())
-
-Subject = tuple[OpenedModel, OpenedRun]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +45,14 @@ class KernelsRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ApplyRequest:
+    """What to try on the whole model: what won among the kernels that were raced."""
+
+    kernels: KernelsRequest
+    found: KernelsReport
+
+
+@dataclass(frozen=True, slots=True)
 class KernelsReport:
     """What came out.
 
@@ -69,6 +68,7 @@ class KernelsReport:
         started_at: UTC, ISO 8601.
         seconds: duration.
         step: of the trace.
+        record_id: of its recording; None where it was not kept.
     """
 
     variant: str
@@ -82,6 +82,7 @@ class KernelsReport:
     started_at: str
     seconds: float
     step: int
+    record_id: int | None = None
 
     @property
     def title(self) -> str:
@@ -90,69 +91,32 @@ class KernelsReport:
             return f"Whole model: {self.confirmation.finding}"
         return finding(self.selection)
 
-    def recording(self) -> Recording:
-        """For the database."""
-        return Recording(
-            "kernels",
-            self.title,
-            self.model,
-            self.model_hash,
-            self.machine,
-            self.started_at,
-            self.seconds,
-            tuple(measurements(self.selection, self.confirmation)),
-            {
-                "variant": self.variant,
-                "model": self.model,
-                "model_hash": self.model_hash,
-                "lossy": self.lossy,
-                "selection": SELECTION.to_json(self.selection),
-                "tuning": None if self.tuning is None else asdict(self.tuning),
-                "confirmation": None
-                if self.confirmation is None
-                else CONFIRMATION.to_json(self.confirmation),
-                "machine": asdict(self.machine),
-                "started_at": self.started_at,
-                "seconds": self.seconds,
-                "step": self.step,
-            },
-        )
+    def measurements(self) -> list[Measurement]:
+        """The whole model first where it was raced, then every candidate of every operator."""
+        found: list[Measurement] = []
+        if self.confirmation is not None:
+            race = self.confirmation.race
+            found += [
+                measurement(race, timing, label=f"whole model, {timing.label}")
+                for timing in race.timings
+            ]
+        return [*found, *(row for raced in self.selection.races for row in _rows(raced))]
 
 
-def kernels_from_payload(payload: Mapping[str, Any]) -> KernelsReport:
-    """The report again.
-
-    Raises:
-        StudioError: the payload is damaged.
-    """
-    confirmed = payload["confirmation"]
-    return KernelsReport(
-        payload["variant"],
-        payload["model"],
-        payload["model_hash"],
-        payload["lossy"],
-        SELECTION.from_json(payload["selection"]),
-        None if payload["tuning"] is None else TuningResults(**payload["tuning"]),
-        None if confirmed is None else CONFIRMATION.from_json(confirmed),
-        Machine(**payload["machine"]),
-        payload["started_at"],
-        payload["seconds"],
-        payload["step"],
-    )
+def _rows(raced: WorkloadRace) -> Iterator[Measurement]:
+    title, key = raced.operator.workload.title, raced.operator.workload.key
+    timings = {} if raced.race is None else {t.label: t for t in raced.race.timings}
+    for candidate in raced.candidates:
+        timing, row = timings.get(candidate.label), raced.row(candidate.label)
+        label = f"{title}: {candidate.label}"
+        if timing is not None and raced.race is not None:
+            measured = measurement(raced.race, timing, label=label, workload=key)
+            yield replace(measured, verdict=row.verdict, error=timing.error or row.wrong)
+        elif candidate.unavailable and candidate.target == "cpu":
+            yield Measurement(label, key, options=dict(candidate.changes), error=row.verdict)
 
 
-def run_kernels(
-    store: Store,
-    pool: WorkerPool,
-    subject: Subject,
-    request: KernelsRequest,
-    *,
-    groups: Mapping[Group, Status],
-    keep: Keep,
-    progress: Report,
-    cancelled: Asked,
-    partial: Callable[[object], None] | None = None,
-) -> KernelsReport:
+def run_kernels(bench: Bench, request: KernelsRequest) -> KernelsReport:
     """Find the hot operators of the variant and race the candidates of each.
 
     Raises:
@@ -160,12 +124,11 @@ def run_kernels(
     """
     started, began = datetime.datetime.now(datetime.UTC), time.monotonic()
     machine = this_machine()
-    progress("writing the model", 0.0)
-    variant = variants_of([request.entrant], store, subject)[0]
+    bench.progress("writing the model", 0.0)
+    variant = variants_of([request.entrant], bench.store, bench.subject)[0]
     made = KernelsReport(
         request.entrant.label,
-        subject[0].summary["name"],
-        subject[0].summary["digest"],
+        *bench.source,
         request.lossy,
         Selection(variant.config, _NOTHING, ()),
         None,
@@ -176,74 +139,73 @@ def run_kernels(
         request.entrant.step,
     )
     selection = select(
-        variant, pool=pool, groups=groups, seconds=request.seconds, top=request.top,
-        progress=lambda text, fraction: progress(text, 0.95 * fraction), cancelled=cancelled,
-        observe=None if partial is None else lambda found: partial(replace(made, selection=found)),
-    )  # fmt: skip
-    progress("asking for tuning results", 0.97)
-    report = replace(
-        made,
-        selection=selection,
-        tuning=_tuned(variant, pool, cancelled),
-        seconds=time.monotonic() - began,
+        variant,
+        pool=bench.pool,
+        groups=availability(bench.pool),
+        seconds=request.seconds,
+        top=request.top,
+        progress=lambda text, fraction: bench.progress(text, 0.95 * fraction),
+        cancelled=bench.cancelled,
+        observe=lambda found: bench.partial(replace(made, selection=found)),
     )
-    keep(report.recording())
-    return report
+    bench.progress("asking for tuning results", 0.97)
+    tuning = _tuned(variant, bench)
+    return replace(made, selection=selection, tuning=tuning, seconds=time.monotonic() - began)
 
 
-def apply_kernels(
-    store: Store,
-    pool: WorkerPool,
-    subject: Subject,
-    request: KernelsRequest,
-    report: KernelsReport,
-    *,
-    keep: Keep,
-    progress: Report,
-    cancelled: Asked,
-) -> KernelsReport:
+def apply_kernels(bench: Bench, request: ApplyRequest) -> KernelsReport:
     """Race the whole model as it is against itself with what won.
 
     Raises:
         StudioError: nothing won, or the model cannot be written or run.
     """
+    asked, report = request.kernels, request.found
     began = time.monotonic()
-    progress("writing the model", 0.0)
-    variant = variants_of([request.entrant], store, subject)[0]
-    run = run_of(request.entrant, store, subject)
-    mark = hashlib.sha256(repr(kernels_key(*subject, request)).encode()).hexdigest()[:16]
-    choice = choose(report.selection, lossy=request.lossy)
+    bench.progress("writing the model", 0.0)
+    variant = variants_of([asked.entrant], bench.store, bench.subject)[0]
+    run = run_of(asked.entrant, bench.store, bench.subject)
+    mark = hashlib.sha256(repr(_raced(asked)).encode()).hexdigest()[:16]
+    choice = choose(report.selection, lossy=asked.lossy)
     tuning = report.tuning
     if choice.options and variant.config.device != "cpu":  # the CPU provider tunes nothing
         chosen = replace(variant, config=from_values(dict(choice.options), base=variant.config))
-        tuning = _tuned(chosen, pool, cancelled)
+        tuning = _tuned(chosen, bench)
     confirmation = confirm(
         variant,
         report.selection,
         choice,
-        pool=pool,
+        pool=bench.pool,
         folder=run.folder / f"kernels-{mark}",
-        seconds=request.seconds,
+        seconds=asked.seconds,
         tuning=tuning.text if tuning is not None else "",
-        progress=progress,
-        cancelled=cancelled,
+        progress=bench.progress,
+        cancelled=bench.cancelled,
     )
-    found = replace(
+    return replace(
         report,
         confirmation=confirmation,
         tuning=tuning,
-        lossy=request.lossy,
+        lossy=asked.lossy,
         seconds=report.seconds + time.monotonic() - began,
     )
-    keep(found.recording())
-    return found
 
 
-def kernels_key(model: OpenedModel, run: OpenedRun, request: KernelsRequest) -> tuple[object, ...]:
-    """Equal requests have equal keys: a reload finds its races again."""
-    # What may be chosen afterwards is no part of the races.
-    return ("kernels", model.key, run.key, entrant_key(request.entrant), request.seconds,
-            request.top)  # fmt: skip
+def _raced(request: KernelsRequest) -> tuple[object, ...]:
+    """What races depend on: what may be chosen afterwards is no part of them."""
+    return (request.entrant, request.seconds, request.top)
+
+
+_FORM = Format(
+    KernelsReport, "passlens.kernels-report/1", "recorded kernels", names={"record_id": None}
+)
+KERNELS_EXPERIMENT = Experiment("kernels", "kernels", run_kernels, _FORM, relevant=_raced)
+APPLY_EXPERIMENT = Experiment(
+    "kernels applied",
+    "kernels",
+    apply_kernels,
+    _FORM,
+    relevant=lambda request: (request.kernels.lossy, _raced(request.kernels)),
+)
 
 
 def finding(selection: Selection) -> str:
@@ -258,9 +220,9 @@ def finding(selection: Selection) -> str:
     return f"{counted(len(races), 'hot operator')}, {100 * share:.0f} % of the time: {what}"
 
 
-def _tuned(variant: Variant, pool: WorkerPool, cancelled: Asked) -> TuningResults | None:
-    isolate = pool if variant.config.device == "cpu" else pool.run_fresh
+def _tuned(variant: Variant, bench: Bench) -> TuningResults | None:
+    isolate = bench.pool if variant.config.device == "cpu" else bench.pool.run_fresh
     try:
-        return export_tuning(variant, isolate=isolate, cancelled=cancelled)
+        return export_tuning(variant, isolate=isolate, cancelled=bench.cancelled)
     except RunError as error:
         return TuningResults("[]", 0, f"No tuning results: {error.message}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -12,24 +11,19 @@ from profiling.kernels.hot import TOP
 from profiling.kernels.selection import LEAST_SECONDS
 from profiling.kernels.whole import AS_IT_IS, BOTH, OPTIONS, Confirmation
 from studio.kernels.job import (
+    APPLY_EXPERIMENT,
+    KERNELS_EXPERIMENT,
+    ApplyRequest,
     KernelsReport,
     KernelsRequest,
-    apply_kernels,
-    kernels_from_payload,
-    kernels_key,
-    run_kernels,
 )
 from studio.kernels.report import show_confirmation, show_kernels
-from studio.page.launch import launch
+from studio.page.experiment import offer
 from studio.page.parts import show_message, words
-from studio.page.recorded import show_earlier
-from studio.services import keeper, machine_groups, pool, store
 from studio.variants.entrant import Entrant
 from studio.variants.link import MOST_ENTRANTS, EntrantChoice, RunChoice
 from studio.variants.setting import Setting
 from studio.workspace import current, remember
-
-__all__ = ["render_section", "show_kernels"]
 
 _MOST_OPERATORS = 12
 _AROUND_A_RACE_S = 15
@@ -39,22 +33,17 @@ _AROUND_A_RACE_S = 15
 def render_section(setting: Setting) -> None:
     """The section."""
     request = _request(setting)
-    subject = (setting.model, setting.run)
-    launch(
-        kernels_key(*subject, request),
-        partial(
-            run_kernels, store(), pool(), subject, request,
-            groups=machine_groups(), keep=keeper().keep,
-        ),
+    offer(
+        KERNELS_EXPERIMENT,
+        setting.subject,
+        request,
+        name="Race the kernels",
         explain=lambda: _explain(request),
         show=lambda report: _show(report, request, setting),
+        show_recorded=show_kernels,
         show_partial=show_kernels,
-        name="Race the kernels",
         held=setting.held,
-        earlier=lambda: show_earlier(
-            "kernels", setting.model, kernels_from_payload, show_kernels
-        ),
-    )  # fmt: skip
+    )
 
 
 def _request(setting: Setting) -> KernelsRequest:
@@ -108,13 +97,13 @@ def _show(report: KernelsReport, request: KernelsRequest, setting: Setting) -> N
     if not choice.anything:
         show_message("Nothing is surely faster, so the model stays as it is.", key="kernels-none")
         return
-    subject = (setting.model, setting.run)
-    launch(
-        ("apply", request.lossy, *kernels_key(*subject, request)),
-        partial(apply_kernels, store(), pool(), subject, request, report, keep=keeper().keep),
+    offer(
+        APPLY_EXPERIMENT,
+        setting.subject,
+        ApplyRequest(request, report),
+        name="Apply to the whole model",
         explain=lambda: None,
         show=lambda applied: show_applied(applied, request.entrant, setting),
-        name="Apply to the whole model",
     )
 
 

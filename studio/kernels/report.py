@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from profiling.config import Value
@@ -13,13 +12,14 @@ from profiling.kernels.hot import HotOperators
 from profiling.kernels.selection import Row, Selection, WorkloadRace
 from profiling.kernels.whole import OPTIONS, Confirmation
 from profiling.timeline.finding import taken_off
+from studio.experiment import measured_on
 from studio.kernels.figure import candidate_dots, hot_bars
 from studio.kernels.job import KernelsReport, finding
-from studio.numbers import counted
+from studio.numbers import counted, digits
+from studio.page.figure import Table, show_figure, show_twin
 from studio.page.parts import show_message, words
 from studio.race.latency_figure import latency_strips
 
-Table = dict[str, list[Any]]
 MOST_ROWS = 500
 _SHORT_MS = 0.05
 
@@ -32,9 +32,9 @@ def show_kernels(report: KernelsReport) -> None:
     if hot.remark:
         show_message(f"Not profiled, times are estimates: {hot.remark}", key="kernels-remark")
     raced = frozenset(race.operator.workload.key for race in report.selection.races)
-    _figure(hot_bars(hot, raced=raced, title=finding(report.selection)), "hot")
+    show_figure(hot_bars(hot, raced=raced, title=finding(report.selection)), "hot")
     st.caption(words(_how(report)))
-    _twin("Hot operators as a table", _hot_table(hot, raced))
+    show_twin("Hot operators as a table", _hot_table(hot, raced))
     for pair in _pairs(report.selection.races):
         for column, race in zip(st.columns(2, gap="medium"), pair, strict=False):
             with column:
@@ -52,7 +52,7 @@ def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
     text = confirmation.finding
     title = f"{text[:1].upper()}{text[1:]}"
     if any(timing.blocks_ms for timing in race.timings):
-        _figure(latency_strips(race, title=title), "kernels-whole")
+        show_figure(latency_strips(race, title=title), "kernels-whole")
     else:
         show_message(title, key="kernels-whole")
     st.caption(
@@ -66,7 +66,7 @@ def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
         st.code(options, language=None)
     for note in (*confirmation.choice.notes, *_places(confirmation)):
         st.caption(words(note))
-    _twin("Whole model as a table", _whole_table(confirmation))
+    show_twin("Whole model as a table", _whole_table(confirmation))
 
 
 def setting_text(options: Any) -> str:
@@ -81,7 +81,7 @@ def _workload(raced: WorkloadRace) -> None:
         text = f"{operator.workload.title}: not raced: {raced.error}"
         show_message(text, key=f"raced-{operator.workload.key[:12]}")
     else:
-        _figure(candidate_dots(raced), f"workload-{operator.workload.key[:12]}")
+        show_figure(candidate_dots(raced), f"workload-{operator.workload.key[:12]}")
         if (raced.row(raced.candidates[0].label).p50_ms or 1) < _SHORT_MS:
             st.caption(
                 "Of a run this short the call itself takes a good part, some 5 µs: differences look"
@@ -89,12 +89,12 @@ def _workload(raced: WorkloadRace) -> None:
             )
     here = [row for row in rows if row.candidate.target == raced.candidates[0].target]
     elsewhere = [row for row in rows if row not in here]
-    _twin("Candidates as a table", _candidate_table(here))
+    show_twin("Candidates as a table", _candidate_table(here))
     if elsewhere:
         reason = elsewhere[0].verdict
         same = all(row.verdict == reason for row in elsewhere)
         title = f"{len(elsewhere)} GPU candidates" + (f", {reason}" if same else "")
-        _twin(words(title), _candidate_table(elsewhere))
+        show_twin(words(title), _candidate_table(elsewhere))
 
 
 def _tuning(report: KernelsReport) -> None:
@@ -110,9 +110,6 @@ def _tuning(report: KernelsReport) -> None:
 
 
 def _how(report: KernelsReport) -> str:
-    machine = report.machine
-    where = ", ".join(filter(None, (machine.cpu, machine.gpu, machine.runtime)))
-    started = report.started_at.replace("T", " ").partition("+")[0]
     changed = ", ".join(f"{n}={_text(v)}" for n, v in report.selection.config.changed().items())
     hot, profiler = report.selection.hot, ""
     source = "operators of the file, estimated from arithmetic and traffic"
@@ -120,8 +117,8 @@ def _how(report: KernelsReport) -> str:
         source = "operators of the file as it stands, from the runtime's profile"
         profiler = f" {taken_off([hot.profiler])}"
     return (
-        f"{report.variant}: {source}. {where}, {counted(machine.cores, 'core')}, load"
-        f" {machine.load:.1f}; {started} UTC; {changed or 'default options'}.{profiler}"
+        f"{report.variant}: {source}. {measured_on(report.machine, report.started_at)}, load"
+        f" {report.machine.load:.1f}; {changed or 'default options'}.{profiler}"
     )
 
 
@@ -129,8 +126,8 @@ def _hot_table(hot: HotOperators, raced: frozenset[str]) -> Table:
     shown = hot.operators[:MOST_ROWS]
     return {
         "workload": [o.workload.title for o in shown],
-        "ms in a run": [_digits(o.time_us / 1000) for o in shown],
-        "share, %": [_digits(100 * o.share) for o in shown],
+        "ms in a run": [digits(o.time_us / 1000) for o in shown],
+        "share, %": [digits(100 * o.share) for o in shown],
         "places": [len(o.nodes) for o in shown],
         "raced": ["yes" if o.workload.key in raced else o.reason or "no" for o in shown],
         "first node": [o.nodes[0][0] for o in shown],
@@ -141,7 +138,7 @@ def _hot_table(hot: HotOperators, raced: frozenset[str]) -> Table:
 def _candidate_table(rows: Sequence[Row]) -> Table:
     return {
         "candidate": [row.candidate.label for row in rows],
-        "median, ms": [None if row.p50_ms is None else _digits(row.p50_ms) for row in rows],
+        "median, ms": [None if row.p50_ms is None else digits(row.p50_ms) for row in rows],
         "verdict": [row.verdict for row in rows],
         "difference of results": [
             None if row.scaled is None else float(f"{row.scaled:.2g}") for row in rows
@@ -158,7 +155,7 @@ def _whole_table(confirmation: Confirmation) -> Table:
     timed = [timing.summary for timing in race.timings]
     return {
         "variant": [t.label for t in race.timings],
-        "median, ms": [None if s is None else _digits(s.p50_ms) for s in timed],
+        "median, ms": [None if s is None else digits(s.p50_ms) for s in timed],
         "predicted": [
             f"{confirmation.predicted[t.label]:.1%} less time"
             if t.label in confirmation.predicted
@@ -182,29 +179,6 @@ def _places(confirmation: Confirmation) -> list[str]:
 
 def _pairs(races: Sequence[WorkloadRace]) -> list[Sequence[WorkloadRace]]:
     return [races[index : index + 2] for index in range(0, len(races), 2)]
-
-
-def _figure(figure: go.Figure, name: str) -> None:
-    kind = st.session_state.get("picture-kind") or "svg"
-    st.plotly_chart(
-        figure,
-        width="stretch",
-        key=f"figure-{name}",
-        config={
-            "displaylogo": False,
-            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-            "toImageButtonOptions": {"format": kind, "filename": f"passlens-{name}", "scale": 2},
-        },
-    )
-
-
-def _twin(title: str, table: Table) -> None:
-    with st.expander(title):
-        st.dataframe(table, hide_index=True, width="stretch")
-
-
-def _digits(number: float) -> float:
-    return float(f"{number:.4g}")
 
 
 def _text(value: Value) -> str:

@@ -9,7 +9,6 @@ from functools import partial
 import streamlit as st
 
 from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.cost.computed import computed
 from studio.memory.film import page as film
 from studio.memory.free_sizes import (
     assumed_sizes,
@@ -28,6 +27,7 @@ from studio.memory.request import ArenaRequest
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change, sidebar
 from studio.memory.steps import step_slider
+from studio.page.computed import computed
 from studio.page.parts import model_and_run, show_message
 from studio.page.sections import choose_section
 from studio.services import store

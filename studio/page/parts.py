@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import Subject
 from studio.gallery import gallery
 from studio.numbers import counted
 from studio.opening import model_task, run_task, title_of, try_again
@@ -20,6 +20,7 @@ from studio.page.findings import by_kind
 from studio.tasks import Task
 from studio.workspace import current, remember
 
+Result = TypeVar("Result")
 PATIENCE_S = 0.4
 """How long a page waits for quick work before it shows progress instead."""
 
@@ -91,24 +92,32 @@ def follow(task: Task[Any], words: str) -> None:
     look()
 
 
-def model_and_run() -> tuple[OpenedModel, OpenedRun] | None:
+def settled(task: Task[Result], words: str, retry: Callable[[], None]) -> Result | None:
+    """What became of a task; None while there is progress or an error to show."""
+    if not task.wait(PATIENCE_S):
+        follow(task, words)
+        return None
+    if task.error is not None:
+        show_failure(task.error, retry)
+    return task.result
+
+
+def model_and_run() -> Subject | None:
     """The workspace's model and its run; None while there is progress or an error to show."""
     workspace = current()
-    opening = model_task(workspace)
-    if not opening.wait(PATIENCE_S):
-        follow(opening, f"Opening {words(title_of(workspace))}")
+    retry = partial(try_again, workspace)
+    opening = f"Opening {words(title_of(workspace))}"
+    model = settled(model_task(workspace), opening, retry)
+    if model is None:
         return None
-    if opening.error is not None:
-        show_failure(opening.error, partial(try_again, workspace))
-    if opening.result is None:
-        return None
-    running = run_task(workspace, opening.result)
-    if not running.wait(PATIENCE_S):
-        follow(running, "Optimizing")
-        return None
-    if running.error is not None:
-        show_failure(running.error, partial(try_again, workspace))
-    return None if running.result is None else (opening.result, running.result)
+    run = settled(run_task(workspace, model), "Optimizing", retry)
+    return None if run is None else (model, run)
+
+
+def show_remarks(remarks: Iterable[str], *, key: str) -> None:
+    """What a reader of the numbers should know, a quiet box each."""
+    for number, remark in enumerate(remarks):
+        show_message(remark, key=f"{key}-remark-{number}")
 
 
 def show_message(text: str, *, key: str) -> None:

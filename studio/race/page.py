@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from html import escape
 
 import streamlit as st
 
 from profiling.config.question import meaning_of, question_of
-from studio.page.launch import launch
+from studio.page.experiment import offer
 from studio.page.parts import show_message
-from studio.page.recorded import show_earlier
-from studio.page.result_actions import beside
-from studio.race.job import RaceReport, RaceRequest, race_from_payload, race_key, run_race
+from studio.race.job import RACE_EXPERIMENT, RaceRequest
 from studio.race.report import show_race, show_race_cut_short, show_race_so_far
 from studio.race.sweep.job import dimensions_of
 from studio.race.sweep.page import render_sweep
-from studio.services import keeper, pool, store
 from studio.variants.link import RunChoice, SweepChoice
 from studio.variants.problem import with_labels
 from studio.variants.setting import Setting
 from studio.workspace import current, remember
-
-__all__ = ["render_section", "show_race"]
 
 _SET_UP_S = 4
 """What each variant takes beside its steady runs: a process, a session, warming up."""
@@ -48,25 +42,18 @@ def render_section(setting: Setting) -> None:
 
 def _race(setting: Setting) -> None:
     request = RaceRequest(setting.chosen.asked, setting.seconds)
-    subject = (setting.model, setting.run)
-    launch(
-        race_key(*subject, request),
-        partial(run_race, store(), pool(), subject, request, keep=keeper().keep),
-        explain=lambda: _explain(setting, request),
-        show=_show,
-        beside=lambda report: beside(report.kept),
+    offer(
+        RACE_EXPERIMENT,
+        setting.subject,
+        request,
         name="Race",
+        explain=lambda: _explain(setting, request),
+        show=show_race,
+        show_recorded=show_race,
         show_partial=show_race_so_far,
         show_left=show_race_cut_short,
         held=setting.held,
-        earlier=lambda: show_earlier("race", setting.model, race_from_payload, show_race),
     )
-
-
-def _show(report: RaceReport) -> None:
-    if keeper().problem:
-        show_message(keeper().problem, key="not-kept")
-    show_race(report)
 
 
 def _explain(setting: Setting, request: RaceRequest) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from profiling.config.question import explained
 from profiling.racing.race import Race, Timing, remarks_of
+from studio.experiment import measured_on
 from studio.numbers import counted, digits, mebibytes, three_digits
 from studio.page.figure import Table, show_figure, show_table, show_twin
 from studio.page.parts import show_message, words
@@ -127,8 +128,6 @@ def _phases(races: Sequence[Race]) -> None:
 def how(*races: Race) -> str:
     """Machine, date, runs and load: what a reader needs to believe the numbers."""
     race, last = races[0], races[-1]
-    machine = ", ".join(filter(None, (race.machine.cpu, race.machine.gpu, race.machine.runtime)))
-    started = race.started_at.replace("T", " ").partition("+")[0]
     timings = [timing for one in races for timing in one.timings]
     counts = [len(timing.latencies_ms) for timing in timings if timing.blocks_ms]
     least, most = (min(counts), max(counts)) if counts else (0, 0)
@@ -136,7 +135,7 @@ def how(*races: Race) -> str:
     runs = f"{count} runs each, in turns" if counts else "no runs yet"
     copies = "" if race.transfers else "; copies from and to the host left out"
     return (
-        f"{machine}, {counted(race.machine.cores, 'core')}; {started} UTC; {runs}, each variant in"
+        f"{measured_on(race.machine, race.started_at)}; {runs}, each variant in"
         f" a process of its own{copies}; load {race.machine.load:.1f} before,"
         f" {last.load_after:.1f} after."
     )

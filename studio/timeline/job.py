@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from optimizer.errors import RunError
@@ -15,14 +15,11 @@ from profiling.timeline.profile import Profile
 from profiling.workers import WorkerPool
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.race.job import Keep, graphs_of
+from studio.experiment import Bench, Experiment
+from studio.race.job import graphs_of
 from studio.timeline.node_times import StepTimes, keep_times
-from studio.timeline.result import Profiled, ProfileReport
-from studio.variants.entrant import Entrant, entrant_key, run_of, step_of, variants_of
-
-Report = Callable[[str, float], None]
-Asked = Callable[[], bool]
-Subject = tuple[OpenedModel, OpenedRun]
+from studio.timeline.result import PROFILE_REPORT, Profiled, ProfileReport, with_few_runs
+from studio.variants.entrant import Entrant, run_of, step_of, variants_of
 
 RUNS = 11
 """Of each variant: the first, and ten steady ones."""
@@ -41,28 +38,23 @@ class ProfileRequest:
     runs: int = RUNS
 
 
-def run_profile(
-    store: Store,
-    pool: WorkerPool,
-    subject: Subject,
-    request: ProfileRequest,
-    *,
-    progress: Report,
-    cancelled: Asked,
-    keep: Keep | None = None,
-) -> ProfileReport:
-    """Profile every entrant; one that does not run leaves its reason.
+def run_profile(bench: Bench, request: ProfileRequest) -> ProfileReport:
+    """Profile every variant; one that does not run leaves its reason.
 
     Raises:
-        StudioError: an entrant's file cannot be written, or the work was cancelled.
+        StudioError: a variant's file cannot be written, or the work was cancelled.
     """
     started, began, machine = datetime.datetime.now(datetime.UTC), time.monotonic(), this_machine()
-    progress("writing the models", 0.0)
-    variants = variants_of(request.entrants, store, subject)
-    runs = [run_of(entrant, store, subject) for entrant in request.entrants]
-    families = _families(pool, subject[0], request.entrants, runs)
+    bench.progress("writing the models", 0.0)
+    variants = variants_of(request.entrants, bench.store, bench.subject)
+    runs = [run_of(entrant, bench.store, bench.subject) for entrant in request.entrants]
+    families = _families(bench.pool, request.entrants, runs)
     made = profile_interleaved(
-        variants, pool=pool, runs=request.runs, progress=progress, cancelled=cancelled
+        variants,
+        pool=bench.pool,
+        runs=request.runs,
+        progress=bench.progress,
+        cancelled=bench.cancelled,
     )
     found = [
         _profiled(entrant, step_of(entrant, run), families[run.key], one)
@@ -72,32 +64,27 @@ def run_profile(
     found = [
         replace(one, workload=graph.workload) for one, graph in zip(found, graphs, strict=True)
     ]
-    _keep(store, subject[0], runs, found)
-    report = ProfileReport(
-        subject[0].summary["name"],
+    _keep(bench.store, bench.model, runs, found)
+    name, digest = bench.source
+    return ProfileReport(
+        name,
         tuple(found),
         families[runs[0].key].source,
         machine,
         started.isoformat(timespec="seconds"),
         time.monotonic() - began,
-        subject[0].summary["digest"],
+        digest,
         request.runs,
     )
-    recording = None if keep is None else report.recording()
-    if keep is None or recording is None:
-        return report
-    progress("keeping the profiles", 1.0)
-    return replace(report, kept=keep(recording))
 
 
-def profile_key(model: OpenedModel, run: OpenedRun, request: ProfileRequest) -> tuple[object, ...]:
-    """Equal requests have equal keys: a reload finds its profile again."""
-    entrants = tuple(map(entrant_key, request.entrants))
-    return ("profile", model.key, run.key, entrants, request.runs)
+PROFILE_EXPERIMENT = Experiment(
+    "profile", "profile", run_profile, PROFILE_REPORT, shortened=with_few_runs
+)
 
 
 def _families(
-    pool: WorkerPool, model: OpenedModel, entrants: Sequence[Entrant], runs: Sequence[OpenedRun]
+    pool: WorkerPool, entrants: Sequence[Entrant], runs: Sequence[OpenedRun]
 ) -> dict[str, Origins]:
     found: dict[str, Origins] = {}
     for run in {run.key: run for run in runs}.values():

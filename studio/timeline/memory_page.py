@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from profiling.timeline.profile import Profile
 from studio.numbers import mebibytes, unit_of
+from studio.page.figure import Table, show_figure, show_twin
 from studio.page.parts import show_message, words
 from studio.timeline.memory_figure import memory_panels, most_drawn
-from studio.timeline.page import choose_phase, figure, how, launch_profile, twin
+from studio.timeline.page import (
+    choose_phase,
+    how,
+    offer_profile,
+    show_failures,
+    show_timeline,
+)
 from studio.timeline.result import ProfileReport
 from studio.variants.setting import Setting
 
-Table = dict[str, list[Any]]
 _DEVICE = (
     "Device memory is what everybody has taken on the GPU; its driver is asked every few "
     "milliseconds during the run."
@@ -30,7 +34,15 @@ _EXPLAINED = {
 
 def render_section(setting: Setting) -> None:
     """The section."""
-    launch_profile(setting, show_memory)
+    offer_profile(setting, show_memory)
+
+
+def show_profile(report: ProfileReport) -> None:
+    """A recorded profile as in both sections: timeline, then memory."""
+    show_failures(report)
+    show_timeline(report)
+    st.subheader("Memory", anchor=False)
+    show_memory(report)
 
 
 def show_memory(report: ProfileReport) -> None:
@@ -46,11 +58,11 @@ def show_memory(report: ProfileReport) -> None:
         return
     weights = {label: weights_bytes(profile) for label, profile in report.profiles.items()}
     drawn = memory_panels(curves, title=_finding(report), weights=weights)
-    figure(drawn, "memory")
+    show_figure(drawn, "memory")
     sampled = any(curve.source == "device" for each in curves.values() for curve in each)
     device = f"{_DEVICE} " if sampled else ""
     st.caption(words(f"{_EXPLAINED[phase]} {device}{how(report)}"))
-    twin("Memory as a table", _table(report))
+    show_twin("Memory as a table", _table(report))
 
 
 def _say_what_is_missing(report: ProfileReport) -> None:

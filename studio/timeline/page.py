@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from collections.abc import Callable
 from html import escape
-from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from profiling.timeline.attribution import Attribution
@@ -15,21 +13,19 @@ from profiling.timeline.balance import balance
 from profiling.timeline.chrome_trace import chrome_trace
 from profiling.timeline.finding import taken_off
 from profiling.timeline.profile import Phase
+from studio.experiment import measured_on
 from studio.figures.change_bars import change_bars, row_became, row_name, row_title, tree_map
 from studio.figures.template import color_of
-from studio.numbers import counted, digits
-from studio.page.launch import launch
+from studio.numbers import digits
+from studio.page.experiment import offer
+from studio.page.figure import Table, is_dark, show_figure, show_twin
 from studio.page.parts import file_stem, show_message, words
-from studio.page.recorded import show_earlier
-from studio.page.result_actions import beside
-from studio.services import keeper, pool, store
 from studio.timeline.figure import gantt
-from studio.timeline.job import ProfileRequest, profile_key, run_profile
+from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
 from studio.timeline.operators_figure import Kernels, operator_bars, operator_times
-from studio.timeline.result import ProfileReport, profile_from_payload
+from studio.timeline.result import ProfileReport
 from studio.variants.setting import Setting
 
-Table = dict[str, list[Any]]
 MOST_ROWS = 500
 _PHASES = {"steady": "Steady run", "first": "First run"}
 _DRAWN = {
@@ -41,32 +37,25 @@ _DRAWN = {
 
 def render_section(setting: Setting) -> None:
     """The section."""
-    launch_profile(setting, show_timeline)
+    offer_profile(setting, show_timeline)
 
 
-def launch_profile(setting: Setting, show: Any) -> None:
-    """The profile of all entrants, which timeline and memory share."""
+def offer_profile(setting: Setting, show: Callable[[ProfileReport], None]) -> None:
+    """The profile of all variants, which timeline and memory share."""
 
-    def show_recorded(report: ProfileReport) -> None:
+    def show_it(report: ProfileReport) -> None:
         show_failures(report)
         show(report)
 
-    def show_it(report: ProfileReport) -> None:
-        if keeper().problem:
-            show_message(keeper().problem, key="not-kept")
-        show_recorded(report)
-
-    request = ProfileRequest(setting.entrants)
-    subject = (setting.model, setting.run)
-    launch(
-        profile_key(*subject, request),
-        partial(run_profile, store(), pool(), subject, request, keep=keeper().keep),
+    offer(
+        PROFILE_EXPERIMENT,
+        setting.subject,
+        ProfileRequest(setting.entrants),
+        name="Profile",
         explain=lambda: _explain(setting),
         show=show_it,
-        beside=lambda report: beside(report.kept),
-        name="Profile",
+        show_recorded=show_it,
         held=setting.held,
-        earlier=lambda: show_earlier("profile", setting.model, profile_from_payload, show_recorded),
     )
 
 
@@ -98,20 +87,20 @@ def show_timeline(report: ProfileReport) -> None:
             help="All runs, for chrome://tracing and ui.perfetto.dev",
             on_click="ignore",
         )
-    figure(gantt(profiles, phase, dark=is_dark()), "timeline")
+    show_figure(gantt(profiles, phase, dark=is_dark()), "timeline")
     st.caption(words(f"{_DRAWN[phase]} Bare stretches: no operator ran. {how(report)}"))
-    twin("How each run adds up", _sums(report, phase))
+    show_twin("How each run adds up", _sums(report, phase))
     colors = {label: color_of(index) for index, label in enumerate(profiles)}
     if pair is not None:
         found = report.attribution(*pair, phase)
         shown = (colors[pair[0]], colors[pair[1]])
-        figure(change_bars(found, report.source, labels=pair, colors=shown), "changes")
+        show_figure(change_bars(found, report.source, labels=pair, colors=shown), "changes")
         st.caption(_ATTRIBUTED)
-        twin("All nodes as a table", _rows(found, report))
+        show_twin("All nodes as a table", _rows(found, report))
     kernels = {one.label: one.kernels(phase) for one in report.variants if one.profile is not None}
-    figure(operator_bars(kernels, colors), "operators")
-    twin("Operators as a table", _operators(kernels))
-    figure(tree_map(kernels, dark=is_dark()), "tree")
+    show_figure(operator_bars(kernels, colors), "operators")
+    show_twin("Operators as a table", _operators(kernels))
+    show_figure(tree_map(kernels, dark=is_dark()), "tree")
     st.caption("Area is time, on one scale for all variants: click a kind to see its nodes.")
 
 
@@ -138,44 +127,14 @@ def choose_phase(key: str, default: Phase = "steady") -> Phase:
 
 def how(report: ProfileReport) -> str:
     """How it was measured, and on what."""
-    machine = report.machine
-    where = ", ".join(filter(None, (machine.cpu, machine.gpu, machine.runtime)))
-    started = report.started_at.replace("T", " ").partition("+")[0]
     kept = max((len(profile.timeline.runs) for profile in report.profiles.values()), default=0)
     count = str(kept) if report.runs in (0, kept) else f"{report.runs} ({kept} kept)"
     return (
-        f"{where}, {counted(machine.cores, 'core')}, load {machine.load:.1f}; {started} UTC;"
+        f"{measured_on(report.machine, report.started_at)}, load {report.machine.load:.1f};"
         f" {count} runs of each, the variants in turns, with the runtime's profiler on."
         f" {taken_off(profile.profiler for profile in report.profiles.values())}"
         " Which variant is faster is a question for Race."
     )
-
-
-def figure(drawn: go.Figure, name: str) -> None:
-    """A figure that can be downloaded."""
-    kind = st.session_state.get("picture-kind") or "svg"
-    st.plotly_chart(
-        drawn,
-        width="stretch",
-        key=f"figure-{name}",
-        config={
-            "displaylogo": False,
-            "scrollZoom": False,
-            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-            "toImageButtonOptions": {"format": kind, "filename": f"passlens-{name}", "scale": 2},
-        },
-    )
-
-
-def twin(title: str, table: Table) -> None:
-    """A figure's numbers."""
-    with st.expander(title):
-        st.dataframe(table, hide_index=True, width="stretch")
-
-
-def is_dark() -> bool:
-    """Whether the visitor's page is dark."""
-    return st.context.theme.type == "dark"
 
 
 def _pair(labels: list[str]) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.variants.contradictions import Problem
 from studio.variants.entrant import Entrant
 from studio.variants.problem import show_problem
@@ -40,6 +40,11 @@ class Setting:
     chosen: Chosen
     seconds: float
     problem: Problem | None = None
+
+    @property
+    def subject(self) -> Subject:
+        """What is measured: the open model and its run."""
+        return self.model, self.run
 
     @property
     def entrants(self) -> tuple[Entrant, ...]:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from optimizer.codec import Format, written_as
 from optimizer.errors import Cancelled, StudioError
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
-from profiling.config.settings import from_values
 from profiling.racing.measure import RacePlan, measure
-from profiling.racing.race import RACE, Race, Variant
+from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
-from profiling.records.recording import Recording
-from profiling.workers import WorkerPool
+from profiling.records import Measurement
 from profiling.worth.ablation import Ablation, Outcome
 from profiling.worth.measured import RUNS
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
-from studio.cost.rows import changed_options, rows
+from studio.artifacts.opened import OpenedRun
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
-from studio.cost.waterfall.job import LARGE_BYTES, Keep
+from studio.cost.worth import is_large
+from studio.experiment import Bench, Experiment, OfRaces, measurement
 from studio.numbers import counted
 
-MOST_RACED = 7
+MOST_RACED, MOST_LARGE = 7, 4
 FULL = "all passes"
 _PAPER_SHARE = 0.3
 
@@ -45,7 +42,7 @@ class AblationRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class AblationReport:
+class AblationReport(OfRaces):
     """What came out.
 
     Attributes:
@@ -56,6 +53,7 @@ class AblationReport:
         raced: the pass that each variant of the race lacks, in order, the first lacks none.
         model: display name.
         model_hash: of the source file.
+        record_id: of its recording; None where it was not kept.
     """
 
     request: AblationRequest
@@ -66,6 +64,19 @@ class AblationReport:
     raced: tuple[str, ...]
     model: str
     model_hash: str
+    record_id: int | None = None
+
+    def all_races(self) -> tuple[Race, ...]:
+        """The one race, if there was one."""
+        return () if self.race is None else (self.race,)
+
+    def measurements(self) -> list[Measurement]:
+        """A row for each pipeline that was raced; its step, where it is one of the open trace."""
+        return [
+            measurement(race, timing, step=None if lacking else self.ablation.full.steps)
+            for race in self.all_races()
+            for timing, lacking in zip(race.timings, self.raced, strict=True)
+        ]
 
     def slower_without(self, pass_id: str) -> Contrast | None:
         """How much faster all passes are than all but this one; None where it was not raced."""
@@ -75,7 +86,7 @@ class AblationReport:
         return self.race.contrast(self.race.timings[0].label, baseline=without.label)
 
     @property
-    def finding(self) -> str:
+    def title(self) -> str:
         """The ablation in one line."""
         worth = self.ablation.worth("nodes")
         if not worth:
@@ -86,141 +97,64 @@ class AblationReport:
             f" {'+' if most.missing > 0 else ''}{counted(most.missing, 'node')} without it"
         )
 
-    def recording(self) -> Recording | None:
-        """The experiment for the records; None without a race."""
-        if self.race is None:
-            return None
-        steps = (self.ablation.full.steps, *[None] * (len(self.raced) - 1))
-        return Recording(
-            kind="worth",
-            title=self.finding,
-            model=self.model,
-            model_hash=self.model_hash,
-            machine=self.race.machine,
-            started_at=self.race.started_at,
-            seconds=self.race.seconds,
-            measurements=rows(self.race, steps),
-            payload=self._payload(self.race),
-        )
 
-    def _payload(self, race: Race) -> dict[str, Any]:
-        return {
-            "section": "ablation",
-            "model": self.model,
-            "model_hash": self.model_hash,
-            "pipeline": self.request.pipeline.to_json(),
-            "options": changed_options(self.request.config),
-            "seconds": self.request.seconds,
-            "full": asdict(self.ablation.full),
-            "without": {key: asdict(found) for key, found in self.ablation.without.items()},
-            "alone": {key: asdict(found) for key, found in self.ablation.alone.items()},
-            "names": {key: asdict(name) for key, name in self.names.items()},
-            "failed": dict(self.failed),
-            "raced": list(self.raced),
-            "race": RACE.to_json(race),
-        }
-
-
-def ablation_key(
-    model: OpenedModel, run: OpenedRun, request: AblationRequest
-) -> tuple[object, ...]:
-    """Equal ablations have equal keys; without a race the options do not count."""
-    options = tuple(sorted(request.config.changed().items())) if request.seconds else ()
-    return ("worth-ablation", model.key, run.key, options, request.seconds)
-
-
-def run_ablation(
-    store: Store,
-    pool: WorkerPool,
-    subject: tuple[OpenedModel, OpenedRun],
-    request: AblationRequest,
-    *,
-    keep: Keep,
-    progress: Callable[[str, float], None],
-    cancelled: Callable[[], bool],
-    partial: Callable[[AblationReport], object] | None = None,
-) -> AblationReport:
+def run_ablation(bench: Bench, request: AblationRequest) -> AblationReport:
     """Run the pipeline without each pass that fired, and each of them alone; race the strongest.
 
     Raises:
         StudioError: the full run is gone, or a step cannot be written.
         Cancelled: if `cancelled` said so.
     """
-    model, run = subject
-    laboratory = _Laboratory(store, model, request, progress, cancelled)
-    found = laboratory.on_paper(run)
-    if partial is not None:
-        partial(found)
-    if request.seconds:
-        found = laboratory.raced(found, run, pool)
-    recording = found.recording()
-    if recording is not None:
-        keep(recording)
-    return found
+    found = _on_paper(bench, request)
+    bench.partial(found)
+    return _with_race(found, bench) if request.seconds else found
 
 
-@dataclass(slots=True)
-class _Laboratory:
-    """What all runs of an ablation share."""
+def _on_paper(bench: Bench, request: AblationRequest) -> AblationReport:
+    costs = trace_costs(bench.store, *bench.subject)
+    pipelines: dict[tuple[str, str], Pipeline] = {}
+    for pass_id in costs.fired:
+        pipelines["without", pass_id] = without(request.pipeline, pass_id)
+        pipelines["alone", pass_id] = alone(request.pipeline, pass_id)
+    found: dict[str, dict[str, Outcome]] = {"without": {}, "alone": {}}
+    failed: dict[str, str] = {}
+    share = _PAPER_SHARE if request.seconds else 1.0
+    for number, ((way, pass_id), pipeline) in enumerate(pipelines.items()):
+        bench.progress(f"{way} {costs.names[pass_id].title}", share * number / len(pipelines))
+        try:
+            run = bench.store.run(bench.model, pipeline, cancelled=bench.cancelled)
+            found[way][pass_id] = outcome(trace_costs(bench.store, bench.model, run))
+        except Cancelled:
+            raise
+        except StudioError as error:
+            failed[pass_id] = f"{way}: {error.message}"
+    ablation = Ablation(outcome(costs), found["without"], found["alone"])
+    return AblationReport(request, ablation, costs.names, failed, None, (), *bench.source)
 
-    store: Store
-    model: OpenedModel
-    request: AblationRequest
-    progress: Callable[[str, float], None]
-    cancelled: Callable[[], bool]
 
-    def on_paper(self, run: OpenedRun) -> AblationReport:
-        costs = trace_costs(self.store, self.model, run)
-        pipelines: dict[tuple[str, str], Pipeline] = {}
-        for pass_id in costs.fired:
-            pipelines["without", pass_id] = without(self.request.pipeline, pass_id)
-            pipelines["alone", pass_id] = alone(self.request.pipeline, pass_id)
-        found: dict[str, dict[str, Outcome]] = {"without": {}, "alone": {}}
-        failed: dict[str, str] = {}
-        share = _PAPER_SHARE if self.request.seconds else 1.0
-        for number, ((way, pass_id), pipeline) in enumerate(pipelines.items()):
-            title = costs.names[pass_id].title
-            self.progress(f"{way} {title}", share * number / len(pipelines))
-            try:
-                found[way][pass_id] = outcome(self._costs(pipeline))
-            except Cancelled:
-                raise
-            except StudioError as error:
-                failed[pass_id] = f"{way}: {error.message}"
-        ablation = Ablation(outcome(costs), found["without"], found["alone"])
-        return AblationReport(
-            self.request, ablation, costs.names, failed, None, (),
-            self.model.summary["name"], self.model.summary["digest"],
-        )  # fmt: skip
+def _with_race(found: AblationReport, bench: Bench) -> AblationReport:
+    """The same with a race of all passes against those pipelines that differ most."""
+    request = found.request
+    missed = sorted(found.ablation.worth("bytes"), key=lambda w: -abs(w.missing))
+    most = MOST_LARGE if is_large(bench) else MOST_RACED
+    ids = [w.pass_id for w in missed if w.missing or w.others][:most]
+    runs = {FULL: bench.run}
+    for pass_id in ids:
+        pipeline = without(request.pipeline, pass_id)
+        runs[f"without {pass_id}"] = bench.store.run(bench.model, pipeline)
 
-    def _costs(self, pipeline: Pipeline) -> TraceCosts:
-        run = self.store.run(self.model, pipeline, cancelled=self.cancelled)
-        return trace_costs(self.store, self.model, run)
+    def variant(label: str, run: OpenedRun) -> Variant:
+        path = bench.store.materialize(bench.model, run, run.result.steps)
+        return Variant(label, path, request.config)
 
-    def raced(self, found: AblationReport, run: OpenedRun, pool: WorkerPool) -> AblationReport:
-        """The same with a race of all passes against those pipelines that differ most."""
-        worth = found.ablation.worth("bytes")
-        missed = sorted(worth, key=lambda w: -abs(w.missing))
-        large = self.model.summary["weight_bytes"] > LARGE_BYTES
-        ids = [w.pass_id for w in missed if w.missing or w.others][: 4 if large else MOST_RACED]
-        variants = [self._variant(FULL, run)]
-        for pass_id in ids:
-            lacking = self.store.run(self.model, without(self.request.pipeline, pass_id))
-            variants.append(self._variant(f"without {pass_id}", lacking))
-        race = measure(
-            variants,
-            pool=pool,
-            plan=RacePlan(runs=RUNS, seconds=self.request.seconds),
-            progress=lambda text, part: self.progress(
-                text, _PAPER_SHARE + (1 - _PAPER_SHARE) * part
-            ),
-            cancelled=self.cancelled,
-        )
-        return replace(found, race=race, raced=("", *ids))
-
-    def _variant(self, label: str, run: OpenedRun) -> Variant:
-        path = self.store.materialize(self.model, run, run.result.steps)
-        return Variant(label, path, self.request.config)
+    race = measure(
+        [variant(label, run) for label, run in runs.items()],
+        pool=bench.pool,
+        plan=RacePlan(runs=RUNS, seconds=request.seconds),
+        progress=lambda text, part: bench.progress(text, _PAPER_SHARE + (1 - _PAPER_SHARE) * part),
+        cancelled=bench.cancelled,
+    )
+    return replace(found, race=race, raced=("", *ids))
 
 
 def without(pipeline: Pipeline, pass_id: str) -> Pipeline:
@@ -238,21 +172,16 @@ def outcome(costs: TraceCosts) -> Outcome:
     return Outcome(costs.totals, costs.fired, len(costs.steps), costs.seconds)
 
 
-def ablation_from_payload(payload: Mapping[str, Any]) -> AblationReport:
-    """The report again."""
-    runs = {way: {k: Outcome(**o) for k, o in payload[way].items()} for way in ("without", "alone")}
-    request = AblationRequest(
-        Pipeline.from_json(payload["pipeline"]),
-        from_values(payload["options"]),
-        payload["seconds"],
-    )
-    return AblationReport(
-        request,
-        Ablation(Outcome(**payload["full"]), runs["without"], runs["alone"]),
-        {key: PassName(**name) for key, name in payload["names"].items()},
-        payload["failed"],
-        RACE.from_json(payload["race"]),
-        tuple(payload["raced"]),
-        payload["model"],
-        payload["model_hash"],
-    )
+written_as(Pipeline, Pipeline.to_json, Pipeline.from_json)
+ABLATION_EXPERIMENT = Experiment(
+    "ablation",
+    "worth",
+    run_ablation,
+    Format(
+        AblationReport,
+        "passlens.ablation-report/1",
+        "recorded ablation",
+        names={"record_id": None},
+    ),
+    relevant=lambda request: (request.config, request.seconds),
+)

@@ -3,64 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from types import MappingProxyType
 
 import streamlit as st
 
-from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.worth.ablation import Ablation
 from profiling.worth.waterfall import Metric, waterfall
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import Subject
 from studio.cost.ablation.figure import ablation_dots, interactions, latency_without
-from studio.cost.ablation.job import (
-    AblationReport,
-    AblationRequest,
-    ablation_from_payload,
-    ablation_key,
-    run_ablation,
-)
+from studio.cost.ablation.job import ABLATION_EXPERIMENT, AblationReport, AblationRequest
 from studio.cost.link import CostChoice
-from studio.cost.pieces import Table, figure, how, run_as, twin
 from studio.cost.trace_costs import TraceCosts
+from studio.cost.worth import how
 from studio.numbers import counted, digits
-from studio.page.launch import Draw, launch
+from studio.page.experiment import offer
+from studio.page.figure import Table, show_figure, show_twin
+from studio.page.launch import Draw
 from studio.page.parts import show_message
-from studio.page.recorded import show_earlier
-from studio.services import keeper, pool, store
 from studio.workspace import current
 
 NO_TURNS: Mapping[str, int] = MappingProxyType({})
 
 
 def render_ablation(
-    model: OpenedModel,
-    run: OpenedRun,
-    costs: TraceCosts,
-    config: RunConfig,
-    choice: CostChoice,
-    *,
-    held: Draw | None = None,
+    subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, held: Draw | None
 ) -> None:
     """The section."""
-    pipeline: Pipeline = current().pipeline()
     seconds = float(choice.seconds) if choice.race else 0.0
-    request = AblationRequest(pipeline, config, seconds)
     metric: Metric = "nodes" if choice.count in ("latency", "predicted") else choice.count
     at_turn = waterfall(costs.steps, costs.totals, metric=metric).bars
     turn = {bar.pass_id: -bar.change for bar in at_turn}
-    launch(
-        ablation_key(model, run, request),
-        partial(run_ablation, store(), pool(), (model, run), request, keep=keeper().keep),
-        explain=lambda: _explain(costs),
-        show=lambda report: show_ablation(report, metric=metric, turn=turn),
-        show_partial=lambda report: show_ablation(report, metric=metric, turn=turn),
+
+    def show(report: AblationReport) -> None:
+        show_ablation(report, metric=metric, turn=turn)
+
+    offer(
+        ABLATION_EXPERIMENT,
+        subject,
+        AblationRequest(current().pipeline(), config, seconds),
         name="Leave out one by one",
+        explain=lambda: _explain(costs),
+        show=show,
+        show_recorded=show_ablation,
+        show_partial=show,
         held=held,
-        earlier=lambda: show_earlier(
-            "worth", model, ablation_from_payload, show_ablation, section="ablation"
-        ),
     )
 
 
@@ -88,18 +75,18 @@ def show_ablation(
         show_message("No pass fired; there is nothing to leave out.", key="nothing")
         return
     _latency(report, titles)
-    figure(ablation_dots(worth, turn, metric, titles), f"ablation-{metric}")
+    show_figure(ablation_dots(worth, turn, metric, titles), f"ablation-{metric}")
     st.caption(
         "Counted on paper. Missed if left out: what all passes save, and all but this one do not."
         " Alone: what the pass saves with no other. At its turn: its bar in the waterfall. Where"
         " the three differ, passes depend on each other."
     )
-    twin("Every pass as a table", _table(report.ablation, metric, titles), key="ablation")
+    show_twin("Every pass as a table", _table(report.ablation, metric, titles))
     drawn = interactions(worth, titles)
     if drawn is None:
         st.caption("No pass changes how often another one fires.")
     else:
-        figure(drawn, "interactions")
+        show_figure(drawn, "interactions")
         st.caption(
             "Rewrites of each pass when another one is left out, less those with all passes on."
         )
@@ -111,9 +98,8 @@ def _latency(report: AblationReport, titles: dict[str, str]) -> None:
     pairs = ((name, report.slower_without(name)) for name in report.raced[1:])
     found = {name: contrast for name, contrast in pairs if contrast is not None}
     if found:
-        figure(latency_without(found, titles, report.request.config), "latency-without")
-    options = run_as(report.request.config)
-    st.caption(how(report.race, races=1, seconds=report.request.seconds, options=options))
+        show_figure(latency_without(found, titles, report.request.config), "latency-without")
+    st.caption(how(report.race, report.request.config, seconds=report.request.seconds))
     table: Table = {
         "left out": [titles[name] for name in found],
         "slower by, %": [digits(100 * (c.speedup - 1)) for c in found.values()],
@@ -121,7 +107,7 @@ def _latency(report: AblationReport, titles: dict[str, str]) -> None:
         "high, %": [digits(100 * (c.high - 1)) for c in found.values()],
         "rounds": [c.rounds for c in found.values()],
     }
-    twin("Latencies as a table", table, key="latency-without")
+    show_twin("Latencies as a table", table)
 
 
 def _table(ablation: Ablation, metric: Metric, titles: dict[str, str]) -> Table:

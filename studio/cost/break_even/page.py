@@ -2,55 +2,36 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from profiling.config import RunConfig
 from profiling.worth.break_even import BreakEven
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedRun, Subject
 from studio.cost.break_even.figure import break_even_line
-from studio.cost.break_even.job import (
-    BreakEvenReport,
-    BreakEvenRequest,
-    break_even_from_payload,
-    break_even_key,
-    run_break_even,
-)
+from studio.cost.break_even.job import BREAK_EVEN_EXPERIMENT, BreakEvenReport, BreakEvenRequest
 from studio.cost.link import CostChoice
-from studio.cost.pieces import Table, figure, how, run_as, twin
+from studio.cost.worth import how
 from studio.numbers import digits
-from studio.page.launch import Draw, launch
-from studio.page.parts import show_message
-from studio.page.recorded import show_earlier
-from studio.services import keeper, pool, store
+from studio.page.experiment import offer
+from studio.page.figure import Table, show_figure, show_twin
+from studio.page.launch import Draw
+from studio.page.parts import show_message, show_remarks
 
 
 def render_break_even(
-    model: OpenedModel,
-    run: OpenedRun,
-    config: RunConfig,
-    choice: CostChoice,
-    *,
-    held: Draw | None = None,
+    subject: Subject, config: RunConfig, choice: CostChoice, held: Draw | None
 ) -> None:
     """The section."""
-    request = BreakEvenRequest(config, float(choice.seconds))
-    tune_s = choice.tune_s
-    launch(
-        break_even_key(model, run, request),
-        partial(
-            run_break_even, store(), pool(), (model, run), request,
-            tune_s=tune_s, keep=keeper().keep,
-        ),
-        explain=lambda: _explain(run),
-        show=lambda report: show_break_even(report.with_tuning(tune_s)),
+    offer(
+        BREAK_EVEN_EXPERIMENT,
+        subject,
+        BreakEvenRequest(config, float(choice.seconds), choice.tune_s),
         name="Race source and optimized",
+        explain=lambda: _explain(subject[1]),
+        show=lambda report: show_break_even(report.with_tuning(choice.tune_s)),
+        show_recorded=show_break_even,
         held=held,
-        earlier=lambda: show_earlier(
-            "worth", model, break_even_from_payload, show_break_even, section="break-even"
-        ),
-    )  # fmt: skip
+    )
 
 
 def _explain(run: OpenedRun) -> None:
@@ -66,21 +47,19 @@ def _explain(run: OpenedRun) -> None:
 
 def show_break_even(report: BreakEvenReport) -> None:
     """What was found."""
-    for number, remark in enumerate(report.race.remarks):
-        show_message(remark, key=f"even-remark-{number}")
+    show_remarks(report.race.remarks, key="even")
     result = report.result
     if result is None:
-        show_message(f"{report.finding}.", key="no-break-even")
+        show_message(f"{report.title}.", key="no-break-even")
         return
-    figure(break_even_line(result, title=report.finding), "break-even")
-    options = run_as(report.request.config)
+    show_figure(break_even_line(result, title=report.title), "break-even")
     st.caption(
-        how(report.race, races=1, seconds=report.request.seconds, options=options)
+        how(report.race, report.request.config, seconds=report.request.seconds)
         + f" Each inference: {result.contrast}; the band is that interval. Spent once: optimizing,"
         " tuning, creating the session and the first run, less what the source takes for the last"
         " two."
     )
-    twin("What is spent once and every time, as a table", _table(result), key="break-even")
+    show_twin("What is spent once and every time, as a table", _table(result))
 
 
 def _table(found: BreakEven) -> Table:

@@ -8,9 +8,8 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedRun, Subject
 from studio.cost.choice import put, take
-from studio.cost.computed import computed
 from studio.cost.device import choose_device
 from studio.cost.fusion.chain import MOST_NODES, Chain, find_chains
 from studio.cost.fusion.examples import EXAMPLES
@@ -18,19 +17,19 @@ from studio.cost.fusion.figure import fusion_bars, versions
 from studio.cost.fusion.fusion import Fusion
 from studio.cost.fusion.job import FUSION, ChainRequest, Explained, explained
 from studio.cost.fusion.memory_figure import memory_picture
+from studio.cost.fusion.race import FusionRaceRequest
 from studio.cost.fusion.race_page import render_fusion_race
 from studio.cost.link import CostChoice
-from studio.cost.pieces import Table, figure, twin
 from studio.cost.prediction.job import device_text
 from studio.cost.prediction.lanes_figure import waiting_text
 from studio.cost.sidebar import seconds
 from studio.numbers import counted, digits
+from studio.page.computed import computed
+from studio.page.figure import Table, is_dark, show_figure, show_twin
 from studio.page.parts import words
 from studio.services import pool, store
-from studio.timeline.page import is_dark
 from studio.workspace import current
 
-Subject = tuple[OpenedModel, OpenedRun]
 SELECTED = "selected"
 _KEY = "cost-chain"
 
@@ -53,7 +52,8 @@ def render_fusion(subject: Subject, choice: CostChoice) -> None:
     found = computed(FUSION.key(subject, wanted), work, "Taking the chain out")
     if found is not None:
         _show(found, device)
-        render_fusion_race(subject, request, found, device, choice)
+        race = FusionRaceRequest(request, found, device, float(choice.seconds))
+        render_fusion_race(subject, race)
 
 
 def _find(run: OpenedRun, *, progress: object, cancelled: object) -> tuple[Chain, ...]:
@@ -83,7 +83,7 @@ def _choose(subject: Subject, choice: CostChoice, chains: tuple[Chain, ...]) -> 
         return ChainRequest(EXAMPLES[chosen].title, example=chosen, dims=_dims(chosen, choice))
     if chosen == SELECTED:
         view = current().view
-        last = int(subject[1].result.steps)
+        last = subject[1].result.steps
         steps = (0, last if view.step is None else min(view.step, last), last)
         return ChainRequest("Selected nodes", tuple(sorted(view.select)), steps)
     chain = next(chain for chain in chains if chain.id == chosen)
@@ -122,16 +122,16 @@ def _take_dims(chosen: str) -> None:
 def _show(explanation: Explained, device: DeviceProfile) -> None:
     found = explanation.fusion
     st.markdown(f"**{words(found.title)}**")
-    figure(fusion_bars(found), "fusion-bars")
+    show_figure(fusion_bars(found), "fusion-bars")
     st.caption(words(f"Predicted for {device.title}. {_how(found)}"))
     drawn = memory_picture(found, dark=is_dark())
     if drawn is not None:
-        figure(drawn, "fusion-memory")
+        show_figure(drawn, "fusion-memory")
         st.caption(
             "Counted on paper: each kernel reads its inputs from memory or a cache and writes its"
             " result there. Weights are read either way."
         )
-    twin("Every access as a table", _table(found), key="fusion")
+    show_twin("Every access as a table", _table(found))
 
 
 def _how(found: Fusion) -> str:

@@ -8,24 +8,22 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from profiling.calibration import CALIBRATED
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import Subject
 from studio.cost.choice import take
-from studio.cost.pieces import Table, picked_key, twin, way_to_node
+from studio.cost.go_to import go_to_node
 from studio.cost.prediction.beside import Beside, beside
 from studio.cost.prediction.devices import THIS, known_devices
 from studio.cost.prediction.figure import predicted_against_measured
 from studio.cost.prediction.report import PredictedGraph
 from studio.numbers import digits
-from studio.page.launch import launch
+from studio.page.experiment import offer
+from studio.page.figure import Table, is_dark, picked_key, show_twin
 from studio.page.parts import show_message, words
-from studio.services import keeper, pool, store
-from studio.timeline.job import ProfileRequest, profile_key, run_profile
+from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
 from studio.timeline.node_times import MeasuredTimes, measured_times
-from studio.timeline.page import how, is_dark, show_failures
+from studio.timeline.page import how, show_failures
 from studio.timeline.result import ProfileReport
 from studio.variants.entrant import Entrant
-
-Subject = tuple[OpenedModel, OpenedRun]
 
 
 def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGraph) -> None:
@@ -38,12 +36,13 @@ def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGra
         show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
         return
     request = ProfileRequest((Entrant(f"step {after.step}", after.step, CALIBRATED),))
-    launch(
-        profile_key(*subject, request),
-        partial(run_profile, store(), pool(), subject, request, keep=keeper().keep),
+    offer(
+        PROFILE_EXPERIMENT,
+        subject,
+        request,
+        name="Profile this step",
         explain=lambda: _before(subject, device, after),
         show=lambda report: _profiled(subject, device, after, report),
-        name="Profile this step",
     )
 
 
@@ -90,8 +89,8 @@ def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: 
     names = {f"after:{pair.node}": pair for pair in found.pairs}
     pair = names.get(picked or "")
     name = f"{pair.op_type} {pair.name}" if pair is not None else ""
-    way_to_node(name, pair.node if pair is not None else "", after.step, key="beside")
-    twin("Every operator as a table", _table(found), key=f"beside-{after.step}")
+    go_to_node(name, pair.node if pair is not None else "", after.step, key="beside")
+    show_twin("Every operator as a table", _table(found))
     return True
 
 

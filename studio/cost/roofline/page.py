@@ -9,10 +9,9 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import NodePrediction
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.cost.computed import computed
+from studio.artifacts.opened import Subject
+from studio.cost.go_to import go_to_node
 from studio.cost.link import LAST, CostChoice
-from studio.cost.pieces import Table, picked_key, twin, way_to_node
 from studio.cost.prediction.alike import Alike, alike
 from studio.cost.prediction.figure import change_title, slowest
 from studio.cost.prediction.job import PREDICTED_GRAPH, device_text
@@ -21,16 +20,15 @@ from studio.cost.prediction.report import PredictedGraph
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.cost.roofline.measured import render_measured
 from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
+from studio.page.computed import computed
+from studio.page.figure import Table, is_dark, picked_key, show_twin
 from studio.page.parts import show_message, words
 from studio.services import store
-from studio.timeline.page import is_dark
-
-Subject = tuple[OpenedModel, OpenedRun]
 
 
 def render_roofline(subject: Subject, device: DeviceProfile, choice: CostChoice) -> None:
     """The section."""
-    last = int(subject[1].result.steps)
+    last = subject[1].result.steps
     step = last if choice.step == LAST else min(choice.step, last)
     before = _graph(subject, 0, device)
     after = _graph(subject, step, device) if before is not None else None
@@ -40,22 +38,22 @@ def render_roofline(subject: Subject, device: DeviceProfile, choice: CostChoice)
         show_message("No operator here has a predicted time.", key="nothing-predicted")
         return
     groups = alike(after)
-    _way(_plane(device, before, after, groups), before, after, key="roofline")
+    _go_to(_plane(device, before, after, groups), before, after, key="roofline")
     bars = slowest(groups, after.total_us, top=choice.top)
     picked = picked_key(bars, f"slowest-{step}")
     st.caption(_lanes(after))
-    _way(picked, before, after, key="slowest")
-    _table(after, key=f"nodes-{step}")
+    _go_to(picked, before, after, key="slowest")
+    _table(after)
     render_measured(subject, device, after)
 
 
-def _way(picked: str | None, before: PredictedGraph, after: PredictedGraph, *, key: str) -> None:
+def _go_to(picked: str | None, before: PredictedGraph, after: PredictedGraph, *, key: str) -> None:
     """To the node behind `before:<id>` or `after:<id>`."""
     which, _, identity = (picked or "").partition(":")
     graph = before if which == "before" else after
     node = next((one for one in graph.nodes if one.node == identity), None)
     name = f"{node.op_type} {node.name or identity}" if node is not None else ""
-    way_to_node(name, identity, graph.step, key=key)
+    go_to_node(name, identity, graph.step, key=key)
 
 
 def _graph(subject: Subject, step: int, device: DeviceProfile) -> PredictedGraph | None:
@@ -104,9 +102,9 @@ def _lanes(after: PredictedGraph) -> str:
     )
 
 
-def _table(after: PredictedGraph, *, key: str) -> None:
+def _table(after: PredictedGraph) -> None:
     nodes = sorted(after.nodes, key=lambda node: -node.parts.total_us)
-    twin("Every node as a table", nodes_table(nodes), key=key)
+    show_twin("Every node as a table", nodes_table(nodes))
 
 
 def nodes_table(nodes: Sequence[NodePrediction]) -> Table:

@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from itertools import groupby
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import exp, inf
-from typing import Any
 
-from profiling.config import RunConfig
+from optimizer.codec import Format
 from profiling.config.question import with_question
-from profiling.config.settings import from_values
-from profiling.racing.race import RACE
-from profiling.records.recording import Recording
-from profiling.workers import WorkerPool
+from profiling.racing.race import Race
+from profiling.records import Measurement
 from profiling.worth.bars import MeasuredBar, measured_bars
-from profiling.worth.levels import Change, Heat
+from profiling.worth.levels import Change
 from profiling.worth.measured import Measured, MeasuringBudget, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
-from studio.cost.rows import changed_options, rows
-from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
+from studio.cost.trace_costs import PassName, trace_costs
+from studio.cost.worth import WorthRequest, is_large
+from studio.experiment import Bench, Experiment, OfRaces, measurement
 from studio.numbers import times_text
 
-LARGE_BYTES = 200_000_000
-"""Of weights: fewer of such models race side by side."""
-
-Keep = Callable[[Recording], object]
-
 
 @dataclass(frozen=True, slots=True)
-class WaterfallRequest:
-    """What to measure.
-
-    Attributes:
-        config: how every cut point is run.
-        seconds: of steady running in all races together.
-    """
-
-    config: RunConfig
-    seconds: float = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class WaterfallReport:
+class WaterfallReport(OfRaces):
     """What came out.
 
     Attributes:
@@ -53,14 +30,28 @@ class WaterfallReport:
         names: of the passes, by id.
         model: display name.
         model_hash: of the source file.
+        record_id: of its recording; None where it was not kept.
     """
 
-    request: WaterfallRequest
+    request: WorthRequest
     measured: Measured
     steps: tuple[tuple[str, str], ...]
     names: Mapping[str, PassName]
     model: str
     model_hash: str
+    record_id: int | None = None
+
+    def all_races(self) -> list[Race]:
+        """The races, in order."""
+        return [heat.race for heat in self.measured.heats]
+
+    def measurements(self) -> list[Measurement]:
+        """A row for each cut point of each race."""
+        return [
+            measurement(heat.race, timing, step=step)
+            for heat in self.measured.heats
+            for step, timing in zip(heat.steps, heat.race.timings, strict=True)
+        ]
 
     @property
     def pass_ids(self) -> tuple[str, ...]:
@@ -68,7 +59,7 @@ class WaterfallReport:
         return tuple(pass_id for pass_id, _ in self.steps)
 
     @property
-    def finding(self) -> str:
+    def title(self) -> str:
         """One line: "Bare · Fuse BatchNorm into Conv bought 61 % of 1.31×"."""
         return with_question(self.request.config, self._found)
 
@@ -94,107 +85,43 @@ class WaterfallReport:
         more = len(bar.passes) - 1
         return f"{first} and {more} more" if more else first
 
-    def recording(self) -> Recording:
-        """The experiment for the records."""
-        heats = self.measured.heats
-        race = heats[0].race
-        return Recording(
-            kind="worth",
-            title=self.finding,
-            model=self.model,
-            model_hash=self.model_hash,
-            machine=race.machine,
-            started_at=race.started_at,
-            seconds=sum(heat.race.seconds for heat in heats),
-            measurements=tuple(row for heat in heats for row in rows(heat.race, heat.steps)),
-            payload=self._payload(),
-        )
 
-    def _payload(self) -> dict[str, Any]:
-        runs = [[*key, sum(1 for _ in group)] for key, group in groupby(self.steps)]
-        return {
-            "section": "waterfall",
-            "model": self.model,
-            "model_hash": self.model_hash,
-            "options": changed_options(self.request.config),
-            "seconds": self.request.seconds,
-            "steps": runs,
-            "names": {key: asdict(self.names[key]) for key in dict.fromkeys(self.pass_ids)},
-            "boundaries": list(self.measured.boundaries),
-            "ended": self.measured.ended,
-            "heats": [
-                {"steps": list(heat.steps), "race": RACE.to_json(heat.race)}
-                for heat in self.measured.heats
-            ],
-        }
-
-
-def waterfall_key(
-    model: OpenedModel, run: OpenedRun, request: WaterfallRequest
-) -> tuple[object, ...]:
-    """Equal waterfalls have equal keys."""
-    options = tuple(sorted(request.config.changed().items()))
-    return ("worth-waterfall", model.key, run.key, options, request.seconds)
-
-
-def run_waterfall(
-    store: Store,
-    pool: WorkerPool,
-    subject: tuple[OpenedModel, OpenedRun],
-    request: WaterfallRequest,
-    *,
-    keep: Keep,
-    progress: Callable[[str, float], None],
-    cancelled: Callable[[], bool],
-    partial: Callable[[WaterfallReport], object] | None = None,
-) -> WaterfallReport:
+def run_waterfall(bench: Bench, request: WorthRequest) -> WaterfallReport:
     """Measure what the steps of a run bought.
 
     Raises:
         StudioError: the run is gone, a step cannot be written, or one of the ends does not run.
     """
-    model, run = subject
-    costs = trace_costs(store, model, run)
-    mark = model.summary["digest"]
+    costs = trace_costs(bench.store, *bench.subject)
+    steps = tuple((step.pass_id, step.rule) for step in costs.steps)
 
     def report(measured: Measured) -> WaterfallReport:
-        return _report(request, measured, costs, model, mark)
+        return WaterfallReport(request, measured, steps, costs.names, *bench.source)
 
-    large = model.summary["weight_bytes"] > LARGE_BYTES
     measured = measured_waterfall(
         pass_boundaries(costs.steps),
-        lambda step: store.materialize(model, run, step),
-        pool=pool,
+        lambda step: bench.store.materialize(*bench.subject, step),
+        pool=bench.pool,
         config=request.config,
-        budget=MeasuringBudget(seconds=request.seconds, side_by_side=5 if large else 8),
-        progress=progress,
-        cancelled=cancelled,
-        observe=None if partial is None else lambda found: partial(report(found)),
+        budget=MeasuringBudget(seconds=request.seconds, side_by_side=5 if is_large(bench) else 8),
+        progress=bench.progress,
+        cancelled=bench.cancelled,
+        observe=lambda found: bench.partial(report(found)),
     )
-    found = report(measured)
-    keep(found.recording())
-    return found
+    return report(measured)
 
 
-def _report(
-    request: WaterfallRequest, measured: Measured, costs: TraceCosts, model: OpenedModel, mark: str
-) -> WaterfallReport:
-    steps = tuple((step.pass_id, step.rule) for step in costs.steps)
-    return WaterfallReport(request, measured, steps, costs.names, model.summary["name"], mark)
-
-
-def waterfall_from_payload(payload: Mapping[str, Any]) -> WaterfallReport:
-    """The report again."""
-    heats = [Heat(tuple(h["steps"]), RACE.from_json(h["race"])) for h in payload["heats"]]
-    config = from_values(payload["options"])
-    return WaterfallReport(
-        WaterfallRequest(config, payload["seconds"]),
-        Measured(tuple(heats), tuple(payload["boundaries"]), payload["ended"]),
-        tuple((p, rule) for p, rule, count in payload["steps"] for _ in range(count)),
-        {key: PassName(**name) for key, name in payload["names"].items()},
-        payload["model"],
-        payload["model_hash"],
-    )
+WATERFALL_EXPERIMENT = Experiment(
+    "waterfall",
+    "worth",
+    run_waterfall,
+    Format(
+        WaterfallReport,
+        "passlens.waterfall-report/1",
+        "recorded waterfall",
+        names={"record_id": None},
+    ),
+)
 
 
 def _interval(change: Change) -> str:

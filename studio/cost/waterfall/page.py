@@ -11,10 +11,9 @@ from optimizer.cost.device import DeviceProfile
 from profiling.config import RunConfig
 from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
 from profiling.worth.waterfall import Bar, Metric, Waterfall, waterfall
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.cost.computed import computed
+from studio.artifacts.opened import Subject
+from studio.cost.go_to import go_to_steps
 from studio.cost.link import CostChoice
-from studio.cost.pieces import Table, figure, how, run_as, twin, ways_in
 from studio.cost.prediction.job import PREDICTED_STEPS, device_text
 from studio.cost.prediction.report import PredictedSteps
 from studio.cost.trace_costs import TraceCosts, steps_text
@@ -23,18 +22,15 @@ from studio.cost.waterfall.figure import (
     measured_waterfall_figure,
     static_waterfall,
 )
-from studio.cost.waterfall.job import (
-    WaterfallReport,
-    WaterfallRequest,
-    run_waterfall,
-    waterfall_from_payload,
-    waterfall_key,
-)
+from studio.cost.waterfall.job import WATERFALL_EXPERIMENT, WaterfallReport
+from studio.cost.worth import WorthRequest, how
 from studio.numbers import FLOP_MEANS, counted, digits
-from studio.page.launch import Draw, launch
-from studio.page.parts import show_message, words
-from studio.page.recorded import show_earlier
-from studio.services import keeper, pool, store
+from studio.page.computed import computed
+from studio.page.experiment import offer
+from studio.page.figure import Table, picked_row, picked_trace, show_figure
+from studio.page.launch import Draw
+from studio.page.parts import show_remarks, words
+from studio.services import store
 from studio.tasks import Work
 
 _UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved", "predicted": "ns"}
@@ -47,7 +43,7 @@ _COUNTED = (
 
 
 def predicted(
-    subject: tuple[OpenedModel, OpenedRun],
+    subject: Subject,
     costs: TraceCosts,
     device: DeviceProfile,
     choice: CostChoice,
@@ -88,7 +84,7 @@ def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice, *, how: str 
     labels = [_label(bar, costs) for bar in found.bars]
     families = [costs.names[bar.pass_id].family for bar in found.bars]
     drawn, rows = static_waterfall(found, labels, families)
-    picked = figure(drawn, f"waterfall-{metric}-{choice.by}", pick=True)
+    picked = picked_trace(drawn, f"waterfall-{metric}-{choice.by}")
     beside = ""
     if found.elsewhere and metric == "predicted":
         beside = " Launches that no rewrite touched find other caches, too: the last bar."
@@ -98,13 +94,13 @@ def on_paper(costs: TraceCosts, metric: Metric, choice: CostChoice, *, how: str 
     )
     bars = rows[picked] if picked is not None and picked < len(rows) else ()
     place = st.container()
-    row = twin("Every bar as a table", _table(found, labels), key=f"paper-{metric}")
+    row = picked_row("Every bar as a table", _table(found, labels), key=f"paper-{metric}")
     if row is not None and row < len(found.bars) and not bars:
         bars = (found.bars[row],)
     with place:
         steps = tuple(step for bar in bars for step in bar.steps)
         label = labels[found.bars.index(bars[0])] if len(bars) == 1 else counted(len(bars), "bar")
-        ways_in(label, sorted(steps), key="paper")
+        go_to_steps(label, sorted(steps), key="paper")
 
 
 def _label(bar: Bar, costs: TraceCosts) -> str:
@@ -128,31 +124,21 @@ def _table(found: Waterfall, labels: list[str]) -> Table:
 
 
 def measured(
-    model: OpenedModel,
-    run: OpenedRun,
-    costs: TraceCosts,
-    config: RunConfig,
-    choice: CostChoice,
-    *,
-    held: Draw | None = None,
+    subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, held: Draw | None
 ) -> None:
     """What a race of cut points says."""
-    request = WaterfallRequest(config, float(choice.seconds))
     by: MeasuredBy = "pass" if choice.by == "pass" else "cut"
-    launch(
-        waterfall_key(model, run, request),
-        partial(
-            run_waterfall, store(), pool(), (model, run), request, keep=keeper().keep
-        ),
+    offer(
+        WATERFALL_EXPERIMENT,
+        subject,
+        WorthRequest(config, float(choice.seconds)),
+        name="Measure",
         explain=lambda: _explain(costs, choice),
         show=lambda report: show_waterfall(report, by=by, inside=True),
+        show_recorded=show_waterfall,
         show_partial=lambda report: show_waterfall(report, by=by, inside=False),
-        name="Measure",
         held=held,
-        earlier=lambda: show_earlier(
-            "worth", model, waterfall_from_payload, show_waterfall, section="waterfall"
-        ),
-    )  # fmt: skip
+    )
 
 
 def _explain(costs: TraceCosts, choice: CostChoice) -> None:
@@ -177,12 +163,12 @@ def show_waterfall(
     labels = [_measured_label(bar, report, by) for bar in bars]
     families = [report.names[bar.passes[0]].family for bar in bars]
     drawn = measured_waterfall_figure(
-        bars, found.source_ms, title=report.finding, labels=labels, families=families
+        bars, found.source_ms, title=report.title, labels=labels, families=families
     )
-    picked = figure(drawn, f"measured-{by}", pick=inside)
+    name = f"measured-{by}"
+    picked = picked_trace(drawn, name) if inside else show_figure(drawn, name)
     st.caption(_how(report))
-    for number, remark in enumerate(found.remarks):
-        show_message(remark, key=f"worth-remark-{number}")
+    show_remarks(found.remarks, key="worth")
     place = st.container()
     table: Table = {
         "bar": labels,
@@ -193,12 +179,12 @@ def show_waterfall(
         "saved, ms": [digits(bar.saved_ms) for bar in bars],
         "clear": [bar.change.clear for bar in bars],
     }
-    row = twin("Every bar as a table", table, key=f"measured-{by}")
+    row = picked_row("Every bar as a table", table, key=f"measured-{by}")
     index = picked if picked is not None and picked < len(bars) else row
     if inside:
         with place:
             label, steps = (labels[index], bars[index].steps) if index is not None else ("", ())
-            ways_in(label, steps, key="measured")
+            go_to_steps(label, steps, key="measured")
 
 
 def _measured_label(bar: MeasuredBar, report: WaterfallReport, by: MeasuredBy) -> str:
@@ -210,8 +196,8 @@ def _measured_label(bar: MeasuredBar, report: WaterfallReport, by: MeasuredBy) -
 
 def _how(report: WaterfallReport) -> str:
     heats = report.measured.heats
-    options = run_as(report.request.config)
-    text = how(heats[0].race, races=len(heats), seconds=report.request.seconds, options=options)
+    request = report.request
+    text = how(heats[0].race, request.config, races=len(heats), seconds=request.seconds)
     points = counted(len(report.measured.levels.points), "cut point")
     ended = report.measured.ended
     until = f" It ended because {ended}." if ended else ""

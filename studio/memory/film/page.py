@@ -10,11 +10,11 @@ from typing import Any
 
 import streamlit as st
 
-from studio.cost.computed import computed_artifact
 from studio.memory.film.job import FILM, KINDS, content_key, film_url
 from studio.memory.link import MemoryChoice
 from studio.memory.setting import Setting
 from studio.memory.sidebar import change
+from studio.page.computed import computed_artifact
 from studio.page.figure import Table, show_twin
 from studio.viewer import passlens_viewer
 from studio.viewing import Descriptor, graph_address, open_groups, steps_address

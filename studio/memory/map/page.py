@@ -26,11 +26,10 @@ from studio.memory.walk.figure import walk_strip
 from studio.memory.walk.job import WALK, Walk
 from studio.memory.wording import peaks_text, proof_text
 from studio.numbers import counted, digits
-from studio.page.figure import picture_kind, show_twin
+from studio.page.figure import is_dark, picture_kind, show_twin
 from studio.page.parts import look_at, show_message, words
 from studio.services import store, tasks
 from studio.tasks import Task
-from studio.timeline.page import is_dark
 
 LOOK_AGAIN_S = 1.0
 _ROUND = "memory-round"

@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from profiling.arena import ArenaMeasurement
-from studio.cost.computed import computed_artifact
 from studio.memory.measured.job import ORDERED, ArenaRun, measured_key, run_measured
 from studio.memory.orders.figure import measured_orders, order_curves
 from studio.memory.orders.job import ALL_ORDERS, FoundOrder, Orders
 from studio.memory.setting import Maps, Setting
 from studio.numbers import bytes_text, digits
+from studio.page.computed import computed_artifact
 from studio.page.figure import show_figure, show_twin
 from studio.page.launch import launch
 from studio.page.parts import file_stem, show_message, words

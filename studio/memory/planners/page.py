@@ -8,7 +8,6 @@ import streamlit as st
 
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import planners
-from studio.cost.computed import computed_artifact
 from studio.memory.arena_map import ArenaMap
 from studio.memory.lanes_figure import Panel, Scale, lanes
 from studio.memory.map.job import ALL, MAP, MapRequest
@@ -16,9 +15,9 @@ from studio.memory.planners.figure import cut_at, planner_bars, planners_finding
 from studio.memory.setting import Maps, Setting
 from studio.memory.wording import times_bound
 from studio.numbers import bytes_text, digits, times_text
-from studio.page.figure import show_figure, show_twin
+from studio.page.computed import computed_artifact
+from studio.page.figure import is_dark, show_figure, show_twin
 from studio.page.parts import show_message
-from studio.timeline.page import is_dark
 
 _FEW = ("naive", "lazy-best-fit")
 _GAP = 0.001

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from optimizer.errors import StudioError
+from optimizer.codec import Format
+from optimizer.isolation import Progress
 from optimizer.verify.feeds import Input
 from profiling.fleet.choice import executor
 from profiling.racing.dimensions import free_dimensions
@@ -16,18 +16,13 @@ from profiling.racing.plan import RacePlan
 from profiling.racing.questions import in_turn
 from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
-from profiling.racing.sweep import SWEEP, Sweep, sweep
-from profiling.records import Measurement, Recording
-from profiling.workers import WorkerPool
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
+from profiling.racing.sweep import Sweep, sweep
+from profiling.records import Measurement
+from studio.artifacts.opened import OpenedModel
+from studio.experiment import Bench, Experiment, OfRaces
 from studio.numbers import times_text
-from studio.race.job import Asked, Keep, Raced, Report, graphs_of, measurements_of
-from studio.variants.entrant import Entrant, entrant_key, variants_of
-
-SCHEMA = "passlens.sweep-report/2"
-ONE_SWEEP = "passlens.sweep-report/1"
-"""Had one sweep, for one question."""
+from studio.race.job import Raced, graphs_of, measurements_of
+from studio.variants.entrant import Entrant, variants_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +43,7 @@ class SweepRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepReport:
+class SweepReport(OfRaces):
     """What came out.
 
     Attributes:
@@ -56,40 +51,26 @@ class SweepReport:
         graphs: what each variant was.
         model: display name.
         model_hash: SHA-256 of the source model.
-        kept: id of its recording; None where it was not kept.
+        record_id: of its recording; None where it was not kept.
     """
 
     sweeps: tuple[Sweep, ...]
     graphs: tuple[Raced, ...]
     model: str
     model_hash: str
-    kept: int | None = None
+    record_id: int | None = None
 
-    def recording(self) -> Recording | None:
-        """What the records keep; None where nothing ran at any size."""
-        races = [race for found in self.sweeps for race in races_of(found).values()]
-        if not races:
-            return None
-        first = races[0]
-        return Recording(
-            kind="sweep",
-            title=sweep_finding(*self.sweeps),
-            model=self.model,
-            model_hash=self.model_hash,
-            machine=first.machine,
-            started_at=first.started_at,
-            seconds=sum(race.seconds for race in races),
-            measurements=tuple(self._measurements()),
-            payload={
-                "schema": SCHEMA,
-                "model": self.model,
-                "model_hash": self.model_hash,
-                "graphs": [asdict(graph) for graph in self.graphs],
-                "sweeps": [SWEEP.to_json(found) for found in self.sweeps],
-            },
-        )
+    def all_races(self) -> list[Race]:
+        """The races, size by size."""
+        return [race for found in self.sweeps for race in races_of(found).values()]
 
-    def _measurements(self) -> list[Measurement]:
+    @property
+    def title(self) -> str:
+        """The finding, one line."""
+        return sweep_finding(*self.sweeps)
+
+    def measurements(self) -> list[Measurement]:
+        """A row for each variant, size and question; none where nothing ran at any size."""
         return [
             replace(row, label=f"{row.label}, {found.dimension} {size}")
             for found in self.sweeps
@@ -98,73 +79,44 @@ class SweepReport:
         ]
 
 
-def sweep_from_payload(payload: Mapping[str, Any]) -> SweepReport:
-    """The report again.
-
-    Raises:
-        StudioError: the payload is not of this schema.
-    """
-    if payload.get("schema") not in (SCHEMA, ONE_SWEEP):
-        raise StudioError(f"This is no recorded sweep: its schema is not {SCHEMA}.")
-    try:
-        sweeps = payload["sweeps"] if payload["schema"] == SCHEMA else [payload["sweep"]]
-        return SweepReport(
-            tuple(map(SWEEP.from_json, sweeps)),
-            tuple(Raced(**graph) for graph in payload["graphs"]),
-            payload["model"],
-            payload["model_hash"],
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise StudioError(f"This recorded sweep is damaged: {type(error).__name__}.") from error
-
-
-def run_sweep(
-    store: Store,
-    pool: WorkerPool,
-    subject: tuple[OpenedModel, OpenedRun],
-    request: SweepRequest,
-    *,
-    progress: Report,
-    cancelled: Asked,
-    keep: Keep | None = None,
-    partial: Callable[[tuple[Sweep, ...]], None] | None = None,
-) -> SweepReport:
-    """Write the entrants' files and race them at each size, for each question.
+def run_sweep(bench: Bench, request: SweepRequest) -> SweepReport:
+    """Write the variants' files and race them at each size, for each question.
 
     Raises:
         StudioError: a file cannot be written, or the dimension is not free.
     """
-    model, _ = subject
-    progress("writing the models", 0.0)
-    asked = [variants_of(entrants, store, subject) for entrants in request.asked]
+    bench.progress("writing the models", 0.0)
+    asked = [variants_of(entrants, bench.store, bench.subject) for entrants in request.asked]
 
-    def one(variants: Sequence[Variant], told: Report, seen: Callable[[Sweep], None]) -> Sweep:
+    def one(variants: Sequence[Variant], told: Progress, seen: Callable[[Sweep], None]) -> Sweep:
         return sweep(
             variants,
             dimension=request.dimension,
             sizes=request.sizes,
-            pool=pool,
-            executor=executor(pool),
+            pool=bench.pool,
+            executor=executor(bench.pool),
             plan=RacePlan(seconds=request.seconds),
             progress=told,
-            cancelled=cancelled,
+            cancelled=bench.cancelled,
             observe=seen,
         )
 
-    found = in_turn(asked, one, progress=progress, partial=partial)
-    graphs = graphs_of(request.asked[0], asked[0])
-    report = SweepReport(found, graphs, model.summary["name"], model.summary["digest"])
-    recording = report.recording()
-    if keep is None or recording is None:
-        return report
-    return replace(report, kept=keep(recording))
+    found = in_turn(asked, one, progress=bench.progress, partial=bench.partial)
+    return SweepReport(found, graphs_of(request.asked[0], asked[0]), *bench.source)
 
 
-def sweep_key(model: OpenedModel, run: OpenedRun, request: SweepRequest) -> tuple[object, ...]:
-    """Equal sweeps have equal keys: a reload finds its sweep again."""
-    asked = tuple(tuple(map(entrant_key, entrants)) for entrants in request.asked)
-    sizes = (request.dimension, request.sizes, request.seconds)
-    return ("sweep", model.key, run.key, asked, *sizes)
+SWEEP_EXPERIMENT = Experiment(
+    "sweep",
+    "sweep",
+    run_sweep,
+    Format(
+        SweepReport,
+        "passlens.sweep-report/2",
+        "recorded sweep",
+        names={"record_id": None},
+        older={"passlens.sweep-report/1": lambda old: {**old, "sweeps": [old["sweep"]]}},
+    ),
+)
 
 
 def dimensions_of(model: OpenedModel) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from html import escape
 
 import streamlit as st
@@ -12,23 +11,18 @@ import streamlit as st
 from profiling.config.question import explained
 from profiling.racing.sweep import Sweep
 from studio.numbers import digits, mebibytes
+from studio.page.experiment import offer
 from studio.page.figure import Table, show_figure, show_twin
-from studio.page.launch import launch
 from studio.page.parts import show_message, words
-from studio.page.recorded import show_earlier
-from studio.page.result_actions import beside
 from studio.race.report import how
 from studio.race.sweep.figure import latency_lines, throughput_lines
 from studio.race.sweep.job import (
+    SWEEP_EXPERIMENT,
     SweepReport,
     SweepRequest,
     races_of,
-    run_sweep,
     sweep_finding,
-    sweep_from_payload,
-    sweep_key,
 )
-from studio.services import keeper, pool, store
 from studio.variants.link import MOST_SIZES, RunChoice, SweepChoice, sizes_of
 from studio.variants.setting import Setting
 from studio.workspace import current, remember
@@ -45,18 +39,17 @@ def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
     asked = setting.chosen.asked
     each_s = max(1.0, setting.seconds / (len(chosen.sizes) * len(asked)))
     request = SweepRequest(asked, chosen.dimension, chosen.sizes, each_s)
-    subject = (setting.model, setting.run)
-    launch(
-        sweep_key(*subject, request),
-        partial(run_sweep, store(), pool(), subject, request, keep=keeper().keep),
+    offer(
+        SWEEP_EXPERIMENT,
+        setting.subject,
+        request,
+        name="Sweep",
         explain=lambda: _explain(request),
         show=show_sweep,
-        beside=lambda report: beside(report.kept),
-        name="Sweep",
+        show_recorded=show_sweep,
         show_partial=lambda sweeps: _show_so_far(sweeps, request.sizes),
         show_left=lambda sweeps: _show_so_far(sweeps, request.sizes, over=True),
         held=setting.held,
-        earlier=lambda: show_earlier("sweep", setting.model, sweep_from_payload, show_sweep),
     )
 
 
@@ -93,7 +86,7 @@ def _explain(request: SweepRequest) -> None:
 def show_sweep(report: SweepReport) -> None:
     """Everything, the finding first."""
     sizes = sorted(point.size for point in report.sweeps[0].points)
-    _show(report.sweeps, sizes, title=sweep_finding(*report.sweeps))
+    _show(report.sweeps, sizes, title=report.title)
 
 
 def _show_so_far(sweeps: Sequence[Sweep], sizes: Sequence[int], *, over: bool = False) -> None:

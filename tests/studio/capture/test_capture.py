@@ -24,15 +24,15 @@ from studio.capture.check import CheckedEntrant, check_entrants
 from studio.capture.checklist import verdict
 from studio.capture.figure import gap_title, launch_timeline, stage_bars
 from studio.capture.job import (
-    CAPTURE,
+    CAPTURE_EXPERIMENT,
     CAPTURED,
     PLAIN,
     CaptureReport,
     CaptureRequest,
-    finding,
     run_capture,
 )
 from studio.capture.report import stages_of_report
+from studio.experiment import Bench
 from studio.gallery.gallery import open_path
 from studio.variants.entrant import LAST, Entrant
 from tests.profiling.cuda import samples
@@ -55,13 +55,9 @@ def opened(pool: WorkerPool, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return store, (model, store.run(model, Pipeline.of("default")))
 
 
-def silent(_text: str, _fraction: float) -> None:
-    """Nobody follows."""
-
-
 def checked(opened: tuple[Store, Subject], pool: WorkerPool) -> tuple[CheckedEntrant, ...]:
     store, subject = opened
-    return check_entrants(store, pool, subject, ENTRANTS, progress=silent, cancelled=lambda: False)
+    return check_entrants(Bench(store, pool, subject), ENTRANTS)
 
 
 def report(*, captured: bool = True) -> CaptureReport:
@@ -106,35 +102,33 @@ def test_without_a_gpu_a_capture_ends_with_one_sentence(
         pytest.skip("there is a GPU here")
     store, subject = opened
     with pytest.raises(StudioError, match="CUDA"):
-        run_capture(
-            store, pool, subject, CaptureRequest(ENTRANTS[0], 1.0),
-            progress=silent, cancelled=lambda: False,
-        )  # fmt: skip
+        run_capture(Bench(store, pool, subject), CaptureRequest(ENTRANTS[0], 1.0))
 
 
 @pytest.mark.parametrize("captured", [True, False])
 def test_a_recorded_capture_opens_again(captured: bool) -> None:
     made = report(captured=captured)
-    recording = made.recording()
+    recording = CAPTURE_EXPERIMENT.recording(made)
+    assert recording is not None
     assert recording.kind == "capture"
-    assert CAPTURE.from_json(json.loads(json.dumps(recording.payload))) == made
+    assert CAPTURE_EXPERIMENT.form.from_json(json.loads(json.dumps(recording.payload))) == made
     assert [measured.error for measured in recording.measurements] == (
         ["", ""] if captured else ["", "it has a loop"]
     )
 
 
 def test_a_damaged_recording_is_refused_in_one_sentence() -> None:
-    payload = {**report().recording().payload}
+    payload = CAPTURE_EXPERIMENT.form.to_json(report())
     del payload["plain"]
     with pytest.raises(StudioError, match="damaged"):
-        CAPTURE.from_json(payload)
+        CAPTURE_EXPERIMENT.form.from_json(payload)
     with pytest.raises(StudioError, match="no recorded capture"):
-        CAPTURE.from_json({"schema": "something else"})
+        CAPTURE_EXPERIMENT.form.from_json({"schema": "something else"})
 
 
 def test_the_finding_gives_both_medians_and_no_verdict() -> None:
-    assert finding(report()) == "source: 0.25 ms launched one by one, 0.25 ms as one graph"
-    assert finding(report(captured=False)) == "source: not captured, it has a loop"
+    assert report().title == "source: 0.25 ms launched one by one, 0.25 ms as one graph"
+    assert report(captured=False).title == "source: not captured, it has a loop"
 
 
 def test_stages_are_drawn_for_the_model_and_for_torch() -> None:

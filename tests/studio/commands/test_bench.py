@@ -234,7 +234,7 @@ def test_record_keeps_the_race(
 ) -> None:  # fmt: skip
     from profiling.records import Records
     from studio import services
-    from studio.race.job import race_from_payload
+    from studio.race.job import RACE_EXPERIMENT
 
     url = f"sqlite:///{tmp_path / 'records.sqlite'}"
     monkeypatch.setenv("PASSLENS_DATABASE_URL", url)
@@ -246,7 +246,7 @@ def test_record_keeps_the_race(
     kept = Records(url).load(number)
     assert kept.kind == "race"
     assert kept.model == "few.onnx"
-    kept_races = [RACE.to_json(race) for race in race_from_payload(kept.payload).races]
+    kept_races = [RACE.to_json(race) for race in RACE_EXPERIMENT.form.from_json(kept.payload).races]
     assert kept_races == [one["race"] for one in json.loads(out)["races"]]
     assert [row.label for row in kept.measurements] == ["few.onnx", "many.onnx"] * 2
     assert all(len(row.workload) == 64 for row in kept.measurements)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,10 +27,19 @@ from studio.cost.fusion.figure import fusion_bars, fusion_title
 from studio.cost.fusion.fusion import FUSION_FORM
 from studio.cost.fusion.job import ChainRequest, Explained, explained
 from studio.cost.fusion.memory_figure import memory_picture
-from studio.cost.fusion.race import AS_IT_IS, PASSES, RUNTIME, run_fusion_race, variants_of
+from studio.cost.fusion.race import (
+    AS_IT_IS,
+    FUSION_EXPERIMENT,
+    PASSES,
+    RUNTIME,
+    FusionRaceRequest,
+    fusion_finding,
+    variants_of,
+)
 from studio.cost.prediction.job import device_text
+from studio.experiment import Bench
 from studio.gallery import gallery
-from studio.race.job import race_from_payload
+from studio.race.job import RACE_EXPERIMENT
 
 Subject = tuple[OpenedModel, OpenedRun]
 
@@ -165,7 +175,7 @@ def test_the_picture_has_an_arrow_for_every_access(pool: WorkerPool, tour: Subje
 
 
 def test_a_race_of_a_chain_says_predicted_and_measured_and_is_kept_as_a_race(
-    pool: WorkerPool, tour: Subject
+    pool: WorkerPool, tour: Subject, tmp_path: Path
 ) -> None:
     explanation = example(pool, tour, "example-gelu", rows=64, columns=256)
     labels = [variant.label for variant in variants_of(explanation)]
@@ -177,20 +187,23 @@ def test_a_race_of_a_chain_says_predicted_and_measured_and_is_kept_as_a_race(
         return 7
 
     here = replace(CORTEX_X4, id="this", name=this_machine().cpu, measured=True)
-    found = run_fusion_race(
-        pool, tour, explanation, device=here, seconds=1.0,
-        progress=lambda text, fraction: None, cancelled=lambda: False, keep=keep,
-    )  # fmt: skip
-    assert found.report.kept == 7
-    assert all(timing.believable for timing in found.report.races[0].timings)
-    assert f"Predicted {explanation.fusion.speedup:.2f}×, measured: our passes" in found.finding
+    request = FusionRaceRequest(ChainRequest("example-gelu"), explanation, here, 1.0)
+    store = Store(pool, root=tmp_path)
+    found = FUSION_EXPERIMENT.conducted(Bench(store, pool, tour), request, keep)
+    assert found.record_id == 7
+    (race,) = found.races
+    assert all(timing.believable for timing in race.timings)
+    told = fusion_finding(race, explanation.fusion, here)
+    assert f"Predicted {explanation.fusion.speedup:.2f}×, measured: our passes" in told
     for other in (CORTEX_X4, replace(here, name="another CPU"), replace(here, measured=False)):
-        elsewhere = replace(found, device=other)
-        assert elsewhere.finding.startswith("Measured: our passes")
-        assert other.name not in elsewhere.finding
+        elsewhere = fusion_finding(race, explanation.fusion, other)
+        assert elsewhere.startswith("Measured: our passes")
+        assert other.name not in elsewhere
     (recording,) = kept
     assert recording.kind == "race"
-    assert recording.title == f"example-gelu: {found.finding}"
-    again = race_from_payload(json.loads(json.dumps(recording.payload, allow_nan=False)))
-    assert again.races == found.report.races
+    assert recording.title == found.title == f"example-gelu: {told}"
+    again = RACE_EXPERIMENT.form.from_json(
+        json.loads(json.dumps(recording.payload, allow_nan=False))
+    )
+    assert again == replace(found, record_id=None)
     assert [row.step for row in recording.measurements] == [None, None, None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,15 @@ from profiling.workers import WorkerPool
 from profiling.worth.waterfall import METRICS, By, waterfall
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.cost.ablation.job import AblationReport, AblationRequest, run_ablation
-from studio.cost.break_even.job import BreakEvenRequest, break_even_key, run_break_even
-from studio.cost.payload import worth_from_payload
+from studio.cost.ablation.job import ABLATION_EXPERIMENT, AblationReport, AblationRequest
+from studio.cost.break_even.job import BREAK_EVEN_EXPERIMENT, BreakEvenRequest
 from studio.cost.trace_costs import steps_text, trace_costs
 from studio.cost.waterfall.figure import signed_text, static_waterfall
-from studio.cost.waterfall.job import WaterfallReport, WaterfallRequest, run_waterfall
+from studio.cost.waterfall.job import WATERFALL_EXPERIMENT, WaterfallReport
+from studio.cost.worth import WorthRequest
+from studio.experiment import Bench, Keep
 from studio.gallery import gallery
+from studio.history.openers import OPENERS
 
 Subject = tuple[OpenedModel, OpenedRun]
 
@@ -49,17 +52,19 @@ def tour(store: Store) -> Subject:
     return model, store.run(model, Pipeline.of("default"))
 
 
-def silent(_text: str, _fraction: float) -> None:
-    pass
+def keeping(kept: list[Recording]) -> Keep:
+    def keep(recording: Recording) -> int:
+        kept.append(recording)
+        return 7
 
-
-def never() -> bool:
-    return False
+    return keep
 
 
 def reread(recording: Recording) -> object:
     """Through text, as a database and a bundle do."""
-    return worth_from_payload(json.loads(json.dumps(recording.payload, allow_nan=False)))
+    payload = json.loads(json.dumps(recording.payload, allow_nan=False))
+    (found,) = (e.form.from_json(payload) for e, _ in OPENERS if e.form.reads(payload))
+    return found
 
 
 @pytest.mark.parametrize("network", ["tour", "resnet50", "gpt2"])
@@ -90,23 +95,21 @@ def test_a_measured_waterfall_is_kept_and_comes_back_as_it_was(
 ) -> None:
     kept: list[Recording] = []
     partial: list[WaterfallReport] = []
-    request = WaterfallRequest(RunConfig(), seconds=4)
-    report = run_waterfall(
-        store, pool, tour, request,
-        keep=kept.append, progress=silent, cancelled=never, partial=partial.append,
-    )  # fmt: skip
+    request = WorthRequest(RunConfig(), seconds=4)
+    bench = Bench(store, pool, tour, partial=partial.append)
+    report = WATERFALL_EXPERIMENT.conducted(bench, request, keeping(kept))
     (recording,) = kept
-    assert (recording.kind, recording.title) == ("worth", report.finding)
-    assert report.finding.startswith("Bare · ")
+    assert (recording.kind, recording.title) == ("worth", report.title)
+    assert report.title.startswith("Bare · ")
     assert recording.measurements[0].label == "source"
     assert recording.measurements[0].p50_ms
     assert partial
     again = reread(recording)
     assert isinstance(again, WaterfallReport)
-    assert again.finding == report.finding
+    assert again.title == report.title
     assert again.measured.segments == report.measured.segments
     assert again.steps == report.steps
-    assert again.recording() == recording
+    assert WATERFALL_EXPERIMENT.recording(again) == recording
 
 
 def test_leaving_out_a_pass_shows_what_others_could_not_do_without_it(
@@ -119,15 +122,13 @@ def test_leaving_out_a_pass_shows_what_others_could_not_do_without_it(
     run = store.run(model, pipeline)
     kept: list[Recording] = []
     request = AblationRequest(pipeline, RunConfig(), seconds=1)
-    report = run_ablation(
-        store, pool, (model, run), request, keep=kept.append, progress=silent, cancelled=never
-    )
+    report = ABLATION_EXPERIMENT.conducted(Bench(store, pool, (model, run)), request, keeping(kept))
     worth = {entry.pass_id: entry for entry in report.ablation.worth("nodes")}
     identity, fuse = worth["eliminate-identity"], worth["fuse-conv-batch-norm"]
     assert (identity.fired, identity.alone, identity.missing) == (1, 1, 2)
     assert identity.others == {"fuse-conv-batch-norm": -1}
     assert (fuse.fired, fuse.alone, fuse.missing) == (1, 0, 1)
-    assert report.finding == "Remove Identity is missed most: +2 nodes without it"
+    assert report.title == "Remove Identity is missed most: +2 nodes without it"
     assert report.race is not None
     assert set(report.raced) == {"", "eliminate-identity", "fuse-conv-batch-norm"}
     assert report.slower_without("eliminate-identity") is not None
@@ -163,20 +164,18 @@ def test_a_break_even_takes_the_optimizers_own_seconds_and_tuning_into_account(
     store: Store, pool: WorkerPool, tour: Subject
 ) -> None:
     kept: list[Recording] = []
-    request = BreakEvenRequest(config_for("deployed", {}), seconds=2)
-    report = run_break_even(
-        store, pool, tour, request, tune_s=5, keep=kept.append, progress=silent, cancelled=never
-    )
+    request = BreakEvenRequest(config_for("deployed", {}), seconds=2, tune_s=5)
+    report = BREAK_EVEN_EXPERIMENT.conducted(Bench(store, pool, tour), request, keeping(kept))
     result = report.result
     assert result is not None
-    assert report.finding == f"Deployed · {result}"
+    assert report.title == f"Deployed · {result}"
     assert report.race.question == "deployed"
     assert result.after.optimize_s == tour[1].result.seconds
     assert result.after.tune_s == 5
     assert result.before.optimize_s == result.before.tune_s == 0
     assert result.before.create_s > 0
     assert result.after.first_s > 0
-    assert reread(kept[0]) == report
+    assert reread(kept[0]) == replace(report, record_id=None)
     untuned = report.with_tuning(0).result
     assert untuned is not None
     assert untuned.extra_s == pytest.approx(result.extra_s - 5)
@@ -184,16 +183,19 @@ def test_a_break_even_takes_the_optimizers_own_seconds_and_tuning_into_account(
 
 def test_equal_requests_have_equal_keys_and_other_options_another(tour: Subject) -> None:
     plain, threads = RunConfig(), RunConfig(intra_threads=2)
-    first = break_even_key(*tour, BreakEvenRequest(plain))
-    assert first == break_even_key(*tour, BreakEvenRequest(RunConfig()))
-    assert first != break_even_key(*tour, BreakEvenRequest(threads))
+    key = BREAK_EVEN_EXPERIMENT.key
+    first = key(tour, BreakEvenRequest(plain))
+    assert first == key(tour, BreakEvenRequest(RunConfig()))
+    assert first == key(tour, BreakEvenRequest(RunConfig(), tune_s=5))
+    assert first != key(tour, BreakEvenRequest(threads))
 
 
 def test_a_damaged_recording_is_one_sentence() -> None:
-    with pytest.raises(StudioError, match="no waterfall, ablation or break-even"):
-        worth_from_payload({"section": "other"})
+    form = WATERFALL_EXPERIMENT.form
+    with pytest.raises(StudioError, match="This is no recorded waterfall"):
+        form.from_json({"section": "other"})
     with pytest.raises(StudioError, match="This recorded waterfall is damaged"):
-        worth_from_payload({"section": "waterfall"})
+        form.from_json({"schema": form.schema})
 
 
 def test_amounts_and_steps_are_short() -> None:

@@ -14,14 +14,15 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from profiling.config.question import STARTS
-from profiling.records import Measurement, Records
+from profiling.records import Measurement, Recording, Records
 from profiling.records.bundle import bundle_bytes
 from studio import services
+from studio.history import opened
 from studio.history.compare import cautions, comparison_table, finding
 from studio.history.figure import median_dots, variants_of
 from studio.history.opened import measurements_table
-from studio.history.openers import OPENERS
 from studio.recordings import shipped
+from studio.timeline.job import PROFILE_EXPERIMENT
 from tests.profiling.records.samples import H100, RACE, sample
 from tests.studio.browsing import PATIENCE_MS
 from tests.studio.profiles import profiled
@@ -152,7 +153,10 @@ def test_a_deleted_recording_leaves_the_list(records: Records) -> None:
 def test_a_payload_that_cannot_be_drawn_leaves_its_measurements(
     records: Records, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(OPENERS, "race", lambda payload: payload["no such thing"])
+    def draw(recording: Recording) -> None:
+        recording.payload["no such thing"]
+
+    monkeypatch.setattr(opened, "show_recording", draw)
     identity = records.add(sample(1, payload={}))
     app = page(record=str(identity))
     assert "cannot draw the recording" in texts(app)
@@ -160,7 +164,7 @@ def test_a_payload_that_cannot_be_drawn_leaves_its_measurements(
 
 
 def test_a_recorded_profile_is_drawn_with_timeline_and_memory(records: Records) -> None:
-    made = profiled(runs=11).recording()
+    made = PROFILE_EXPERIMENT.recording(profiled(runs=11))
     assert made is not None
     app = page(record=str(records.add(made)))
     said = texts(app).replace("\\", "")

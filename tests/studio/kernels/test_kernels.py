@@ -12,21 +12,20 @@ from streamlit.testing.v1 import AppTest
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.config.settings import from_settings
-from profiling.execution.availability import availability
 from profiling.kernels.decision import Choice
 from profiling.kernels.selection import Selection
 from profiling.records import Recording
 from profiling.workers import WorkerPool
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
+from studio.experiment import Bench, Keep
 from studio.kernels.figure import candidate_dots, hot_bars
 from studio.kernels.job import (
+    APPLY_EXPERIMENT,
+    KERNELS_EXPERIMENT,
+    ApplyRequest,
     KernelsReport,
     KernelsRequest,
-    apply_kernels,
-    kernels_from_payload,
-    kernels_key,
-    run_kernels,
 )
 from studio.kernels.report import setting_text
 from studio.variants.entrant import Entrant
@@ -70,10 +69,17 @@ def kept() -> list[Recording]:
 @pytest.fixture(scope="module")
 def report(place: tuple[Store, Subject], pool: WorkerPool, kept: list[Recording]) -> KernelsReport:
     store, subject = place
-    return run_kernels(
-        store, pool, subject, REQUEST, groups=availability(pool), keep=kept.append,
-        progress=lambda text, fraction: None, cancelled=lambda: False,
-    )  # fmt: skip
+    found = KERNELS_EXPERIMENT.conducted(Bench(store, pool, subject), REQUEST, keeping(kept))
+    assert found.record_id == 7
+    return found
+
+
+def keeping(kept: list[Recording]) -> Keep:
+    def keep(recording: Recording) -> int:
+        kept.append(recording)
+        return 7
+
+    return keep
 
 
 def test_the_experiment_keeps_one_recording_with_a_row_a_candidate(
@@ -93,7 +99,7 @@ def test_the_experiment_keeps_one_recording_with_a_row_a_candidate(
 
 def test_a_recorded_report_opens_again(report: KernelsReport, kept: list[Recording]) -> None:
     payload = json.loads(json.dumps(dict(kept[0].payload), allow_nan=False))
-    again = kernels_from_payload(payload)
+    again = KERNELS_EXPERIMENT.form.from_json(payload)
     assert again.title == report.title
     assert again.machine == report.machine
     assert again.tuning == report.tuning
@@ -113,10 +119,8 @@ def applied(
     store, subject = place
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("studio.kernels.job.choose", layout)
-        return apply_kernels(
-            store, pool, subject, REQUEST, report, keep=kept.append,
-            progress=lambda text, fraction: None, cancelled=lambda: False,
-        )  # fmt: skip
+        bench, request = Bench(store, pool, subject), ApplyRequest(REQUEST, report)
+        return APPLY_EXPERIMENT.conducted(bench, request, keeping(kept))
 
 
 def test_what_won_is_raced_in_the_whole_model_and_recorded(
@@ -128,7 +132,7 @@ def test_what_won_is_raced_in_the_whole_model_and_recorded(
         "whole model, as it is",
         "whole model, chosen options",
     ]
-    again = kernels_from_payload(json.loads(json.dumps(dict(recording.payload))))
+    again = KERNELS_EXPERIMENT.form.from_json(json.loads(json.dumps(dict(recording.payload))))
     assert again.confirmation == applied.confirmation
 
 
@@ -136,8 +140,9 @@ def test_equal_requests_share_a_key_and_others_do_not(place: tuple[Store, Subjec
     _, subject = place
     other = KernelsRequest(Entrant("optimized", 0, RunConfig(intra_threads=2)), 2.0, 1)
     same = KernelsRequest(Entrant("optimized", 0, RunConfig()), 2.0, 1)
-    assert kernels_key(*subject, REQUEST) == kernels_key(*subject, same)
-    assert kernels_key(*subject, REQUEST) != kernels_key(*subject, other)
+    key = KERNELS_EXPERIMENT.key
+    assert key(subject, REQUEST) == key(subject, same)
+    assert key(subject, REQUEST) != key(subject, other)
 
 
 def drawn(figure: go.Figure) -> dict[str, Any]:
@@ -173,10 +178,10 @@ def _page(path: str) -> None:
     import json
     from pathlib import Path
 
-    from studio.kernels.job import kernels_from_payload
+    from studio.kernels.job import KERNELS_EXPERIMENT
     from studio.kernels.report import show_kernels
 
-    show_kernels(kernels_from_payload(json.loads(Path(path).read_text())))
+    show_kernels(KERNELS_EXPERIMENT.form.from_json(json.loads(Path(path).read_text())))
 
 
 def test_a_recorded_report_is_drawn_with_a_table_beside_each_figure(
@@ -201,7 +206,7 @@ def _applied(path: str) -> None:
     from typing import cast
 
     from profiling.config import RunConfig
-    from studio.kernels.job import kernels_from_payload
+    from studio.kernels.job import KERNELS_EXPERIMENT
     from studio.kernels.page import show_applied
     from studio.variants.entrant import Entrant
     from studio.variants.setting import Chosen, Setting
@@ -209,13 +214,15 @@ def _applied(path: str) -> None:
     entrants = (Entrant("source", 0, RunConfig()), Entrant("default preset", 1, RunConfig()))
     nothing = cast("Any", None)
     setting = Setting(nothing, nothing, Chosen((entrants,)), 2.0)
-    show_applied(kernels_from_payload(json.loads(Path(path).read_text())), entrants[1], setting)
+    show_applied(
+        KERNELS_EXPERIMENT.form.from_json(json.loads(Path(path).read_text())), entrants[1], setting
+    )
 
 
 def test_options_that_won_become_a_variant_of_the_page(
     applied: KernelsReport, tmp_path: Path
 ) -> None:
-    payload = json.loads(json.dumps(dict(applied.recording().payload)))
+    payload = json.loads(json.dumps(KERNELS_EXPERIMENT.form.to_json(applied)))
     payload["confirmation"]["adopted"] = "chosen options"
     path = tmp_path / "payload.json"
     path.write_text(json.dumps(payload))

@@ -13,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 from optimizer.errors import Cancelled, StudioError
 from profiling.config.question import question_of_options
 from profiling.racing.race import Race
+from profiling.records import Recording
 from studio.race.finding import finding
-from studio.race.job import Raced, RaceReport, race_from_payload
-from studio.race.sweep.job import SweepReport, sweep_from_payload
+from studio.race.job import RACE_EXPERIMENT, Raced, RaceReport
+from studio.race.sweep.job import SWEEP_EXPERIMENT, SweepReport
 from studio.tasks import Task
 from tests.studio.races import SWEPT, THREE, deployed
 
@@ -25,18 +26,24 @@ def report() -> RaceReport:
     return RaceReport((THREE,), graphs, "resnet50", "12" * 32)
 
 
+def recorded(found: RaceReport) -> Recording:
+    recording = RACE_EXPERIMENT.recording(found)
+    assert recording is not None
+    return recording
+
+
 def test_a_recorded_race_is_the_same_race() -> None:
-    recording = report().recording()
-    again = race_from_payload(json.loads(json.dumps(recording.payload)))
+    recording = recorded(report())
+    again = RACE_EXPERIMENT.form.from_json(json.loads(json.dumps(recording.payload)))
     assert again == report()
     assert recording.title == finding(THREE)
 
 
 def test_a_recording_of_both_questions_keeps_both_and_each_row_says_which() -> None:
     both = replace(report(), races=(deployed(THREE), THREE))
-    recording = both.recording()
+    recording = recorded(both)
     written = json.loads(json.dumps(recording.payload))
-    assert race_from_payload(written) == both
+    assert RACE_EXPERIMENT.form.from_json(written) == both
     assert [race["as"] for race in written["races"]] == ["deployed", "bare"]
     assert recording.title == finding(*both.races)
     assert recording.seconds == 2 * THREE.seconds
@@ -45,16 +52,18 @@ def test_a_recording_of_both_questions_keeps_both_and_each_row_says_which() -> N
 
 
 def test_a_recording_from_before_the_questions_opens_and_is_bare() -> None:
-    old = dict(report().recording().payload)
+    old = dict(recorded(report()).payload)
     (race,) = old.pop("races")
     del race["as"]
-    again = race_from_payload({**old, "schema": "passlens.race-report/1", "race": race})
+    again = RACE_EXPERIMENT.form.from_json(
+        {**old, "schema": "passlens.race-report/1", "race": race}
+    )
     assert again == report()
     assert again.races[0].question == "bare"
 
 
 def test_a_recording_has_a_flat_row_for_every_variant() -> None:
-    rows = report().recording().measurements
+    rows = recorded(report()).measurements
     assert [row.label for row in rows] == ["source", "default preset", "runtime preset"]
     assert [row.step for row in rows] == [0, 52, None]
     assert rows[1].p50_ms == pytest.approx(0.81, rel=0.02)
@@ -64,9 +73,9 @@ def test_a_recording_has_a_flat_row_for_every_variant() -> None:
 
 def test_a_recorded_sweep_is_the_same_sweep() -> None:
     swept = SweepReport((SWEPT,), (Raced(0), Raced(5)), "tour", "34" * 32)
-    recording = swept.recording()
+    recording = SWEEP_EXPERIMENT.recording(swept)
     assert recording is not None
-    assert sweep_from_payload(json.loads(json.dumps(recording.payload))) == swept
+    assert SWEEP_EXPERIMENT.form.from_json(json.loads(json.dumps(recording.payload))) == swept
     assert [row.label for row in recording.measurements][:2] == [
         "source, batch 1",
         "default preset, batch 1",
@@ -75,24 +84,27 @@ def test_a_recorded_sweep_is_the_same_sweep() -> None:
 
 def test_a_recorded_sweep_from_before_the_questions_opens() -> None:
     swept = SweepReport((SWEPT,), (Raced(0), Raced(5)), "tour", "34" * 32)
-    recording = swept.recording()
+    recording = SWEEP_EXPERIMENT.recording(swept)
     assert recording is not None
     old = dict(recording.payload)
     (sweep,) = old.pop("sweeps")
-    again = sweep_from_payload({**old, "schema": "passlens.sweep-report/1", "sweep": sweep})
+    again = SWEEP_EXPERIMENT.form.from_json(
+        {**old, "schema": "passlens.sweep-report/1", "sweep": sweep}
+    )
     assert again == swept
     assert again.sweeps[0].question == "bare"
 
 
 def test_a_sweep_in_which_nothing_ran_is_not_kept() -> None:
     empty = replace(SWEPT, points=SWEPT.points[1:2])
-    assert SweepReport((empty,), (Raced(0), Raced(5)), "tour", "").recording() is None
+    report = SweepReport((empty,), (Raced(0), Raced(5)), "tour", "")
+    assert SWEEP_EXPERIMENT.recording(report) is None
 
 
 @pytest.mark.parametrize("payload", [{}, {"schema": "passlens.race-report/1"}])
 def test_a_damaged_recording_is_one_sentence(payload: dict[str, Any]) -> None:
     with pytest.raises(StudioError, match=r"race"):
-        race_from_payload(payload)
+        RACE_EXPERIMENT.form.from_json(payload)
 
 
 def test_what_was_known_stays_when_a_task_is_cancelled() -> None:

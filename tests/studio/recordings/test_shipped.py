@@ -11,13 +11,19 @@ from streamlit.testing.v1 import AppTest
 from profiling.records import Recording
 from profiling.records.bundle import bundle_bytes
 from studio.artifacts.opened import OpenedModel
-from studio.history.openers import OPENERS
+from studio.race.job import RACE_EXPERIMENT, RaceReport
 from studio.recordings import shipped
 from studio.recordings.shipped import earlier, place_of
 from tests.profiling.records.samples import sample
+from tests.studio.races import THREE
 
 OPEN = "ab" * 32
 """Hash of the model of every sample."""
+
+
+def race(headline: str) -> dict[str, Any]:
+    """The payload of a race."""
+    return RACE_EXPERIMENT.form.to_json(RaceReport((THREE,), (), "bert", OPEN, headline))
 
 
 def fits(_: Recording) -> bool:
@@ -29,9 +35,9 @@ def bundles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Two recordings, of another model and of the open one."""
     monkeypatch.setattr(shipped, "PACKED", tmp_path)
     monkeypatch.setattr(shipped, "COMMITTED", tmp_path / "none")
-    other = sample(1, model="bert", model_hash="cd" * 32, payload={"title": "Race 1"})
+    other = sample(1, model="bert", model_hash="cd" * 32, payload=race("Race 1"))
     (tmp_path / "along.passlens").write_bytes(
-        bundle_bytes([other, sample(2, payload={"title": "Race 2"})])
+        bundle_bytes([other, sample(2, payload=race("Race 2"))])
     )
 
 
@@ -70,19 +76,18 @@ def test_one_that_cannot_be_drawn_leaves_the_page_standing() -> None:
 
 def shown(model_hash: str) -> AppTest:
     def script(model_hash: str) -> None:
-        from collections.abc import Mapping
-
         import streamlit as st
 
-        from studio.page.recorded import show_earlier
+        from studio.page.experiment import show_earlier
+        from studio.race.job import RACE_EXPERIMENT
         from tests.studio.recordings.test_shipped import opened
 
-        def show(payload: Mapping[str, object]) -> None:
+        def show(report: RaceReport) -> None:
             if model_hash == "broken":
                 raise KeyError(model_hash)
-            st.text(f"drawn: {payload['title']}")
+            st.text(f"drawn: {report.title}")
 
-        show_earlier("race", opened(model_hash), lambda payload: payload, show)
+        show_earlier(RACE_EXPERIMENT, opened(model_hash), show)
 
     return AppTest.from_function(script, kwargs={"model_hash": model_hash}).run()
 
@@ -111,16 +116,14 @@ def test_everything_that_comes_along_can_be_drawn_and_says_what_it_is(
     assert bundle.origin.startswith("Recorded on ")
 
     def script(name: str, number: int) -> None:
-        from studio.history.openers import OPENERS
+        from studio.history.openers import show_recording
         from studio.recordings.shipped import find_shipped
 
         bundle = find_shipped(name)
         assert bundle is not None
-        recording = bundle.recordings[number - 1]
-        OPENERS[recording.kind](recording.payload)
+        show_recording(bundle.recordings[number - 1])
 
     for one in bundle.recordings:
-        assert one.kind in OPENERS
         app = AppTest.from_function(
             script, default_timeout=180, kwargs={"name": bundle.name, "number": one.id}
         ).run()

@@ -16,10 +16,11 @@ from profiling.records import Recording, Records
 from profiling.timeline.finding import finding
 from profiling.workers import default_pool
 from studio.artifacts.store import Store
+from studio.experiment import Bench
 from studio.gallery import gallery
-from studio.timeline.job import ProfileRequest, run_profile
+from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
 from studio.timeline.page import how
-from studio.timeline.result import SCHEMA, ProfileReport, profile_from_payload
+from studio.timeline.result import PROFILE_REPORT, ProfileReport
 from studio.variants.entrant import LAST, Entrant
 from tests.studio.profiles import profiled
 
@@ -43,21 +44,18 @@ def report(tmp_path_factory: pytest.TempPathFactory, kept: list[Recording]) -> P
 
     store = Store(default_pool(), root=tmp_path_factory.mktemp("store"))
     model = store.open_file(gallery.open_path("tour"), name="tour")
-    return run_profile(
-        store, default_pool(), (model, store.run(model, Pipeline.of("default"))),
-        ProfileRequest(ENTRANTS, runs=3),
-        progress=lambda text, fraction: None, cancelled=lambda: False, keep=keep,
-    )  # fmt: skip
+    bench = Bench(store, default_pool(), (model, store.run(model, Pipeline.of("default"))))
+    return PROFILE_EXPERIMENT.conducted(bench, ProfileRequest(ENTRANTS, runs=3), keep)
 
 
 def test_a_recorded_profile_is_the_same_profile(
     report: ProfileReport, kept: list[Recording]
 ) -> None:
     (recording,) = kept
-    assert report.kept == 7
+    assert report.record_id == 7
     assert recording.kind == "profile"
-    again = profile_from_payload(json.loads(json.dumps(recording.payload)))
-    assert again == replace(report, kept=None)
+    again = PROFILE_REPORT.from_json(json.loads(json.dumps(recording.payload)))
+    assert again == replace(report, record_id=None)
     assert recording.title == finding(report.profiles, "steady")
 
 
@@ -80,23 +78,24 @@ def test_a_recorded_profile_has_a_row_a_variant(
 
 def test_profiles_in_which_nothing_ran_are_not_kept() -> None:
     made = profiled(runs=1)
-    assert replace(made, variants=made.variants[1:]).recording() is None
+    nothing = replace(made, variants=made.variants[1:])
+    assert PROFILE_EXPERIMENT.recording(nothing) is None
 
 
 @pytest.mark.thorough
 def test_a_profile_of_ten_thousand_operators_fits_into_the_records(tmp_path: Path) -> None:
     made = profiled(runs=6, operators=10_000, variants=6)
-    recording = made.recording()
+    recording = PROFILE_EXPERIMENT.recording(made)
     assert recording is not None
     with Records(f"sqlite:///{tmp_path / 'r.sqlite'}") as records:
-        again = profile_from_payload(records.load(records.add(recording)).payload)
+        again = PROFILE_REPORT.from_json(records.load(records.add(recording)).payload)
     assert {len(profile.timeline.runs) for profile in again.profiles.values()} == {2}
     assert again.profiles["a"].run("steady") == made.profiles["a"].run("steady")
     assert [row.runs for row in recording.measurements] == [5] * 6 + [0]
     assert "6 (2 kept) runs of each" in how(again)
 
 
-@pytest.mark.parametrize("payload", [{}, {"schema": SCHEMA}, {"schema": 1}])
+@pytest.mark.parametrize("payload", [{}, {"schema": PROFILE_REPORT.schema}, {"schema": 1}])
 def test_a_damaged_profile_is_one_sentence(payload: dict[str, Any]) -> None:
     with pytest.raises(StudioError, match="recorded profile"):
-        profile_from_payload(payload)
+        PROFILE_REPORT.from_json(payload)

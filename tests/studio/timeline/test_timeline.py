@@ -28,10 +28,11 @@ from studio import server
 from studio.artifacts import jobs
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
+from studio.experiment import Bench
 from studio.figures.change_bars import change_bars, row_became, row_title, tree_map
 from studio.gallery import gallery
 from studio.timeline.figure import gantt
-from studio.timeline.job import ProfileRequest, profile_key, run_profile
+from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest, run_profile
 from studio.timeline.memory_figure import memory_panels
 from studio.timeline.node_times import newest_times, times_file
 from studio.timeline.operators_figure import operator_times
@@ -62,10 +63,8 @@ def subject(store: Store) -> tuple[OpenedModel, OpenedRun]:
 @pytest.fixture(scope="module")
 def report(store: Store, subject: tuple[OpenedModel, OpenedRun]) -> ProfileReport:
     told: list[float] = []
-    made = run_profile(
-        store, default_pool(), subject, ProfileRequest(ENTRANTS, runs=3),
-        progress=lambda text, fraction: told.append(fraction), cancelled=lambda: False,
-    )  # fmt: skip
+    bench = Bench(store, default_pool(), subject, lambda _, fraction: told.append(fraction))
+    made = run_profile(bench, ProfileRequest(ENTRANTS, runs=3))
     assert told == sorted(told)
     assert 0 <= told[0] <= told[-1] <= 1
     return made
@@ -116,18 +115,17 @@ def test_a_variant_that_does_not_run_leaves_its_reason_and_the_others_their_time
     model = store.open_file(gallery.open_path("tour"), name="another")
     subject = (model, store.run(model, Pipeline.of("default")))
     wrong = Entrant("wrong", 0, RunConfig(thread_affinities="900", intra_threads=2))
-    made = run_profile(
-        store, default_pool(), subject, ProfileRequest((wrong, ENTRANTS[0]), runs=2),
-        progress=lambda text, fraction: None, cancelled=lambda: False,
-    )  # fmt: skip
+    bench = Bench(store, default_pool(), subject)
+    made = run_profile(bench, ProfileRequest((wrong, ENTRANTS[0]), runs=2))
     assert list(made.profiles) == ["source"]
     assert "900" in made.variants[0].error
 
 
 def test_equal_requests_have_equal_keys(subject: tuple[OpenedModel, OpenedRun]) -> None:
-    keys = {profile_key(*subject, ProfileRequest(tuple(ENTRANTS))) for _ in range(2)}
+    key = PROFILE_EXPERIMENT.key
+    keys = {key(subject, ProfileRequest(tuple(ENTRANTS))) for _ in range(2)}
     assert len(keys) == 1
-    assert keys != {profile_key(*subject, ProfileRequest(ENTRANTS[:2]))}
+    assert keys != {key(subject, ProfileRequest(ENTRANTS[:2]))}
 
 
 def test_the_viewer_gets_the_times_by_their_content(

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from studio.artifacts.artifact import Artifact
 from studio.artifacts.opened import Subject
-from studio.page.parts import PATIENCE_S, follow, show_failure
+from studio.page.parts import settled
 from studio.services import store, tasks
 from studio.tasks import Work
 
@@ -32,10 +32,4 @@ def computed(key: Hashable, work: Work[Result], words: str) -> Result | None:
         work: started on first sight.
         words: what is being done, before its progress.
     """
-    task = tasks().start(key, work)
-    if not task.wait(PATIENCE_S):
-        follow(task, words)
-        return None
-    if task.error is not None:
-        show_failure(task.error, partial(tasks().drop_failed, key))
-    return task.result
+    return settled(tasks().start(key, work), words, partial(tasks().drop_failed, key))
