@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -44,7 +44,7 @@ def _picked_point(figure: go.Figure, name: str) -> dict[str, Any]:
 
 def _chart(figure: Any, name: str, *, on_select: Any) -> Any:
     still = _NEITHER if figure.layout.dragmode is False else []
-    draw: Any = st.plotly_chart  # what it returns depends on `on_select`
+    draw = cast("Any", st.plotly_chart)  # what it returns depends on `on_select`
     return draw(
         figure,
         width="stretch",
