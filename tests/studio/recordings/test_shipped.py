@@ -76,18 +76,19 @@ def test_one_that_cannot_be_drawn_leaves_the_page_standing() -> None:
 
 def shown(model_hash: str) -> AppTest:
     def script(model_hash: str) -> None:
+
         import streamlit as st
 
         from studio.page.experiment import show_earlier
-        from studio.race.job import RACE_EXPERIMENT
+        from studio.race import job
         from tests.studio.recordings.test_shipped import opened
 
-        def show(report: RaceReport) -> None:
+        def show(report: job.RaceReport) -> None:
             if model_hash == "broken":
                 raise KeyError(model_hash)
             st.text(f"drawn: {report.title}")
 
-        show_earlier(RACE_EXPERIMENT, opened(model_hash), show)
+        show_earlier(job.RACE_EXPERIMENT, opened(model_hash), show)
 
     return AppTest.from_function(script, kwargs={"model_hash": model_hash}).run()
 
