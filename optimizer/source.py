@@ -58,5 +58,5 @@ def complete(model: Model, *, isolate: Isolate, bind: Mapping[str, int] | None =
     if bind:
         bind_dimensions(model.ir, bind)
     with collection_paused():
-        report = infer_shapes(model, isolate=isolate)
-    return replace(model, findings=(*model.findings, *report.findings))
+        found = infer_shapes(model, isolate=isolate)
+    return replace(model, findings=(*model.findings, *found))

@@ -18,7 +18,8 @@ from optimizer.errors import Duplicate, InvalidGraph, LimitError, Unsupported, q
 from optimizer.limits import Limits
 from optimizer.model.declared import check_type_attribute
 from optimizer.model.functions import FunctionKey, call_key
-from optimizer.model.report import Place, Report
+from optimizer.model.nesting import bodies_of
+from optimizer.model.report import EXPORT_AGAIN, Place, Report
 from optimizer.model.signatures import (
     ALIAS,
     DEFINED_DOMAINS,
@@ -30,7 +31,6 @@ from optimizer.model.signatures import (
 )
 from optimizer.model.tensors import check_sparse, check_tensor
 
-_EXPORT_AGAIN = "Export the model again."
 _VARIADIC = 1 << 30
 _KINDS = {value: name for name, value in AttributeProto.AttributeType.items()}
 _LARGE = frozenset(_KINDS) - {AttributeProto.INT, AttributeProto.FLOAT}
@@ -83,7 +83,7 @@ def _definition(node: NodeProto, where: Place, rules: Rules) -> Signature | None
     if function is not None:
         return _function_signature(function)
     if not operator:
-        rules.report.error(InvalidGraph, where, "It has no operator.", remedy=_EXPORT_AGAIN)
+        rules.report.error(InvalidGraph, where, "It has no operator.", remedy=EXPORT_AGAIN)
         return None
     version = rules.versions.get(domain)
     if version is None and RUNTIME_OPSETS.get(domain) == 1 and not rules.in_function:
@@ -134,7 +134,7 @@ def _report_unknown(node: NodeProto, where: Place, version: int, report: Report)
     message = f"The operator set {domain} has no operator {operator}."
     if first is not None:
         message = f"{operator} exists since opset {first}, but the model uses opset {version}."
-    report.error(InvalidGraph, where, message, remedy=_EXPORT_AGAIN)
+    report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
 
 
 def _function_signature(function: FunctionProto) -> Signature:
@@ -159,13 +159,13 @@ def _check_counts(node: NodeProto, definition: Signature, where: Place, report: 
         if not fewest <= given <= most:
             wanted = _range_text(fewest, most)
             message = f"{node.op_type} has {wanted} {what}s, but here {given:,}."
-            report.error(InvalidGraph, where, message, remedy=_EXPORT_AGAIN)
+            report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
     if "" not in node.input:
         return
     for name, formal in zip(node.input, definition.formal_inputs, strict=False):
         if not name and not formal.optional and not formal.variadic:
             message = f"The input {quoted(formal.name)} of {node.op_type} is missing."
-            report.error(InvalidGraph, where, message, remedy=_EXPORT_AGAIN)
+            report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
 
 
 def _range_text(fewest: int, most: int) -> str:
@@ -183,19 +183,19 @@ def _check_attributes(
         name = attribute.name
         if name in seen or not name:
             message = f"Two attributes are named {quoted(name)}." if name else "Nameless attribute."
-            rules.report.error(Duplicate, where, message, remedy=_EXPORT_AGAIN)
+            rules.report.error(Duplicate, where, message, remedy=EXPORT_AGAIN)
         seen.add(name)
         problem = _type_problem(attribute, definition, where, rules)
         if problem:
             message = f"The attribute {quoted(name)} {problem}"
-            rules.report.error(InvalidGraph, where, message, remedy=_EXPORT_AGAIN)
+            rules.report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
         elif attribute.type in _LARGE:
             _check_content(attribute, where, rules)
-            bodies.extend(_bodies(attribute))
+            bodies.extend(bodies_of(attribute))
     missing = definition.required - seen if definition is not None else ()
     for name in sorted(missing):
         message = f"The attribute {quoted(name)} of {node.op_type} is missing."
-        rules.report.error(InvalidGraph, where, message, remedy=_EXPORT_AGAIN)
+        rules.report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
     return bodies
 
 
@@ -216,14 +216,6 @@ def _type_problem(
     if wanted is None or wanted == given:
         return ""
     return f"is of type {_KINDS[given]}, but must be {_KINDS[wanted]}."
-
-
-def _bodies(attribute: AttributeProto) -> list[tuple[str, GraphProto]]:
-    if attribute.type == AttributeProto.GRAPH:
-        return [(attribute.name, attribute.g)]
-    if attribute.type == AttributeProto.GRAPHS:
-        return [(f"{attribute.name}[{i}]", graph) for i, graph in enumerate(attribute.graphs)]
-    return []
 
 
 def _check_content(attribute: AttributeProto, where: Place, rules: Rules) -> None:

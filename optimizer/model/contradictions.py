@@ -21,7 +21,7 @@ from optimizer.dimension import Dimension
 from optimizer.errors import InvalidGraph, quoted
 from optimizer.model.nesting import bodies_below
 from optimizer.model.operands import Known, Shape, check_operands
-from optimizer.model.report import Place, Report
+from optimizer.model.report import EXPORT_AGAIN, Place, Report
 from optimizer.model.signatures import ALIAS, Formal, Signature, signature
 from optimizer.model.tensors import type_name
 from optimizer.operators.broadcasting import broadcast, like_first
@@ -43,7 +43,6 @@ _TWO_SHAPES = frozenset({binary, comparison})
 _KEEP_FIRST = frozenset({"BatchNormalization", "Cast", "Dropout", "LayerNormalization"})
 """Operators whose rules look at more, while their first output is shaped like the first input."""
 _BROADCASTS_SINCE = 7
-_EXPORT_AGAIN = "Export the model again."
 
 
 def find_contradictions(proto: ModelProto, *, has_bodies: bool, report: Report) -> None:
@@ -75,7 +74,7 @@ def _walk(
             _learn(node, known)
             problem = _shape_problem(node, known, opset)
             if problem:
-                report.error(InvalidGraph, where, problem, remedy=_EXPORT_AGAIN)
+                report.error(InvalidGraph, where, problem, remedy=EXPORT_AGAIN)
     return known
 
 
@@ -137,13 +136,13 @@ def _check_types(
                 f"The inputs {quoted(first_name)} and {quoted(name)} of {node.op_type} must have "
                 f"one type, but are {type_name(first)} and {type_name(given)}."
             )
-            report.error(InvalidGraph, where, message, remedy=_EXPORT_AGAIN)
+            report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
         elif _TYPE_TEXTS[given] not in formal.allowed:
             message = (
                 f"{node.op_type} of opset {definition.since} does not take {type_name(given)} "
                 f"as {quoted(formal.name)}."
             )
-            report.warning(where, message, remedy=_EXPORT_AGAIN, blocks=("runnable",))
+            report.warning(where, message, remedy=EXPORT_AGAIN, blocks=("runnable",))
     for name, formal in zip(node.output, definition.formal_outputs, strict=False):
         if formal.variadic:
             break
@@ -202,7 +201,7 @@ def _check_output(info: ValueInfoProto, known: Known, report: Report) -> None:
     )
     if clash:
         message = f"It is declared as {_text(declared)}, but is {_text(actual)}."
-        report.error(InvalidGraph, Place("output", info.name), message, remedy=_EXPORT_AGAIN)
+        report.error(InvalidGraph, Place("output", info.name), message, remedy=EXPORT_AGAIN)
 
 
 def _text(shape: Shape) -> str:

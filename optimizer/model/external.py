@@ -19,7 +19,7 @@ from optimizer.constants import AbsentTensor
 from optimizer.errors import ExternalDataRefused, LimitError, quoted
 from optimizer.limits import Limits
 from optimizer.model.data_files import DataFile, Missing, Refused, Sources
-from optimizer.model.report import Place, Report
+from optimizer.model.report import EXPORT_AGAIN, Place, Report
 from optimizer.model.tensors import byte_count, element_count
 from optimizer.numbers import bytes_text
 
@@ -195,16 +195,16 @@ def _entries(tensor: TensorProto) -> dict[str, str]:
     entries: dict[str, str] = {}
     for entry in tensor.external_data:
         if not (_is_text(entry.key) and _is_text(entry.value)):
-            raise Refused("Its external data is not valid text.", "Export the model again.")
+            raise Refused("Its external data is not valid text.", EXPORT_AGAIN)
         if entry.key in entries:
-            raise Refused(f"{quoted(entry.key)} is given twice.", "Export the model again.")
+            raise Refused(f"{quoted(entry.key)} is given twice.", EXPORT_AGAIN)
         entries[entry.key] = entry.value
     unknown = sorted(entries.keys() - _KEYS)
     if unknown:
         reason = f"Its external data has the unknown key {quoted(unknown[0])}."
-        raise Refused(reason, "Export the model again.")
+        raise Refused(reason, EXPORT_AGAIN)
     if "location" not in entries:
-        raise Refused("It names no data file.", "Export the model again.")
+        raise Refused("It names no data file.", EXPORT_AGAIN)
     return entries
 
 
@@ -221,7 +221,7 @@ def _locate(
     if length is not None and length != needed:
         raise Refused(
             f"Its shape needs {needed:,} bytes, but its external data has {length:,}.",
-            "Export the model again.",
+            EXPORT_AGAIN,
         )
     file = find(entries["location"])
     if offset + needed > file.size:
@@ -238,5 +238,5 @@ def _number(entries: Mapping[str, str], key: str) -> int | None:
         return None
     if not _NUMBER.fullmatch(text):
         reason = f"The {key} of its external data, {quoted(text)}, is no number of bytes."
-        raise Refused(reason, "Export the model again.")
+        raise Refused(reason, EXPORT_AGAIN)
     return int(text)

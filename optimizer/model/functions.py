@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 
 from onnx import FunctionProto, NodeProto
 
 from optimizer.errors import Cycle, LimitError, quoted
 from optimizer.limits import Limits
-from optimizer.model.report import Report
-
-_EXPORT_AGAIN = "Export the model again."
+from optimizer.model.report import EXPORT_AGAIN, Report
 
 FunctionKey = tuple[str, str, str]
 """Domain, name, overload."""
@@ -56,13 +55,15 @@ def check_expansion(
     main: CallSite, sites: Mapping[FunctionKey, CallSite], limits: Limits, report: Report
 ) -> None:
     """Report functions that call each other in a circle, or grow beyond the limits."""
-    circle = calling_cycle(sites)
-    if circle:
-        names = " → ".join(quoted(key[1]) for key in [*circle[:5], circle[0]])
+    sorter = TopologicalSorter({key: site.calls for key, site in sites.items()})
+    try:
+        size = _expanded_size(main, sites, sorter.static_order(), most=limits.expanded_nodes)
+    except CycleError as error:
+        circle: list[FunctionKey] = error.args[1][::-1]  # callers before whom they call
+        names = " → ".join(quoted(key[1]) for key in [*circle[:-1][:5], circle[0]])
         message = f"The functions call each other in a circle: {names}."
-        report.error(Cycle, "model", message, remedy=_EXPORT_AGAIN)
+        report.error(Cycle, "model", message, remedy=EXPORT_AGAIN)
         return
-    size = expanded_size(main, sites, most=limits.expanded_nodes)
     if size.nodes > limits.expanded_nodes:
         message = (
             f"Inlining its functions gives more than {limits.expanded_nodes:,} nodes "
@@ -74,43 +75,20 @@ def check_expansion(
         report.error(LimitError, "model", message, remedy="Flatten the If and Loop bodies.")
 
 
-def calling_cycle(sites: Mapping[FunctionKey, CallSite]) -> list[FunctionKey]:
-    """Functions that call each other in a circle; empty if there are none."""
-    done: set[FunctionKey] = set()
-    for start in sites:
-        path: list[FunctionKey] = []
-        on_path: set[FunctionKey] = set()
-        stack = [(start, False)]
-        while stack:
-            key, leaving = stack.pop()
-            if leaving:
-                on_path.discard(path.pop())
-                done.add(key)
-            elif key in on_path:
-                return path[path.index(key) :]
-            elif key not in done:
-                path.append(key)
-                on_path.add(key)
-                stack.append((key, True))
-                stack.extend((callee, False) for callee in sites[key].calls if callee in sites)
-    return []
-
-
-def expanded_size(main: CallSite, sites: Mapping[FunctionKey, CallSite], *, most: int) -> Expanded:
+def _expanded_size(
+    main: CallSite,
+    sites: Mapping[FunctionKey, CallSite],
+    order: Iterable[FunctionKey],
+    *,
+    most: int,
+) -> Expanded:
     """Nodes and nesting after inlining, `nodes` saturating just above `most`.
 
-    Linear in the call graph, which must have no cycle: every function is counted once.
+    `order` has callees before callers, so that every function is counted once.
     """
     sizes: dict[FunctionKey, Expanded] = {}
-    for start in main.calls:
-        stack = [start]
-        while stack:
-            waiting = [key for key in sites[stack[-1]].calls if key not in sizes]
-            if waiting:
-                stack.extend(waiting)
-                continue
-            key = stack.pop()
-            sizes.setdefault(key, _sum(sites[key], sizes, most))
+    for key in order:
+        sizes[key] = _sum(sites[key], sizes, most)
     return _sum(main, sizes, most)
 
 

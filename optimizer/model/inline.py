@@ -14,7 +14,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from optimizer.errors import InvalidGraph, quoted
 from optimizer.model.functions import FunctionKey, call_key, function_key
-from optimizer.model.nesting import FreshNames, body_protos, node_lists
+from optimizer.model.nesting import FreshNames, body_protos, node_lists, value_names
 from optimizer.model.report import Place, Report
 from optimizer.model.signatures import signature
 
@@ -43,7 +43,7 @@ def inline_functions(proto: ModelProto, report: Report) -> None:
         for entry in functions[key].opset_import:
             if versions.setdefault(entry.domain, entry.version) == entry.version:
                 _import(proto, entry.domain, entry.version)
-    inliner = _Inliner(functions, FreshNames(proto), report)
+    inliner = _Inliner(functions, FreshNames(value_names(proto)), report)
     inliner.graph(proto.graph)
     del proto.functions[:]
     report.note("model", f"{inliner.calls:,} calls of {len(called):,} functions were inlined.")

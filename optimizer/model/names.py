@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from optimizer.limits import Limits
 from optimizer.model.graph import bodies, walk_graphs, walk_nodes
+from optimizer.model.nesting import FreshNames
 from optimizer.model.report import Report
 from optimizer.numbers import counted
 
@@ -18,7 +19,7 @@ from optimizer.numbers import counted
 def name_nodes(model: ir.Model, *, limits: Limits, report: Report) -> None:
     """Name the unnamed, renumber the repeated and cut the overlong, in document order."""
     nodes = list(walk_nodes(model.graph))
-    fresh = _Fresh(node.name or "" for node in nodes)
+    fresh = FreshNames(node.name or "" for node in nodes)
     seen: set[str] = set()
     unnamed = repeated = cut = 0
     for node in nodes:
@@ -29,7 +30,7 @@ def name_nodes(model: ir.Model, *, limits: Limits, report: Report) -> None:
         unnamed += not name
         cut += len(name) > limits.name
         repeated += name in seen
-        node.name = fresh.make(_cut(name, limits.name) or node.op_type)
+        node.name = fresh.make(_cut(name, limits.name) or node.op_type, numbered=True)
         seen.add(node.name)
     for count, what in (
         (unnamed, "had no name and got one"),
@@ -53,9 +54,9 @@ def name_values(model: ir.Model, *, limits: Limits, report: Report) -> None:
     hiding = list(_hiding(model.graph)) if len(graphs) > 1 else []
     if not overlong and not hiding:
         return
-    fresh = _Fresh(value.name or "" for graph in graphs for value in _values(graph))
+    fresh = FreshNames(value.name or "" for graph in graphs for value in _values(graph))
     for value in dict.fromkeys([*overlong, *hiding]):
-        value.name = fresh.make(_cut(value.name or "", limits.name))
+        value.name = fresh.make(_cut(value.name or "", limits.name), numbered=True)
     if hiding:
         message = (
             f"{counted(len(hiding), 'value')} in bodies hid a value outside and got a new name."
@@ -66,22 +67,6 @@ def name_values(model: ir.Model, *, limits: Limits, report: Report) -> None:
             f"{counted(len(overlong), 'value')} had a name of more than {limits.name:,} characters."
         )
         report.note("model", f"{message} It was cut.")
-
-
-class _Fresh:
-    """Makes names that are not taken, in constant time each."""
-
-    def __init__(self, taken: Iterator[str]) -> None:
-        self._taken = set(taken)
-        self._next: dict[str, int] = {}
-
-    def make(self, stem: str) -> str:
-        number = self._next.get(stem, 1)
-        while (name := f"{stem}_{number}") in self._taken:
-            number += 1
-        self._next[stem] = number + 1
-        self._taken.add(name)
-        return name
 
 
 def _cut(name: str, limit: int) -> str:

@@ -11,14 +11,19 @@ from optimizer.model.report import Place
 _WITH_GRAPHS = frozenset({AttributeProto.GRAPH, AttributeProto.GRAPHS})
 
 
+def bodies_of(attribute: AttributeProto) -> Iterator[tuple[str, GraphProto]]:
+    """The graphs an attribute holds, each with a name for it."""
+    if attribute.type == AttributeProto.GRAPH:
+        yield attribute.name, attribute.g
+    elif attribute.type == AttributeProto.GRAPHS:
+        for index, graph in enumerate(attribute.graphs):
+            yield f"{attribute.name}[{index}]", graph
+
+
 def body_protos(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
     """The graphs in a node's attributes, each with the attribute's name."""
     for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.name, attribute.g
-        elif attribute.type == AttributeProto.GRAPHS:
-            for index, graph in enumerate(attribute.graphs):
-                yield f"{attribute.name}[{index}]", graph
+        yield from bodies_of(attribute)
 
 
 def bodies_below(
@@ -55,23 +60,28 @@ def node_lists(proto: ModelProto) -> Iterator[MutableSequence[NodeProto]]:
 
 
 class FreshNames:
-    """Makes value names that no graph of a model uses."""
+    """Makes names that are not taken, in constant time each."""
 
-    def __init__(self, proto: ModelProto) -> None:
-        self._taken: set[str] = set()
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
         self._next: dict[str, int] = {}
-        for graph, _ in all_graphs(proto):
-            self._taken.update(info.name for info in graph.input)
-            self._taken.update(tensor.name for tensor in graph.initializer)
-        for nodes in node_lists(proto):
-            for node in nodes:
-                self._taken.update(node.output)
 
-    def make(self, wish: str) -> str:
-        """`wish` if it is free, else `wish` with the first number that makes it so."""
+    def make(self, wish: str, *, numbered: bool = False) -> str:
+        """`wish` if it is free, else, or if it is to be `numbered`, with the first free number."""
         name, number = wish, self._next.get(wish, 1)
-        while name in self._taken:
+        while numbered or name in self._taken:
             name, number = f"{wish}_{number}", number + 1
+            numbered = False
         self._next[wish] = number
         self._taken.add(name)
         return name
+
+
+def value_names(proto: ModelProto) -> Iterator[str]:
+    """Names of all values in the graphs of a model."""
+    for graph, _ in all_graphs(proto):
+        yield from (info.name for info in graph.input)
+        yield from (tensor.name for tensor in graph.initializer)
+    for nodes in node_lists(proto):
+        for node in nodes:
+            yield from node.output

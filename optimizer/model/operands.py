@@ -16,7 +16,7 @@ import numpy as np
 from onnx import AttributeProto, NodeProto, TensorProto, numpy_helper
 
 from optimizer.errors import InvalidGraph
-from optimizer.model.report import Place, Report
+from optimizer.model.report import EXPORT_AGAIN, Place, Report
 from optimizer.model.tensors import element_count
 
 Dim = int | None
@@ -25,7 +25,6 @@ Shape = tuple[Dim, ...]
 _MOST_READ = 1024
 """Elements of the largest constant that is looked into."""
 _INTEGERS = frozenset({TensorProto.INT64, TensorProto.INT32})
-_EXPORT_AGAIN = "Export the model again."
 
 
 @dataclass(slots=True)
@@ -114,9 +113,9 @@ def check_operands(node: NodeProto, where: Place, known: Known, report: Report) 
     if problem is None:
         return
     if problem.always:
-        report.error(InvalidGraph, where, problem.message, remedy=_EXPORT_AGAIN)
+        report.error(InvalidGraph, where, problem.message, remedy=EXPORT_AGAIN)
     else:
-        report.warning(where, problem.message, remedy=_EXPORT_AGAIN, blocks=("runnable",))
+        report.warning(where, problem.message, remedy=EXPORT_AGAIN, blocks=("runnable",))
 
 
 def _window(given: _Operands) -> Problem | None:

@@ -20,7 +20,7 @@ from onnx import (
 )
 
 from optimizer.errors import quoted
-from optimizer.model.nesting import FreshNames, all_graphs, node_lists
+from optimizer.model.nesting import FreshNames, all_graphs, node_lists, value_names
 from optimizer.model.report import Place, Report
 from optimizer.model.signatures import ALIAS
 from optimizer.model.tensors import element_count, sparse_indices
@@ -65,7 +65,7 @@ def after_checks(proto: ModelProto, facts: Facts, report: Report) -> None:
             for node in nodes:
                 _densify_attributes(node, report)
     if facts.borrowed_outputs:
-        names = FreshNames(proto)
+        names = FreshNames(value_names(proto))
         for graph, name in facts.borrowed_outputs:
             _return_through_identity(graph, name, names=names, report=report)
     if proto.training_info:

@@ -23,6 +23,9 @@ from optimizer.errors import (
 from optimizer.findings import Finding, Status, Statuses
 from optimizer.numbers import counted
 
+EXPORT_AGAIN = "Export the model again."
+"""The remedy for what only the exporter can put right."""
+
 Use = Literal["optimizable", "runnable"]
 
 MOST_FINDINGS = 500

@@ -8,10 +8,7 @@ an input never becomes a number. A worker that fails costs knowledge, not the mo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import onnx_ir as ir
 
@@ -28,10 +25,7 @@ from optimizer.model.inference_jobs import (
     infer_with_runtime,
     weight_free,
 )
-from optimizer.model.refinement import Refinement
-from optimizer.model.symbolic import SymbolicValues
-
-Source = Literal["exporter", "passlens", "onnx", "onnxruntime"]
+from optimizer.model.symbolic import Refinement, SymbolicValues
 
 ONNX_NODES = 50_000
 RUNTIME_NODES = 3_000
@@ -53,79 +47,36 @@ _NOT_TENSORS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What one source knew.
+def infer_shapes(model: Model, *, isolate: Isolate) -> tuple[Finding, ...]:
+    """Complete the types and shapes in `model.ir`, in place.
 
-    Attributes:
-        source: who.
-        values: values whose type and shape this source completed or improved.
-        seconds: wall clock it took.
+    Returns: contradictions and failed workers.
     """
-
-    source: Source
-    values: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeReport:
-    """Who contributed what, and what nobody knew.
-
-    Attributes:
-        contributions: in the order in which the sources were asked.
-        values: all values made by nodes, bodies included.
-        unknown: names of the values whose type, rank or some dimension nobody knew.
-        findings: contradictions and failed workers.
-    """
-
-    contributions: tuple[Contribution, ...]
-    values: int
-    unknown: tuple[str, ...]
-    findings: tuple[Finding, ...]
-
-
-def infer_shapes(model: Model, *, isolate: Isolate) -> ShapeReport:
-    """Complete the types and shapes in `model.ir`, in place."""
     graph = model.ir.graph
     made = list(_made(graph))
-    contributions = [Contribution("exporter", sum(map(_is_complete, made)), 0.0)]
-    findings: list[Finding] = []
-
     symbolic = SymbolicValues(model.ir)
-    contributions.append(_timed("passlens", lambda: symbolic.propagate(graph)))
-    findings += _contradictions(symbolic)
-
-    native: list[tuple[Source, Callable[[bytes], Inference], int]] = [
+    symbolic.propagate(graph)
+    findings = list(_contradictions(symbolic))
+    native: list[tuple[str, Callable[[bytes], Inference], int]] = [
         ("onnx", infer_with_onnx, ONNX_NODES),
         ("onnxruntime", infer_with_runtime, RUNTIME_NODES),
     ]
     for source, job, most_nodes in native:
         if len(made) > most_nodes or not any(_is_open(value) for value in made):
             break
-        started = time.perf_counter()
-        filled = 0
         try:
-            filled = _merge(model.ir, isolate(job, weight_free(model.ir), limits=_LIMITS), symbolic)
+            inference = isolate(job, weight_free(model.ir), limits=_LIMITS)
         except Cancelled:
             raise
         except RunError as error:
             findings.append(_failed(source, error))
         except StudioError:
             pass  # it gave up on this graph, as ONNX Runtime's does on many; nothing is lost
-        if filled:
-            symbolic = SymbolicValues(model.ir)
-            filled += symbolic.propagate(graph)
-        contributions.append(Contribution(source, filled, time.perf_counter() - started))
-
-    unknown = tuple(value.name or "" for value in made if not _is_complete(value))
-    return ShapeReport(tuple(contributions), len(made), unknown, tuple(findings))
-
-
-def _timed(source: Source, work: Callable[[], int]) -> Contribution:
-    started = time.perf_counter()
-    values = work()
-    return Contribution(source, values, time.perf_counter() - started)
+        else:
+            if _merge(model.ir, inference, symbolic):
+                symbolic = SymbolicValues(model.ir)
+                symbolic.propagate(graph)
+    return tuple(findings)
 
 
 def _made(graph: ir.Graph) -> Iterator[ir.Value]:
@@ -155,9 +106,9 @@ def _is_open(value: ir.Value) -> bool:
     return not _is_complete(value) and node is not None and node.op_type not in _DATA_DEPENDENT
 
 
-def _merge(model: ir.Model, inference: Inference, symbolic: SymbolicValues) -> int:
-    """Fill in what is unknown; the number of values that gained by it."""
-    filled = 0
+def _merge(model: ir.Model, inference: Inference, symbolic: SymbolicValues) -> bool:
+    """Fill in what is unknown; whether any value gained by it."""
+    filled = False
     for graph, table in zip(walk_graphs(model.graph), inference, strict=False):
         for node in graph:
             for value in node.outputs:
@@ -165,7 +116,7 @@ def _merge(model: ir.Model, inference: Inference, symbolic: SymbolicValues) -> i
                 refinement = inferred and _gain(value, inferred, symbolic)
                 if refinement:
                     refinement.apply()
-                    filled += 1
+                    filled = True
     return filled
 
 
@@ -221,7 +172,7 @@ def _contradictions(symbolic: SymbolicValues) -> Iterator[Finding]:
         )
 
 
-def _failed(source: Source, error: StudioError) -> Finding:
+def _failed(source: str, error: StudioError) -> Finding:
     return Finding(
         "note",
         "shapes",

@@ -9,6 +9,7 @@ every rewrite that keeps the value's meaning, so answers are kept until `forget`
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import onnx_ir as ir
@@ -17,7 +18,6 @@ from optimizer.constants import constant_of
 from optimizer.dimension import Dimension, Expression, symbol
 from optimizer.dimension_text import parse
 from optimizer.model.graph import bodies, walk_nodes
-from optimizer.model.refinement import FRESH, Refinement, declared_dim, written_dim
 from optimizer.operators.broadcasting import agreed_type
 from optimizer.operators.call import (
     INTEGERS,
@@ -35,10 +35,37 @@ from optimizer.operators.call import (
 from optimizer.operators.catalogue import operator_of
 from optimizer.operators.contents import fitted, tensor_content
 
+_FRESH = "?"
+"""What the name of a symbol starts with that stands for a size nothing is known about."""
+
+_LONGEST_TEXT = 200
 _LARGEST = 2**63
 _MOST_DIMENSIONS = 64
 _NOT_ALLOWED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Raised by rules over attributes and inputs that the operator's specification does not allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """New knowledge about one value, ready to be written into the graph.
+
+    Attributes:
+        value: the value it is about.
+        dtype: its element type where the graph has none, else None.
+        shape: its dimensions where they say more than the graph's, else None; each is a number,
+            the text of an expression, or None for unknown.
+    """
+
+    value: ir.Value
+    dtype: ir.DataType | None
+    shape: tuple[int | str | None, ...] | None
+
+    def apply(self) -> None:
+        """Write the knowledge into the graph."""
+        if self.dtype is not None:
+            self.value.type = ir.TensorType(self.dtype)
+        if self.shape is not None:
+            self.value.shape = ir.Shape(self.shape)
 
 
 class SymbolicValues:
@@ -206,7 +233,7 @@ class SymbolicValues:
         return Fact(dtype, dims, content)
 
     def _dims(self, value: ir.Value, computed: Shape | None) -> tuple[Dimension, ...] | None:
-        declared = None if value.shape is None else tuple(declared_dim(dim) for dim in value.shape)
+        declared = None if value.shape is None else tuple(_declared_dim(dim) for dim in value.shape)
         shape = declared if computed is None else computed
         if shape is None or len(shape) > _MOST_DIMENSIONS:
             return None
@@ -245,7 +272,7 @@ class SymbolicValues:
         """The symbol of a size that nothing is known about, always the same for the same place."""
         fresh = self._fresh.get((value, axis))
         if fresh is None:
-            fresh = self._fresh[value, axis] = symbol(f"{FRESH}{len(self._fresh)}")
+            fresh = self._fresh[value, axis] = symbol(f"{_FRESH}{len(self._fresh)}")
         return fresh
 
     def _refinement(self, value: ir.Value, fact: Fact) -> Refinement | None:
@@ -262,7 +289,7 @@ class SymbolicValues:
         if known is None:
             return None
         if declared is None:
-            return tuple(written_dim(dim) for dim in known)
+            return tuple(_written_dim(dim) for dim in known)
         if len(declared) != len(known):
             return None
         changed = False
@@ -270,7 +297,7 @@ class SymbolicValues:
         for claim, dim in zip(declared, known, strict=True):
             text = claim if isinstance(claim, int) else claim.value
             if not isinstance(text, int) and not self._is_interface_text(text):
-                better = written_dim(dim)
+                better = _written_dim(dim)
                 changed = changed or (better is not None and better != text)
                 text = text if better is None else better
             result.append(text)
@@ -286,7 +313,7 @@ def _interface_symbols(graph: ir.Graph) -> frozenset[str]:
     found: set[str] = set()
     for value in graph.inputs:
         for dim in value.shape or ():
-            expression = declared_dim(dim)
+            expression = _declared_dim(dim)
             if isinstance(expression, Expression):
                 found |= expression.symbols()
     return frozenset(found)
@@ -300,3 +327,20 @@ def _is_large(shape: Shape | None) -> bool:
     """Whether a tensor surely has more elements than are followed."""
     sizes = in_numbers(shape)
     return sizes is not None and prod(sizes) > MAX_CONTENT
+
+
+def _declared_dim(dim: int | ir.SymbolicDim) -> Dim:
+    """A dimension of the graph as ours."""
+    if isinstance(dim, int):
+        return dim if dim >= 0 else None  # some exporters write -1 for unknown
+    return parse(dim.value) if dim.value else None
+
+
+def _written_dim(dim: Dimension) -> int | str | None:
+    """A dimension as the graph holds it; a fresh symbol means nothing outside this table."""
+    if isinstance(dim, int):
+        return dim
+    if any(name.startswith(_FRESH) for name in dim.symbols()):
+        return None
+    text = str(dim)
+    return text if len(text) <= _LONGEST_TEXT else None

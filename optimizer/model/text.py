@@ -5,11 +5,12 @@ The protobuf parser hands such a string out as `bytes`; everything else gets `st
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import MutableSequence
 from typing import Any
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import AttributeProto, ModelProto, TensorProto
 
 from optimizer.model.report import Report
 
@@ -23,17 +24,13 @@ def repair_text(proto: ModelProto, report: Report) -> None:
     A repaired name may differ from what the file meant, so the model is then only for viewing.
     """
     repair = _Repair()
-    repair.message(proto, ("producer_name", "producer_version", "domain", "doc_string"))
-    repair.properties(proto.metadata_props)
-    for entry in proto.opset_import:
-        repair.message(entry, ("domain",))
-    repair.graph(proto.graph)
-    for function in proto.functions:
-        repair.message(function, ("name", "domain", "overload", "doc_string"))
-        repair.names(function.input, function.output, function.attribute)
-        repair.nodes(function.node)
-        repair.infos(function.value_info)
-        repair.attributes(function.attribute_proto)
+    stack: list[Message] = [proto]
+    while stack:
+        message = stack.pop()
+        if isinstance(message, TensorProto):
+            stack.extend(repair.tensor(message))
+        else:
+            stack.extend(repair.fields(message))
     if repair.count:
         report.warning("model", REASON, blocks=("optimizable", "runnable"))
     if repair.odd_tensors:
@@ -42,7 +39,7 @@ def repair_text(proto: ModelProto, report: Report) -> None:
 
 
 class _Repair:
-    """Walks the messages of a model.
+    """Repairs single messages; each method hands on those inside.
 
     Attributes:
         count: strings that had to be repaired.
@@ -53,77 +50,36 @@ class _Repair:
         self.count = 0
         self.odd_tensors = 0
 
-    def message(self, message: Message, fields: Iterable[str]) -> None:
-        for name in fields:
-            text = getattr(message, name)
-            if text.__class__ is bytes:
-                setattr(message, name, self._clean(text))
+    def fields(self, message: Message) -> list[Message]:
+        inside: list[Message] = []
+        for field, value in message.ListFields():
+            if field.type == FieldDescriptor.TYPE_MESSAGE:
+                inside.extend([value] if isinstance(value, Message) else value)
+            elif field.type == FieldDescriptor.TYPE_STRING:
+                self._text(message, field.name, value)
+        if isinstance(message, AttributeProto) and message.type in _STRING_ATTRIBUTES:
+            self._string_attribute(message)
+        return inside
 
-    def names(self, *lists: Any) -> None:
-        for texts in lists:
-            for index, text in enumerate(texts):
-                if text.__class__ is bytes:
-                    texts[index] = self._clean(text)
-
-    def properties(self, entries: Iterable[Message]) -> None:
-        for entry in entries:
-            self.message(entry, ("key", "value"))
-
-    def graph(self, graph: GraphProto) -> None:
-        self.message(graph, ("name", "doc_string"))
-        self.properties(graph.metadata_props)
-        self.nodes(graph.node)
-        for infos in (graph.input, graph.output, graph.value_info):
-            self.infos(infos)
-        for tensor in graph.initializer:
-            self.tensor(tensor)
-        for sparse in graph.sparse_initializer:
-            self.tensor(sparse.values)
-            self.tensor(sparse.indices)
-        for annotation in graph.quantization_annotation:
-            self.message(annotation, ("tensor_name",))
-            self.properties(annotation.quant_parameter_tensor_names)
-
-    def tensor(self, tensor: TensorProto) -> None:
-        self.message(tensor, ("name", "doc_string"))
-        self.properties(tensor.metadata_props)
+    def tensor(self, tensor: TensorProto) -> list[Message]:
+        """As `fields`, but for the data, which must not be copied."""
+        for name in ("name", "doc_string"):
+            self._text(tensor, name, getattr(tensor, name))
         if tensor.data_type == TensorProto.STRING:
             try:
                 for text in tensor.string_data:
                     text.decode()
             except UnicodeDecodeError:
                 self.odd_tensors += 1
+        return list(tensor.metadata_props)
 
-    def nodes(self, nodes: Iterable[NodeProto]) -> None:
-        for node in nodes:
-            self.message(node, ("name", "op_type", "domain", "overload", "doc_string"))
-            self.names(node.input, node.output)
-            self.properties(node.metadata_props)
-            self.attributes(node.attribute)
-
-    def infos(self, infos: Iterable[ValueInfoProto]) -> None:
-        for info in infos:
-            self.message(info, ("name", "doc_string"))
-            self.properties(info.metadata_props)
-            for dim in info.type.tensor_type.shape.dim:
-                self.message(dim, ("dim_param", "denotation"))
-
-    def attributes(self, attributes: Iterable[AttributeProto]) -> None:
-        for attribute in attributes:
-            self.message(attribute, ("name", "ref_attr_name", "doc_string"))
-            kind = attribute.type
-            if kind in _STRING_ATTRIBUTES:
-                self._string_attribute(attribute)
-            elif kind == AttributeProto.GRAPH:
-                self.graph(attribute.g)
-            elif kind == AttributeProto.GRAPHS:
-                for graph in attribute.graphs:
-                    self.graph(graph)
-            elif kind == AttributeProto.TENSOR:
-                self.tensor(attribute.t)
-            elif kind == AttributeProto.SPARSE_TENSOR:
-                self.tensor(attribute.sparse_tensor.values)
-                self.tensor(attribute.sparse_tensor.indices)
+    def _text(self, message: Message, name: str, text: str | bytes | MutableSequence[Any]) -> None:
+        if isinstance(text, bytes):
+            setattr(message, name, self._clean(text))
+        elif not isinstance(text, str):
+            for index, one in enumerate(text):
+                if isinstance(one, bytes):
+                    text[index] = self._clean(one)
 
     def _string_attribute(self, attribute: AttributeProto) -> None:
         try:

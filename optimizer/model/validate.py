@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
 
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
@@ -29,11 +30,8 @@ from optimizer.model.functions import (
     check_expansion,
     function_key,
 )
-from optimizer.model.order import dependencies, find_cycle
-from optimizer.model.report import Place, Report
+from optimizer.model.report import EXPORT_AGAIN, Place, Report
 from optimizer.model.versions import check_versions, imported
-
-_EXPORT_AGAIN = "Export the model again."
 
 
 @dataclass(slots=True)
@@ -72,7 +70,7 @@ def validate(proto: ModelProto, limits: Limits, report: Report) -> Facts:
     for function in proto.functions:
         if functions.setdefault(function_key(function), function) is not function:
             message = f"The function {quoted(function.name)} is defined twice."
-            report.error(Duplicate, "model", message, remedy=_EXPORT_AGAIN)
+            report.error(Duplicate, "model", message, remedy=EXPORT_AGAIN)
     rules = Rules(
         limits=limits,
         report=report,
@@ -171,7 +169,7 @@ class _Walk:
                     else (InvalidGraph, "It has no name.")
                 )
                 place = Place("input", name, around=scope.place, number=number)
-                self._report.error(kind, place, message, remedy=_EXPORT_AGAIN)
+                self._report.error(kind, place, message, remedy=EXPORT_AGAIN)
             defined[name] = -1
         return defined
 
@@ -190,10 +188,10 @@ class _Walk:
 
     def _define_initializer(self, name: str, seen: set[str], where: Place) -> None:
         if not name:
-            self._report.error(InvalidGraph, where, "It has no name.", remedy=_EXPORT_AGAIN)
+            self._report.error(InvalidGraph, where, "It has no name.", remedy=EXPORT_AGAIN)
         elif name in seen:
             message = "Another initializer has the same name."
-            self._report.error(Duplicate, where, message, remedy=_EXPORT_AGAIN)
+            self._report.error(Duplicate, where, message, remedy=EXPORT_AGAIN)
         seen.add(name)
 
     def _declarations(self, what: str, infos: Iterable[ValueInfoProto], scope: _Scope) -> None:
@@ -244,7 +242,7 @@ class _Walk:
                 if name in defined:
                     where = Place("node", node.name, around=scope.place, number=index + 1)
                     message = f"It defines {quoted(name)}, which is already defined."
-                    self._report.error(Duplicate, where, message, remedy=_EXPORT_AGAIN)
+                    self._report.error(Duplicate, where, message, remedy=EXPORT_AGAIN)
                 elif name:
                     defined[name] = index
 
@@ -284,15 +282,26 @@ class _Walk:
         used_inside: Mapping[int, set[str]],
         scope: _Scope,
     ) -> None:
-        predecessors = dependencies(nodes, defined, used_inside)
-        cycle = find_cycle(predecessors)
-        if cycle:
+        sorter = TopologicalSorter(
+            {
+                index: {
+                    position
+                    for name in (*node.input, *used_inside.get(index, ()))
+                    if (position := defined.get(name, -1)) >= 0
+                }
+                for index, node in enumerate(nodes)
+            }
+        )
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            cycle: list[int] = error.args[1][:-1]
             shown = [Place("node", nodes[i].name, number=i + 1) for i in cycle[:5]]
             chain = " → ".join(str(place) for place in [*shown, shown[0]])
             where = scope.place or "model"
             message = f"Nodes depend on each other in a circle: {chain}."
-            self._report.error(Cycle, where, message, remedy=_EXPORT_AGAIN)
+            self._report.error(Cycle, where, message, remedy=EXPORT_AGAIN)
 
     def _undefined(self, name: str, where: Place) -> None:
         message = f"It uses {quoted(name)}, which is never defined."
-        self._report.error(Undefined, where, message, remedy=_EXPORT_AGAIN)
+        self._report.error(Undefined, where, message, remedy=EXPORT_AGAIN)

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from google.protobuf.descriptor import Descriptor
+from onnx import AttributeProto, ModelProto
+
 from optimizer.errors import LimitError, NotOnnx, Truncated
 from optimizer.limits import Limits
 
@@ -30,41 +33,33 @@ class _Message:
     children: dict[int, _Message] = field(default_factory=dict[int, "_Message"])  # by tag
 
 
-_model, _graph, _node = _Message("model"), _Message("graph"), _Message("node")
-_attribute, _tensor, _value = _Message("attribute"), _Message("tensor"), _Message("value")
-_function, _sparse, _training = _Message("function"), _Message("sparse"), _Message("training")
-_type, _tensor_type, _shape = _Message("type"), _Message("tensor type"), _Message("shape")
-_element, _map = _Message("element"), _Message("map")
+_NAMES = {
+    "ModelProto": "model", "GraphProto": "graph", "NodeProto": "node",
+    "AttributeProto": "attribute", "TensorProto": "tensor", "ValueInfoProto": "value",
+    "FunctionProto": "function", "SparseTensorProto": "sparse", "TrainingInfoProto": "training",
+    "TypeProto": "type", "Tensor": "tensor type", "SparseTensor": "tensor type",
+    "TensorShapeProto": "shape", "Sequence": "element", "Optional": "element", "Map": "map",
+}  # fmt: skip
+"""Messages that may be large or hold others; the rest cost no more than their bytes."""
 
 
-def _nested(message: _Message, fields: dict[int, _Message]) -> None:
-    message.children = {number << 3 | 2: child for number, child in fields.items()}
+_KINDS: dict[str, _Message] = {}
 
 
-_nested(_model, {7: _graph, 20: _training, 25: _function})
-_nested(_training, {1: _graph, 2: _graph})
-_nested(_graph, {1: _node, 5: _tensor, 15: _sparse, 11: _value, 12: _value, 13: _value, 14: _value})
-_nested(_function, {7: _node, 11: _attribute, 12: _value})
-_nested(_node, {5: _attribute})
-_nested(
-    _attribute,
-    {
-        5: _tensor,
-        6: _graph,
-        10: _tensor,
-        11: _graph,
-        14: _type,
-        15: _type,
-        22: _sparse,
-        23: _sparse,
-    },
-)
-_nested(_sparse, {1: _tensor, 2: _tensor})
-_nested(_value, {2: _type})
-_nested(_type, {1: _tensor_type, 4: _element, 5: _map, 8: _tensor_type, 9: _element})
-_nested(_tensor_type, {2: _shape})
-_nested(_element, {1: _type})
-_nested(_map, {2: _type})
+def _kind(descriptor: Descriptor) -> _Message:
+    """A kind of message, from what ONNX's own schema says of it."""
+    known = _KINDS.get(descriptor.full_name)
+    if known is None:
+        known = _KINDS[descriptor.full_name] = _Message(_NAMES[descriptor.name])
+        known.children = {
+            field.number << 3 | 2: _kind(field.message_type)
+            for field in descriptor.fields
+            if field.message_type is not None and field.message_type.name in _NAMES
+        }
+    return known
+
+
+_model, _attribute = _kind(ModelProto.DESCRIPTOR), _kind(AttributeProto.DESCRIPTOR)
 
 _FIXED = {1: 8, 5: 4}
 _NOT_PROTOBUF = (
