@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import onnx_ir as ir
 
-from studio.gallery.builder import Builder
+from benchmarks.builder import Builder
 
 OPSET, IR_VERSION = 17, 8
 CELLS, BRANCHES, CHANNELS, SIDE = 5, 6, 24, 56

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from studio.gallery.builder import Builder
+from benchmarks.builder import Builder
 
 DEPTH, CHANNELS, SIDE = 8, 16, 64
 

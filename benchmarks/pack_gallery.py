@@ -1,23 +1,26 @@
 """Pack an ONNX model for the gallery: `python -m benchmarks.pack_gallery MODEL.onnx OUT.onnx.xz`.
 
-Prints what the gallery's table wants to know: nodes (Constant not counted), size and sha256 of
-the unpacked file. Weights lose their values, only their statistics stay, so this is for networks
-with random weights.
+Prints what `studio/gallery/models.json` wants to know: nodes (Constant not counted), size and
+sha256 of the unpacked file. Weights lose their values, only their statistics stay, so this is for
+networks with random weights.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
+import lzma
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from studio.gallery.packed import Weight, pack, unpack
+from studio.gallery.packed import SCHEMA, Weight, draw, unpack
 
 THRESHOLD = 2048  # elements; smaller tensors are kept as they are
 DTYPES: dict[int, str] = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.FLOAT16: "float16"}
@@ -54,8 +57,31 @@ def _is_random(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bool
     return len(np.unique(array.ravel()[:4096])) >= 16
 
 
+def pack(model: bytes, weights: Sequence[Weight]) -> bytes:
+    """Pack a model's bytes, leaving out what `weights` draws again, in order of offset."""
+    kept: list[bytes] = []
+    digest, size, position = hashlib.sha256(), 0, 0
+    for weight in weights:
+        kept.append(model[position : weight.offset])
+        drawn = draw(weight)
+        for piece in (kept[-1], drawn):
+            digest.update(piece)
+            size += len(piece)
+        position = weight.offset + len(drawn)
+    kept.append(model[position:])
+    digest.update(kept[-1])
+    header = {
+        "schema": SCHEMA,
+        "size": size + len(kept[-1]),
+        "sha256": digest.hexdigest(),
+        "weights": [asdict(weight) for weight in weights],
+    }
+    line = json.dumps(header, separators=(",", ":")).encode() + b"\n"
+    return lzma.compress(line + b"".join(kept), preset=9 | lzma.PRESET_EXTREME)
+
+
 def main(source: Path, target: Path) -> None:
-    """Pack `source` into `target` and print its line for the gallery's table."""
+    """Pack `source` into `target` and print its line for the table of the gallery."""
     model = onnx.load(source)
     data = model.SerializeToString(deterministic=True)
     target.write_bytes(pack(data, list(weights_of(model, data))))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
-from studio.gallery.builder import Builder
+from benchmarks.builder import Builder
 
 OPSET, IR_VERSION = 14, 8
 WIDTH, HEADS = 8, 2

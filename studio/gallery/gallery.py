@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
-import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from optimizer.errors import LoadError, StudioError, quoted
+from studio.artifacts.atomic_folder import obtain
 from studio.artifacts.cache_folder import cache_folder
 from studio.gallery.packed import unpack
 from studio.gallery.table import MODELS, GalleryModel
@@ -19,9 +18,6 @@ PACKED = Path(__file__).parent
 
 SAMPLE = "resnet50"
 """What a visitor without a link sees."""
-
-
-_unpacking = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +42,8 @@ def find(model_id: str) -> GalleryModel | None:
 def open_path(model_id: str) -> Path:
     """The path of a sample network as an ordinary .onnx file, unpacked if need be.
 
-    A file in the cache is used only if its sha256 is right. Processes that unpack at the same
-    time each write a file of their own and rename it into place; threads wait for one another.
+    A file in the cache is used only if its sha256 is right; whoever asks meanwhile waits for the
+    first.
 
     Raises:
         LoadError: there is no such network, or the packed file is damaged.
@@ -59,9 +55,11 @@ def open_path(model_id: str) -> Path:
         raise LoadError(f"There is no sample network {quoted(model_id)}; there are {known}.")
     target = cache_folder() / "gallery" / model.sha256[:12] / f"{model.id}.onnx"
     try:
-        with _unpacking:
-            if not _is_intact(target, model):
-                _unpack_into(target, model)
+        obtain(
+            target.parent,
+            lambda draft: _unpack_into(draft / target.name, model),
+            complete=lambda folder: _is_intact(folder / target.name, model),
+        )
     except OSError as error:
         raise StudioError(
             f"The sample network {model.id} needs {bytes_text(model.size_bytes)} in "
@@ -72,14 +70,10 @@ def open_path(model_id: str) -> Path:
 
 
 def _unpack_into(target: Path, model: GalleryModel) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        unfinished = Path(folder) / target.name
-        with unfinished.open("wb") as file:
-            digest = unpack(PACKED / model.file, file)
-        if digest != model.sha256:
-            raise LoadError(f"The sample network {model.id} is damaged; reinstall Passlens.")
-        unfinished.replace(target)
+    with target.open("wb") as file:
+        digest = unpack(PACKED / f"{model.id}.onnx.xz", file)
+    if digest != model.sha256:
+        raise LoadError(f"The sample network {model.id} is damaged; reinstall Passlens.")
 
 
 def _is_intact(path: Path, model: GalleryModel) -> bool:

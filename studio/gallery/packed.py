@@ -18,7 +18,7 @@ import json
 import lzma
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -65,29 +65,6 @@ def draw(weight: Weight) -> bytes:
     values += np.float32(weight.mean)
     np.clip(values, np.float32(weight.low), np.float32(weight.high), out=values)
     return values.astype(np.dtype(weight.dtype).newbyteorder("<"), copy=False).tobytes()
-
-
-def pack(model: bytes, weights: Sequence[Weight]) -> bytes:
-    """Pack a model's bytes, leaving out what `weights` draws again, in order of offset."""
-    kept: list[bytes] = []
-    digest, size, position = hashlib.sha256(), 0, 0
-    for weight in weights:
-        kept.append(model[position : weight.offset])
-        drawn = draw(weight)
-        for piece in (kept[-1], drawn):
-            digest.update(piece)
-            size += len(piece)
-        position = weight.offset + len(drawn)
-    kept.append(model[position:])
-    digest.update(kept[-1])
-    header = {
-        "schema": SCHEMA,
-        "size": size + len(kept[-1]),
-        "sha256": digest.hexdigest(),
-        "weights": [asdict(weight) for weight in weights],
-    }
-    line = json.dumps(header, separators=(",", ":")).encode() + b"\n"
-    return lzma.compress(line + b"".join(kept), preset=9 | lzma.PRESET_EXTREME)
 
 
 def unpack(packed: Path, target: BinaryIO) -> str:

@@ -61,9 +61,3 @@ def variants_of(
         path = store.materialize(subject[0], run, step_of(entrant, run))
         variants.append(Variant(entrant.label, path, entrant.config))
     return variants
-
-
-def entrant_key(entrant: Entrant) -> tuple[object, ...]:
-    """Equal entrants have equal keys, whatever object they are."""
-    changed = tuple(sorted(entrant.config.changed().items()))
-    return (entrant.label, entrant.step, entrant.preset, changed)

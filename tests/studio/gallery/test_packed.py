@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.pack_gallery import pack
 from optimizer.errors import LoadError, StudioError
-from studio.gallery.packed import Weight, draw, pack, unpack
+from studio.gallery.packed import Weight, draw, unpack
 
 WEIGHT = Weight(5, "float32", 4001, mean=0.5, std=0.2, low=-0.1, high=0.9, seed=7)
 

@@ -11,7 +11,8 @@ import onnx_ir as ir
 import onnxruntime
 import pytest
 
-from studio.gallery import gallery, tour
+from benchmarks import tour
+from studio.gallery import gallery
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 ort = cast("Any", onnxruntime)  # its types are incomplete

@@ -4,7 +4,7 @@ Six scopes in the order in which a newcomer meets the passes. Each also holds ne
 look like a match and are not, so that the studio can show why a rewrite was declined. Nothing of
 it is trained; the weights are drawn so that every output depends on the inputs.
 
-`python -m studio.gallery.tour OUT.onnx` writes it.
+`python -m benchmarks.tour OUT.onnx` writes it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
-from studio.gallery.builder import Builder
+from benchmarks.builder import Builder
 
 OPSET = 17
 IR_VERSION = 8
