@@ -17,6 +17,16 @@ Progress = Callable[[str, float], None]
 """Called with a short text and the fraction done, 0 to 1."""
 
 
+def silent(_text: str, _fraction: float) -> None:
+    """Progress for nobody."""
+
+
+def part_of(progress: Progress | None, before: str, number: int, *, of: float) -> Progress:
+    """Progress of one of several as its part of all, with words before every text."""
+    told = progress or silent
+    return lambda text, fraction: told(f"{before}{text}", (number + fraction) / of)
+
+
 class Isolate(Protocol):
     """Runs a picklable function in another process."""
 

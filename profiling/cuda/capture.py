@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, silent
 from optimizer.verify import jobs
 from profiling.config import RunConfig
 from profiling.cuda import device
@@ -104,7 +104,7 @@ def capture_side(
     Raises:
         RunError: there is no GPU, the model does not run, or it cannot be captured.
     """
-    report = progress or _silent
+    report = progress or silent
     report("computing what is right, on the CPU", 0.0)
     references = [_reference(model, sizes) for sizes in plan.shapes or ({},)]
     report("creating the session", 0.3)
@@ -201,7 +201,3 @@ def _watched(number: int, remarks: list[str]) -> Generator[device.Watch]:
     except Unavailable as error:
         remarks.append(error.message)
         yield device.Watch()
-
-
-def _silent(_text: str, _fraction: float) -> None:
-    """For callers who do not follow."""

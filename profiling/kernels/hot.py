@@ -16,7 +16,7 @@ from optimizer.constants import constant_of
 from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import RunError, StudioError
-from optimizer.isolation import Isolate, Progress, within_worker
+from optimizer.isolation import Isolate, Progress, silent, within_worker
 from optimizer.limits import JobLimits
 from optimizer.model.loader import load_path
 from optimizer.model.writer import INLINE_BYTES, to_bytes, weight_bytes, write
@@ -115,9 +115,8 @@ def find_hot(
     Raises:
         StudioError: the file cannot be read.
     """
-    model = variant.model.absolute() if isinstance(variant.model, Path) else variant.model
     return isolate(
-        hot_operators, model, variant.config, top, request or jobs.Request(seeds=1),
+        hot_operators, variant.located, variant.config, top, request or jobs.Request(seeds=1),
         limits=limits, progress=progress, cancelled=cancelled,
     )  # fmt: skip
 
@@ -131,7 +130,7 @@ def hot_operators(
     progress: Progress | None = None,
 ) -> HotOperators:
     """The worker's part of `find_hot`."""
-    report = progress or _silent
+    report = progress or silent
     opened = load_path(as_file(model))
     loaded = opened.ir
     named = Path("named.onnx").absolute()
@@ -244,7 +243,3 @@ def _with_model(
         return replace(operator, model=to_bytes(alone))
     except StudioError as error:
         return replace(operator, reason=error.message)
-
-
-def _silent(_text: str, _fraction: float) -> None:
-    """Progress for nobody."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from optimizer.codec import Format, Json
 from optimizer.errors import Cancelled, StudioError
 from optimizer.findings import Status
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, part_of, silent
 from optimizer.verify import Comparison, Tolerance
 from profiling.config import Group, RunConfig
 from profiling.kernels.apart import Written, written_alone
@@ -179,7 +179,7 @@ def select(
         StudioError: the model cannot be read.
         Cancelled: if `cancelled` said so.
     """
-    report = progress or _silent
+    report = progress or silent
     isolate = pool if variant.config.device == "cpu" else pool.run_fresh
     hot = find_hot(
         variant, isolate=isolate, top=top, cancelled=cancelled,
@@ -187,17 +187,16 @@ def select(
     )  # fmt: skip
     chosen = [operator for operator in hot.operators if operator.model]
     found = Selection(variant.config, hot, ())
+
+    def racing(text: str, fraction: float) -> None:
+        report(text, _SEARCHING + (1 - _SEARCHING) * fraction)
+
     for number, operator in enumerate(chosen):
-
-        def part(text: str, fraction: float, number: int = number) -> None:
-            done = (number + fraction) / len(chosen)
-            name = chosen[number].workload.title
-            whole = _SEARCHING + (1 - _SEARCHING) * done
-            report(f"{number + 1} of {len(chosen)}, {name}: {text}", whole)
-
+        before = f"{number + 1} of {len(chosen)}, {operator.workload.title}: "
         raced = race_workload(
             operator, variant.config, pool=pool, groups=groups,
-            seconds=max(LEAST_SECONDS, seconds / len(chosen)), progress=part, cancelled=cancelled,
+            seconds=max(LEAST_SECONDS, seconds / len(chosen)), cancelled=cancelled,
+            progress=part_of(racing, before, number, of=len(chosen)),
         )  # fmt: skip
         found = replace(found, races=(*found.races, raced))
         if observe is not None:
@@ -306,7 +305,3 @@ def _rank(row: Row) -> tuple[bool, bool, float]:
 def _sure_speedup(row: Row) -> float:
     assert row.contrast is not None
     return row.contrast.low
-
-
-def _silent(_text: str, _fraction: float) -> None:
-    """Progress for nobody."""

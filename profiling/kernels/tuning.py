@@ -52,8 +52,7 @@ def export_tuning(
     Raises:
         RunError: the model does not run so.
     """
-    model = variant.model.absolute() if isinstance(variant.model, Path) else variant.model
-    text = isolate(tuned, model, variant.config, limits=_LIMITS, cancelled=cancelled)
+    text = isolate(tuned, variant.located, variant.config, limits=_LIMITS, cancelled=cancelled)
     return read_tuning(text, device=variant.config.device)
 
 

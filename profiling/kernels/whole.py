@@ -189,8 +189,7 @@ def _rewritten(
     folder.mkdir(parents=True, exist_ok=True)
     target = folder.absolute() / "kernels.onnx"
     properties = {TUNING_RESULTS: tuning} if tuning and json.loads(tuning) else {}
-    model = variant.model.absolute() if isinstance(variant.model, Path) else variant.model
-    results = pool(write_changed, model, changes, target, properties, cancelled=cancelled)
+    results = pool(write_changed, variant.located, changes, target, properties, cancelled=cancelled)
     found = {key: result for (key, _), result in zip(wanted, results, strict=True)}
     return (target if any(result.places for result in results) else None), found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import onnx_ir as ir
@@ -15,29 +14,10 @@ from optimizer.verify.runtime import NotRunnable, as_file
 from optimizer.verify.sizes import Dim, names_in
 
 
-@dataclass(frozen=True, slots=True)
-class FreeDimension:
-    """A named size that the file leaves open.
-
-    Attributes:
-        inputs: those whose shape depends on it.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-
-
-def free_dimensions(inputs: Iterable[Input]) -> tuple[FreeDimension, ...]:
-    """All named ones, in the order in which the inputs name them."""
-    found: dict[str, list[str]] = {}
-    for item in inputs:
-        for dim in item.shape:
-            if isinstance(dim, str):
-                for name in names_in(dim):
-                    users = found.setdefault(name, [])
-                    if item.name not in users:
-                        users.append(item.name)
-    return tuple(FreeDimension(name, tuple(users)) for name, users in found.items())
+def free_dimensions(inputs: Iterable[Input]) -> tuple[str, ...]:
+    """Names of the sizes that the file leaves open, in the order in which the inputs name them."""
+    texts = (dim for item in inputs for dim in item.shape if isinstance(dim, str))
+    return tuple(dict.fromkeys(name for text in texts for name in names_in(text)))
 
 
 def inputs_of(model: bytes | Path, isolate: Isolate) -> tuple[Input, ...]:
@@ -56,7 +36,7 @@ def check_dimension(name: str, inputs: Iterable[Input]) -> None:
         StudioError: it cannot; says what can, and what to do.
     """
     inputs = tuple(inputs)
-    free = [dimension.name for dimension in free_dimensions(inputs)]
+    free = free_dimensions(inputs)
     if name in free:
         return
     if free:

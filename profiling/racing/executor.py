@@ -10,7 +10,7 @@ from functools import partial
 from typing import Protocol
 
 from optimizer.errors import Cancelled, RunError, StudioError
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, part_of
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.workers import WorkerPool
@@ -116,7 +116,8 @@ class LocalExecutor:
         """See `Executor.run`."""
         outcomes: list[Outcome] = []
         for number, job in enumerate(jobs):
-            told = _share(progress, job.name, number, of=len(jobs))
+            before = f"{job.name}: " if job.name else ""
+            told = part_of(progress, before, number, of=len(jobs))
             seen = partial(observe, number) if observe is not None else None
             outcome = self._one(job, told, cancelled, seen)
             if seen is not None and outcome.race is not None:
@@ -127,7 +128,7 @@ class LocalExecutor:
     def _one(
         self,
         job: RaceJob,
-        progress: Progress | None,
+        progress: Progress,
         cancelled: Asked | None,
         observe: Callable[[Race], None] | None,
     ) -> Outcome:
@@ -157,11 +158,3 @@ def race_of(outcome: Outcome) -> Race:
     if outcome.race is None:
         raise RunError(outcome.error)
     return outcome.race
-
-
-def _share(progress: Progress | None, name: str, number: int, *, of: int) -> Progress | None:
-    """Progress of one job as a share of all."""
-    if progress is None:
-        return None
-    before = f"{name}: " if name else ""
-    return lambda text, fraction: progress(before + text, (number + fraction) / of)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, part_of
 from profiling.config.question import question_of
 from profiling.racing.executor import Executor, RaceJob, race_of
 from profiling.racing.plan import RacePlan
@@ -74,7 +74,9 @@ def in_turn(
     """
     found: list[Found] = []
     for variants in asked:
-        told = _share(progress, variants, len(found), of=len(asked))
+        question = question_of(variant.config for variant in variants)
+        before = f"{question}, " if question and len(asked) > 1 else ""
+        told = part_of(progress, before, len(found), of=len(asked))
         done = tuple(found)
 
         def seen(race: Found, done: tuple[Found, ...] = done) -> None:
@@ -83,17 +85,3 @@ def in_turn(
 
         found.append(one(variants, told, seen))
     return tuple(found)
-
-
-def _share(
-    progress: Progress | None, variants: Sequence[Variant], number: int, *, of: int
-) -> Progress:
-    """Progress of one question as a share of all."""
-    question = question_of(variant.config for variant in variants)
-    before = f"{question}, " if question and of > 1 else ""
-
-    def told(text: str, fraction: float) -> None:
-        if progress is not None:
-            progress(before + text, (number + fraction) / of)
-
-    return told

@@ -28,6 +28,11 @@ class Variant:
     model: bytes | Path
     config: RunConfig = field(default_factory=RunConfig)
 
+    @property
+    def located(self) -> bytes | Path:
+        """The model as a worker finds it, whichever folder it works in."""
+        return self.model.absolute() if isinstance(self.model, Path) else self.model
+
 
 @dataclass(frozen=True, slots=True)
 class Phases:

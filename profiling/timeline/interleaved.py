@@ -6,11 +6,11 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from optimizer.errors import Cancelled, RunError
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, part_of
 from optimizer.limits import JobLimits
 from optimizer.verify import jobs
 from profiling.config import RunConfig
@@ -19,7 +19,9 @@ from profiling.timeline.device_memory import device_memory_for
 from profiling.timeline.profile import Profile
 from profiling.timeline.recorder import Recorder
 from profiling.workers import WorkerPool
-from profiling.workers.pool import Bench, Worker
+from profiling.workers.pool import Bench
+
+Result = TypeVar("Result")
 
 _LIMITS = JobLimits(seconds=300.0)
 _OPENING = 0.5
@@ -81,71 +83,47 @@ def profile_interleaved(
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="passlens-profile-")))
         bench = stack.enter_context(pool.measuring(cancelled=cancelled))
-        seats = [_Seat(variant, folder / str(i), cancelled) for i, variant in enumerate(variants)]
-        for index, seat in enumerate(seats):
-            part = partial(_told, progress, seat.variant.label, index, len(seats))
-            seat.attempt(partial(seat.start, bench, part))
+        seats = [_Seat(bench, cancelled) for _ in variants]
+        for index, (seat, variant) in enumerate(zip(seats, variants, strict=True)):
+            own = folder / str(index)
+            own.mkdir()
+            seat.call(
+                open_recorder, variant.located, variant.config, own,
+                progress=part_of(progress, f"{variant.label}: ", index, of=len(seats) / _OPENING),
+            )  # fmt: skip
         for number in range(1, runs):
             done = _OPENING + (1 - _OPENING) * number / runs
             progress(f"profiled run {number + 1} of {runs}", done)
             for seat in seats:
-                seat.attempt(seat.again)
-        for seat in seats:
-            seat.attempt(seat.finish)
-    return [seat.outcome for seat in seats]
-
-
-def _told(
-    progress: Progress, label: str, index: int, count: int, text: str, fraction: float
-) -> None:
-    progress(f"{label}: {text}", _OPENING * (index + fraction) / count)
+                seat.call(run_once)
+        return [seat.call(finish_recorder) or seat.error for seat in seats]
 
 
 class _Seat:
-    """One variant and its worker."""
+    """One variant's worker.
 
-    def __init__(self, variant: Variant, folder: Path, cancelled: Callable[[], bool]) -> None:
-        self.variant = variant
-        self._folder = folder
-        self._cancelled = cancelled
-        self._worker: Worker | None = None
-        self._error: RunError | None = None
-        self._profile: Profile | None = None
+    Attributes:
+        error: what went wrong first; read it where there is no answer.
+    """
 
-    @property
-    def outcome(self) -> Profile | RunError:
-        """What came out of it."""
-        found = self._profile or self._error
-        assert found is not None
-        return found
-
-    def attempt(self, work: Callable[[], None]) -> None:
-        """Do it unless something went wrong before; note what goes wrong now."""
-        if self._error is None:
-            try:
-                work()
-            except Cancelled:
-                raise
-            except RunError as error:
-                self._error = error
-
-    def start(self, bench: Bench, progress: Progress) -> None:
-        """Open the session and make the first run."""
-        self._folder.mkdir()
+    def __init__(self, bench: Bench, cancelled: Callable[[], bool]) -> None:
         self._worker = bench.worker(fresh=True)
-        model = self.variant.model
-        self._worker.run(
-            open_recorder, model.absolute() if isinstance(model, Path) else model,
-            self.variant.config, self._folder,
-            limits=_LIMITS, progress=progress, cancelled=self._cancelled,
-        )  # fmt: skip
+        self._cancelled = cancelled
+        self.error = RunError("The variant was not profiled.")
+        self._failed = False
 
-    def again(self) -> None:
-        """One more run."""
-        assert self._worker is not None
-        self._worker.run(run_once, limits=_LIMITS, cancelled=self._cancelled)
-
-    def finish(self) -> None:
-        """Fetch the profile."""
-        assert self._worker is not None
-        self._profile = self._worker.run(finish_recorder, limits=_LIMITS, cancelled=self._cancelled)
+    def call(
+        self, function: Callable[..., Result], *args: object, progress: Progress | None = None
+    ) -> Result | None:
+        """What it answers; None from the first time on that it does not."""
+        if self._failed:
+            return None
+        try:
+            return self._worker.run(
+                function, *args, limits=_LIMITS, progress=progress, cancelled=self._cancelled
+            )
+        except Cancelled:
+            raise
+        except RunError as error:
+            self.error, self._failed = error, True
+            return None

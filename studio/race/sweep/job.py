@@ -125,7 +125,7 @@ def dimensions_of(model: OpenedModel) -> tuple[str, ...]:
         Input(port["name"], port["dtype"], _shape(port["shape"]))
         for port in model.summary["inputs"]
     ]
-    names = (dimension.name for dimension in free_dimensions(inputs))
+    names = free_dimensions(inputs)
     return tuple(name for name in names if re.fullmatch(r"[A-Za-z_][\w.]{0,79}", name))
 
 
