@@ -11,9 +11,9 @@ from optimizer.findings import Status
 from optimizer.isolation import Progress, part_of, silent
 from optimizer.verify import Comparison, Tolerance
 from profiling.config import Group, RunConfig
-from profiling.kernels.apart import Written, written_alone
 from profiling.kernels.candidates import Candidate, candidates
-from profiling.kernels.hot import TOP, HotOperator, HotOperators, find_hot
+from profiling.kernels.hotspots import TOP, Hotspot, Hotspots, find_hotspots
+from profiling.kernels.rewriting import Written, written_alone
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Timing, Variant
 from profiling.racing.samples import Contrast
@@ -69,7 +69,7 @@ class WorkloadRace:
         error: why not.
     """
 
-    operator: HotOperator
+    operator: Hotspot
     candidates: tuple[Candidate, ...]
     race: Race | None
     error: str = ""
@@ -125,12 +125,12 @@ class Selection:
 
     Attributes:
         config: the options that the variant runs with, which are everybody's baseline.
-        hot: all its workloads.
+        hotspots: all its workloads.
         races: of the heaviest.
     """
 
     config: RunConfig
-    hot: HotOperators
+    hotspots: Hotspots
     races: tuple[WorkloadRace, ...]
 
 
@@ -140,7 +140,7 @@ def _of_version_1(document: Json) -> Json:
     operators = {one["workload"]["key"]: one for one in document["operators"]}
     races = [{**race, "operator": operators[race["workload"]]} for race in document["races"]]
     hot["profiler"] = document.get("profiler")
-    return {"options": document["options"], "hot": hot, "races": races}
+    return {"options": document["options"], "hotspots": hot, "races": races}
 
 
 SELECTION = Format(
@@ -181,7 +181,7 @@ def select(
     """
     report = progress or silent
     isolate = pool if variant.config.device == "cpu" else pool.run_fresh
-    hot = find_hot(
+    hot = find_hotspots(
         variant, isolate=isolate, top=top, cancelled=cancelled,
         progress=lambda text, fraction: report(text, _SEARCHING * fraction),
     )  # fmt: skip
@@ -205,7 +205,7 @@ def select(
 
 
 def race_workload(
-    operator: HotOperator,
+    operator: Hotspot,
     base: RunConfig,
     *,
     pool: WorkerPool,
@@ -246,15 +246,17 @@ def race_workload(
 
 def _without_models(selection: Selection) -> Selection:
     """The same without the extracted files: results are kept for long, and weights are large."""
-    operators = tuple(replace(operator, model=b"") for operator in selection.hot.operators)
+    operators = tuple(replace(operator, model=b"") for operator in selection.hotspots.operators)
     races = tuple(
         replace(race, operator=replace(race.operator, model=b"")) for race in selection.races
     )
-    return replace(selection, hot=replace(selection.hot, operators=operators), races=races)
+    return replace(
+        selection, hotspots=replace(selection.hotspots, operators=operators), races=races
+    )
 
 
 def _written(
-    operator: HotOperator,
+    operator: Hotspot,
     offered: Sequence[Candidate],
     base: RunConfig,
     pool: WorkerPool,

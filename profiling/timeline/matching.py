@@ -53,7 +53,7 @@ class _Matching:
     def result(self) -> Sources:
         found: Sources = {}
         for operator in self._ran:
-            found[operator.name] = self._cone(operator)
+            found[operator.name] = self._exclusive_producers(operator)
         self._inserted(found, self._readers())
         self._inserted(found, self._writers())
         return found
@@ -71,7 +71,7 @@ class _Matching:
                 return said[1]
         return ""
 
-    def _cone(self, operator: Operator) -> tuple[str, ...]:
+    def _exclusive_producers(self, operator: Operator) -> tuple[str, ...]:
         """The nodes between the operator's values that nobody else computes, its own first."""
         own = self._names[operator.name]
         pending = [own] if own else []

@@ -8,7 +8,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from profiling.kernels.hot import HotOperators
+from profiling.kernels.hotspots import Hotspots
 from profiling.kernels.selection import Row, WorkloadRace
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
 from studio.numbers import three_digits, times_text
@@ -22,7 +22,7 @@ _SHORT_MS = 0.1
 _ROUND = (0.25, 0.5, 2, 4)
 
 
-def hot_bars(hot: HotOperators, *, raced: frozenset[str], title: str) -> go.Figure:
+def hot_bars(hot: Hotspots, *, raced: frozenset[str], title: str) -> go.Figure:
     """Share of the time by workload, the heaviest first; raced ones in the accent colour.
 
     Args:

@@ -12,11 +12,11 @@ from optimizer.codec import Format
 from optimizer.errors import RunError
 from profiling.config.settings import from_values
 from profiling.execution.availability import availability
+from profiling.kernels.confirmation import Confirmation, confirm
 from profiling.kernels.decision import choose
-from profiling.kernels.hot import TOP, HotOperators
+from profiling.kernels.hotspots import TOP, Hotspots
 from profiling.kernels.selection import Selection, WorkloadRace, select
 from profiling.kernels.tuning import TuningResults, export_tuning
-from profiling.kernels.whole import Confirmation, confirm
 from profiling.machine import Machine, this_machine
 from profiling.racing.race import Variant
 from profiling.records import Measurement
@@ -24,7 +24,7 @@ from studio.experiment import Bench, Experiment, measurement
 from studio.numbers import counted
 from studio.variants.entrant import Entrant, run_of, variants_of
 
-_NOTHING = HotOperators("runtime profile", 0.0, ())
+_NOTHING = Hotspots("runtime profile", 0.0, ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import streamlit as st
 
+from profiling.kernels.confirmation import AS_IT_IS, BOTH, OPTIONS, Confirmation
 from profiling.kernels.decision import choose
-from profiling.kernels.hot import TOP
+from profiling.kernels.hotspots import TOP
 from profiling.kernels.selection import LEAST_SECONDS
-from profiling.kernels.whole import AS_IT_IS, BOTH, OPTIONS, Confirmation
 from studio.kernels.job import (
     APPLY_EXPERIMENT,
     KERNELS_EXPERIMENT,

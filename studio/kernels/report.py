@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from profiling.config import Value
-from profiling.kernels.hot import HotOperators
+from profiling.kernels.confirmation import OPTIONS, Confirmation
+from profiling.kernels.hotspots import Hotspots
 from profiling.kernels.selection import Row, Selection, WorkloadRace
-from profiling.kernels.whole import OPTIONS, Confirmation
 from profiling.timeline.finding import taken_off
 from studio.experiment import measured_on
 from studio.kernels.figure import candidate_dots, hot_bars
@@ -26,7 +26,7 @@ _SHORT_MS = 0.05
 
 def show_kernels(report: KernelsReport) -> None:
     """Everything, the finding first."""
-    hot = report.selection.hot
+    hot = report.selection.hotspots
     if not hot.operators:
         return
     if hot.remark:
@@ -111,7 +111,7 @@ def _tuning(report: KernelsReport) -> None:
 
 def _how(report: KernelsReport) -> str:
     changed = ", ".join(f"{n}={_text(v)}" for n, v in report.selection.config.changed().items())
-    hot, profiler = report.selection.hot, ""
+    hot, profiler = report.selection.hotspots, ""
     source = "operators of the file, estimated from arithmetic and traffic"
     if hot.source == "runtime profile":
         source = "operators of the file as it stands, from the runtime's profile"
@@ -122,7 +122,7 @@ def _how(report: KernelsReport) -> str:
     )
 
 
-def _hot_table(hot: HotOperators, raced: frozenset[str]) -> Table:
+def _hot_table(hot: Hotspots, raced: frozenset[str]) -> Table:
     shown = hot.operators[:MOST_ROWS]
     return {
         "workload": [o.workload.title for o in shown],

@@ -10,9 +10,9 @@ import pytest
 from optimizer.passes.kernels.quantization import packed_4_bit, quantized_rows
 from optimizer.verify import Tolerance, jobs
 from profiling.config import RunConfig
-from profiling.kernels.apart import Change, Written, write_changed, written_alone
-from profiling.kernels.hot import find_hot
+from profiling.kernels.hotspots import find_hotspots
 from profiling.kernels.reformulations import BY_ID
+from profiling.kernels.rewriting import Change, Written, write_changed, written_alone
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.models import floats
@@ -90,7 +90,7 @@ def test_a_reformulation_uses_other_operators_and_computes_the_same(
 def test_attention_written_anew_in_its_model_computes_the_same(
     identity: str, attention: bytes, shared_pool: WorkerPool, tmp_path: Any
 ) -> None:
-    hot = find_hot(Variant("m", attention), isolate=shared_pool)
+    hot = find_hotspots(Variant("m", attention), isolate=shared_pool)
     operator = next(o for o in hot.operators if o.workload.kind == "Attention")
     found = written(operator.model, identity, shared_pool)
     assert worst(operator.model, found.model, shared_pool, Tolerance()) < 1e-5
@@ -116,7 +116,7 @@ def test_all_places_of_a_workload_are_written_anew_and_old_weights_leave_the_fil
         }""",
         {"w1": floats(16, 16, 1, 1), "w2": floats(16, 16, 1, 1, seed=1)},
     )
-    hot = find_hot(Variant("m", model), isolate=shared_pool)
+    hot = find_hotspots(Variant("m", model), isolate=shared_pool)
     target = tmp_path / "whole.onnx"
     change = Change(hot.operators[0].nodes, "conv-matmul")
     (changed,) = shared_pool(write_changed, model, [change], target, {})
@@ -171,7 +171,7 @@ def test_sizes_that_are_free_in_the_file_are_not_written_into_it(
 ) -> None:
     body = "g (float[batch,length,64] x) => (float[batch,length,48] y) { y = MatMul(x, w) }"
     model = write_model(body, {"w": floats(64, 48)})
-    hot = find_hot(Variant("m", model), isolate=shared_pool)
+    hot = find_hotspots(Variant("m", model), isolate=shared_pool)
     change = Change(hot.operators[0].nodes, "matmul-gemm")
     (changed,) = shared_pool(write_changed, model, [change], tmp_path / "w.onnx", {})
     assert changed.places == 0

@@ -15,11 +15,19 @@ from optimizer.verify import Comparison
 from profiling.config import Group, RunConfig, Value
 from profiling.execution.availability import availability
 from profiling.kernels.candidates import BASELINE, Candidate, candidates
+from profiling.kernels.confirmation import (
+    AS_IT_IS,
+    BOTH,
+    CONFIRMATION,
+    OPTIONS,
+    WRITTEN,
+    adopted,
+    confirm,
+)
 from profiling.kernels.decision import Choice, choose
-from profiling.kernels.hot import HotOperator, HotOperators
+from profiling.kernels.hotspots import Hotspot, Hotspots
 from profiling.kernels.selection import SELECTION, Selection, WorkloadRace, select
 from profiling.kernels.tuning import TuningResults, export_tuning, read_tuning
-from profiling.kernels.whole import AS_IT_IS, BOTH, CONFIRMATION, OPTIONS, WRITTEN, adopted, confirm
 from profiling.kernels.workload import TensorSize, Workload
 from profiling.machine import this_machine
 from profiling.racing.race import Race, Timing, Variant
@@ -73,13 +81,13 @@ def raced(
     *,
     wrong: str = "",
 ) -> WorkloadRace:
-    operator = HotOperator(work("Conv", key), (("n",),), 100 * share, share)
+    operator = Hotspot(work("Conv", key), (("n",),), 100 * share, share)
     offered = (Candidate(BASELINE), *ways.values())
     return WorkloadRace(operator, offered, made_race(latencies, wrong=wrong))
 
 
 def selected(*races: WorkloadRace) -> Selection:
-    hot = HotOperators("runtime profile", 100.0, tuple(race.operator for race in races))
+    hot = Hotspots("runtime profile", 100.0, tuple(race.operator for race in races))
     return Selection(RunConfig(), hot, races)
 
 
@@ -241,7 +249,7 @@ def test_real_races_measure_every_candidate_of_this_machine(selection: Selection
 def test_a_selection_survives_as_json(selection: Selection) -> None:
     data = json.loads(json.dumps(SELECTION.to_json(selection), allow_nan=False))
     again = SELECTION.from_json(data)
-    assert again.hot == selection.hot
+    assert again.hotspots == selection.hotspots
     assert [race.rows() for race in again.races] == [race.rows() for race in selection.races]
     assert again.config == selection.config
     with pytest.raises(StudioError, match="schema"):

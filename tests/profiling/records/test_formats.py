@@ -51,7 +51,7 @@ def test_races_of_kernels_are_read_as_the_first_version_wrote_them() -> None:
         assert [len(one.candidates) for one in found.races] == [
             len(race["candidates"]) for race in document["races"]
         ]
-        assert all(one.operator in found.hot.operators for one in found.races)
+        assert all(one.operator in found.hotspots.operators for one in found.races)
         assert SELECTION.loads(SELECTION.dumps(found)) == found
 
 

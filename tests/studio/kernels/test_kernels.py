@@ -152,7 +152,7 @@ def drawn(figure: go.Figure) -> dict[str, Any]:
 def test_figures_show_every_raced_workload_and_every_measured_candidate(
     report: KernelsReport,
 ) -> None:
-    hot = report.selection.hot
+    hot = report.selection.hotspots
     keys = frozenset(race.operator.workload.key for race in report.selection.races)
     bars = drawn(hot_bars(hot, raced=keys, title="<b>"))
     assert bars["layout"]["title"]["text"] == "&lt;b&gt;"

@@ -15,7 +15,7 @@ from optimizer.verify import Tolerance
 from optimizer.verify.comparison import compare_output
 from optimizer.verify.runtime import Session, as_file
 from profiling.config import RunConfig
-from profiling.kernels.hot import HotOperators, find_hot
+from profiling.kernels.hotspots import Hotspots, find_hotspots
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
 
@@ -65,12 +65,12 @@ def inputs_of(model: bytes) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def hot_convolutions(convolutions: bytes, shared_pool: WorkerPool) -> HotOperators:
-    return find_hot(Variant("m", convolutions), isolate=shared_pool)
+def hot_convolutions(convolutions: bytes, shared_pool: WorkerPool) -> Hotspots:
+    return find_hotspots(Variant("m", convolutions), isolate=shared_pool)
 
 
 def test_equal_work_counts_together_and_other_sizes_do_not(
-    hot_convolutions: HotOperators,
+    hot_convolutions: Hotspots,
 ) -> None:
     found = {
         operator.workload.operators: len(operator.nodes) for operator in hot_convolutions.operators
@@ -87,18 +87,18 @@ def test_equal_work_counts_together_and_other_sizes_do_not(
 
 
 def test_a_workload_has_one_hash_whatever_its_weights_and_names_are(
-    hot_convolutions: HotOperators, convolutions: bytes, shared_pool: WorkerPool
+    hot_convolutions: Hotspots, convolutions: bytes, shared_pool: WorkerPool
 ) -> None:
     renamed = onnx.load_from_string(convolutions)
     for node in renamed.graph.node:
         node.name = f"other_{node.output[0]}"
-    again = find_hot(Variant("m", renamed.SerializeToString()), isolate=shared_pool)
+    again = find_hotspots(Variant("m", renamed.SerializeToString()), isolate=shared_pool)
     keys = {operator.workload.key for operator in hot_convolutions.operators}
     assert {operator.workload.key for operator in again.operators} == keys
     wider = onnx.load_from_string(convolutions)
     for value in (*wider.graph.input, *wider.graph.output):
         value.type.tensor_type.shape.dim[2].dim_value = 20
-    other = find_hot(Variant("m", wider.SerializeToString()), isolate=shared_pool)
+    other = find_hotspots(Variant("m", wider.SerializeToString()), isolate=shared_pool)
     assert not keys & {operator.workload.key for operator in other.operators}
 
 
@@ -108,7 +108,7 @@ def test_an_extracted_workload_computes_what_its_nodes_compute_in_the_model(
 ) -> None:
     model: bytes = request.getfixturevalue(fixture)
     proto = named(model)
-    hot = find_hot(Variant("m", model), isolate=shared_pool, top=20)
+    hot = find_hotspots(Variant("m", model), isolate=shared_pool, top=20)
     loaded = load_bytes(proto.SerializeToString(), name="m.onnx").ir
     blocks = {block.nodes[-1].name: block for block in blocks_of(loaded.graph)}
     given = inputs_of(model)
@@ -140,7 +140,7 @@ def test_an_extracted_workload_computes_what_its_nodes_compute_in_the_model(
 def test_attention_is_one_workload_with_its_scale_and_mask(
     attention: bytes, shared_pool: WorkerPool
 ) -> None:
-    hot = find_hot(Variant("m", attention), isolate=shared_pool)
+    hot = find_hotspots(Variant("m", attention), isolate=shared_pool)
     found = next(o for o in hot.operators if o.workload.kind == "Attention")
     assert found.workload.operators == ("MatMul", "Div", "Add", "Softmax", "MatMul")
     assert [str(size) for size in found.workload.inputs] == [
@@ -155,7 +155,7 @@ def test_free_sizes_become_those_of_the_run(
         "g (float[batch,64] x) => (float[batch,512] y) { y = MatMul(x, w) }",
         {"w": np.ones((64, 512), np.float32)},
     )
-    hot = find_hot(Variant("m", model), isolate=shared_pool)
+    hot = find_hotspots(Variant("m", model), isolate=shared_pool)
     alone = onnx.load_from_string(hot.operators[0].model)
     (shape,) = [value.type.tensor_type.shape for value in alone.graph.input]
     assert all(dim.dim_value > 0 for dim in shape.dim)
@@ -172,7 +172,7 @@ def test_a_model_that_does_not_run_is_judged_by_its_static_cost(
         }""",
         {"w": np.ones((64, 64), np.float32)},
     )
-    hot = find_hot(Variant("m", model), isolate=shared_pool)
+    hot = find_hotspots(Variant("m", model), isolate=shared_pool)
     assert hot.source == "static cost"
     assert hot.remark
     assert hot.operators[0].workload.operators == ("MatMul", "Relu")
@@ -183,7 +183,7 @@ def test_the_runtimes_own_rewrites_are_off_while_the_file_is_profiled(
     convolutions: bytes, shared_pool: WorkerPool
 ) -> None:
     fused = Variant("m", convolutions, RunConfig(graph_optimization="all"))
-    hot = find_hot(fused, isolate=shared_pool)
+    hot = find_hotspots(fused, isolate=shared_pool)
     assert {node for o in hot.operators for nodes in o.nodes for node in nodes} == {
         node.name for node in named(convolutions).graph.node
     }

@@ -58,7 +58,7 @@ _BYTES_PER_US = 10_000.0
 
 
 @dataclass(frozen=True, slots=True)
-class HotOperator:
+class Hotspot:
     """One workload of a model.
 
     Attributes:
@@ -77,11 +77,11 @@ class HotOperator:
     reason: str = ""
 
 
-renamed(HotOperator, model=None)
+renamed(Hotspot, model=None)
 
 
 @dataclass(frozen=True, slots=True)
-class HotOperators:
+class Hotspots:
     """A model's workloads, the heaviest first.
 
     Attributes:
@@ -93,12 +93,12 @@ class HotOperators:
 
     source: Source
     total_us: float
-    operators: tuple[HotOperator, ...]
+    operators: tuple[Hotspot, ...]
     remark: str = ""
     profiler: ProfilerCost | None = None
 
 
-def find_hot(
+def find_hotspots(
     variant: Variant,
     *,
     isolate: Isolate,
@@ -107,7 +107,7 @@ def find_hot(
     limits: JobLimits = _LIMITS,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> HotOperators:
+) -> Hotspots:
     """Profile the variant, its file as it stands, and extract its heaviest workloads.
 
     The runtime's own rewrites are off here: every operator of the file is seen as itself.
@@ -116,20 +116,20 @@ def find_hot(
         StudioError: the file cannot be read.
     """
     return isolate(
-        hot_operators, variant.located, variant.config, top, request or jobs.Request(seeds=1),
+        hotspots_of, variant.located, variant.config, top, request or jobs.Request(seeds=1),
         limits=limits, progress=progress, cancelled=cancelled,
     )  # fmt: skip
 
 
-def hot_operators(
+def hotspots_of(
     model: bytes | Path,
     config: RunConfig,
     top: int,
     request: jobs.Request,
     *,
     progress: Progress | None = None,
-) -> HotOperators:
-    """The worker's part of `find_hot`."""
+) -> Hotspots:
+    """The worker's part of `find_hotspots`."""
     report = progress or silent
     opened = load_path(as_file(model))
     loaded = opened.ir
@@ -154,7 +154,7 @@ def hot_operators(
         _with_model(operator, block, sizes, loaded) if block in heaviest else operator
         for operator, block in found
     )
-    return HotOperators(source, sum(times.values()), operators, remark, cost)
+    return Hotspots(source, sum(times.values()), operators, remark, cost)
 
 
 def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
@@ -170,7 +170,7 @@ def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> NodeTimes
     """What the runtime says about each node; the first run left out."""
     inputs = dict(jobs.run_reference(path, request).runs[0].inputs)
     kept = from_values({n: v for n, v in config.changed().items() if n not in _REWRITING})
-    session: Any = open_session(path, kept, profile_prefix="hot")
+    session: Any = open_session(path, kept, profile_prefix="hotspots")
     bare: BareRuns | None = None
     if config.device == "cpu":
         beside: Any = open_session(path, kept)
@@ -211,7 +211,7 @@ def _grouped(
     times: Mapping[str, float],
     sizes: Mapping[str, TensorSize],
     model: ir.Model,
-) -> list[tuple[HotOperator, Block]]:
+) -> list[tuple[Hotspot, Block]]:
     """Blocks of equal work together, the heaviest first, each with its first block."""
     whole = sum(times.values()) or 1.0
     places: dict[str, list[Block]] = {}
@@ -221,18 +221,18 @@ def _grouped(
         if work is not None:
             works[work.key] = work
             places.setdefault(work.key, []).append(block)
-    found: list[tuple[HotOperator, Block]] = []
+    found: list[tuple[Hotspot, Block]] = []
     for key, same in places.items():
         nodes = tuple(tuple(node.name or "" for node in block.nodes) for block in same)
         time_us = sum(times.get(name, 0.0) for names in nodes for name in names)
         if any(name in times for names in nodes for name in names):
-            found.append((HotOperator(works[key], nodes, time_us, time_us / whole), same[0]))
+            found.append((Hotspot(works[key], nodes, time_us, time_us / whole), same[0]))
     return sorted(found, key=lambda item: -item[0].time_us)
 
 
 def _with_model(
-    operator: HotOperator, block: Block, sizes: Mapping[str, TensorSize], model: ir.Model
-) -> HotOperator:
+    operator: Hotspot, block: Block, sizes: Mapping[str, TensorSize], model: ir.Model
+) -> Hotspot:
     try:
         alone = extract(block, sizes, model)
     except NotExtractable as error:

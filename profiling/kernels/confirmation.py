@@ -12,9 +12,9 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.verify import Tolerance
 from profiling.config.settings import from_values
-from profiling.kernels.apart import Change, Changed, write_changed
 from profiling.kernels.decision import Choice
 from profiling.kernels.reformulations import BY_ID, EQUAL
+from profiling.kernels.rewriting import Change, Changed, write_changed
 from profiling.kernels.selection import Selection
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
