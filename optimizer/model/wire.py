@@ -8,8 +8,8 @@ a limit is passed or the bytes cannot be what they claim. Messages too small to 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from google.protobuf.descriptor import Descriptor
 from onnx import AttributeProto, ModelProto
 
 from optimizer.errors import LimitError, NotOnnx, Truncated
@@ -46,7 +46,7 @@ _NAMES = {
 _KINDS: dict[str, _Message] = {}
 
 
-def _kind(descriptor: Descriptor) -> _Message:
+def _kind(descriptor: Any) -> _Message:
     """A kind of message, from what ONNX's own schema says of it."""
     known = _KINDS.get(descriptor.full_name)
     if known is None:

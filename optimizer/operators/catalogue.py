@@ -42,6 +42,20 @@ CATALOGUE: Mapping[tuple[str, str], Operator] = {
 UNARY = frozenset(name for (domain, name), op in CATALOGUE.items() if op.unary and not domain)
 """Operators of ONNX that work on one tensor, element by element, whatever its shape."""
 
+RESHAPING = frozenset(
+    name
+    for (_, name), op in CATALOGUE.items()
+    if op.result == "view" and op.carries and not op.unary
+)
+"""Operators that give the same elements another shape."""
+
+BROADCASTING = frozenset(
+    name
+    for (_, name), op in CATALOGUE.items()
+    if op.types in (elementwise.binary, elementwise.comparison, elementwise.where)
+)
+"""Operators of two tensors, or three, that are broadcast together."""
+
 
 def operator_of(node: ir.Node) -> Operator | None:
     """What is known about a node's operator; None for one that nobody described."""

@@ -9,8 +9,9 @@ _CONTROL = Operator(category="control", kind=OperatorClass.CONTROL)
 OPERATORS = (
     *_CONTROL.each("If Scan"),
     _CONTROL.named("Loop", shape_inputs=(0,)),
+    Operator("SequenceAt", category="control", indexes={1: lambda _: 1}),  # sequences may be short
     *Operator(category="control").each(
-        "ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt"
+        "ConcatFromSequence Optional OptionalGetElement OptionalHasElement"
         " SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SequenceMap"
         " SplitToSequence"
     ),

@@ -8,6 +8,7 @@ from optimizer.dimension import Dimension
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Shape, Typed, axis_in
 from optimizer.operators.flops import elements as flops
+from optimizer.operators.operands import indexed_axis
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
 
@@ -81,7 +82,10 @@ OPERATORS = (
         "SkipSimplifiedLayerNormalization", types=skip_layer_normalization, flops=flops.fixed(5)
     ),
     _CONTRIB.named(
-        "EmbedLayerNormalization", types=embed_layer_normalization, flops=flops.fixed(9)
+        "EmbedLayerNormalization",
+        types=embed_layer_normalization,
+        flops=flops.fixed(9),
+        indexes={0: indexed_axis(2), 1: indexed_axis(4)},
     ),
     _CONTRIB.named("GroupNorm", flops=flops.fixed(7)),
     _CONTRIB.named("SkipGroupNorm", flops=flops.fixed(8)),

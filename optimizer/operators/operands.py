@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from optimizer.dimension import Dimension, exact_divide
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, axis_in
+from optimizer.operators.operator import IndexRule
 
 
 def split_sizes(call: Call, dim: Dimension, count: int) -> Sequence[Dim]:
@@ -60,3 +61,21 @@ def slice_bounds(call: Call, rank: int) -> dict[int, tuple[Dim, Dim, Dim]] | Non
 
 def _places(axes: tuple[int, ...], rank: int) -> list[int]:
     return [axis_in(axis, rank) for axis in axes]
+
+
+def indexed_axis(data: int, *, default: int = 0, name: str = "axis") -> IndexRule:
+    """Size of the axis of input `data` that an attribute names."""
+    return lambda call: _size(call, data, call.number(name, default))
+
+
+def indexed_lead(call: Call) -> Dim:
+    """Smallest of the leading axes that a vector of GatherND or ScatterND indexes."""
+    indices, first = call.shape(1), call.number("batch_dims", 0)
+    depth = indices[-1] if indices and isinstance(indices[-1], int) else 1
+    sizes = [_size(call, 0, axis) for axis in range(first, first + depth)]
+    return min((size for size in sizes if isinstance(size, int)), default=None)
+
+
+def _size(call: Call, index: int, axis: int) -> Dim:
+    shape = call.shape(index)
+    return None if shape is None or not -len(shape) <= axis < len(shape) else shape[axis]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from optimizer.operators.call import Array, Call, Content, Typed
+from optimizer.operators.call import Array, Call, Content, Dim, Typed
 
 Category = Literal[
     "conv", "norm", "act", "pool", "shape", "elem", "attn", "control", "quant", "io", "unknown"
@@ -56,6 +56,9 @@ class OperatorClass(StrEnum):
     CONTROL = "control flow"
 
 
+IndexRule = Callable[[Call], Dim]
+"""The size of the axis that indices run along; None where it is not known."""
+
 ClassRule = Callable[[Call], OperatorClass | None]
 """The class of a node whose shapes decide."""
 
@@ -82,6 +85,7 @@ class Operator:
         picks: whether it reads no more than it writes.
         carries: whether its outputs hold numbers of its data input, unchanged.
         shape_inputs: inputs whose elements are sizes, counts or axes.
+        indexes: inputs that hold indices, and what they must stay below.
         layout: see `Layout`; None where it was not looked at.
     """
 
@@ -102,6 +106,7 @@ class Operator:
     picks: bool = False
     carries: bool = False
     shape_inputs: tuple[int, ...] = ()
+    indexes: Mapping[int, IndexRule] = field(default_factory=dict[int, IndexRule])
     layout: Layout | None = None
 
     def named(self, name: str, **known: Any) -> Operator:

@@ -6,8 +6,9 @@ import onnx_ir as ir
 
 from optimizer.operators import contents, kernels
 from optimizer.operators.broadcasting import like_first
-from optimizer.operators.call import Call, Contradiction, Typed, axis_in
+from optimizer.operators.call import CONTRIB, Call, Contradiction, Dim, Typed, axis_in
 from optimizer.operators.flops import elements as flops
+from optimizer.operators.operands import indexed_axis, indexed_lead
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
 
@@ -64,12 +65,18 @@ def non_max_suppression(call: Call) -> list[Typed]:
 
 def one_hot(call: Call) -> list[Typed]:
     """`depth` classes at a new axis."""
-    indices, depth, constant = call.shape(0), call.elements(1), call.constant(1)
+    indices, depth = call.shape(0), call.elements(1)
     if indices is None:
         return [(call.dtype(2), None)]
     axis = axis_in(call.number("axis", -1), len(indices) + 1)
-    found = depth[0] if depth else None if constant is None else int(constant.reshape(-1)[0])
+    found = depth[0] if depth else classes(call)
     return [(call.dtype(2), (*indices[:axis], found, *indices[axis:]))]
+
+
+def classes(call: Call) -> Dim:
+    """`depth` of a OneHot, where it is a constant."""
+    depth = call.constant(1)
+    return None if depth is None else int(depth.reshape(-1)[0])
 
 
 _GATHER = Operator(
@@ -81,16 +88,25 @@ _SCATTER = _GATHER.named("", types=like_first)
 OPERATORS = (
     _PICKING.named(
         "Gather", types=gather, **contents.moved(kernels.gather), any_type=True,
+        indexes={1: indexed_axis(0)},
     ),
     _PICKING.named(
-        "GatherElements", types=gather_elements, kernel=reference
+        "GatherElements", types=gather_elements, kernel=reference, indexes={1: indexed_axis(0)}
     ),
-    _PICKING.named("GatherND", types=gather_nd, kernel=reference),
+    _PICKING.named("GatherND", types=gather_nd, kernel=reference, indexes={1: indexed_lead}),
     _GATHER.named("Compress", types=compress, kernel=reference),
     _GATHER.named("NonZero", types=non_zero, kernel=reference),
-    _GATHER.named("OneHot", types=one_hot, kernel=reference),
-    *_SCATTER.named("", kernel=reference).each("ScatterElements ScatterND"),
-    *_SCATTER.each("ReverseSequence Scatter"),
+    _GATHER.named("OneHot", types=one_hot, kernel=reference, indexes={0: classes}),
+    _SCATTER.named("ScatterElements", kernel=reference, indexes={1: indexed_axis(0)}),
+    _SCATTER.named("ScatterND", kernel=reference, indexes={1: indexed_lead}),
+    _SCATTER.named("Scatter", indexes={1: indexed_axis(0)}),
+    _SCATTER.named("ReverseSequence"),
     _SCATTER.named("TensorScatter", category="unknown"),
     Operator("NonMaxSuppression", non_max_suppression),
+    Operator(
+        "ArrayFeatureExtractor", domain="ai.onnx.ml", indexes={1: indexed_axis(0, default=-1)}
+    ),
+    Operator(
+        "GatherBlockQuantized", domain=CONTRIB, indexes={1: indexed_axis(0, name="gather_axis")}
+    ),
 )  # fmt: skip

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from optimizer.errors import Cancelled, RunError
 from optimizer.isolation import Isolate, Progress
-from optimizer.limits import JobLimits
 from optimizer.verify import jobs
-from optimizer.verify.comparison import ATOL, RTOL, Tolerance
+from optimizer.verify.comparison import Tolerance
 from optimizer.verify.feeds import Feed
 from optimizer.verify.jobs import Request
-from optimizer.verify.verification import DEFAULT_LIMITS, Stage, Verification, failed, verdict_of
+from optimizer.verify.verification import (
+    DEFAULT_TOLERANCE,
+    Stage,
+    Verification,
+    failed,
+    verdict_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +44,9 @@ def bisect(
     steps: int,
     *,
     isolate: Isolate,
-    rtol: float = RTOL,
-    atol: float = ATOL,
-    exact: bool = False,
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
     seeds: int = 3,
-    bindings: Mapping[str, int] | None = None,
-    feeds: Sequence[Feed] | None = None,
-    limits: JobLimits = DEFAULT_LIMITS,
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
 ) -> Bisection:
     """Binary search over the steps of a trace; the source runs once.
 
@@ -57,16 +56,12 @@ def bisect(
     `materialize(k)` is the model after the first k of `steps` rewrites, 0 the source. For the other
     arguments see `verify`.
     """
-    tolerance = Tolerance(rtol, atol, exact)
-    request = Request(seeds, dict(bindings or {}), None if feeds is None else tuple(feeds))
     stage = Stage(progress)
     parts = steps.bit_length() + 2  # the source, the last step, and a halving each
     stage.enter("source, ", done=0.0, share=1 / parts)
     try:
-        reference = isolate(
-            jobs.run_reference, materialize(0), request,
-            limits=limits, progress=stage, cancelled=cancelled,
-        )  # fmt: skip
+        source = materialize(0)
+        reference = isolate(jobs.run_reference, source, Request(seeds), progress=stage)
     except Cancelled:
         raise
     except RunError as error:
@@ -77,10 +72,8 @@ def bisect(
         model = materialize(step)
 
         def run() -> tuple[tuple[Feed, ...], jobs.Check]:
-            return reference.feeds, isolate(
-                jobs.check, reference, model, tolerance,
-                limits=limits, progress=stage, cancelled=cancelled,
-            )  # fmt: skip
+            found = isolate(jobs.check, reference, model, tolerance, progress=stage)
+            return reference.feeds, found
 
         return verdict_of(run, stage, tolerance, seeds=len(reference.runs))
 

@@ -17,21 +17,15 @@ from optimizer.verify.values import TYPES
 Array = NDArray[np.generic]
 Kind = Literal["normal", "integers", "mask", "positions", "choice", "bool", "string"]
 
+_NUMPY = (
+    "bool", "double", "float16", "int16", "int32", "int64", "int8", "uint16", "uint32", "uint64",
+    "uint8",
+)  # fmt: skip
 DTYPES: dict[str, np.dtype[np.generic]] = {
     **TYPES,
-    "tensor(bool)": np.dtype(np.bool_),
-    "tensor(double)": np.dtype(np.float64),
+    **{f"tensor({name})": np.dtype(name) for name in _NUMPY},
     "tensor(float)": np.dtype(np.float32),
-    "tensor(float16)": np.dtype(np.float16),
-    "tensor(int16)": np.dtype(np.int16),
-    "tensor(int32)": np.dtype(np.int32),
-    "tensor(int64)": np.dtype(np.int64),
-    "tensor(int8)": np.dtype(np.int8),
     "tensor(string)": np.dtype(np.object_),
-    "tensor(uint16)": np.dtype(np.uint16),
-    "tensor(uint32)": np.dtype(np.uint32),
-    "tensor(uint64)": np.dtype(np.uint64),
-    "tensor(uint8)": np.dtype(np.uint8),
 }
 """The runtime's names of the types that can be fed."""
 

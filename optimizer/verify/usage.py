@@ -6,12 +6,14 @@ functions, until something says which numbers make sense there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
+from optimizer.dimension import Dimension, symbol
+from optimizer.operators.call import Call, Fact
 from optimizer.operators.catalogue import operator_of
 from optimizer.verify.sizes import evaluate
 
@@ -61,10 +63,8 @@ def _note(
     usage: Usage, node: ir.Node, index: int, sizes: Mapping[str, int], *, offset: int
 ) -> None:
     """What one use says."""
-    limit = _INDEXED.get((node.op_type, index))
-    if limit is not None:
-        size = limit(node, sizes)
-        usage.below.append(max(1, (_UNKNOWN_AXIS if size is None else size) - offset))
+    if (below := _below(node, index, sizes)) is not None:
+        usage.below.append(max(1, below - offset))
     operator = operator_of(node)
     if operator is not None and index in operator.shape_inputs:
         usage.shape = True
@@ -99,66 +99,23 @@ def _followed(node: ir.Node, index: int, model: ir.Model) -> Iterator[tuple[ir.V
             yield function.inputs[index], 0
 
 
-def _axis_of(position: int, *, default: int = 0, name: str = "axis") -> _Limit:
-    """Size of the indexed axis of input `position`."""
-
-    def limit(node: ir.Node, sizes: Mapping[str, int]) -> int | None:
-        attribute = node.attributes.get(name)
-        axis = attribute.as_int() if attribute is not None else default
-        return _dim(node, position, axis, sizes)
-
-    return limit
-
-
-def _leading(node: ir.Node, sizes: Mapping[str, int]) -> int | None:
-    """Smallest of the axes that GatherND or ScatterND index."""
-    indices = node.inputs[1]
-    depth = 1
-    if indices is not None and indices.shape is not None and len(indices.shape):
-        last = indices.shape[-1]
-        depth = last if isinstance(last, int) else 1
-    batch = node.attributes.get("batch_dims")
-    first = batch.as_int() if batch is not None else 0
-    found = [_dim(node, 0, axis, sizes) for axis in range(first, first + depth)]
-    return min((size for size in found if size is not None), default=None)
-
-
-def _depth(node: ir.Node, _sizes: Mapping[str, int]) -> int | None:
-    depth = _scalar(node, 1)
-    return None if depth is None else int(depth)
-
-
-def _one(_node: ir.Node, _sizes: Mapping[str, int]) -> int:
-    return 1
-
-
-_Limit = Callable[[ir.Node, Mapping[str, int]], int | None]
-_INDEXED: dict[tuple[str, int], _Limit] = {
-    ("ArrayFeatureExtractor", 1): _axis_of(0, default=-1),
-    ("EmbedLayerNormalization", 0): _axis_of(2),
-    ("EmbedLayerNormalization", 1): _axis_of(4),
-    ("Gather", 1): _axis_of(0),
-    ("GatherBlockQuantized", 1): _axis_of(0, name="gather_axis"),
-    ("GatherElements", 1): _axis_of(0),
-    ("GatherND", 1): _leading,
-    ("OneHot", 0): _depth,
-    ("ScatterElements", 1): _axis_of(0),
-    ("Scatter", 1): _axis_of(0),
-    ("ScatterND", 1): _leading,
-    ("SequenceAt", 1): _one,
-}
-
-
-def _dim(node: ir.Node, position: int, axis: int, sizes: Mapping[str, int]) -> int | None:
-    if position >= len(node.inputs) or (value := node.inputs[position]) is None:
+def _below(node: ir.Node, index: int, sizes: Mapping[str, int]) -> int | None:
+    """What indices at an input must stay below; None where it holds none."""
+    operator = operator_of(node)
+    rule = None if operator is None else operator.indexes.get(index)
+    if rule is None:
         return None
-    shape = value.shape
-    if shape is None and (tensor := constant_of(value)) is not None:
-        shape = tensor.shape
-    if shape is None or not -len(shape) <= axis < len(shape):
+    size = rule(Call(node, lambda value: Fact(shape=_shape(value, sizes))))
+    return size if isinstance(size, int) else _UNKNOWN_AXIS
+
+
+def _shape(value: ir.Value, sizes: Mapping[str, int]) -> tuple[Dimension, ...] | None:
+    tensor = constant_of(value)
+    shape = tensor.shape if value.shape is None and tensor is not None else value.shape
+    if shape is None:
         return None
-    dim = shape[axis]
-    return evaluate(dim if isinstance(dim, int) else dim.value, sizes)
+    dims = (evaluate(dim if isinstance(dim, int) else dim.value, sizes) for dim in shape)
+    return tuple(symbol("?") if dim is None else dim for dim in dims)
 
 
 def _scalar(node: ir.Node, position: int) -> float | None:

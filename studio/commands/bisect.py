@@ -9,7 +9,7 @@ from typing import Any
 from optimizer.errors import plain
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace
-from optimizer.verify import Bisection, bisect
+from optimizer.verify import Bisection, Tolerance, bisect
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.output import print_json, say
@@ -34,13 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
         StudioError: the trace cannot be opened.
     """
     cursor = open_trace(arguments.trace)
-    found = bisect(
-        cursor.materialize,
-        cursor.trace.steps,
-        isolate=default_pool(),
-        rtol=arguments.rtol,
-        atol=arguments.atol,
-    )
+    held_to = Tolerance(arguments.rtol, arguments.atol)
+    steps = cursor.trace.steps
+    found = bisect(cursor.materialize, steps, isolate=default_pool(), tolerance=held_to)
     if arguments.json:
         print_json(_report(found, cursor))
     say(_text(found, cursor))

@@ -8,6 +8,7 @@ import onnx_ir as ir
 from optimizer.dimension import Dimension, at_least
 from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.folding.reshape_target import reshape_target
+from optimizer.operators.catalogue import BROADCASTING
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, NewInitializer, Outcome, Replacement
 
@@ -148,31 +149,11 @@ class FoldShapes(Pass):
         return _bypass(node, ends, data, "The Slice takes every axis whole.")
 
 
-_BROADCASTING = frozenset(
-    {
-        "Add",
-        "And",
-        "Div",
-        "Equal",
-        "Greater",
-        "GreaterOrEqual",
-        "Less",
-        "LessOrEqual",
-        "Mul",
-        "Or",
-        "Pow",
-        "Sub",
-        "Where",
-        "Xor",
-    }
-)
-
-
 def _broadcasts_anyway(
     consumer: ir.Node, expanded: ir.Value, source: tuple[Dimension, ...], context: Context
 ) -> bool:
     """Whether a consumer's output keeps its shape when it reads the unexpanded value."""
-    if consumer.op_type not in _BROADCASTING or consumer.domain:
+    if consumer.op_type not in BROADCASTING or consumer.domain:
         return False
     result = context.symbolic.shape(consumer.outputs[0])
     if result is None:

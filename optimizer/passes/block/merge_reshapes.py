@@ -9,11 +9,9 @@ import onnx_ir as ir
 
 from optimizer.folding.cone import cone
 from optimizer.folding.reshape_target import reshape_target
-from optimizer.operators.catalogue import UNARY
+from optimizer.operators.catalogue import RESHAPING, UNARY
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, NewInitializer, NewNode, Outcome, Replacement
-
-_VIEWS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 
 
 @register
@@ -41,12 +39,12 @@ class MergeReshapes(Pass):
     exactness = "exact"
     order = 22
 
-    @rule(*sorted(_VIEWS), name="ViewChain", reach=2)
+    @rule(*sorted(RESHAPING), name="ViewChain", reach=2)
     def chain(self, node: ir.Node, context: Context) -> Outcome:
         """A view of a view."""
         middle = node.inputs[0]
         above = None if middle is None else middle.producer()
-        if above is None or above.op_type not in _VIEWS or above.domain or middle is None:
+        if above is None or above.op_type not in RESHAPING or above.domain or middle is None:
             return None
         source = above.inputs[0]
         if source is None or above.graph is not node.graph or context.opset() < 5:
@@ -93,7 +91,7 @@ class MergeReshapes(Pass):
             nodes=[merged],
         )
 
-    @rule(*sorted(_VIEWS), name="ViewAroundElementwise", reach=3)
+    @rule(*sorted(RESHAPING), name="ViewAroundElementwise", reach=3)
     def around(self, node: ir.Node, context: Context) -> Outcome:
         """Two views that together change nothing, around an elementwise operator."""
         after = node.inputs[0]
@@ -102,7 +100,7 @@ class MergeReshapes(Pass):
             return None
         before = middle.inputs[0]
         above = None if before is None else before.producer()
-        if above is None or above.op_type not in _VIEWS or above.domain or before is None:
+        if above is None or above.op_type not in RESHAPING or above.domain or before is None:
             return None
         source = above.inputs[0]
         if source is None or above.graph is not node.graph or len(middle.inputs) > 1:
@@ -192,7 +190,7 @@ def _axes(node: ir.Node, rank: int, context: Context) -> Sequence[int] | None:
 def _only_views(value: ir.Value) -> bool:
     if value.is_graph_output() or len(value.uses()) > 16:
         return False
-    return all(use.node.op_type in _VIEWS and use.idx == 0 for use in value.uses())
+    return all(use.node.op_type in RESHAPING and use.idx == 0 for use in value.uses())
 
 
 def _bookkeeping(node: ir.Node) -> list[ir.Node]:

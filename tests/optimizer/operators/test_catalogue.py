@@ -11,7 +11,14 @@ import onnx_ir as ir
 import pytest
 
 from optimizer.folding.evaluate import FOLDED
-from optimizer.operators.catalogue import CATALOGUE, GROUPS, STANDARD, is_random
+from optimizer.operators.catalogue import (
+    BROADCASTING,
+    CATALOGUE,
+    GROUPS,
+    RESHAPING,
+    STANDARD,
+    is_random,
+)
 from optimizer.operators.operator import Layout
 
 PLANTED = """
@@ -116,3 +123,19 @@ def test_a_node_is_random_where_two_runs_may_differ(node: str, opset: int, rando
 
 def test_the_two_names_of_onnx_itself_mean_the_same() -> None:
     assert {"", "ai.onnx"} == STANDARD
+
+
+def test_what_holds_indices_says_what_they_stay_below() -> None:
+    indexed = {(op.name, index) for op in CATALOGUE.values() for index in op.indexes}
+    assert {
+        ("Gather", 1),
+        ("GatherND", 1),
+        ("OneHot", 0),
+        ("EmbedLayerNormalization", 1),
+    } <= indexed
+
+
+def test_views_and_what_broadcasts_are_read_off_the_catalogue() -> None:
+    assert set(RESHAPING) == {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
+    assert {"Add", "Where", "Equal"} < BROADCASTING
+    assert not BROADCASTING & {"PRelu", "Max", "Relu"}
