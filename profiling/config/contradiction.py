@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from profiling.config.option import ConfigError, Option, Value, setting_text
+from profiling.config.option import ConfigError, Value, setting_text
 from profiling.config.tensorrt import TensorRtFields as Fields
 
 Changes = Mapping[str, Value]
@@ -72,29 +72,6 @@ class Rule:
         """What is wrong and what to do, whatever the config."""
         mends = () if callable(self.mends) else self.mends
         return Contradiction(self.why, mends, self.todo).sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Idle:
-    """Options that do nothing as long as another is off.
-
-    Attributes:
-        when: whether that is so.
-        names: of the options.
-        counts: when each of them counts.
-        needs: what makes them count.
-    """
-
-    when: Callable[[Fields], bool]
-    names: tuple[str, ...]
-    counts: str
-    needs: Changes
-
-    def of(self, option: Option) -> Contradiction:
-        """What to say where the option is set for nothing."""
-        return Contradiction(
-            f"{option.name} {self.counts}", (self.needs, {option.name: option.default})
-        )
 
 
 def _settings(changes: Changes) -> str:

@@ -7,10 +7,12 @@ does when it is tried.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from profiling.config.contradiction import Changes, Contradiction, Idle, Rule
+from profiling.config.contradiction import Changes, Contradiction, Rule
 from profiling.config.option import SEPARATOR, Group, Option, items
 from profiling.config.tensorrt import TensorRtFields as Fields
 
@@ -27,6 +29,7 @@ _REWRITES = ("optimizers_off", "folding_limit_mib", "cast_chain_elimination", "q
 _FUSIONS = ("gelu_approximation", "optimizer_loops", "qdq_cleanup")
 _SPINNING = ("spin_duration_us", "spin_backoff", "spin_between_runs")
 _SHAPES = ("trt_min_shapes", "trt_best_shapes", "trt_max_shapes")
+_DEFAULTS: Mapping[str, Any] = {one.name: one.default for one in dataclasses.fields(Fields)}
 _NO_SHAPES: Changes = dict.fromkeys(_SHAPES, "")
 
 
@@ -34,13 +37,6 @@ def contradictions(config: Fields, options: Sequence[Option]) -> list[Contradict
     """What cannot be meant, each with what to do about it."""
     changed = [option for option in options if getattr(config, option.name) != option.default]
     found = [rule.of(config) for rule in RULES if rule.broken(config)]
-    found += [
-        idle.of(option)
-        for idle in IDLE
-        if idle.when(config)
-        for option in changed
-        if option.name in idle.names
-    ]
     for option in changed:
         elsewhere = device_needed(option)
         if elsewhere is not None and config.device not in DEVICES[option.group]:
@@ -59,75 +55,20 @@ def device_needed(option: Option) -> Contradiction | None:
 
 def sentences_about(option: Option) -> list[str]:
     """Every rule that an option takes part in, in words."""
-    found = [rule.sentence for rule in RULES if option.name in rule.about]
-    return found + [idle.of(option).sentence for idle in IDLE if option.name in idle.names]
+    return [rule.sentence for rule in RULES if option.name in rule.about]
 
 
-# Options that do nothing as long as another is off.
-IDLE: tuple[Idle, ...] = (
-    Idle(
-        lambda c: c.graph_optimization == "disabled",
-        _REWRITES,
-        "counts with the runtime's rewrites only",
-        {"graph_optimization": "basic"},
-    ),
-    Idle(
-        lambda c: c.graph_optimization in ("disabled", "basic"),
-        _FUSIONS,
-        "counts with the runtime's fusions only",
-        {"graph_optimization": "extended"},
-    ),
-    Idle(lambda c: not c.spinning, _SPINNING, "counts while threads spin only", {"spinning": True}),
-    Idle(lambda c: not c.cudnn, _CUDNN, "counts with cuDNN only", {"cudnn": True}),
-    Idle(
-        lambda c: not c.tune_kernels,
-        ("tuning_ms",),
-        "counts while kernels are tuned only",
-        {"tune_kernels": True},
-    ),
-    Idle(
-        lambda c: not c.nbits_gemm,
-        ("nbits_rows",),
-        "counts with those products only",
-        {"nbits_gemm": True},
-    ),
-    Idle(
-        lambda c: not (c.trt_fp16 or c.trt_bf16),
-        ("trt_layer_norm_fp32",),
-        "counts for engines in 16 bits only",
-        {"trt_fp16": True},
-    ),
-    Idle(
-        lambda c: not c.trt_timing_cache,
-        ("trt_force_timing_cache",),
-        "counts with a timing cache only",
-        {"trt_timing_cache": True},
-    ),
-    Idle(
-        lambda c: not c.cpu_arena,
-        ("cpu_arena_growth",),
-        "counts with an arena only",
-        {"cpu_arena": True},
-    ),
-    Idle(
-        lambda c: not c.cpu_arena and c.device == "cpu",
-        ("initializers_in_arena",),
-        "counts with an arena only",
-        {"cpu_arena": True},
-    ),
-    Idle(
-        lambda c: not c.prepacking,
-        ("parallel_prepacking",),
-        "counts with prepacking only",
-        {"prepacking": True},
-    ),
-    Idle(
-        lambda c: c.intra_threads == 1,
-        ("dynamic_blocks", "parallel_prepacking"),
-        "needs more than one thread",
-        {"intra_threads": 0},
-    ),
-)
+def _idle(
+    when: Callable[[Fields], bool], names: Sequence[str], counts: str, needs: Changes
+) -> Iterator[Rule]:
+    """Rules against options that do nothing as long as another is off."""
+    for name in names:
+
+        def broken(config: Fields, name: str = name) -> bool:
+            return when(config) and getattr(config, name) != _DEFAULTS[name]
+
+        yield Rule((name,), broken, f"{name} {counts}", (needs, {name: _DEFAULTS[name]}))
+
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -223,6 +164,70 @@ RULES: tuple[Rule, ...] = (
         "in every dimension",
         (_NO_SHAPES,),
         "put them in order",
+    ),
+    *_idle(
+        lambda c: c.graph_optimization == "disabled",
+        _REWRITES,
+        "counts with the runtime's rewrites only",
+        {"graph_optimization": "basic"},
+    ),
+    *_idle(
+        lambda c: c.graph_optimization in ("disabled", "basic"),
+        _FUSIONS,
+        "counts with the runtime's fusions only",
+        {"graph_optimization": "extended"},
+    ),
+    *_idle(
+        lambda c: not c.spinning, _SPINNING, "counts while threads spin only", {"spinning": True}
+    ),
+    *_idle(lambda c: not c.cudnn, _CUDNN, "counts with cuDNN only", {"cudnn": True}),
+    *_idle(
+        lambda c: not c.tune_kernels,
+        ("tuning_ms",),
+        "counts while kernels are tuned only",
+        {"tune_kernels": True},
+    ),
+    *_idle(
+        lambda c: not c.nbits_gemm,
+        ("nbits_rows",),
+        "counts with those products only",
+        {"nbits_gemm": True},
+    ),
+    *_idle(
+        lambda c: not (c.trt_fp16 or c.trt_bf16),
+        ("trt_layer_norm_fp32",),
+        "counts for engines in 16 bits only",
+        {"trt_fp16": True},
+    ),
+    *_idle(
+        lambda c: not c.trt_timing_cache,
+        ("trt_force_timing_cache",),
+        "counts with a timing cache only",
+        {"trt_timing_cache": True},
+    ),
+    *_idle(
+        lambda c: not c.cpu_arena,
+        ("cpu_arena_growth",),
+        "counts with an arena only",
+        {"cpu_arena": True},
+    ),
+    *_idle(
+        lambda c: not c.cpu_arena and c.device == "cpu",
+        ("initializers_in_arena",),
+        "counts with an arena only",
+        {"cpu_arena": True},
+    ),
+    *_idle(
+        lambda c: not c.prepacking,
+        ("parallel_prepacking",),
+        "counts with prepacking only",
+        {"prepacking": True},
+    ),
+    *_idle(
+        lambda c: c.intra_threads == 1,
+        ("dynamic_blocks", "parallel_prepacking"),
+        "needs more than one thread",
+        {"intra_threads": 0},
     ),
 )
 

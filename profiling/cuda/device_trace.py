@@ -72,21 +72,6 @@ class RunRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """The GPU has nothing to do.
-
-    Attributes:
-        before: name of what ends before it.
-        after: name of what begins after it.
-    """
-
-    start_ns: int
-    end_ns: int
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
 class DeviceTrace:
     """All records of one collection, in order of their start.
 
@@ -132,13 +117,7 @@ def trace_of(
         elif kind in (DRIVER, RUNTIME, SYNCHRONIZATION):
             calls.append(_call(record, kind, api_name))
     timed = [event for event in events if event.end_ns > event.start_ns]  # 0, 0: not timed
-    return DeviceTrace(
-        tuple(sorted(timed, key=lambda event: event.start_ns)),
-        tuple(sorted(calls, key=lambda call: call.start_ns)),
-        tuple(ranges),
-        allocated,
-        overhead,
-    )
+    return joined([DeviceTrace(tuple(timed), tuple(calls), (), allocated, overhead)], ranges)
 
 
 def joined(pieces: Iterable[DeviceTrace], ranges: Sequence[RunRange] = ()) -> DeviceTrace:

@@ -1,4 +1,4 @@
-"""What a device trace tells: gaps, time by kernel, the stages of a captured graph."""
+"""What a device trace tells: idle time, time by kernel, the stages of a captured graph."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from profiling.cuda.device_trace import ApiCall, DeviceEvent, DeviceTrace, Gap
+from profiling.cuda.device_trace import ApiCall, DeviceEvent, DeviceTrace
 
 StageName = Literal["define", "instantiate", "execute"]
 Origin = Literal["CUPTI", "difference", "torch"]
@@ -43,21 +43,13 @@ class KernelTime:
     time_ns: int
 
 
-def gaps(events: Sequence[DeviceEvent]) -> tuple[Gap, ...]:
-    """Times between the first and the last event in which no stream has anything to do."""
-    found: list[Gap] = []
-    last: DeviceEvent | None = None
-    for event in sorted(events, key=lambda event: event.start_ns):
-        if last is not None and event.start_ns > last.end_ns:
-            found.append(Gap(last.end_ns, event.start_ns, last.name, event.name))
-        if last is None or event.end_ns > last.end_ns:
-            last = event
-    return tuple(found)
-
-
 def idle_ns(events: Sequence[DeviceEvent]) -> int:
-    """Nanoseconds in gaps."""
-    return sum(gap.end_ns - gap.start_ns for gap in gaps(events))
+    """Nanoseconds between the first and the last event in which no stream has anything to do."""
+    idle, ended = 0, min((event.start_ns for event in events), default=0)
+    for event in sorted(events, key=lambda event: event.start_ns):
+        idle += max(0, event.start_ns - ended)
+        ended = max(ended, event.end_ns)
+    return idle
 
 
 def span_ns(events: Sequence[DeviceEvent]) -> int:

@@ -119,13 +119,13 @@ class LocalExecutor:
             before = f"{job.name}: " if job.name else ""
             told = part_of(progress, before, number, of=len(jobs))
             seen = partial(observe, number) if observe is not None else None
-            outcome = self._one(job, told, cancelled, seen)
+            outcome = self._raced(job, told, cancelled, seen)
             if seen is not None and outcome.race is not None:
                 seen(outcome.race)
             outcomes.append(outcome)
         return outcomes
 
-    def _one(
+    def _raced(
         self,
         job: RaceJob,
         progress: Progress,
@@ -135,13 +135,9 @@ class LocalExecutor:
         here = JobLocation(platform.node(), process=os.getpid())
         try:
             race = measure(
-                job.variants,
-                pool=self._pool,
-                plan=job.plan,
-                progress=progress,
-                cancelled=cancelled,
-                observe=observe,
-            )
+                job.variants, pool=self._pool, plan=job.plan,
+                progress=progress, cancelled=cancelled, observe=observe,
+            )  # fmt: skip
         except Cancelled:
             raise
         except StudioError as error:

@@ -25,34 +25,24 @@ def measurement_rows(recordings: Iterable[Recording]) -> list[dict[str, Any]]:
     return [
         {
             "recording": recording.id,
-            "kind": recording.kind,
-            "title": recording.title,
-            "model": recording.model,
-            "model_hash": recording.model_hash,
-            "started_at": recording.started_at,
-            "cpu": recording.machine.cpu,
-            "cores": recording.machine.cores,
-            "gpu": recording.machine.gpu,
-            "runtime": recording.machine.runtime,
+            **_picked(recording, "kind", "title", "model", "model_hash", "started_at"),
+            **_picked(recording.machine, "cpu", "cores", "gpu", "runtime"),
             "bundle": recording.bundle,
             "variant": measured.label,
-            "workload": measured.workload,
-            "step": measured.step,
+            **_picked(measured, "workload", "step"),
             "as": question_of_options(measured.options) if recording.kind in _ASKED else None,
             "options": " ".join(f"{k}={v}" for k, v in sorted(measured.options.items())),
-            "p50_ms": measured.p50_ms,
-            "p95_ms": measured.p95_ms,
-            "min_ms": measured.min_ms,
-            "first_ms": measured.first_ms,
-            "create_ms": measured.create_ms,
-            "runs": measured.runs,
+            **_picked(measured, "p50_ms", "p95_ms", "min_ms", "first_ms", "create_ms", "runs"),
             "peak_bytes": measured.peak_bytes or None,
-            "error": measured.error,
-            "verdict": measured.verdict,
+            **_picked(measured, "error", "verdict"),
         }
         for recording in recordings
         for measured in recording.measurements
     ]
+
+
+def _picked(found: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in names}
 
 
 def recordings_csv(recordings: Iterable[Recording]) -> str:

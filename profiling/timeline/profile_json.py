@@ -6,8 +6,9 @@ run before not again: ten thousand operators take a tenth of what objects would.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, fields
+from itertools import pairwise
 from typing import Any, cast
 
 from optimizer.errors import StudioError
@@ -27,7 +28,6 @@ Json = dict[str, Any]
 
 _COLUMNS = tuple(field.name for field in fields(Event) if field.name != "memory")
 _NAMES = ("node", "op_type", "provider")
-_MEMORY = tuple(field.name for field in fields(Memory))
 _CURVE = ("times_us", "live_bytes", "held_bytes", "used_bytes")
 
 
@@ -35,11 +35,8 @@ def profile_to_json(profile: Profile) -> Json:
     """Everything that was measured, as plain data."""
     timeline, words = profile.timeline, _Words()
     runs = [_run_to_json(run, words) for run in timeline.runs]
-    for index in range(len(runs) - 1, 0, -1):
-        before: Json = runs[index - 1]["events"]
-        for name in before.keys() - {"start_us"}:  # how many there are is always told
-            if runs[index]["events"][name] == before[name]:
-                runs[index]["events"][name] = None
+    # How many events there are is always told.
+    _tell_changes([run["events"] for run in runs], {*_COLUMNS, "memory"} - {"start_us"})
     return {
         "schema": SCHEMA,
         "load_us": timeline.load_us,
@@ -99,10 +96,10 @@ class _Words:
 
 def _run_to_json(run: Run, words: _Words) -> Json:
     events = run.events
-    columns: Json = {name: [_plain(getattr(e, name)) for e in events] for name in _COLUMNS}
+    columns: Json = {name: [getattr(e, name) for e in events] for name in _COLUMNS}
     for name in _NAMES:
         columns[name] = [words.number(word) for word in columns[name]]
-    columns["memory"] = [None if e.memory is None else _numbers(e.memory) for e in events]
+    columns["memory"] = [None if e.memory is None else astuple(e.memory) for e in events]
     return {
         "start_us": run.start_us,
         "duration_us": run.duration_us,
@@ -156,21 +153,18 @@ def _word(value: int | str, words: Sequence[str]) -> str:
     return value if isinstance(value, str) else words[value]
 
 
-def _numbers(memory: Memory) -> list[int]:
-    return [getattr(memory, name) for name in _MEMORY]
-
-
-def _plain(value: object) -> Any:
-    return list(cast("tuple[int, ...]", value)) if isinstance(value, tuple) else value
-
-
 def _curves_to_json(curves: Sequence[MemoryCurve]) -> list[Json]:
     rows = [asdict(curve) for curve in curves]
-    for index in range(len(rows) - 1, 0, -1):
-        for name in _CURVE[1:]:
-            if rows[index][name] == rows[index - 1][name]:
-                rows[index][name] = None
+    _tell_changes(rows, _CURVE[1:])
     return rows
+
+
+def _tell_changes(rows: Sequence[Json], names: Iterable[str]) -> None:
+    """Leave out columns that are as in the row before."""
+    for name in names:
+        for before, row in reversed(list(pairwise(rows))):
+            if row[name] == before[name]:
+                row[name] = None
 
 
 def _curves(rows: Sequence[Mapping[str, Any]]) -> tuple[MemoryCurve, ...]:
