@@ -17,7 +17,7 @@ export class Announcer {
     this.details = h(
       "details.pl-twin",
       { ontoggle: () => this.twin() },
-      h("summary", null, "Nodes as a list"),
+      h("summary", "Nodes as a list"),
       this.list,
     );
   }
@@ -65,29 +65,24 @@ export class Announcer {
     const rows = boxes.slice(0, MOST).map((b) =>
       h(
         "li",
-        null,
         b.group
           ? h(
               "button",
               {
-                type: "button",
-                "aria-expanded": String(b.kind === "open"),
+                "aria-expanded": b.kind === "open",
                 onclick: () => this.actions.toggle(/** @type {any} */ (b.group)),
               },
               `${b.group.name}, group of ${counted(s.counts("after")[b.group.at], "node")}`,
             )
           : h(
               "button",
-              {
-                type: "button",
-                onclick: () => this.actions.select(b.rec?.id ?? null, { reveal: true }),
-              },
+              { onclick: () => this.actions.select(b.rec?.id ?? null, { reveal: true }) },
               `${b.rec?.op} ${b.rec?.name}`,
             ),
       ),
     );
     if (boxes.length > MOST)
-      rows.push(h("li", null, `and ${boxes.length - MOST} more: fold groups, or search with /`));
-    fill(this.list, ...rows);
+      rows.push(h("li", `and ${boxes.length - MOST} more: fold groups, or search with /`));
+    fill(this.list, rows);
   }
 }

@@ -71,7 +71,7 @@ export class Shell {
       this.groupCard.el,
       viewer.announcer.details,
     );
-    this.body = h("div.pl-body", null, this.left, this.middle, this.film.el, this.right);
+    this.body = h("div.pl-body", this.left, this.middle, this.film.el, this.right);
     this.root = h(
       "div.pl-root",
       { tabindex: 0, role: "region", "aria-label": "Graph viewer, press question mark for keys" },
@@ -233,17 +233,15 @@ export class Shell {
       const bar = h("progress", known ? { max: 1, value: busy.fraction } : {});
       fill(
         this.note,
-        h("span", null, busy.text),
+        h("span", busy.text),
         bar,
-        known ? h("span.pl-num", null, `${Math.round((busy.fraction ?? 0) * 100)} %`) : null,
-        busy.cancel
-          ? button("Cancel", "Cancel", () => this.viewer.actions.send("cancel", true))
-          : null,
+        known && h("span.pl-num", `${Math.round((busy.fraction ?? 0) * 100)} %`),
+        busy.cancel && button("Cancel", "Cancel", () => this.viewer.actions.send("cancel", true)),
       );
     } else if (message) {
       fill(
         this.note,
-        h("span", null, message.text),
+        h("span", message.text),
         button(
           "Close this note",
           "×",
@@ -261,7 +259,7 @@ export class Shell {
     this.note.hidden = false;
     this.note.className = "pl-note pl-bad";
     this.note.setAttribute("role", "alert");
-    fill(this.note, h("span", null, text));
+    fill(this.note, h("span", text));
   }
 
   renderAll() {

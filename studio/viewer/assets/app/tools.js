@@ -34,12 +34,7 @@ export function makeTools(viewer, shell) {
     /** @type {keyof typeof ICONS} */ name,
     /** @type {string} */ label,
     /** @type {() => void} */ act,
-  ) =>
-    h(
-      "button",
-      { type: "button", title: label, "aria-label": label, onclick: act },
-      icon(ICONS[name]),
-    );
+  ) => h("button", { title: label, "aria-label": label, onclick: act }, icon(ICONS[name]));
   const zoom = (/** @type {number} */ factor) => {
     const { camera } = shell.stage;
     camera.zoom(camera.lead, factor);
@@ -63,9 +58,9 @@ export function makeTools(viewer, shell) {
     { role: "toolbar", "aria-label": "View", "aria-orientation": "vertical" },
     left,
     right,
-    h("span.pl-group", { role: "group", "aria-label": "Panes" }, ...panes),
+    h("span.pl-group", { role: "group", "aria-label": "Panes" }, panes),
     follow,
-    ...overlays,
+    overlays,
     tool("search", "Find a node (/)", () => shell.search.open()),
     tool("minus", "Zoom out (−)", () => zoom(0.8)),
     tool("plus", "Zoom in (+)", () => zoom(1.25)),
@@ -81,7 +76,7 @@ function overlayButton({ id, plural, key, icon: path }, { state, actions }) {
   const act = () => actions.toggleOverlay(id);
   const button = h(
     "button",
-    { type: "button", title: label, "aria-label": label, onclick: act, hidden: true },
+    { title: label, "aria-label": label, onclick: act, hidden: true },
     icon(path),
   );
   state.watch(["overlays", "wanted"], () => {
@@ -112,5 +107,5 @@ function saving(stage, tool) {
     menu.hidden = !open;
     opener.setAttribute("aria-expanded", String(open));
   };
-  return h("span.pl-saving", null, opener, menu);
+  return h("span.pl-saving", opener, menu);
 }

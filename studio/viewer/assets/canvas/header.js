@@ -15,13 +15,13 @@ import { counted } from "../page/numbers.js";
  * @returns {(Node | string)[]}
  */
 export function paneHeader(s, which, stage) {
-  if (stage.single) return [h("b", null, s.graph.name), count(s.afterCursor.total)];
+  if (stage.single) return [h("b", s.graph.name), count(s.afterCursor.total)];
   if (s instanceof Comparison) return sideHeader(s, which, stage);
   if (which === "before") {
     const label = s.before === "source" ? "source" : `step ${Math.max(0, s.step - 1)}`;
     return [
-      h("b", null, "BEFORE"),
-      h("span.pl-dim", null, `· ${label}`),
+      h("b", "BEFORE"),
+      h("span.pl-dim", `· ${label}`),
       count(s.beforeCursor.total),
       beforeSwitch(s, stage),
     ];
@@ -29,8 +29,8 @@ export function paneHeader(s, which, stage) {
   const step = s.step ? `· step ${s.step}` : "· source";
   if (which === "overlay") {
     return [
-      h("b", null, "OVERLAY"),
-      h("span.pl-dim", null, step),
+      h("b", "OVERLAY"),
+      h("span.pl-dim", step),
       count(s.afterCursor.total),
       legend("removed", "pl-removed"),
       legend("added", "pl-added"),
@@ -40,10 +40,10 @@ export function paneHeader(s, which, stage) {
   }
   const waiting = s.trace ? "" : stage.busy ? "optimizing" : "no rewrites yet";
   return [
-    h("b", null, "AFTER"),
-    h("span.pl-dim", null, step),
+    h("b", "AFTER"),
+    h("span.pl-dim", step),
     count(s.afterCursor.total),
-    h("span.pl-dim", null, waiting),
+    h("span.pl-dim", waiting),
   ];
 }
 
@@ -53,24 +53,24 @@ export function paneHeader(s, which, stage) {
  */
 function sideHeader(s, which, stage) {
   const name = (/** @type {0 | 1} */ side) =>
-    h(`span.pl-side.pl-${side ? "second" : "first"}`, null, side ? "B" : "A");
+    h(`span.pl-side.pl-${side ? "second" : "first"}`, side ? "B" : "A");
   const parts = (/** @type {0 | 1} */ side, /** @type {number} */ total) => [
     name(side),
-    h("b", null, s.sides[side].name),
+    h("b", s.sides[side].name),
     count(total),
   ];
   if (which === "before") return parts(0, s.beforeCursor.total);
   const end = button("End the comparison", "×", () => stage.host.endComparison(), "pl-x");
   const both =
-    which === "overlay" ? [...parts(0, s.beforeCursor.total), h("span.pl-dim", null, "·")] : [];
+    which === "overlay" ? [...parts(0, s.beforeCursor.total), h("span.pl-dim", "·")] : [];
   return [...both, ...parts(1, s.afterCursor.total), end];
 }
 
 /** @param {number} n */
-const count = (n) => h("span.pl-num", null, counted(n, "node"));
+const count = (n) => h("span.pl-num", counted(n, "node"));
 
 /** @param {string} text @param {string} cls */
-const legend = (text, cls) => h(`span.pl-legend.${cls}`, null, text);
+const legend = (text, cls) => h(`span.pl-legend.${cls}`, text);
 
 /** @param {Session} s @param {Stage} stage */
 function beforeSwitch(s, stage) {
@@ -82,9 +82,8 @@ function beforeSwitch(s, stage) {
     h(
       "button",
       {
-        type: "button",
         title: hint,
-        "aria-pressed": String(s.before === value),
+        "aria-pressed": s.before === value,
         onclick: () => stage.host.setBefore(value),
       },
       text,

@@ -64,7 +64,7 @@ export class Stage {
       this.invalidate();
     });
     this.heads = [h("div.pl-head"), h("div.pl-head")];
-    this.cells = [0, 1].map((i) => h("div.pl-pane", null, this.heads[i], this.canvases[i]));
+    this.cells = [0, 1].map((i) => h("div.pl-pane", this.heads[i], this.canvases[i]));
     this.gutter = h("div.pl-gutter", {
       role: "separator",
       "aria-orientation": "vertical",
@@ -72,7 +72,7 @@ export class Stage {
       "aria-valuenow": 50,
       tabindex: 0,
     });
-    this.el = h("div.pl-stage", null, this.cells[0], this.gutter, this.cells[1]);
+    this.el = h("div.pl-stage", this.cells[0], this.gutter, this.cells[1]);
     makeDraggable(this);
     this.observer = new ResizeObserver(() => {
       this.resized();
@@ -212,8 +212,8 @@ export class Stage {
   headers() {
     const s = this.session;
     if (!s) return;
-    fill(this.heads[0], ...paneHeader(s, "before", this));
-    fill(this.heads[1], ...paneHeader(s, this.which(this.panes[1]), this));
+    fill(this.heads[0], paneHeader(s, "before", this));
+    fill(this.heads[1], paneHeader(s, this.which(this.panes[1]), this));
   }
 
   invalidate() {

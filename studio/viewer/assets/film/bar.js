@@ -82,7 +82,7 @@ export class FilmBar extends PlayBar {
   render() {
     const { events, player } = this.panel;
     const k = player.at;
-    fill(this.where, h("b", null, k.toLocaleString("en")), `/${this.count.toLocaleString("en")}`);
+    fill(this.where, h("b", k.toLocaleString("en")), `/${this.count.toLocaleString("en")}`);
     const node = events ? nodeName(events, events.nodeAt(k)) : "";
     this.below.textContent = shortName(node, 24) || "before the run";
     this.below.title = node;
@@ -95,9 +95,9 @@ export class FilmBar extends PlayBar {
     const { events } = this.panel;
     if (!events) return null;
     return [
-      h("b", null, `${k}  ${k ? events.kindOf(k) : "before the run"}`),
-      h("div", null, sentence(events, k)),
-      h("div.pl-dim", null, `${bytesText(events.used[k])} live in ${bytesText(events.peak[k])}`),
+      h("b", `${k}  ${k ? events.kindOf(k) : "before the run"}`),
+      h("div", sentence(events, k)),
+      h("div.pl-dim", `${bytesText(events.used[k])} live in ${bytesText(events.peak[k])}`),
     ];
   }
 }

@@ -53,7 +53,7 @@ export class FreeList {
     this.el = h(
       "section.pl-free",
       { "aria-label": "Free list" },
-      h("h3", null, "Free list of lazy, by size", this.total),
+      h("h3", "Free list of lazy, by size", this.total),
       this.list,
     );
     /** @type {any[]} rows that are used again: nothing is made while a film runs */
@@ -108,7 +108,7 @@ function makeRow() {
   const bar = h("i");
   const note = h("em");
   return {
-    el: h("li", null, size, offset, h("span.pl-track", null, bar), note),
+    el: h("li", size, offset, h("span.pl-track", bar), note),
     size,
     offset,
     bar,

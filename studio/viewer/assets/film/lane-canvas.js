@@ -23,7 +23,7 @@ export class LaneCanvas {
       role: "img",
       "aria-label": "Addresses that naive, lazy and best use, on one axis",
     });
-    this.el = h("div.pl-lanes", null, this.canvas);
+    this.el = h("div.pl-lanes", this.canvas);
     /** @type {Hit[]} */ this.hits = [];
     /** @type {import("./scale.js").Scale | null} */ this.scale = null;
     /** @type {{family: string, of: Metrics} | null} */ this.metrics = null;
@@ -123,15 +123,15 @@ export class LaneCanvas {
     const { name, node, type, values } = events.json.buffers;
     const from = events.offsets[lane][b];
     const last = nodeName(events, events.end[b] - 1);
-    const shared = values[b] > 1 ? [h("div", null, `${values[b]} values share it`)] : [];
+    const shared = values[b] > 1 ? [h("div", `${values[b]} values share it`)] : [];
     return [
-      h("b", null, nodeName(events, node[b])),
-      h("div.pl-dim", null, name[b]),
-      h("div", null, [type[b], bytesText(events.size[b])].filter(Boolean).join(" · ")),
-      h("div", null, `at ${bytesText(from)} to ${bytesText(from + events.size[b])}`),
-      h("div", null, `needed until ${last} has run`),
+      h("b", nodeName(events, node[b])),
+      h("div.pl-dim", name[b]),
+      h("div", [type[b], bytesText(events.size[b])].filter(Boolean).join(" · ")),
+      h("div", `at ${bytesText(from)} to ${bytesText(from + events.size[b])}`),
+      h("div", `needed until ${last} has run`),
       ...shared,
-      h("div.pl-dim", null, "Click to see the node in the graph"),
+      h("div.pl-dim", "Click to see the node in the graph"),
     ];
   }
 
@@ -150,11 +150,10 @@ export class LaneCanvas {
         (scale.most - scale.edge) / scale.edge / ((scale.width - scale.main) / scale.main);
       this.tip.show(
         [
-          h("b", null, "The axis breaks here"),
-          h("div", null, `Naive needs ${bytesText(scale.most)}, ${times} the bound.`),
+          h("b", "The axis breaks here"),
+          h("div", `Naive needs ${bytesText(scale.most)}, ${times} the bound.`),
           h(
             "div",
-            null,
             `On one scale the others would be slivers: what lies beyond the break is drawn ${timesText(squeeze)} narrower.`,
           ),
         ],

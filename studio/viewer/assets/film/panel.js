@@ -47,9 +47,9 @@ export class FilmPanel {
     this.el = h(
       "section.pl-film",
       { "aria-label": "Allocators", hidden: true },
-      h("p.pl-say", null, this.chip, this.words),
+      h("p.pl-say", this.chip, this.words),
       this.lanes.el,
-      h("div.pl-below", null, this.free.el, this.facts),
+      h("div.pl-below", this.free.el, this.facts),
     );
   }
 
@@ -151,7 +151,10 @@ export class FilmPanel {
     const kind = k ? events.kindOf(k) : "";
     this.chip.textContent = kind || "start";
     this.chip.dataset.way = k && events.comes(k) ? "in" : "out";
-    fill(this.words, ...parts(events, k).map((p) => (p.strong ? h("b", null, p.text) : p.text)));
+    fill(
+      this.words,
+      parts(events, k).map((p) => (p.strong ? h("b", p.text) : p.text)),
+    );
     this.free.render(events, replay);
     this.#count(events, k);
     const node = events.json.nodes[events.nodeAt(k)]?.[0] ?? null;
@@ -174,7 +177,10 @@ export class FilmPanel {
       ["of it unused", `${bytesText(idle)}, ${share} %`],
       ["bound", bytesText(events.json.bound)],
     ];
-    fill(this.facts, ...rows.flatMap(([name, text]) => [h("dt", null, name), h("dd", null, text)]));
+    fill(
+      this.facts,
+      rows.flatMap(([name, text]) => [h("dt", name), h("dd", text)]),
+    );
   }
 
   /** The film that is asked for has come, or none is. */

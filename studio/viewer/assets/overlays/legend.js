@@ -26,12 +26,11 @@ export class Legend {
     this.el.setAttribute("aria-label", title);
     fill(
       this.el,
-      h("b", null, title),
+      h("b", title),
       h(
         "span.pl-scale",
-        null,
         ramp(overlay, theme),
-        ...["0", middle, most].map((text) => h("span", null, text)),
+        ["0", middle, most].map((text) => h("span", text)),
       ),
       this.#choices(overlay, choosing),
       h("span.pl-origin", { title: hint }, note),
@@ -44,17 +43,14 @@ export class Legend {
       h(
         "button",
         {
-          type: "button",
           title: hint,
-          "aria-pressed": String(id === choice),
+          "aria-pressed": id === choice,
           onclick: () => this.actions.chooseNumbers(id),
         },
         text,
       ),
     );
-    return buttons.length
-      ? h("span.pl-seg", { role: "group", "aria-label": name }, ...buttons)
-      : null;
+    return buttons.length ? h("span.pl-seg", { role: "group", "aria-label": name }, buttons) : null;
   }
 }
 

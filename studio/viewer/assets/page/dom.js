@@ -1,27 +1,34 @@
 // @ts-check
 // The only way this component makes elements. Text is always a text node, never markup.
 
+/** @typedef {Node | string | null | false | undefined} Leaf what is empty is left out */
+/** @typedef {Leaf | Leaf[]} Child */
+/** @typedef {{[listener: `on${string}`]: (event: any) => void, [attribute: string]: any}} Props */
+
 /**
  * @param {string} tag "div.class.other"
- * @param {Record<string, any> | null} [props] attributes; on… are listeners
- * @param {...(Node | string | null | false | undefined)} children
+ * @param {Props | Child} [first] attributes, or the first child; on… are listeners
+ * @param {...Child} children
  * @returns {any}
  */
-export function h(tag, props, ...children) {
+export function h(tag, first, ...children) {
   const [name, ...classes] = tag.split(".");
   const el = document.createElement(name);
   if (classes.length) el.className = classes.join(" ");
-  for (const [key, value] of Object.entries(props ?? {})) {
-    if (value === undefined || value === null || value === false) continue;
+  if (el instanceof HTMLButtonElement) el.setAttribute("type", "button");
+  const props = isProps(first) ? first : {};
+  for (const [key, value] of Object.entries(props)) {
     if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
-    else el.setAttribute(key, value === true ? "" : String(value));
+    else if (value !== undefined && value !== null && (value !== false || key.startsWith("aria-")))
+      el.setAttribute(key, value === true && !key.startsWith("aria-") ? "" : String(value));
   }
-  for (const child of children) {
-    if (child === null || child === false || child === undefined) continue;
-    el.append(typeof child === "string" ? document.createTextNode(child) : child);
-  }
+  fill(el, isProps(first) ? null : first, ...children);
   return el;
 }
+
+/** @param {any} first @returns {first is Props} */
+const isProps = (first) =>
+  !!first && typeof first === "object" && !(first instanceof Node) && !Array.isArray(first);
 
 /**
  * @param {string} label
@@ -38,17 +45,10 @@ export function button(label, text, act, extra = "") {
   return el;
 }
 
-/**
- * Replace the children of an element.
- * @param {Element} el
- * @param {...(Node | string | null | false | undefined)} children
- */
+/** Replace the children of an element. @param {Element} el @param {...Child} children */
 export function fill(el, ...children) {
-  el.replaceChildren(
-    ...children
-      .filter((c) => c !== null && c !== false && c !== undefined)
-      .map((c) => /** @type {Node | string} */ (c)),
-  );
+  const there = children.flat().filter((child) => !!child);
+  el.replaceChildren(.../** @type {(Node | string)[]} */ (there));
 }
 
 /** An icon drawn with lines: path data in a 16 px box. @param {string} d */

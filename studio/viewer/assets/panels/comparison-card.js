@@ -12,12 +12,11 @@ export function comparisonCard(context, s) {
   const [a, b] = s.sides;
   const same = !s.steps.length;
   return [
-    h("p.pl-dim", null, "Two pipelines, one network"),
-    h("h2", null, `${a.name} against ${b.name}`),
+    h("p.pl-dim", "Two pipelines, one network"),
+    h("h2", `${a.name} against ${b.name}`),
     totals(a, b),
     h(
       "p",
-      null,
       same
         ? `Both make the same ${counted(s.both, "rewrite")}.`
         : `${counted(s.both, "rewrite")} in both. Click one that differs to see its place.`,
@@ -41,19 +40,16 @@ function totals(a, b) {
     if (values.some((v) => v === undefined)) return null;
     return h(
       "tr",
-      null,
       h("th", { scope: "row" }, name),
-      ...values.map((v) => h("td", null, amount(/** @type {number} */ (v), unit))),
+      values.map((v) => h("td", amount(/** @type {number} */ (v), unit))),
     );
   };
   const heads = ["source", "A", "B"].map((text) => h("th", { scope: "col" }, text));
   return h(
     "table",
-    null,
-    h("thead", null, h("tr", null, h("td"), ...heads)),
+    h("thead", h("tr", h("td"), heads)),
     h(
       "tbody",
-      null,
       row("Nodes", "nodes", ""),
       row("FLOPs", "flops", "FLOP"),
       row("Bytes moved", "bytes", "B"),
@@ -74,21 +70,17 @@ function only(context, s, side, index) {
     h(
       "details",
       { open: passes.size === 1 && steps.length < 20 },
+      h("summary", s.trace?.passes[pass]?.title ?? "", h("span.pl-num", String(steps.length))),
       h(
-        "summary",
-        null,
-        s.trace?.passes[pass]?.title ?? "",
-        h("span.pl-num", null, String(steps.length)),
+        "ul",
+        steps.map((step) => place(context, s, step)),
       ),
-      h("ul", null, ...steps.map((step) => place(context, s, step))),
     ),
   );
   return h(
     "section.pl-only",
-    null,
     h(
       "h3",
-      null,
       h(
         `span.pl-side.pl-${index ? "second" : "first"}`,
         { "aria-hidden": "true" },
@@ -96,7 +88,7 @@ function only(context, s, side, index) {
       ),
       `Only with ${side.name}: ${counted(side.only.length, "rewrite")}`,
     ),
-    ...folds,
+    folds,
   );
 }
 
@@ -106,10 +98,9 @@ function place(context, s, step) {
   const rec = o === undefined ? null : s.union.recs[o];
   return h(
     "li",
-    null,
     h(
       "button",
-      { type: "button", onclick: () => context.actions.goto(step.n), title: step.rule },
+      { onclick: () => context.actions.goto(step.n), title: step.rule },
       rec ? rec.name || rec.op : step.rule,
     ),
   );

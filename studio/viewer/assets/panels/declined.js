@@ -43,8 +43,7 @@ export class DeclinedList {
     const toggle = h(
       `button.pl-declined${pass.failed ? ".pl-failed" : ""}`,
       {
-        type: "button",
-        "aria-expanded": String(open),
+        "aria-expanded": open,
         "data-focus": `d:${pass.id}`,
         onclick: () => this.#toggle(pass.id, !open),
       },
@@ -53,7 +52,7 @@ export class DeclinedList {
     if (!open) return toggle;
     const groups = this.#groups(pass.id);
     const rows = [...groups].map(([reason, places]) => this.#group(pass.id, reason, places));
-    return h("div.pl-reasons", null, toggle, h("ul", null, ...rows));
+    return h("div.pl-reasons", toggle, h("ul", rows));
   }
 
   /** @param {string} pass @returns {Map<string, DeclinedRecord[]>} by reason, most places first */
@@ -109,8 +108,7 @@ export class DeclinedList {
     const head = h(
       `button.pl-reason${places[0].failed ? ".pl-failed" : ""}`,
       {
-        type: "button",
-        "aria-expanded": String(open),
+        "aria-expanded": open,
         "data-focus": `r:${pass}:${reason}`,
         title: open ? "Take the marks away" : "List the places and mark them in the graph",
         onclick: () => {
@@ -118,10 +116,10 @@ export class DeclinedList {
           this.redraw();
         },
       },
-      h("span", null, reason),
-      h("span.pl-num", null, `${counted(places.length, "place")} ${open ? "▾" : "▸"}`),
+      h("span", reason),
+      h("span.pl-num", `${counted(places.length, "place")} ${open ? "▾" : "▸"}`),
     );
-    return h("li", null, head, open ? h("ul.pl-places", null, ...this.#places(places)) : null);
+    return h("li", head, open && h("ul.pl-places", this.#places(places)));
   }
 
   /** @param {DeclinedRecord[]} places */
@@ -131,10 +129,10 @@ export class DeclinedList {
     const rows = places.slice(0, LISTED).map(({ node, detail }, i) => {
       const select = () => this.actions.select(node, { reveal: true });
       const name = button(`Show ${names[i]} in the graph`, names[i], select, "pl-place");
-      return h("li", null, name, detail ? h("span", null, detail) : null);
+      return h("li", name, detail && h("span", detail));
     });
     const more = places.length - rows.length;
-    return more ? [...rows, h("li", null, `and ${more} more, marked in the graph`)] : rows;
+    return more ? [...rows, h("li", `and ${more} more, marked in the graph`)] : rows;
   }
 }
 

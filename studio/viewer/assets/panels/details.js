@@ -25,13 +25,11 @@ export class Details {
       const asks = this.state.data?.mode === "model" && !this.state.selection;
       fill(
         this.el,
-        asks
-          ? h(
-              "p.pl-empty",
-              null,
-              "Click a node to see its attributes, tensors and neighbours, the title of a group to see what is in it. Press / to find one, ? for all keys.",
-            )
-          : null,
+        asks &&
+          h(
+            "p.pl-empty",
+            "Click a node to see its attributes, tensors and neighbours, the title of a group to see what is in it. Press / to find one, ? for all keys.",
+          ),
       );
       this.el.hidden = !asks;
       return;
@@ -44,24 +42,23 @@ export class Details {
       this.el,
       h(
         "header",
-        null,
         swatch,
-        h("h2", null, rec.cat === "io" ? rec.name : rec.op),
-        rec.brief ? h("span.pl-dim", null, rec.brief) : null,
+        h("h2", rec.cat === "io" ? rec.name : rec.op),
+        rec.brief && h("span.pl-dim", rec.brief),
         button("Clear the selection (esc)", "×", () => this.actions.select(null), "pl-x"),
       ),
-      h("p.pl-path", null, rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
-      rec.domain ? h("p.pl-dim", null, `domain ${rec.domain}`) : null,
+      h("p.pl-path", rec.cat === "io" ? "Graph input or output" : rec.name || "(no name)"),
+      rec.domain && h("p.pl-dim", `domain ${rec.domain}`),
       historySection(this.context, s, o, (other) => this.#chip(s, other)),
       this.steps.el,
       askedSection(this.context, s, o, (other) => this.#chip(s, other)),
-      ...OVERLAYS.map((kind) => this.#numbers(kind, rec.id)),
+      OVERLAYS.map((kind) => this.#numbers(kind, rec.id)),
       this.#attributes(rec),
       this.#tensors("Inputs", rec.in ?? []),
       this.#tensors("Outputs", rec.out ?? []),
       this.#neighbours(s, o, false),
       this.#neighbours(s, o, true),
-      h("p.pl-dim.pl-id", null, `id ${rec.id}`),
+      h("p.pl-dim.pl-id", `id ${rec.id}`),
     );
   }
 
@@ -70,14 +67,9 @@ export class Details {
     const rows = this.state.overlays.get(kind.id)?.rows(id) ?? [];
     if (!rows.length) return null;
     const cells = rows.map(([which, text]) =>
-      h("tr", null, h("th", { scope: "row" }, which), h("td", null, text)),
+      h("tr", h("th", { scope: "row" }, which), h("td", text)),
     );
-    return h(
-      "section",
-      null,
-      h("h3", null, kind.heading),
-      h("table", null, h("tbody", null, ...cells)),
-    );
+    return h("section", h("h3", kind.heading), h("table", h("tbody", cells)));
   }
 
   /** @param {import("../types.js").NodeRecord} rec */
@@ -85,17 +77,12 @@ export class Details {
     if (!rec.attrs?.length) return null;
     return h(
       "section",
-      null,
-      h("h3", null, "Attributes"),
+      h("h3", "Attributes"),
       h(
         "table",
-        null,
         h(
           "tbody",
-          null,
-          ...rec.attrs.map(([k, v]) =>
-            h("tr", null, h("th", { scope: "row" }, k), h("td", null, v)),
-          ),
+          rec.attrs.map(([k, v]) => h("tr", h("th", { scope: "row" }, k), h("td", v))),
         ),
       ),
     );
@@ -106,18 +93,15 @@ export class Details {
     if (!list.length) return null;
     return h(
       "section",
-      null,
-      h("h3", null, title),
+      h("h3", title),
       h(
         "ul.pl-tensors",
-        null,
-        ...list.map(([formal, name, dtype, shape, kind]) =>
+        list.map(([formal, name, dtype, shape, kind]) =>
           h(
             "li",
-            null,
-            h("span.pl-formal", null, formal),
-            h("span.pl-type", null, `${dtype ?? ""} ${shape ?? ""}`.trim() || "–"),
-            kind ? h("span.pl-kind", null, kind) : null,
+            h("span.pl-formal", formal),
+            h("span.pl-type", `${dtype ?? ""} ${shape ?? ""}`.trim() || "–"),
+            kind && h("span.pl-kind", kind),
             h("span.pl-path", { title: name }, name),
           ),
         ),
@@ -137,13 +121,11 @@ export class Details {
     const all = [...found];
     return h(
       "section",
-      null,
-      h("h3", null, down ? "Goes to" : "Comes from"),
+      h("h3", down ? "Goes to" : "Comes from"),
       h(
         "div.pl-chips",
-        null,
-        ...all.slice(0, 24).map((n) => this.#chip(s, n)),
-        all.length > 24 ? h("span.pl-dim", null, `and ${all.length - 24} more`) : null,
+        all.slice(0, 24).map((n) => this.#chip(s, n)),
+        all.length > 24 && h("span.pl-dim", `and ${all.length - 24} more`),
       ),
     );
   }
@@ -153,11 +135,7 @@ export class Details {
     const rec = s.union.recs[o];
     const el = h(
       "button.pl-chip",
-      {
-        type: "button",
-        title: rec.name,
-        onclick: () => this.actions.select(rec.id, { reveal: true }),
-      },
+      { title: rec.name, onclick: () => this.actions.select(rec.id, { reveal: true }) },
       rec.op,
     );
     el.style.borderLeftColor = this.state.theme?.category(rec.cat).solid ?? "";

@@ -38,25 +38,22 @@ export class GroupCard {
       this.el,
       h(
         "header",
-        null,
         h("i.pl-swatch.pl-stack"),
-        h("h2", null, group.name),
+        h("h2", group.name),
         button("Clear the selection (esc)", "×", () => this.actions.select(null), "pl-x"),
       ),
-      h("p.pl-path", null, `Group ${group.id}`),
+      h("p.pl-path", `Group ${group.id}`),
       this.#became(s, selection),
       h(
         "div.pl-actions",
-        null,
         button(`${fold} this group (o, or double click)`, `${fold} group`, () =>
           this.actions.toggle(group),
         ),
         button("Show the group in the graph", "Show", () => this.actions.reveal(group.id)),
-        selection.around
-          ? button("Select the group around it (u)", "Outer group", () =>
-              this.actions.selectAround(),
-            )
-          : null,
+        selection.around &&
+          button("Select the group around it (u)", "Outer group", () =>
+            this.actions.selectAround(),
+          ),
       ),
       this.steps.el,
       this.#declined(s, selection),
@@ -69,13 +66,12 @@ export class GroupCard {
     if (s instanceof Comparison) return this.#sides(s, selection);
     const last = s.steps.length;
     const [before, after] = total(selection.operators([s.stateAt(0), s.stateAt(last)]), 2);
-    if (!s.trace) return h("p.pl-lead", null, h("b", null, counted(before, "node")));
+    if (!s.trace) return h("p.pl-lead", h("b", counted(before, "node")));
     return h(
       "p.pl-lead",
-      null,
-      h("b", null, counted(before, "node")),
+      h("b", counted(before, "node")),
       " in the source, ",
-      h("b", null, whole(after)),
+      h("b", whole(after)),
       last ? ` after all ${counted(last, "step")}` : " now",
     );
   }
@@ -85,7 +81,7 @@ export class GroupCard {
     const [before, ...after] = total(selection.operators(s.states()), 3);
     const parts = s.sides.map(({ name }, i) => `${whole(after[i])} with ${name}`);
     const text = ` in the source, ${parts.join(", ")}`;
-    return h("p.pl-lead", null, h("b", null, counted(before, "node")), text);
+    return h("p.pl-lead", h("b", counted(before, "node")), text);
   }
 
   /** Before, now, and in the end. @param {Session} s @param {Selection} selection */
@@ -97,12 +93,7 @@ export class GroupCard {
     const shown = rows.map(([op, counts]) => [op, ...counts]);
     if (rest.length) shown.push([`${rest.length} more kinds`, ...total(rest, steps.length)]);
     const all = ["All", ...total([...rows, ...rest], steps.length)];
-    return h(
-      "section",
-      null,
-      h("h3", null, "Operators"),
-      this.#table(["", ...heads], [all, ...shown]),
-    );
+    return h("section", h("h3", "Operators"), this.#table(["", ...heads], [all, ...shown]));
   }
 
   /** @param {string[]} heads @param {(string | number)[][]} rows the first is the sum */
@@ -110,15 +101,19 @@ export class GroupCard {
     const cells = (/** @type {(string | number)[]} */ row, /** @type {number} */ at) =>
       h(
         at ? "tr" : "tr.pl-sum",
-        null,
         h("th", { scope: "row" }, String(row[0])),
-        ...row.slice(1).map((n) => h("td", null, n ? whole(Number(n)) : "–")),
+        row.slice(1).map((n) => h("td", n ? whole(Number(n)) : "–")),
       );
     return h(
       "table.pl-counts",
-      null,
-      h("thead", null, h("tr", null, ...heads.map((t) => h("th", { scope: "col" }, t)))),
-      h("tbody", null, ...rows.map(cells)),
+      h(
+        "thead",
+        h(
+          "tr",
+          heads.map((t) => h("th", { scope: "col" }, t)),
+        ),
+      ),
+      h("tbody", rows.map(cells)),
     );
   }
 
@@ -138,9 +133,8 @@ export class GroupCard {
     if (!all) return null;
     return h(
       "section.pl-steps",
-      null,
-      h("h3", null, "Declined inside it ", h("span.pl-num", null, String(all))),
-      ...[...by.values()].map((list) => this.#reason(s, list)),
+      h("h3", "Declined inside it ", h("span.pl-num", String(all))),
+      [...by.values()].map((list) => this.#reason(s, list)),
     );
   }
 
@@ -151,21 +145,19 @@ export class GroupCard {
     const place = (/** @type {string} */ id, /** @type {number} */ i) => {
       const rec = s.union.recs[/** @type {number} */ (s.union.index.get(id))];
       const show = () => this.actions.select(id, { reveal: true });
-      return h("button.pl-chip", { type: "button", title: rec.name, onclick: show }, names[i]);
+      return h("button.pl-chip", { title: rec.name, onclick: show }, names[i]);
     };
     const rest = nodes.length - PLACES;
     return h(
       "div.pl-touch",
-      null,
       h("i.pl-swatch"),
-      h("span", null, s.trace?.passes[list[0].pass]?.title ?? list[0].rule),
-      h("span.pl-num", null, String(list.length)),
-      h("p", null, list[0].reason),
+      h("span", s.trace?.passes[list[0].pass]?.title ?? list[0].rule),
+      h("span.pl-num", String(list.length)),
+      h("p", list[0].reason),
       h(
         "div.pl-chips",
-        null,
-        ...nodes.slice(0, PLACES).map(place),
-        rest > 0 ? h("span.pl-dim", null, `and ${rest} more`) : null,
+        nodes.slice(0, PLACES).map(place),
+        rest > 0 && h("span.pl-dim", `and ${rest} more`),
       ),
     );
   }

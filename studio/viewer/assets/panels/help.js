@@ -83,9 +83,9 @@ export class Help {
   /** @param {string} mode of the viewer */
   open(mode) {
     const rows = (mode === "film" ? FILM_HELP : HELP.toSpliced(-2, 0, ...overlayKeys())).map(
-      ([key, text]) => h("div", null, h("kbd", null, key), h("span", null, text)),
+      ([key, text]) => h("div", h("kbd", key), h("span", text)),
     );
-    fill(this.sheet, h("h2", null, "Keys"), ...rows);
+    fill(this.sheet, h("h2", "Keys"), rows);
     this.before = this.el.getRootNode().activeElement;
     this.el.hidden = false;
     this.sheet.focus({ preventScroll: true });

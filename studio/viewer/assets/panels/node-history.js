@@ -22,11 +22,11 @@ export function historySection(context, s, o, chip) {
     const goTo = (/** @type {number} */ n) => stepLink(context, life.target(n), n);
     const where = { ...life, passes: s.trace?.passes ?? [], index: s.union.index };
     const rows = [...origin(where, id, goTo, chips), ...takenOver(where, id, goTo, chips)];
-    for (const n of life.changes(o)) rows.push(h("p", null, "Changed in place, ", goTo(n)));
+    for (const n of life.changes(o)) rows.push(h("p", "Changed in place, ", goTo(n)));
     rows.push(...end(where, id, goTo, chips));
-    return [h("h3", null, life.title), ...rows];
+    return [h("h3", life.title), ...rows];
   });
-  return h("section.pl-life", null, ...parts);
+  return h("section.pl-life", parts);
 }
 
 /**
@@ -34,7 +34,7 @@ export function historySection(context, s, o, chip) {
  * @returns {HTMLElement}
  */
 function stepLink(context, target, n) {
-  if (target === null) return h("span", null, `step ${n}`);
+  if (target === null) return h("span", `step ${n}`);
   return button(`Go to step ${n}`, `step ${n}`, () => context.actions.goto(target), "pl-link");
 }
 
@@ -55,16 +55,15 @@ function origin({ provenance, steps, passes }, id, goTo, chips) {
   const rows = [
     h(
       "p",
-      null,
       from.length ? `Made from ${nodes(from.length)} ` : "Made ",
-      ...chips(from),
+      chips(from),
       `by ${by}, `,
       goTo(made),
     ),
   ];
   const sources = provenance.origins(id, made);
   if (from.length && sources.some((x) => !from.includes(x)))
-    rows.push(h("p", null, `In the source ${nodes(sources.length)} `, ...chips(sources)));
+    rows.push(h("p", `In the source ${nodes(sources.length)} `, chips(sources)));
   return rows;
 }
 
@@ -76,11 +75,10 @@ function takenOver({ provenance }, id, goTo, chips) {
   const made = provenance.born.get(id) ?? 0;
   const rows = [];
   for (const [n, ids] of byStep(provenance.sources.get(id) ?? []))
-    if (n !== made)
-      rows.push(h("p", null, "Took over the work of ", ...chips(ids), "at ", goTo(n)));
+    if (n !== made) rows.push(h("p", "Took over the work of ", chips(ids), "at ", goTo(n)));
   for (const [n, ids] of byStep(provenance.instead.get(id) ?? [])) {
     const drawn = chips(ids);
-    if (drawn.length) rows.push(h("p", null, "Read instead of ", ...drawn, "since ", goTo(n)));
+    if (drawn.length) rows.push(h("p", "Read instead of ", drawn, "since ", goTo(n)));
   }
   return rows;
 }
@@ -92,7 +90,7 @@ function end({ provenance, index }, id, goTo, chips) {
   if (!gone) {
     const kept = provenance.born.has(id) ? "Stays to the end." : "Kept to the end.";
     const also = fate.into.length ? " Also part of " : "";
-    return [h("p", null, kept, also, ...chips(fate.into))];
+    return [h("p", kept, also, chips(fate.into))];
   }
   const others = gone.nodes.filter((x) => x !== id && index.has(x)).length;
   const words = {
@@ -106,7 +104,7 @@ function end({ provenance, index }, id, goTo, chips) {
   }[gone.kind];
   const heirs = chips(gone.into);
   if (gone.kind === "bypassed" && !heirs.length) heirs.push("a constant ");
-  const rows = [h("p", null, words, ...heirs, "at ", goTo(gone.n))];
+  const rows = [h("p", words, heirs, "at ", goTo(gone.n))];
   const moved = fate.kind !== gone.kind || fate.into.some((x) => !gone.into.includes(x));
   if (moved) rows.push(last(fate, chips));
   return rows;
@@ -117,10 +115,10 @@ function end({ provenance, index }, id, goTo, chips) {
  * @param {{kind: import("../trace/provenance.js").Kind, into: string[]}} fate @param {Chips} chips
  */
 function last({ kind, into }, chips) {
-  if (kind === "folded") return h("p", null, "In the end a constant.");
-  if (kind === "dead") return h("p", null, "In the end nothing reads it.");
+  if (kind === "folded") return h("p", "In the end a constant.");
+  if (kind === "dead") return h("p", "In the end nothing reads it.");
   const words = kind === "merged" ? "In the end part of " : "In the end its readers take ";
-  return h("p", null, words, ...chips(into));
+  return h("p", words, chips(into));
 }
 
 /** @param {[number, string][]} links @returns {Map<number, string[]>} */

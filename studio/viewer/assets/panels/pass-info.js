@@ -27,23 +27,17 @@ export function exactnessSign(exactness) {
 export function exactnessKey(passes) {
   const used = new Set(passes.map((p) => p.exactness));
   const words = [...EXACTNESS].filter(([kind]) => used.has(kind)).map(([, e]) => `${e[0]} ${e[2]}`);
-  return words.length ? h("p.pl-signs", null, words.join("   ")) : null;
+  return words.length ? h("p.pl-signs", words.join("   ")) : null;
 }
 
 /** @param {import("../types.js").PassRecord} p @param {string} exactness */
 export function about(p, exactness) {
-  const parts = [h("b", null, p.title)];
-  if (p.summary) parts.push(h("div", null, p.summary));
+  const parts = [h("b", p.title)];
+  if (p.summary) parts.push(h("div", p.summary));
   if (p.before || p.after)
     parts.push(
-      h(
-        "div.pl-beforeafter",
-        null,
-        h("code", null, p.before ?? ""),
-        h("span", null, "→"),
-        h("code", null, p.after ?? ""),
-      ),
+      h("div.pl-beforeafter", h("code", p.before ?? ""), h("span", "→"), h("code", p.after ?? "")),
     );
-  parts.push(h("div.pl-dim", null, exactness));
+  parts.push(h("div.pl-dim", exactness));
   return parts;
 }

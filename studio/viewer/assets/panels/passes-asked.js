@@ -15,7 +15,7 @@ import { counted } from "../page/numbers.js";
 export function askedSection(context, s, o, chip) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];
-  const title = (/** @type {number} */ pass) => h("b", null, s.trace?.passes[pass]?.title ?? "");
+  const title = (/** @type {number} */ pass) => h("b", s.trace?.passes[pass]?.title ?? "");
   const rows = [];
   const named = new Set();
   for (const d of s.trace.declined) {
@@ -24,30 +24,27 @@ export function askedSection(context, s, o, chip) {
     const root = d.node === id ? undefined : s.union.index.get(d.node);
     const why = d.detail ? `${d.reason}: ${d.detail}` : d.reason;
     const at = root === undefined ? [] : [" At ", chip(root)];
-    rows.push(h("p", null, title(d.pass), h("span", null, why), ...at));
+    rows.push(h("p", title(d.pass), h("span", why), at));
   }
   for (const v of s.trace.vetoed ?? []) {
     if (!v.matched.includes(id)) continue;
     named.add(v.pass);
     const allow = () => context.actions.allow(v.veto);
     const restore = button("Let this rewrite happen again", "restore", allow, "pl-link");
-    rows.push(h("p", null, title(v.pass), h("span", null, "Vetoed ", restore)));
+    rows.push(h("p", title(v.pass), h("span", "Vetoed ", restore)));
   }
   const idle = idlePasses(s, o, named);
   if (!rows.length && !idle.length) return null;
   return h(
     "section.pl-looked",
-    null,
-    h("h3", null, "Passes that looked and stopped"),
-    ...rows,
-    idle.length
-      ? h(
-          "details",
-          null,
-          h("summary", null, `${counted(idle.length, "pass", "passes")} found no match`),
-          h("p.pl-dim", null, idle.join(", ")),
-        )
-      : null,
+    h("h3", "Passes that looked and stopped"),
+    rows,
+    idle.length &&
+      h(
+        "details",
+        h("summary", `${counted(idle.length, "pass", "passes")} found no match`),
+        h("p.pl-dim", idle.join(", ")),
+      ),
   );
 }
 

@@ -73,10 +73,10 @@ export class Passes {
         },
       }),
       exactnessKey(this.list),
-      ...[...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
+      [...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
     );
     if (!families.size)
-      this.el.append(h("p.pl-empty", null, "The passes of the pipeline will be listed here."));
+      this.el.append(h("p.pl-empty", "The passes of the pipeline will be listed here."));
     const verdict = verdictLine(data.verified, true);
     if (verdict) this.el.append(verdict);
     if (focus) this.el.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
@@ -92,7 +92,7 @@ export class Passes {
         onchange: (/** @type {Event} */ e) =>
           this.#send({ preset: /** @type {HTMLSelectElement} */ (e.target).value }),
       },
-      ...(pipeline?.presets ?? []).map((p) =>
+      (pipeline?.presets ?? []).map((p) =>
         h("option", { value: p, selected: p === pipeline?.preset }, p),
       ),
     );
@@ -100,8 +100,7 @@ export class Passes {
       select.prepend(h("option", { value: pipeline.preset, selected: true }, pipeline.preset));
     return h(
       "header",
-      null,
-      h("h2", null, "Pipeline"),
+      h("h2", "Pipeline"),
       select,
       button("Back to the preset", "↺", () => this.#send({ reset: true }), "pl-icon"),
       this.#versus(),
@@ -127,7 +126,7 @@ export class Passes {
           "data-focus": "versus",
           onchange: (/** @type {any} */ e) => this.#send({ versus: e.target.value }),
         },
-        ...options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+        options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
       ),
     );
   }
@@ -159,8 +158,7 @@ export class Passes {
     const title = h(
       "button.pl-fam",
       {
-        type: "button",
-        "aria-expanded": String(!shut),
+        "aria-expanded": !shut,
         "data-focus": `t:${name}`,
         onclick: () => {
           if (shut) this.folded.delete(name);
@@ -168,20 +166,25 @@ export class Passes {
           this.render();
         },
       },
-      h("span.pl-tri", null, shut ? "▸" : "▾"),
+      h("span.pl-tri", shut ? "▸" : "▾"),
       swatch,
       name.charAt(0).toUpperCase() + name.slice(1),
     );
     const head = h(
       "div.pl-family",
-      null,
       title,
-      h("span.pl-num", null, this.state.session?.trace ? (fired ? String(fired) : "–") : ""),
+      h("span.pl-num", this.state.session?.trace ? (fired ? String(fired) : "–") : ""),
       box,
     );
     return shut
       ? [head]
-      : [head, h("ul", null, ...list.map((p) => this.#row(p, enabled.has(p.id))))];
+      : [
+          head,
+          h(
+            "ul",
+            list.map((p) => this.#row(p, enabled.has(p.id))),
+          ),
+        ];
   }
 
   /** @param {import("../types.js").PassRecord} p @param {boolean} on */
@@ -208,11 +211,10 @@ export class Passes {
             () => this.actions.goto(first),
             "pl-count",
           )
-        : h("span.pl-count", null, known && (on || p.fired) ? String(p.fired ?? 0) : "");
-    const label = h("label", null, box, h("span.pl-name", null, p.title));
+        : h("span.pl-count", known && (on || p.fired) ? String(p.fired ?? 0) : "");
+    const label = h("label", box, h("span.pl-name", p.title));
     const row = h(
       `li.pl-pass${on ? "" : ".pl-off"}${p.fired ? "" : ".pl-idle"}`,
-      null,
       label,
       h("span.pl-dot", { title: "owns the current step" }),
       exactnessSign(p.exactness),

@@ -32,7 +32,7 @@ export class Search {
     this.el = h(
       "div.pl-search",
       { role: "search", hidden: true },
-      h("div", null, this.input, this.count),
+      h("div", this.input, this.count),
       this.none,
       this.list,
     );
@@ -69,7 +69,10 @@ export class Search {
     this.at = -1;
     this.none.hidden = !s || !words.length || this.hits.length > 0;
     if (s && !this.none.hidden)
-      fill(this.none, ...explain(s, words).map((line) => h("p", null, line)));
+      fill(
+        this.none,
+        explain(s, words).map((line) => h("p", line)),
+      );
     this.render();
   }
 
@@ -78,7 +81,10 @@ export class Search {
     const asked = wordsOf(this.input.value).length > 0;
     this.count.textContent = asked ? `${at}${whole(this.hits.length)}` : "";
     const kinds = [...new Set(this.hits.map((hit) => hit.kind))];
-    fill(this.list, ...kinds.flatMap((kind) => this.#section(kind)));
+    fill(
+      this.list,
+      kinds.flatMap((kind) => this.#section(kind)),
+    );
     this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
@@ -90,9 +96,9 @@ export class Search {
     const shown = all.slice(first, first + SHOWN);
     const rest = all.length - first - shown.length;
     return [
-      h("li.pl-kinds", null, HEADINGS[kind], " ", h("span.pl-num", null, whole(all.length))),
+      h("li.pl-kinds", HEADINGS[kind], " ", h("span.pl-num", whole(all.length))),
       ...shown.map((hit, i) => this.#row(hit, start + first + i)),
-      rest ? h("li.pl-dim", null, `and ${whole(rest)} more`) : null,
+      rest ? h("li.pl-dim", `and ${whole(rest)} more`) : null,
     ];
   }
 
@@ -100,18 +106,16 @@ export class Search {
   #row(hit, i) {
     return h(
       "li",
-      null,
       h(
         "button",
         {
-          type: "button",
           title: hit.place,
           "aria-current": i === this.at ? "true" : null,
           onclick: () => this.go(i),
         },
-        h("b", null, hit.head),
-        h("span", null, hit.place),
-        hit.note ? h(hit.kind === "node" ? "i" : "small", null, hit.note) : null,
+        h("b", hit.head),
+        h("span", hit.place),
+        hit.note && h(hit.kind === "node" ? "i" : "small", hit.note),
       ),
     );
   }

@@ -26,31 +26,30 @@ export class Card {
     if (!s || data?.mode === "model") return;
     const step = this.state.stepped ? s.current : null;
     if (!s.trace) {
-      fill(this.el, ...waiting(data?.busy ?? null));
+      fill(this.el, waiting(data?.busy ?? null));
       return;
     }
     if (this.state.vetoed) {
-      fill(this.el, ...vetoCard(this.context, this.state.vetoed));
+      fill(this.el, vetoCard(this.context, this.state.vetoed));
       return;
     }
     if (s instanceof Comparison && !step) {
-      fill(this.el, ...comparisonCard(this.context, s));
+      fill(this.el, comparisonCard(this.context, s));
       return;
     }
     if (!s.steps.length) {
       fill(
         this.el,
-        h("h2", null, "Nothing to rewrite"),
+        h("h2", "Nothing to rewrite"),
         h(
           "p.pl-empty",
-          null,
           "No enabled pass found a place where it applies. Near misses are listed under each pass as declined.",
         ),
       );
       return;
     }
     if (!step) {
-      fill(this.el, ...this.#overview());
+      fill(this.el, this.#overview());
       return;
     }
     const side = s instanceof Comparison ? s.sides[s.sideOf(step)] : null;
@@ -67,40 +66,33 @@ export class Card {
       this.el,
       h(
         "p.pl-dim",
-        null,
         side
           ? `Only with ${side.name} · its step ${step.own}`
           : `Step ${step.n} of ${s.steps.length}`,
         step.round > 1 ? ` · round ${step.round}` : "",
       ),
-      side
-        ? button("List all rewrites that differ", "All that differs", () => this.#all(), "pl-link")
-        : null,
-      h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
+      side &&
+        button("List all rewrites that differ", "All that differs", () => this.#all(), "pl-link"),
+      h("header", swatch, h("h2", pass?.title ?? step.rule)),
       ruleLine(step, pass),
       step.weights ? weightsPicture(step.weights) : this.#mini(),
-      h("div.pl-facts", null, ...facts.map(fact)),
-      step.why ? h("div", null, h("h3", null, "Why here"), h("p", null, step.why)) : null,
-      pass?.safe ? h("div", null, h("h3", null, "When it is safe"), h("p", null, pass.safe)) : null,
-      pass?.numerics
-        ? h("div", null, h("h3", null, "Numerics"), h("p", null, pass.numerics))
-        : null,
-      step.depends?.length
-        ? h(
-            "p.pl-dim",
-            null,
-            "Builds on ",
-            ...step.depends
-              .slice(-6)
-              .flatMap((n) => [
-                button(`Go to step ${n}`, `step ${n}`, () => this.actions.goto(n), "pl-link"),
-                " ",
-              ]),
-          )
-        : null,
+      h("div.pl-facts", facts.map(fact)),
+      step.why && h("div", h("h3", "Why here"), h("p", step.why)),
+      pass?.safe && h("div", h("h3", "When it is safe"), h("p", pass.safe)),
+      pass?.numerics && h("div", h("h3", "Numerics"), h("p", pass.numerics)),
+      step.depends?.length &&
+        h(
+          "p.pl-dim",
+          "Builds on ",
+          step.depends
+            .slice(-6)
+            .flatMap((n) => [
+              button(`Go to step ${n}`, `step ${n}`, () => this.actions.goto(n), "pl-link"),
+              " ",
+            ]),
+        ),
       h(
         "div.pl-actions",
-        null,
         side && side !== /** @type {Comparison} */ (s).sides[0]
           ? null // the other pipeline takes no vetoes
           : button("Do not make this rewrite", "Veto", () => this.actions.veto(step)),
@@ -109,9 +101,7 @@ export class Card {
         button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.state), e)),
       ),
       verdictLine(this.state.data?.verified),
-      pass?.source
-        ? h("details", null, h("summary", null, "Source"), h("p.pl-source", null, pass.source))
-        : null,
+      pass?.source && h("details", h("summary", "Source"), h("p.pl-source", pass.source)),
     );
   }
 
@@ -128,52 +118,43 @@ export class Card {
       v && v.length > 1 && v[0]
         ? h(
             "tr",
-            null,
             h("th", { scope: "row", title: unit === "FLOP" ? FLOP : null }, name),
-            h("td", null, amount(v[0], unit)),
-            h("td", null, amount(v[1], unit)),
-            h("td", null, percent(v)),
+            h("td", amount(v[0], unit)),
+            h("td", amount(v[1], unit)),
+            h("td", percent(v)),
           )
         : null;
     return [
       h(
         "p.pl-dim",
-        null,
         `${counted(s.steps.length, "rewrite")} by ${counted(passes, "pass", "passes")}`,
       ),
-      h("h2", null, s.graph.name),
+      h("h2", s.graph.name),
       failed
         ? h(
             "p.pl-failed",
-            null,
             `${counted(failed, "rule")} failed and had no further say: a bug, told in the list of passes.`,
           )
         : null,
       h(
         "p.pl-lead",
-        null,
         "Before: the network as it was loaded. After: as the passes leave it. Step through the rewrites between the two.",
       ),
       h(
         "div.pl-actions",
-        null,
         button("First rewrite", "First rewrite →", () => this.actions.goto(1), "pl-first"),
         button("Play all rewrites (space)", "Play", () => this.actions.play()),
       ),
       h(
         "p.pl-dim.pl-hint",
-        null,
         "Keys → and ← step, space plays, ? shows all. Or drag along the strip below.",
       ),
       h(
         "table",
-        null,
         h(
           "thead",
-          null,
           h(
             "tr",
-            null,
             h("td"),
             h("th", { scope: "col" }, "before"),
             h("th", { scope: "col" }, "after"),
@@ -182,7 +163,6 @@ export class Card {
         ),
         h(
           "tbody",
-          null,
           row("Nodes", t.nodes, ""),
           row("FLOP", t.flops, "FLOP"),
           row("Bytes moved", t.bytes, "B"),
@@ -218,7 +198,7 @@ export class Card {
 
 /** @param {string[]} words an amount, and what was saved @returns {HTMLElement} */
 const fact = ([value, what]) =>
-  h("span", { title: value.endsWith("FLOP") ? FLOP : null }, h("b", null, value), ` ${what}`);
+  h("span", { title: value.endsWith("FLOP") ? FLOP : null }, h("b", value), ` ${what}`);
 
 /**
  * The rule, and how exact its pass is.
@@ -226,9 +206,8 @@ const fact = ([value, what]) =>
  * @param {import("../types.js").PassRecord | undefined} pass
  */
 function ruleLine({ rule }, pass) {
-  const line = h("p.pl-rule", null, rule, " ");
-  if (pass)
-    line.append(exactnessSign(pass.exactness), h("span.pl-dim", null, ` ${pass.exactness}`));
+  const line = h("p.pl-rule", rule, " ");
+  if (pass) line.append(exactnessSign(pass.exactness), h("span.pl-dim", ` ${pass.exactness}`));
   return line;
 }
 
@@ -239,17 +218,16 @@ function ruleLine({ rule }, pass) {
 function waiting(busy) {
   if (!busy)
     return [
-      h("h2", null, "No rewrites yet"),
+      h("h2", "No rewrites yet"),
       h(
         "p.pl-empty",
-        null,
         "Switch passes on at the left; every rewrite they make will be one step here.",
       ),
     ];
   const [doing] = busy.text.split(":");
   return [
-    h("h2", null, doing),
-    h("p.pl-empty", null, "Every rewrite will be one step here, as soon as all are found."),
+    h("h2", doing),
+    h("p.pl-empty", "Every rewrite will be one step here, as soon as all are found."),
   ];
 }
 

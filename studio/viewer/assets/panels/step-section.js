@@ -32,10 +32,10 @@ export class StepSection {
     const count = steps.length ? `${whole(steps.length)} of ${whole(s.steps.length)}` : "none";
     fill(
       this.el,
-      h("h3", null, this.title, " ", h("span.pl-num", null, count)),
-      steps.length ? this.#buttons(steps) : null,
-      steps.length ? this.#saved(s, steps) : null,
-      ...this.#passes(s, steps),
+      h("h3", this.title, " ", h("span.pl-num", count)),
+      steps.length && this.#buttons(steps),
+      steps.length && this.#saved(s, steps),
+      this.#passes(s, steps),
     );
   }
 
@@ -60,7 +60,6 @@ export class StepSection {
     );
     return h(
       "div.pl-actions",
-      null,
       move("Previous step that touches it (,)", "◂ Previous", -1),
       move("Next step that touches it (.)", "Next ▸", 1),
       play,
@@ -70,8 +69,8 @@ export class StepSection {
   /** What these steps changed together. @param {import("../session/session.js").Session} s @param {number[]} steps */
   #saved(s, steps) {
     const facts = savings(steps.map((n) => s.steps[n - 1].delta ?? {}));
-    const words = facts.map(([v, t]) => h("span", null, h("b", null, v), ` ${t}`));
-    return facts.length ? h("div.pl-facts", null, ...words) : null;
+    const words = facts.map(([v, t]) => h("span", h("b", v), ` ${t}`));
+    return facts.length ? h("div.pl-facts", words) : null;
   }
 
   /** @param {import("../session/session.js").Session} s @param {number[]} steps */
@@ -105,15 +104,13 @@ export class StepSection {
     };
     return h(
       "div.pl-touch",
-      null,
       swatch,
-      h("span", null, record?.title ?? ""),
-      h("span.pl-num", null, whole(list.length)),
+      h("span", record?.title ?? ""),
+      h("span.pl-num", whole(list.length)),
       h(
         "div",
-        null,
-        ...links,
-        rest > 0 ? button("Show all its steps", `and ${whole(rest)} more`, all, "pl-link") : null,
+        links,
+        rest > 0 && button("Show all its steps", `and ${whole(rest)} more`, all, "pl-link"),
       ),
     );
   }

@@ -27,7 +27,7 @@ export class Tooltip {
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(
       () => {
-        fill(this.el, ...content);
+        fill(this.el, content);
         this.el.hidden = false;
         const spot = around ?? pointerRect(at);
         const { x, y } = beside(this.el.getBoundingClientRect(), at, spot, side);
@@ -57,16 +57,14 @@ export class Tooltip {
       const g = box.group.at;
       this.show(
         [
-          h("b", null, box.group.name),
+          h("b", box.group.name),
           h(
             "div",
-            null,
             [counted(s.counts(which)[g], "node"), s.changeText(g)].filter(Boolean).join(", "),
           ),
-          number ? h("div", null, number) : "",
+          number ? h("div", number) : "",
           h(
             "div.pl-dim",
-            null,
             `Click for what happened in it, double click to ${box.kind === "open" ? "close" : "open"} it`,
           ),
         ],
@@ -77,14 +75,14 @@ export class Tooltip {
     }
     const rec = /** @type {import("../types.js").NodeRecord} */ (box.rec);
     const lines = [
-      h("b", null, rec.cat === "io" ? rec.name : rec.op),
-      rec.brief ? h("span", null, ` ${rec.brief}`) : "",
-      h("div.pl-dim", null, rec.name),
+      h("b", rec.cat === "io" ? rec.name : rec.op),
+      rec.brief ? h("span", ` ${rec.brief}`) : "",
+      h("div.pl-dim", rec.name),
     ];
-    for (const row of rec.rows ?? []) lines.push(h("div", null, row));
+    for (const row of rec.rows ?? []) lines.push(h("div", row));
     const out = rec.out?.[0];
-    if (out && rec.cat !== "io") lines.push(h("div", null, `→ ${out[2]} ${out[3]}`));
-    if (number) lines.push(h("div", null, number));
+    if (out && rec.cat !== "io") lines.push(h("div", `→ ${out[2]} ${out[3]}`));
+    if (number) lines.push(h("div", number));
     this.show(lines, event, { around });
   }
 }

@@ -21,6 +21,6 @@ export function verdictLine(verified, spoken = false) {
     "p.pl-verdict",
     { "data-verdict": verified.verdict, role: spoken ? "status" : null },
     h("span.pl-sign", { "aria-hidden": "true" }, SIGNS.get(verified.verdict) ?? "–"),
-    h("span", null, verified.text),
+    h("span", verified.text),
   );
 }

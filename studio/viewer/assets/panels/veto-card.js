@@ -20,18 +20,20 @@ export function vetoCard(context, vetoed) {
   const swatch = h("i.pl-swatch");
   swatch.style.background = state.theme?.family(pass?.family ?? "") ?? "";
   return [
-    h("p.pl-dim", null, `Vetoed · was step ${step.n}`),
-    h("header", null, swatch, h("h2", null, pass?.title ?? step.rule)),
-    h("p.pl-rule", null, step.rule),
-    h("p.pl-path", null, placeName(context, step.root)),
-    h("h3", null, `${counted(step.matched.length, "node")} as before`),
-    h("div.pl-chips", null, ...step.matched.map((id) => nodeChip(context, id))),
-    h("p.pl-cost", null, costOf(vetoed)),
+    h("p.pl-dim", `Vetoed · was step ${step.n}`),
+    h("header", swatch, h("h2", pass?.title ?? step.rule)),
+    h("p.pl-rule", step.rule),
+    h("p.pl-path", placeName(context, step.root)),
+    h("h3", `${counted(step.matched.length, "node")} as before`),
+    h(
+      "div.pl-chips",
+      step.matched.map((id) => nodeChip(context, id)),
+    ),
+    h("p.pl-cost", costOf(vetoed)),
     ...elsewhere.map((other) => offer(context, other)),
     changes(context, vetoed),
     h(
       "div.pl-actions",
-      null,
       button("Let this rewrite happen again", "Undo", () => actions.undoVeto()),
       button("Show the place in the graph (g)", "Show", () =>
         actions.follow(state.motion ? 200 : 0),
@@ -56,11 +58,7 @@ function nodeChip(context, id) {
   const rec = record(context, id);
   const chip = h(
     "button.pl-chip",
-    {
-      type: "button",
-      title: rec?.name,
-      onclick: () => context.actions.select(id, { reveal: true }),
-    },
+    { title: rec?.name, onclick: () => context.actions.select(id, { reveal: true }) },
     rec?.op ?? id,
   );
   chip.style.borderLeftColor = context.state.theme?.category(rec?.cat ?? "unknown").solid ?? "";
@@ -75,7 +73,6 @@ function offer(context, step) {
   const title = context.state.session?.trace?.passes[step.pass]?.title ?? step.rule;
   return h(
     "p",
-    null,
     `${title} rewrites this place now, `,
     button(`Go to step ${step.n}`, `step ${step.n}`, () => context.actions.goto(step.n), "pl-link"),
     " ",
@@ -93,11 +90,10 @@ function changes(context, { gone, fresh }) {
   if (!gone.length && !fresh.length) return null;
   const title = (/** @type {StepRecord} */ step) =>
     context.state.session?.trace?.passes[step.pass]?.title ?? step.rule;
-  const lost = gone.slice(0, LISTED).map((step) => h("li", null, `− ${title(step)}`));
+  const lost = gone.slice(0, LISTED).map((step) => h("li", `− ${title(step)}`));
   const made = fresh.slice(0, LISTED).map((step) =>
     h(
       "li",
-      null,
       `+ ${title(step)}, `,
       button(
         `Go to step ${step.n}`,
@@ -108,12 +104,12 @@ function changes(context, { gone, fresh }) {
     ),
   );
   const more = gone.length - lost.length + fresh.length - made.length;
-  const rest = more ? [h("li", null, `and ${more} more`)] : [];
+  const rest = more ? [h("li", `and ${more} more`)] : [];
   return h(
     "details.pl-changes",
     { open: gone.length + fresh.length <= 4 },
-    h("summary", null, "Which steps"),
-    h("ul", null, ...lost, ...made, ...rest),
+    h("summary", "Which steps"),
+    h("ul", lost, made, rest),
   );
 }
 
@@ -126,10 +122,5 @@ function ongoing(context) {
     context.actions.endVeto();
     context.actions.follow(context.state.motion ? 200 : 0);
   };
-  return h(
-    "p.pl-dim",
-    null,
-    `Step ${s.step} is now `,
-    button("Show this rewrite", title, go, "pl-link"),
-  );
+  return h("p.pl-dim", `Step ${s.step} is now `, button("Show this rewrite", title, go, "pl-link"));
 }

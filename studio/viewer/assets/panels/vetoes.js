@@ -13,11 +13,18 @@ export function vetoList(context, nodeName, { open, toggle }) {
   if (!list.length) return null;
   const head = h(
     "button",
-    { type: "button", "aria-expanded": String(open), "data-focus": "vetoed", onclick: toggle },
+    { "aria-expanded": open, "data-focus": "vetoed", onclick: toggle },
     `Vetoed ${list.length} ${open ? "▾" : "▸"}`,
   );
-  const rows = open ? [h("ul", null, ...list.map((veto) => row(context, veto, nodeName)))] : [];
-  return h("section.pl-vetoed", null, head, ...rows);
+  const rows = open
+    ? [
+        h(
+          "ul",
+          list.map((veto) => row(context, veto, nodeName)),
+        ),
+      ]
+    : [];
+  return h("section.pl-vetoed", head, rows);
 }
 
 /**
@@ -33,18 +40,16 @@ function row(context, veto, nodeName) {
   const show = h(
     "button",
     {
-      type: "button",
       disabled: !known,
       title: known ? "Show this node" : veto.match,
       onclick: () => context.actions.select(root, { reveal: true }),
     },
     root ? `${rule || "Rewrite"} at ${nodeName(root)}` : `Rewrite ${veto.match}`,
   );
-  const idle = s?.trace?.vetoed && !held ? h("span.pl-dim", null, "not offered now") : null;
+  const idle = s?.trace?.vetoed && !held ? h("span.pl-dim", "not offered now") : null;
   const restore = () => context.actions.allow(veto.match);
   return h(
     "li",
-    null,
     show,
     idle,
     button("Let this rewrite happen again", "restore", restore, "pl-link"),

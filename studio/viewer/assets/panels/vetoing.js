@@ -74,7 +74,7 @@ export class Vetoing {
     if (!vetoed) return;
     fill(
       this.el,
-      h("span", null, `Vetoed. ${costOf(vetoed)}`),
+      h("span", `Vetoed. ${costOf(vetoed)}`),
       button("Let this rewrite happen again", "Undo", () => this.undo()),
       button("Close this note", "×", () => this.#close(), "pl-x"),
     );

@@ -15,19 +15,16 @@ export function weightsPicture({ count, bytes, dropped, kept }) {
   const copies = count + 1;
   return h(
     "figure.pl-weights",
-    null,
     h(
       "div",
-      null,
-      kept ? chip(kept, "pl-matched") : null,
-      ...gone,
-      more > 0 ? h("span.pl-dim", null, `and ${counted(more, "more", "more")}`) : null,
+      kept && chip(kept, "pl-matched"),
+      gone,
+      more > 0 && h("span.pl-dim", `and ${counted(more, "more", "more")}`),
     ),
     h("span.pl-arrow", { "aria-hidden": "true" }, "→"),
-    h("div", null, kept ? chip(kept, "pl-matched") : h("span.pl-dim", null, "not read")),
+    h("div", kept ? chip(kept, "pl-matched") : h("span.pl-dim", "not read")),
     h(
       "figcaption",
-      null,
       kept
         ? `${counted(copies, "copy", "copies")} → 1, ${signed(-bytes, "B")}`
         : `${counted(count, "unused weight")} → 0, ${signed(-bytes, "B")}`,
@@ -40,8 +37,8 @@ function chip([name, dtype, shape, bytes], cls) {
   return h(
     `div.pl-weight.${cls}`,
     { title: name },
-    h("b", null, `${dtype} ${shape}`.trim()),
-    h("span.pl-dim", null, amount(bytes, "B")),
-    h("span.pl-path", null, name.split("/").at(-1) ?? ""),
+    h("b", `${dtype} ${shape}`.trim()),
+    h("span.pl-dim", amount(bytes, "B")),
+    h("span.pl-path", name.split("/").at(-1) ?? ""),
   );
 }

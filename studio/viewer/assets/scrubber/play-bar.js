@@ -67,14 +67,13 @@ export class PlayBar {
       { role: "group", "aria-label": name },
       h(
         "div.pl-buttons",
-        null,
         ...[tool("first"), tool("backLong"), tool("back")],
         this.play,
         ...[tool("next"), tool("nextLong"), tool("last")],
       ),
-      h("div.pl-strip", null, this.canvas),
-      h("div.pl-state", null, this.where, this.below),
-      h("div.pl-selects", null, height, this.speed),
+      h("div.pl-strip", this.canvas),
+      h("div.pl-state", this.where, this.below),
+      h("div.pl-selects", height, this.speed),
     );
     this.#listen();
     this.observer = new ResizeObserver(() => this.redraw());
@@ -228,6 +227,6 @@ function select(name, options, pick) {
   return h(
     "select",
     { "aria-label": name, onchange: (/** @type {any} */ e) => pick(e.target.value) },
-    ...options.map(([value, text]) => h("option", { value }, text)),
+    options.map(([value, text]) => h("option", { value }, text)),
   );
 }

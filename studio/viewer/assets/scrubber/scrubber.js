@@ -140,7 +140,7 @@ export class Scrubber extends PlayBar {
     this.#meet();
     if (s && s.step !== this.seen) this.span.show(s.step);
     this.seen = s?.step ?? 0;
-    fill(this.where, h("b", null, String(s?.step ?? 0)), `/${n}`);
+    fill(this.where, h("b", String(s?.step ?? 0)), `/${n}`);
     const saved = s ? this.#sum(s.step) : 0;
     const unit = METRICS.find((m) => m[0] === this.height)?.[2] ?? "";
     const nodes = this.height === "nodes" ? ` ${noun(saved, "node")}` : "";
@@ -178,16 +178,15 @@ export class Scrubber extends PlayBar {
   words(k) {
     const { session: s } = this.state;
     const step = s?.steps[k - 1];
-    if (!s || !step)
-      return [h("b", null, s instanceof Comparison ? "All that differs" : "Source graph")];
+    if (!s || !step) return [h("b", s instanceof Comparison ? "All that differs" : "Source graph")];
     const bar = this.bars.bars[Math.floor((k - 1) / this.each)];
     if (bar && bar.to - bar.from > 1) return this.#several(bar);
     const root = s.union.index.get(step.root);
     return [
-      h("b", null, `${step.n}  ${s.trace?.passes[step.pass]?.title ?? step.rule}`),
-      h("div", null, step.rule),
-      h("div.pl-dim", null, root === undefined ? step.root : s.union.recs[root].name),
-      h("div", null, savedText([step.delta ?? {}])),
+      h("b", `${step.n}  ${s.trace?.passes[step.pass]?.title ?? step.rule}`),
+      h("div", step.rule),
+      h("div.pl-dim", root === undefined ? step.root : s.union.recs[root].name),
+      h("div", savedText([step.delta ?? {}])),
     ];
   }
 
@@ -201,13 +200,13 @@ export class Scrubber extends PlayBar {
     const most = [...by].sort((a, b) => b[1] - a[1]);
     const more = most.length - PASSES;
     return [
-      h("b", null, `Steps ${from + 1} to ${to}`),
+      h("b", `Steps ${from + 1} to ${to}`),
       ...most
         .slice(0, PASSES)
-        .map(([pass, n]) => h("div", null, `${titles[pass]?.title ?? "pass"} · ${n}`)),
-      more > 0 ? h("div", null, `and ${more} more passes`) : "",
-      h("div", null, savedText(steps.map((step) => step.delta ?? {}))),
-      h("div.pl-dim", null, "Wheel zooms, double click shows all"),
+        .map(([pass, n]) => h("div", `${titles[pass]?.title ?? "pass"} · ${n}`)),
+      more > 0 ? h("div", `and ${more} more passes`) : "",
+      h("div", savedText(steps.map((step) => step.delta ?? {}))),
+      h("div.pl-dim", "Wheel zooms, double click shows all"),
     ];
   }
 }

@@ -18,12 +18,12 @@ export class ModelMenu {
     this.name = h("span");
     this.button = h(
       "button.bar-model",
-      { type: "button", "aria-haspopup": "menu", "aria-controls": "bar-models" },
+      { "aria-haspopup": "menu", "aria-controls": "bar-models" },
       this.name,
       icon(DOWN),
     );
     this.list = h("div.bar-panel", { id: "bar-models", role: "menu", "aria-label": "Models" });
-    this.el = h("div.bar-part", null, this.button, this.list);
+    this.el = h("div.bar-part", this.button, this.list);
     this.disclosure = new Disclosure(this.button, this.list, () => this.#opened());
     this.said = "";
     this.typed = { text: "", at: 0 };
@@ -49,7 +49,7 @@ export class ModelMenu {
     this.button.setAttribute("aria-label", `${title}: open another model`);
     fill(
       this.list,
-      ...sections.map((section) => this.#section(section)),
+      sections.map((section) => this.#section(section)),
       this.#item("menuitem", { "data-go": "model" }, "Open a file…"),
     );
   }
@@ -60,12 +60,12 @@ export class ModelMenu {
       "div",
       { role: "group", "aria-label": title },
       h("div.bar-title", { "aria-hidden": "true" }, title),
-      ...models.map((model) =>
+      models.map((model) =>
         this.#item(
           "menuitemradio",
           { "aria-checked": String(model.open), "data-model": model.id },
-          h("span", null, model.title),
-          h("small", null, counted(model.nodes, "node")),
+          h("span", model.title),
+          h("small", counted(model.nodes, "node")),
         ),
       ),
     );
@@ -74,11 +74,7 @@ export class ModelMenu {
   /** @param {string} role @param {Record<string, string>} attributes @param {...(Node | string)} children */
   #item(role, attributes, ...children) {
     const props = { type: "button", role, tabindex: -1, ...attributes };
-    return h(
-      "button",
-      { ...props, onclick: (/** @type {any} */ e) => this.#chosen(e) },
-      ...children,
-    );
+    return h("button", { ...props, onclick: (/** @type {any} */ e) => this.#chosen(e) }, children);
   }
 
   /** @returns {HTMLElement[]} */

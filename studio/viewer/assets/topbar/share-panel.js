@@ -12,9 +12,9 @@ export class SharePanel {
   constructor() {
     this.button = h(
       "button.bar-share",
-      { type: "button", "aria-haspopup": "dialog", "aria-controls": "bar-link" },
+      { "aria-haspopup": "dialog", "aria-controls": "bar-link" },
       icon(ARROW),
-      h("span", null, "Share"),
+      h("span", "Share"),
     );
     this.said = h("p.bar-said", { role: "status" });
     this.link = h("input", {
@@ -29,13 +29,9 @@ export class SharePanel {
       this.said,
       this.link,
       this.note,
-      h(
-        "button.bar-export",
-        { type: "button", onclick: () => this.#export() },
-        "Export model, trace or picture…",
-      ),
+      h("button.bar-export", { onclick: () => this.#export() }, "Export model, trace or picture…"),
     );
-    this.el = h("div.bar-part", null, this.button, this.panel);
+    this.el = h("div.bar-part", this.button, this.panel);
     this.disclosure = new Disclosure(this.button, this.panel, () => this.#copy());
   }
 
