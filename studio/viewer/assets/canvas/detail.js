@@ -14,17 +14,14 @@ export function meets(b, v) {
   return b.x <= v.x1 && b.x + b.w >= v.x0 && b.y <= v.y1 && b.y + b.h >= v.y0;
 }
 
+/** @type {Map<Mark | null, "add" | "remove" | "change" | "first" | "second">} */
+const COLOURS = new Map([
+  ["added", "add"],
+  ["removed", "remove"],
+  ["changed", "change"],
+  ["first", "first"],
+  ["second", "second"],
+]);
+
 /** @param {Theme} t @param {Mark | null} mark */
-export function markColour(t, mark) {
-  return mark === "added"
-    ? t.add
-    : mark === "removed"
-      ? t.remove
-      : mark === "changed"
-        ? t.change
-        : mark === "first"
-          ? t.first
-          : mark === "second"
-            ? t.second
-            : t.match;
-}
+export const markColour = (t, mark) => t[COLOURS.get(mark) ?? "match"];

@@ -3,6 +3,7 @@
 
 import { meets, TEXT_LOD } from "./detail.js";
 import { TAG_H } from "../layout/metrics.js";
+import { drawRound, drawText, vertical } from "./pen.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */
 /** @typedef {import("./draw.js").Bounds} Bounds */
@@ -17,46 +18,37 @@ function moved(s, t) {
 
 /** @param {Scene} s @param {Bounds} seen */
 export function drawTags(s, seen) {
-  const { c, theme, metrics } = s;
   if (s.view.k < TEXT_LOD) return;
-  c.font = metrics.fonts.tag;
-  c.textBaseline = "middle";
-  c.textAlign = "center";
-  for (const still of s.picture.tags) {
-    const t = { ...still, ...moved(s, still) };
-    if (!meets({ x: t.x, y: t.y, w: t.w, h: TAG_H + 8 }, seen)) continue;
-    const lit = s.lit?.has(t.tag?.pair ?? -1) ?? false;
-    c.globalAlpha = s.lit && !lit ? 0.35 : 1;
-    const mid = t.x + t.w / 2;
-    c.strokeStyle = lit ? theme.primary : theme.faint;
-    c.fillStyle = lit ? theme.primary : theme.panel;
-    c.lineWidth = 1;
-    c.beginPath();
-    c.roundRect(t.x, t.y + 1, t.w, TAG_H, 7.5);
-    c.fill();
-    c.stroke();
-    c.beginPath();
-    c.moveTo(mid, t.y + 1 + TAG_H);
-    c.lineTo(mid, t.y + 23);
-    c.stroke();
-    c.fillStyle = lit ? theme.bg : theme.muted;
-    const text =
-      t.more > 0
-        ? `${metrics.fit(t.label, metrics.fonts.tag, t.w - 32)} +${t.more}`
-        : metrics.fit(t.label, metrics.fonts.tag, t.w - 12);
-    c.fillText(text, mid, t.y + 1.5 + TAG_H / 2);
-  }
-  for (const still of s.picture.stubs) {
-    const t = { ...still, ...moved(s, still) };
-    if (!meets({ x: t.x - 20, y: t.y, w: 40, h: 24 }, seen)) continue;
-    c.globalAlpha = s.lit && !s.selected.has(t.box) ? 0.35 : 1;
-    c.strokeStyle = c.fillStyle = s.selected.has(t.box) ? theme.primary : theme.faint;
-    c.beginPath();
-    c.moveTo(t.x + 12, t.y);
-    c.lineTo(t.x + 12, t.y + 9);
-    c.stroke();
-    c.fillStyle = s.selected.has(t.box) ? theme.primary : theme.muted;
-    c.fillText(t.label, t.x + 14, t.y + 15);
-  }
-  c.globalAlpha = 1;
+  for (const still of s.picture.tags) drawTag(s, { ...still, ...moved(s, still) }, seen);
+  for (const still of s.picture.stubs) drawStub(s, { ...still, ...moved(s, still) }, seen);
+  s.c.globalAlpha = 1;
+}
+
+/** @param {Scene} s @param {import("../layout/placement.js").DrawnTag} t @param {Bounds} seen */
+function drawTag({ c, theme, metrics, lit }, t, seen) {
+  if (!meets({ x: t.x, y: t.y, w: t.w, h: TAG_H + 8 }, seen)) return;
+  const font = metrics.fonts.tag;
+  const isLit = lit?.has(t.tag.pair) ?? false;
+  const mid = t.x + t.w / 2;
+  const stroke = isLit ? theme.primary : theme.faint;
+  c.globalAlpha = lit && !isLit ? 0.35 : 1;
+  const fill = isLit ? theme.primary : theme.panel;
+  drawRound(c, { x: t.x, y: t.y + 1, w: t.w, h: TAG_H }, 7.5, { fill, stroke });
+  vertical(c, mid, t.y + 1 + TAG_H, t.y + 23);
+  const fit = metrics.fit(t.label, font, t.w - (t.more > 0 ? 32 : 12));
+  const text = t.more > 0 ? `${fit} +${t.more}` : fit;
+  const colour = isLit ? theme.bg : theme.muted;
+  drawText(c, text, mid, t.y + 1.5 + TAG_H / 2, { font, colour, align: "center" });
+}
+
+/** @param {Scene} s @param {{x: number, y: number, label: string, box: number}} t @param {Bounds} seen */
+function drawStub({ c, theme, metrics, lit, selected }, t, seen) {
+  if (!meets({ x: t.x - 20, y: t.y, w: 40, h: 24 }, seen)) return;
+  const isLit = selected.has(t.box);
+  c.globalAlpha = lit && !isLit ? 0.35 : 1;
+  c.lineWidth = 1;
+  c.strokeStyle = isLit ? theme.primary : theme.faint;
+  vertical(c, t.x + 12, t.y, t.y + 9);
+  const look = { font: metrics.fonts.tag, colour: isLit ? theme.primary : theme.muted };
+  drawText(c, t.label, t.x + 14, t.y + 15, { ...look, align: "center" });
 }

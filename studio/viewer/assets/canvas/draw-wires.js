@@ -2,6 +2,7 @@
 // Wires: quiet ones in one stroke, those of the selection and of the difference one by one.
 
 import { LOD } from "./detail.js";
+import { drawText } from "./pen.js";
 
 /** @typedef {import("./draw.js").Scene} Scene */
 /** @typedef {import("./draw.js").Bounds} Bounds */
@@ -15,28 +16,19 @@ export function drawWires(s, seen) {
   const plain = s.lit ? 0.3 : 1;
   c.lineWidth = Math.max(1.25, 0.7 / view.k);
   c.lineJoin = "round";
-  c.strokeStyle = theme.wire;
-  c.fillStyle = theme.wire;
+  c.strokeStyle = c.fillStyle = theme.wire;
   c.globalAlpha = plain;
   c.beginPath();
   const arrows = [];
   const fading = [];
   for (const w of s.wires) {
     if (w.x1 < seen.x0 || w.x0 > seen.x1 || w.y1 < seen.y0 || w.y0 > seen.y1) continue;
-    if (s.lit && w.pairs.some((p) => s.lit?.has(p))) {
-      lit.push(w);
-      continue;
+    if (isLit(s, w) || (s.overlay && w.state !== 3)) lit.push(w);
+    else if (w.alpha !== undefined) fading.push(w);
+    else {
+      trace(c, w.points, view.k);
+      if (w.arrow) arrows.push(w.points);
     }
-    if (s.overlay && w.state !== 3) {
-      lit.push(w);
-      continue;
-    }
-    if (w.alpha !== undefined) {
-      fading.push(w);
-      continue;
-    }
-    trace(c, w.points, view.k);
-    if (w.arrow) arrows.push(w.points);
   }
   c.stroke();
   if (view.k >= LOD) {
@@ -56,14 +48,16 @@ export function drawWires(s, seen) {
   if (view.k >= LABEL_ZOOM) drawLabels(s, seen);
 }
 
+/** At what is selected. @param {Scene} s @param {import("../layout/placement.js").DrawnWire} w */
+const isLit = ({ lit }, w) => lit !== null && w.pairs.some((p) => lit.has(p));
+
 /** @param {Scene} s @param {import("../layout/placement.js").DrawnWire} w */
 function drawLit(s, w) {
   const { c, theme } = s;
-  const accent = s.lit !== null && w.pairs.some((p) => s.lit?.has(p));
+  const accent = isLit(s, w);
   const colour = accent ? theme.primary : w.state === 1 ? theme.remove : theme.add;
   c.globalAlpha = s.lit && !accent ? 0.3 : 1;
-  c.strokeStyle = colour;
-  c.fillStyle = colour;
+  c.strokeStyle = c.fillStyle = colour;
   c.lineWidth = accent ? 2 : 1.5;
   c.setLineDash(w.state === 1 && s.overlay ? [4, 3] : []);
   c.beginPath();
@@ -108,9 +102,7 @@ function arrow(c, p) {
 /** Shapes on wires, once where a wire leaves its node. @param {Scene} s @param {Bounds} seen */
 function drawLabels(s, seen) {
   const { c } = s;
-  c.font = s.metrics.fonts.edge;
-  c.textAlign = "left";
-  c.textBaseline = "middle";
+  const look = { font: s.metrics.fonts.edge, colour: s.theme.muted };
   const done = new Set();
   for (const w of s.wires) {
     const [x, y] = w.points;
@@ -120,9 +112,8 @@ function drawLabels(s, seen) {
     done.add(at);
     const label = s.edgeLabel(w.edge);
     if (!label) continue;
-    c.globalAlpha = s.lit && !w.pairs.some((p) => s.lit?.has(p)) ? 0.3 : 0.9;
-    c.fillStyle = s.theme.muted;
-    c.fillText(s.metrics.fit(label, s.metrics.fonts.edge, 110), x + 6, y + 8);
+    c.globalAlpha = s.lit && !isLit(s, w) ? 0.3 : 0.9;
+    drawText(c, s.metrics.fit(label, look.font, 110), x + 6, y + 8, look);
   }
   c.globalAlpha = 1;
 }

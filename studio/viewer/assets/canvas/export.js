@@ -1,6 +1,7 @@
 // @ts-check
 // The drawing one sees as a file: both panes with camera, marks and colours, as SVG or PNG.
 
+import { drawText } from "./pen.js";
 import { make, SvgContext, writable } from "./svg-context.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
@@ -90,11 +91,7 @@ function canvas(width, height) {
 function paintHead(c, width, { words, theme }) {
   c.fillStyle = theme.bg;
   c.fillRect(0, 0, width, HEAD_H - 1);
-  c.fillStyle = theme.text;
-  c.font = `600 12px ${theme.font}`;
-  c.textAlign = "left";
-  c.textBaseline = "middle";
-  c.fillText(words, 10, HEAD_H / 2);
+  drawText(c, words, 10, HEAD_H / 2, { font: `600 12px ${theme.font}`, colour: theme.text });
 }
 
 /**

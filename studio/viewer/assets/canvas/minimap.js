@@ -4,6 +4,12 @@
 
 import { h } from "../page/dom.js";
 import { markColour } from "./detail.js";
+import { draggable } from "./drag.js";
+import { penOf, resize } from "./pen.js";
+
+/** @typedef {import("../layout/placement.js").Picture} Picture */
+/** @typedef {import("../page/theme.js").Theme} Theme */
+/** @typedef {Map<number, import("./draw.js").BoxMark>} Marks */
 
 const WIDE = 22; // of the boxes
 const TICKS = 9; // of the column of ticks beside them
@@ -23,77 +29,60 @@ export class Minimap {
     );
     this.scale = 1;
     this.scaleY = 1;
-    const jump = (/** @type {PointerEvent} */ e) => {
+    draggable(this.canvas, (e) => {
       const r = this.canvas.getBoundingClientRect();
       go((e.clientX - r.left - PAD) / this.scale, (e.clientY - r.top - PAD) / this.scaleY);
-    };
-    this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
-      jump(e);
-      const stop = () => {
-        window.removeEventListener("pointermove", jump);
-        window.removeEventListener("pointerup", stop);
-      };
-      window.addEventListener("pointermove", jump);
-      window.addEventListener("pointerup", stop);
     });
   }
 
-  /**
-   * @param {import("./pane.js").Pane} pane
-   * @param {import("./camera.js").View} view
-   * @param {Map<number, import("./draw.js").BoxMark>} marks
-   * @param {import("../page/theme.js").Theme} theme
-   */
+  /** @param {import("./pane.js").Pane} pane @param {import("./camera.js").View} view @param {Marks} marks @param {Theme} theme */
   draw(pane, view, marks, theme) {
     const p = pane.picture;
     if (!p) return;
-    const seenW = pane.width / view.k,
-      seenH = pane.height / view.k;
-    const all = seenW > p.width * 0.98 && seenH > p.height * 0.98;
+    const seen = { w: pane.width / view.k, h: pane.height / view.k };
+    const all = seen.w > p.width * 0.98 && seen.h > p.height * 0.98;
     const room = this.el.clientHeight - 2 * PAD;
     this.canvas.hidden = all || room < LEAST_ROOM;
     if (this.canvas.hidden) return;
-    const w = WIDE;
-    const tall = Math.min(room, Math.max(SHORTEST, (p.height * WIDE) / p.width));
-    this.scale = w / p.width;
+    const tall = Math.round(Math.min(room, Math.max(SHORTEST, (p.height * WIDE) / p.width)));
+    this.scale = WIDE / p.width;
     this.scaleY = tall / p.height;
-    const dpr = window.devicePixelRatio || 1;
-    const [outerW, outerH] = [w + TICKS + 2 * PAD, tall + 2 * PAD];
-    this.canvas.width = outerW * dpr;
-    this.canvas.height = outerH * dpr;
-    this.canvas.style.width = `${outerW}px`;
-    this.canvas.style.height = `${outerH}px`;
-    const c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
-    c.setTransform(dpr, 0, 0, dpr, PAD * dpr, PAD * dpr);
-    c.clearRect(-PAD, -PAD, outerW, outerH);
+    const [outerW, outerH] = [WIDE + TICKS + 2 * PAD, tall + 2 * PAD];
+    resize(this.canvas, outerW, outerH, { fixed: true });
+    const c = penOf(this.canvas);
+    c.clearRect(0, 0, outerW, outerH);
+    c.translate(PAD, PAD);
+    this.#boxes(c, p, theme);
+    this.#ticks(c, p, marks, theme);
+    c.strokeStyle = theme.primary;
+    c.lineWidth = 1.5;
+    const x0 = Math.max(-2, (view.x - seen.w / 2) * this.scale),
+      y0 = Math.max(-2, (view.y - seen.h / 2) * this.scaleY);
+    const x1 = Math.min(WIDE + 2, (view.x + seen.w / 2) * this.scale),
+      y1 = Math.min(tall + 2, (view.y + seen.h / 2) * this.scaleY);
+    c.strokeRect(x0, y0, Math.max(4, x1 - x0), Math.max(4, y1 - y0));
+  }
+
+  /** @param {CanvasRenderingContext2D} c @param {Picture} p @param {Theme} theme */
+  #boxes(c, p, theme) {
     for (const b of p.boxes) {
       if (b.kind === "open") continue;
       c.fillStyle = b.kind === "closed" ? theme.faint : theme.category(b.rec?.cat ?? "").edge;
-      c.fillRect(
-        b.x * this.scale,
-        b.y * this.scaleY,
-        Math.max(1.5, b.w * this.scale),
-        Math.max(1, b.h * this.scaleY),
-      );
+      const [w, h] = [Math.max(1.5, b.w * this.scale), Math.max(1, b.h * this.scaleY)];
+      c.fillRect(b.x * this.scale, b.y * this.scaleY, w, h);
     }
+  }
+
+  /** @param {CanvasRenderingContext2D} c @param {Picture} p @param {Marks} marks @param {Theme} theme */
+  #ticks(c, p, marks, theme) {
     for (const b of p.boxes) {
       const mark = marks.get(b.key);
       const loud = mark?.now;
       if (b.kind === "open" || (!mark?.mark && !mark?.plus && !mark?.minus)) continue;
       c.fillStyle = loud ? theme.match : mark.mark ? markColour(theme, mark.mark) : theme.faint;
-      c.fillRect(
-        w + 2,
-        b.y * this.scaleY - (loud ? 1 : 0),
-        loud ? TICKS : 5,
-        Math.max(loud ? 3 : 1, b.h * this.scaleY),
-      );
+      const [y, h] = [b.y * this.scaleY, b.h * this.scaleY];
+      if (loud) c.fillRect(WIDE + 2, y - 1, TICKS, Math.max(3, h));
+      else c.fillRect(WIDE + 2, y, 5, Math.max(1, h));
     }
-    c.strokeStyle = theme.primary;
-    c.lineWidth = 1.5;
-    const x0 = Math.max(-2, (view.x - seenW / 2) * this.scale),
-      y0 = Math.max(-2, (view.y - seenH / 2) * this.scaleY);
-    const x1 = Math.min(w + 2, (view.x + seenW / 2) * this.scale),
-      y1 = Math.min(tall + 2, (view.y + seenH / 2) * this.scaleY);
-    c.strokeRect(x0, y0, Math.max(4, x1 - x0), Math.max(4, y1 - y0));
   }
 }

@@ -5,6 +5,7 @@ import { ease } from "./camera.js";
 import { TEXT_LOD } from "./detail.js";
 import { drawPane } from "./draw.js";
 import { FOLD_W, TITLE_H } from "../layout/metrics.js";
+import { resize } from "./pen.js";
 import { boxBetween, wiresBetween } from "./motion.js";
 
 /** @typedef {import("../layout/placement.js").Box} Box */
@@ -47,20 +48,11 @@ export class Pane {
   /** @returns {boolean} whether the size changed */
   resize() {
     const cell = /** @type {HTMLElement} */ (this.canvas.parentElement);
-    const dpr = window.devicePixelRatio || 1;
     const head = /** @type {HTMLElement | null} */ (cell.firstElementChild)?.offsetHeight ?? 0;
     this.width = Math.max(1, Math.floor(cell.clientWidth));
     this.height = Math.max(1, Math.floor(cell.clientHeight - head));
-    this.dpr = dpr;
-    const w = Math.round(this.width * dpr),
-      h = Math.round(this.height * dpr);
-    if (this.canvas.width === w && this.canvas.height === h) return false;
-    // A canvas stretched by a fraction of a pixel draws blurred text.
-    this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${this.height}px`;
-    this.canvas.width = w;
-    this.canvas.height = h;
-    return true;
+    this.dpr = window.devicePixelRatio || 1;
+    return resize(this.canvas, this.width, this.height, { fixed: true });
   }
 
   /**

@@ -1,6 +1,8 @@
 // @ts-check
 // The bar between the panes: drag it, move it with the arrow keys, double click for the middle.
 
+import { draggable } from "./drag.js";
+
 const LEAST = 0.2;
 const KEY_STEP = 0.04;
 
@@ -11,18 +13,9 @@ export function makeDraggable(stage) {
     stage.split = Math.min(1 - LEAST, Math.max(LEAST, split));
     stage.applySplit();
   };
-  gutter.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
-    e.preventDefault();
-    const drag = (/** @type {PointerEvent} */ ev) => {
-      const r = stage.el.getBoundingClientRect();
-      set((ev.clientX - r.left) / r.width);
-    };
-    const stop = () => {
-      window.removeEventListener("pointermove", drag);
-      window.removeEventListener("pointerup", stop);
-    };
-    window.addEventListener("pointermove", drag);
-    window.addEventListener("pointerup", stop);
+  draggable(gutter, (e) => {
+    const r = stage.el.getBoundingClientRect();
+    set((e.clientX - r.left) / r.width);
   });
   gutter.addEventListener("dblclick", () => set(0.5));
   gutter.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {

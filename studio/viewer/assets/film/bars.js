@@ -2,6 +2,8 @@
 // The bars of a film's scrubber. They are painted once; a frame only copies them and moves the
 // cursor.
 
+import { drawCursor, penOf, resize } from "../canvas/pen.js";
+
 /** @typedef {import("./bar.js").FilmBar} FilmBar */
 /** @typedef {{stamp: string, all: HTMLCanvasElement}} Bars */
 
@@ -16,50 +18,38 @@ export function drawFilmBars(bar) {
   const w = canvas.clientWidth;
   const tall = canvas.clientHeight;
   if (!w || !theme) return;
-  const dpr = window.devicePixelRatio || 1;
-  const [pw, ph] = [Math.round(w * dpr), Math.round(tall * dpr)];
-  if (canvas.width !== pw || canvas.height !== ph) {
-    canvas.width = pw;
-    canvas.height = ph;
-  }
-  const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  resize(canvas, w, tall);
+  const c = penOf(canvas);
   c.clearRect(0, 0, w, tall);
   c.fillStyle = theme.border;
   c.fillRect(0, tall - BASE, w, 1);
   if (!events?.count) return;
-  const stamp = `${events.key}|${w}|${tall}|${dpr}|${bar.height}|${theme.dark}`;
-  if (bar.bars?.stamp !== stamp) bar.bars = { stamp, all: paint(bar, { w, tall, dpr }) };
+  const { width: pw, height: ph } = canvas;
+  const stamp = `${events.key}|${w}|${pw}|${ph}|${bar.height}|${theme.dark}`;
+  if (bar.bars?.stamp !== stamp) bar.bars = { stamp, all: paint(bar, w, tall) };
   const x = (player.at / events.count) * w;
   const { all } = bar.bars;
-  const cut = Math.round(x * dpr);
+  const cut = Math.round((x / w) * pw);
   c.setTransform(1, 0, 0, 1, 0, 0);
   if (cut > 0) c.drawImage(all, 0, 0, cut, ph, 0, 0, cut, ph);
   c.globalAlpha = AHEAD;
   if (cut < pw) c.drawImage(all, cut, 0, pw - cut, ph, cut, 0, pw - cut, ph);
   c.globalAlpha = 1;
-  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  penOf(canvas);
   if (bar.hover > 0) {
     c.fillStyle = theme.muted;
     c.fillRect((bar.hover / events.count) * w - 0.5, 2, 1, tall - 3);
   }
-  const at = Math.min(w - 1, Math.max(1, x));
-  c.fillStyle = theme.primary;
-  c.fillRect(at - 1, 2, 2, tall - 3);
-  c.beginPath();
-  c.arc(at, 4, 4, 0, 7);
-  c.fill();
+  drawCursor(c, Math.min(w - 1, Math.max(1, x)), tall, theme.primary);
 }
 
-/** @param {FilmBar} bar @param {{w: number, tall: number, dpr: number}} size */
-function paint(bar, { w, tall, dpr }) {
+/** @param {FilmBar} bar @param {number} w @param {number} tall */
+function paint(bar, w, tall) {
   const events = /** @type {import("./events.js").AllocatorEvents} */ (bar.panel.events);
   const theme = /** @type {import("../page/theme.js").Theme} */ (bar.panel.theme);
   const all = document.createElement("canvas");
-  all.width = Math.round(w * dpr);
-  all.height = Math.round(tall * dpr);
-  const c = /** @type {CanvasRenderingContext2D} */ (all.getContext("2d"));
-  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  resize(all, w, tall);
+  const c = penOf(all);
   const values = bar.height === "used" ? events.used : events.peak;
   const most = events.peak[events.count] || 1;
   const floor = tall - BASE;

@@ -2,6 +2,7 @@
 // The axis that all lanes share, the bound, and how far each arena has grown.
 
 import { BREAK_PX, ticks } from "./scale.js";
+import { drawText, path, vertical } from "../canvas/pen.js";
 import { bytesText } from "../page/numbers.js";
 import { NAIVE } from "./events.js";
 
@@ -17,7 +18,7 @@ export function edges(s, lane, { y, h, top }) {
   c.strokeStyle = theme.muted;
   c.lineWidth = 1;
   c.setLineDash([2, 3]);
-  line(c, Math.min(scale.width - 0.5, end), y - 3, y + h + 3);
+  vertical(c, Math.min(scale.width - 0.5, end), y - 3, y + h + 3);
   c.setLineDash([]);
   if (top > 0) {
     c.fillStyle = theme.text;
@@ -26,33 +27,20 @@ export function edges(s, lane, { y, h, top }) {
   if (lane === NAIVE && scale.broken) breakMark(s, { y, h });
 }
 
-/** @param {CanvasRenderingContext2D} c @param {number} x @param {number} y0 @param {number} y1 */
-function line(c, x, y0, y1) {
-  c.beginPath();
-  c.moveTo(x, y0);
-  c.lineTo(x, y1);
-  c.stroke();
-}
-
 /** The axis is cut here. @param {LaneScene} s @param {{y: number, h: number}} at */
 function breakMark({ c, theme, scale }, { y, h }) {
   c.fillStyle = theme.bg;
   c.strokeStyle = theme.muted;
   c.lineWidth = 1;
-  const zigzag = (/** @type {number} */ x) => {
-    const points = [];
-    for (let i = 0, yy = y - 4; yy < y + h + 4; i++, yy += 6)
-      points.push([x + (i % 2 ? 4 : 0), yy]);
-    return points;
-  };
+  /** @param {number} x @returns {[number, number][]} */
+  const zigzag = (x) =>
+    Array.from({ length: Math.ceil((h + 8) / 6) }, (_, i) => [x + (i % 2 ? 4 : 0), y - 4 + i * 6]);
   const left = zigzag(scale.main + 2);
   const right = zigzag(scale.main + BREAK_PX - 6);
-  c.beginPath();
-  for (const [x, yy] of [...left, ...[...right].reverse()]) c.lineTo(x, yy);
+  path(c, ...left.flat(), ...right.toReversed().flat());
   c.fill();
   for (const side of [left, right]) {
-    c.beginPath();
-    for (const [x, yy] of side) c.lineTo(x, yy);
+    path(c, ...side.flat());
     c.stroke();
   }
 }
@@ -65,35 +53,35 @@ export function grid(s, { y, h }) {
   const { c, theme, scale } = s;
   c.strokeStyle = theme.border;
   c.lineWidth = 1;
-  for (const { at } of marks(s)) if (at) line(c, Math.round(scale.x(at)) + 0.5, y, y + h);
+  for (const { at } of marks(s)) if (at) vertical(c, Math.round(scale.x(at)) + 0.5, y, y + h);
 }
 
 /** @param {LaneScene} s @param {number} y */
 export function axis(s, y) {
   const { c, theme, metrics, scale, events } = s;
-  const bound = bytesText(events.json.bound);
+  const { tag, edge } = metrics.fonts;
+  const bound = `bound ${bytesText(events.json.bound)}`;
   const middle = scale.x(events.json.bound);
-  const half = metrics.width(`bound ${bound}`, metrics.fonts.tag) / 2 + 6;
+  const half = metrics.width(bound, tag) / 2 + 6;
   const right = scale.broken ? bytesText(scale.most) : "";
-  const end = scale.width - metrics.width(right, metrics.fonts.edge) - 6;
-  c.textBaseline = "alphabetic";
-  c.font = metrics.fonts.edge;
+  const end = scale.width - metrics.width(right, edge) - 6;
+  const write = (
+    /** @type {string} */ text,
+    /** @type {number} */ x,
+    /** @type {CanvasTextAlign} */ align,
+    look = { font: edge, colour: theme.muted },
+  ) => drawText(c, text, x, y + 12, { ...look, align, baseline: "alphabetic" });
   c.strokeStyle = theme.border;
-  c.fillStyle = theme.muted;
   c.lineWidth = 1;
   for (const { at, text } of marks(s)) {
     const x = Math.round(scale.x(at)) + 0.5;
-    line(c, x, y - 4, y);
+    vertical(c, x, y - 4, y);
     if (Math.abs(x - middle) < half + 10 || (right && x > end - 14)) continue;
-    c.textAlign = at === 0 ? "left" : x > scale.width - 12 ? "right" : "center";
-    c.fillText(text, x, y + 12);
+    write(text, x, at === 0 ? "left" : x > scale.width - 12 ? "right" : "center");
   }
-  c.textAlign = "right";
-  c.fillText(right, scale.width, y + 12);
-  c.font = metrics.fonts.tag;
-  c.fillStyle = theme.primary;
-  c.textAlign = "center";
-  c.fillText(`bound ${bound}`, Math.min(scale.width - half, Math.max(half, middle)), y + 12);
+  write(right, scale.width, "right");
+  const x = Math.min(scale.width - half, Math.max(half, middle));
+  write(bound, x, "center", { font: tag, colour: theme.primary });
 }
 
 /** No plan needs less than what is alive at once. @param {LaneScene} s @param {{y: number, h: number}} at */
@@ -102,6 +90,6 @@ export function boundLine({ c, theme, scale, events }, { y, h }) {
   c.strokeStyle = theme.primary;
   c.lineWidth = 1.5;
   c.setLineDash([5, 4]);
-  line(c, x, y - 4, y + h + 4);
+  vertical(c, x, y - 4, y + h + 4);
   c.setLineDash([]);
 }

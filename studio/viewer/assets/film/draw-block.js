@@ -1,6 +1,7 @@
 // @ts-check
 // A buffer as a block in a lane, and the ring around the one that comes or goes.
 
+import { drawText } from "../canvas/pen.js";
 import { bytesText } from "../page/numbers.js";
 import { shortName } from "./words.js";
 
@@ -57,12 +58,9 @@ function label(s, b, { x, y, w, h }) {
   if (h >= 28 && metrics.width(size, edge) <= w - 8) lines.push([size, edge, theme.muted]);
   const scope = shortName(path.join("/"), 30);
   if (h >= 44 && scope && w > 54) lines.splice(1, 0, [fitEnd(s, scope, w - 9), edge, theme.muted]);
-  c.textAlign = "left";
-  c.textBaseline = "middle";
+  const first = y + h / 2 - ((lines.length - 1) / 2) * LINE;
   lines.forEach(([text, font, colour], i) => {
-    c.font = font;
-    c.fillStyle = colour;
-    c.fillText(text, x + 5, y + h / 2 + (i - (lines.length - 1) / 2) * LINE);
+    drawText(c, text, x + 5, first + i * LINE, { font, colour });
   });
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // What an arena holds and does not use; of the lazy one, its free blocks.
 
+import { drawText, slanted } from "../canvas/pen.js";
 import { bytesText } from "../page/numbers.js";
 import { NAIVE } from "./events.js";
 
@@ -16,14 +17,7 @@ export function hatch(s, { x, y, w, h }) {
   c.clip();
   c.fillStyle = theme.panel;
   c.fillRect(x, y, w, h);
-  c.strokeStyle = theme.border;
-  c.lineWidth = 1;
-  c.beginPath();
-  for (let i = x - h - ((x - h) % 7); i < x + w; i += 7) {
-    c.moveTo(i, y + h);
-    c.lineTo(i + h, y);
-  }
-  c.stroke();
+  slanted(c, { x, y, w, h }, theme.border, x - h - ((x - h) % 7), 7);
   c.restore();
 }
 
@@ -44,47 +38,39 @@ export function deadBlocks(s, { y, h }) {
 }
 
 /** Free blocks of the lazy allocator, as its list has them. @param {LaneScene} s @param {{y: number, h: number}} at */
-export function freeBlocks(s, { y, h }) {
-  const { c, theme, scale, events, replay } = s;
+export function freeBlocks(s, at) {
+  const { events, replay } = s;
   const { event, t } = s.moment;
   const removed = event > 0 ? events.removed(event) : [];
   const added = event > 0 ? events.added(event) : [];
   const changing = new Set([...removed, ...added].map((f) => f.offset));
-  const frame = (
-    /** @type {import("./events.js").Free} */ f,
-    /** @type {number} */ alpha,
-    /** @type {boolean} */ now,
-  ) => {
-    const x = scale.x(f.offset);
-    const w = scale.x(f.offset + f.size) - x;
-    c.globalAlpha = alpha;
-    c.strokeStyle = now ? theme.match : theme.faint;
-    c.lineWidth = now ? 2 : 1;
-    c.setLineDash(now ? [] : [3, 3]);
-    c.strokeRect(x + 1, y + 1, Math.max(1, w - 2), h - 2);
-    c.setLineDash([]);
-    c.globalAlpha = 1;
-    if (w < 52) return;
-    c.globalAlpha = alpha;
-    freeLabel(s, f, { x, y, w, h });
-    c.globalAlpha = 1;
-  };
   for (const [offset, size] of replay.free)
-    if (!changing.has(offset)) frame({ offset, size }, 1, false);
-  for (const f of removed) if (t < 1) frame(f, 1 - t, false);
-  for (const f of added) frame(f, t, true);
+    if (!changing.has(offset)) freeBlock(s, { offset, size }, at, { alpha: 1, now: false });
+  for (const f of removed) if (t < 1) freeBlock(s, f, at, { alpha: 1 - t, now: false });
+  for (const f of added) freeBlock(s, f, at, { alpha: t, now: true });
 }
 
-/** @param {LaneScene} s @param {import("./events.js").Free} f @param {{x: number, y: number, w: number, h: number}} r */
-function freeLabel({ c, theme, metrics }, f, { x, y, w, h }) {
+/**
+ * @param {LaneScene} s @param {import("./events.js").Free} f @param {{y: number, h: number}} at
+ * @param {{alpha: number, now: boolean}} look
+ */
+function freeBlock({ c, theme, metrics, scale }, f, { y, h }, { alpha, now }) {
+  const x = scale.x(f.offset);
+  const w = scale.x(f.offset + f.size) - x;
+  c.globalAlpha = alpha;
+  c.strokeStyle = now ? theme.match : theme.faint;
+  c.lineWidth = now ? 2 : 1;
+  c.setLineDash(now ? [] : [3, 3]);
+  c.strokeRect(x + 1, y + 1, Math.max(1, w - 2), h - 2);
+  c.setLineDash([]);
+  const font = metrics.fonts.edge;
   const text = `free ${bytesText(f.size)}`;
-  const wide = metrics.width(text, metrics.fonts.edge);
-  if (wide > w - 10) return;
-  c.fillStyle = theme.panel;
-  c.fillRect(x + w / 2 - wide / 2 - 3, y + h / 2 - 7, wide + 6, 14);
-  c.font = metrics.fonts.edge;
-  c.textAlign = "center";
-  c.textBaseline = "middle";
-  c.fillStyle = theme.muted;
-  c.fillText(text, x + w / 2, y + h / 2 + 0.5);
+  const wide = w < 52 ? Infinity : metrics.width(text, font);
+  if (wide <= w - 10) {
+    c.fillStyle = theme.panel;
+    c.fillRect(x + w / 2 - wide / 2 - 3, y + h / 2 - 7, wide + 6, 14);
+    const look = { font, colour: theme.muted };
+    drawText(c, text, x + w / 2, y + h / 2 + 0.5, { ...look, align: "center" });
+  }
+  c.globalAlpha = 1;
 }

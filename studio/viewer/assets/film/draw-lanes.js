@@ -5,6 +5,7 @@
 import { axis, boundLine, edges, grid } from "./draw-axis.js";
 import { block, ring } from "./draw-block.js";
 import { deadBlocks, freeBlocks, hatch } from "./draw-free.js";
+import { drawText } from "../canvas/pen.js";
 import { bytesText, timesText } from "../page/numbers.js";
 import { AXIS, GAP, HEAD } from "./lanes.js";
 import { LAZY, NAIVE } from "./events.js";
@@ -14,8 +15,7 @@ import { LAZY, NAIVE } from "./events.js";
 
 /** @param {LaneScene} s @returns {Hit[]} where every block was drawn */
 export function drawLanes(s) {
-  const { c, width, height, dpr, theme, events } = s;
-  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  const { c, width, height, theme, events } = s;
   c.fillStyle = theme.bg;
   c.fillRect(0, 0, width, height);
   /** @type {Hit[]} */
@@ -39,36 +39,26 @@ function high(s, lane) {
 }
 
 /** @param {LaneScene} s @param {number} lane @param {number} y */
-function head(s, lane, y) {
-  const { c, theme, metrics, events } = s;
+function head({ c, theme, metrics, events, replay, width }, lane, y) {
+  const { op, group, brief } = metrics.fonts;
   const info = events.json.lanes[lane];
-  const now = events.highs[lane][s.replay.at];
-  c.textBaseline = "alphabetic";
-  c.textAlign = "left";
-  c.font = metrics.fonts.op;
-  c.fillStyle = theme.text;
   const title = LANE_TITLES[lane] ?? info.title;
-  c.fillText(title, 0, y + 14);
-  const used = metrics.width(title, metrics.fonts.op) + 10;
-  const words = `${bytesText(now)} of ${bytesText(info.peak)}`;
+  const words = `${bytesText(events.highs[lane][replay.at])} of ${bytesText(info.peak)}`;
   const times = events.json.bound ? info.peak / events.json.bound : 1;
   const proof = info.certificate ? "the minimum, proven" : `${timesText(times)} the bound`;
-  c.textAlign = "right";
-  c.font = metrics.fonts.group;
-  c.fillStyle = theme.text;
-  const right = ` ${words}`;
-  const proofWidth = metrics.width(proof, metrics.fonts.brief);
-  c.font = metrics.fonts.brief;
-  c.fillStyle = info.certificate ? theme.add : theme.muted;
-  c.fillText(proof, s.width, y + 14);
-  c.font = metrics.fonts.group;
-  c.fillStyle = theme.text;
-  c.fillText(words, s.width - proofWidth - 10, y + 14);
-  const room = s.width - used - proofWidth - 24 - metrics.width(right, metrics.fonts.group);
-  c.textAlign = "left";
-  c.font = metrics.fonts.brief;
-  c.fillStyle = theme.muted;
-  c.fillText(metrics.fit(LANE_WORDS[lane], metrics.fonts.brief, room), used, y + 14);
+  const used = metrics.width(title, op) + 10;
+  const proofWidth = metrics.width(proof, brief);
+  const room = width - used - proofWidth - 24 - metrics.width(` ${words}`, group);
+  const write = (
+    /** @type {string} */ text,
+    /** @type {number} */ x,
+    /** @type {{font: string, colour: string, align?: CanvasTextAlign}} */ look,
+  ) => drawText(c, text, x, y + 14, { ...look, baseline: "alphabetic" });
+  const colour = info.certificate ? theme.add : theme.muted;
+  write(title, 0, { font: op, colour: theme.text });
+  write(proof, width, { font: brief, colour, align: "right" });
+  write(words, width - proofWidth - 10, { font: group, colour: theme.text, align: "right" });
+  write(metrics.fit(LANE_WORDS[lane], brief, room), used, { font: brief, colour: theme.muted });
 }
 
 const LANE_TITLES = ["Naive", "Lazy", "Best"];

@@ -4,10 +4,9 @@
 
 /** @typedef {import("../types.js").FilmJson} FilmJson */
 
-export const KINDS = ["allocate", "reuse", "split", "grow", "free", "merge"];
+const KINDS = ["allocate", "reuse", "split", "grow", "free", "merge"];
 export const NAIVE = 0;
 export const LAZY = 1;
-export const BEST = 2;
 const FIRST_RELEASE = 4; // kinds from here on give memory back
 
 /** @typedef {{offset: number, size: number}} Free */

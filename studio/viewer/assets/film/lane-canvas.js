@@ -6,6 +6,7 @@ import { bytesText, timesText } from "../page/numbers.js";
 import { drawLanes } from "./draw-lanes.js";
 import { h } from "../page/dom.js";
 import { nodeName } from "./words.js";
+import { penOf, resize } from "../canvas/pen.js";
 import { HEAD } from "./lanes.js";
 import { Metrics } from "../layout/metrics.js";
 import { NAIVE } from "./events.js";
@@ -40,24 +41,16 @@ export class LaneCanvas {
   }
 
   #resize() {
-    const dpr = window.devicePixelRatio || 1;
     this.width = Math.max(1, Math.floor(this.el.clientWidth - 2 * BESIDE));
     this.height = Math.max(1, Math.floor(this.el.clientHeight));
-    const w = Math.round(this.width * dpr);
-    const tall = Math.round(this.height * dpr);
-    if (this.canvas.width === w && this.canvas.height === tall) return;
-    this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${this.height}px`;
-    this.canvas.width = w;
-    this.canvas.height = tall;
+    resize(this.canvas, this.width, this.height, { fixed: true });
   }
 
   /** @param {number} now */
   draw(now) {
-    const { events, player, theme } = this.panel;
+    const { events, player, theme, measure } = this.panel;
     if (!events || !player.replay || !theme) return;
     this.#resize();
-    const { measure } = this.panel;
     if (this.metrics?.family !== theme.font)
       this.metrics = { family: theme.font, of: new Metrics(measure, theme.font) };
     this.scale = makeScale(
@@ -65,10 +58,9 @@ export class LaneCanvas {
       this.width,
     );
     this.hits = drawLanes({
-      c: /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d")),
+      c: penOf(this.canvas),
       width: this.width,
       height: this.height,
-      dpr: window.devicePixelRatio || 1,
       theme,
       metrics: this.metrics.of,
       events,

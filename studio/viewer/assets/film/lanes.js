@@ -10,7 +10,7 @@ export const AXIS = 18;
 /**
  * @typedef {object} LaneScene
  * @property {CanvasRenderingContext2D} c
- * @property {number} width @property {number} height @property {number} dpr
+ * @property {number} width @property {number} height
  * @property {import("../page/theme.js").Theme} theme
  * @property {import("../layout/metrics.js").Metrics} metrics
  * @property {import("./events.js").AllocatorEvents} events @property {import("./events.js").Replay} replay

@@ -39,10 +39,7 @@ import { emitWire } from "./route.js";
  * @property {number} x0 @property {number} y0 @property {number} x1 @property {number} y1 bounds
  */
 
-/**
- * @typedef {{tag: import("./layout.js").Tag | null, more: number, label: string, x: number, y:
- * number, w: number, state: number, box: number}} DrawnTag
- */
+/** @typedef {{tag: import("./layout.js").Tag, more: number, label: string, x: number, y: number, w: number, box: number}} DrawnTag */
 
 /**
  * @typedef {object} Picture
@@ -219,16 +216,7 @@ function emitTags(pen, box, mid, y) {
     const more = k === 1 ? alive.length - 2 : 0;
     const w = tag.width;
     const x = k === 0 ? mid - 8 - w : mid + 8;
-    pen.picture.tags.push({
-      tag,
-      more,
-      label: tag.label,
-      x,
-      y,
-      w,
-      state: pen.pairState[tag.pair],
-      box,
-    });
+    pen.picture.tags.push({ tag, more, label: tag.label, x, y, w, box });
   });
 }
 

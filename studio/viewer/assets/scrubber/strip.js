@@ -2,6 +2,8 @@
 // The strip of the scrubber: bars, those that touch what is selected, hand-overs between passes,
 // the cursor.
 
+import { drawCursor, path, penOf, resize } from "../canvas/pen.js";
+
 /** @typedef {import("./scrubber.js").Scrubber} Scrubber */
 /** @typedef {import("./bars.js").Bar} Bar */
 /** @typedef {{c: CanvasRenderingContext2D, theme: import("../page/theme.js").Theme, w: number, h: number, floor: number}} Pen */
@@ -20,11 +22,8 @@ export function drawStrip(strip) {
   const { session: s, theme } = strip.state;
   const r = strip.canvas.getBoundingClientRect();
   if (!r.width || !theme) return;
-  const dpr = window.devicePixelRatio || 1;
-  strip.canvas.width = Math.round(r.width * dpr);
-  strip.canvas.height = Math.round(r.height * dpr);
-  const c = /** @type {CanvasRenderingContext2D} */ (strip.canvas.getContext("2d"));
-  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  resize(strip.canvas, r.width, r.height);
+  const c = penOf(strip.canvas);
   c.clearRect(0, 0, r.width, r.height);
   const pen = { c, theme, w: r.width, h: r.height, floor: r.height - BASE };
   c.fillStyle = theme.border;
@@ -33,23 +32,18 @@ export function drawStrip(strip) {
   drawBars(strip, pen, s.step);
   handovers(strip, pen);
   if (strip.span.zoomed) drawPart(strip, pen);
-  drawCursor(strip, pen, s.step);
+  cursor(strip, pen, s.step);
 }
 
 /** @param {Scrubber} strip @param {Pen} pen @param {number} step */
 const placeOf = ({ span }, pen, step) => ((step - span.from) / span.length) * pen.w;
 
 /** @param {Scrubber} strip @param {Pen} pen @param {number} step */
-function drawCursor(strip, pen, step) {
+function cursor(strip, pen, step) {
   const { c, theme, w, h } = pen;
   const place = placeOf(strip, pen, step);
   if (place < -1 || place > w + 1) return;
-  const x = Math.min(w - 1, Math.max(1, place));
-  c.fillStyle = theme.primary;
-  c.fillRect(x - 1, 2, 2, h - 3);
-  c.beginPath();
-  c.arc(x, 4, 4, 0, 7);
-  c.fill();
+  drawCursor(c, Math.min(w - 1, Math.max(1, place)), h, theme.primary);
 }
 
 /** @param {Scrubber} strip @param {Pen} pen @param {number} at */
@@ -106,10 +100,7 @@ function drawBar(strip, { c, theme, floor }, bar, { x, width, share, cut, isLit 
 /** Over a bar that touches what is selected; colour alone would not do. @param {Pen} pen @param {number} x */
 function mark({ c, theme }, x) {
   c.fillStyle = theme.primary;
-  c.beginPath();
-  c.moveTo(x - 3.5, 0.5);
-  c.lineTo(x + 3.5, 0.5);
-  c.lineTo(x, 6.5);
+  path(c, x - 3.5, 0.5, x + 3.5, 0.5, x, 6.5);
   c.fill();
 }
 

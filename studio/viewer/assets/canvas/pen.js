@@ -1,0 +1,106 @@
+// @ts-check
+// What every drawing here is made of: a canvas of the right size, text, rounded boxes, lines.
+
+/** @typedef {CanvasRenderingContext2D} Ctx */
+/** @typedef {{x: number, y: number, w: number, h: number}} Rect */
+
+/**
+ * Give a canvas as many pixels as the screen has there.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height of the page's pixels
+ * @param {{fixed?: boolean}} [how] stretched by a fraction of a pixel it would draw blurred text
+ * @returns {boolean} whether the size changed; then it is empty
+ */
+export function resize(canvas, width, height, { fixed = false } = {}) {
+  const dpr = window.devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * dpr), Math.round(height * dpr)];
+  if (canvas.width === w && canvas.height === h) return false;
+  canvas.width = w;
+  canvas.height = h;
+  if (fixed) {
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  return true;
+}
+
+/** To draw in the page's pixels. @param {HTMLCanvasElement} canvas @returns {Ctx} */
+export function penOf(canvas) {
+  const c = /** @type {Ctx} */ (canvas.getContext("2d"));
+  const dpr = window.devicePixelRatio || 1;
+  c.setTransform(dpr, 0, 0, dpr, 0, 0);
+  return c;
+}
+
+/**
+ * @param {Ctx} c @param {string} text @param {number} x @param {number} y
+ * @param {{font: string, colour: string, align?: CanvasTextAlign, baseline?: CanvasTextBaseline}} look
+ */
+export function drawText(c, text, x, y, { font, colour, align = "left", baseline = "middle" }) {
+  c.font = font;
+  c.fillStyle = colour;
+  c.textAlign = align;
+  c.textBaseline = baseline;
+  c.fillText(text, x, y);
+}
+
+/**
+ * @param {Ctx} c @param {Rect} at @param {number | number[]} radius
+ * @param {{fill?: string, stroke?: string, line?: number}} look
+ */
+export function drawRound(c, { x, y, w, h }, radius, { fill, stroke, line = 1 }) {
+  c.beginPath();
+  c.roundRect(x, y, w, h, radius);
+  if (fill) {
+    c.fillStyle = fill;
+    c.fill();
+  }
+  if (!stroke) return;
+  c.strokeStyle = stroke;
+  c.lineWidth = line;
+  c.stroke();
+}
+
+/** @param {Rect} rect @param {number} by @returns {Rect} */
+export const grown = ({ x, y, w, h }, by) => ({
+  x: x - by,
+  y: y - by,
+  w: w + 2 * by,
+  h: h + 2 * by,
+});
+
+/** A path from point to point, to fill or stroke. @param {Ctx} c @param {...number} points x, y, … */
+export function path(c, ...points) {
+  c.beginPath();
+  c.moveTo(points[0], points[1]);
+  for (let i = 2; i < points.length; i += 2) c.lineTo(points[i], points[i + 1]);
+}
+
+/** @param {Ctx} c @param {number} x @param {number} y0 @param {number} y1 */
+export function vertical(c, x, y0, y1) {
+  path(c, x, y0, x, y1);
+  c.stroke();
+}
+
+/**
+ * Slanted lines all over a rectangle.
+ * @param {Ctx} c @param {Rect} at @param {string} colour @param {number} from of the first one @param {number} step
+ */
+export function slanted(c, { x, y, w, h }, colour, from, step) {
+  c.strokeStyle = colour;
+  c.lineWidth = 1;
+  c.beginPath();
+  for (let at = from; at < x + w; at += step) {
+    c.moveTo(at, y + h);
+    c.lineTo(at + h, y);
+  }
+  c.stroke();
+}
+
+/** Where one is on a strip. @param {Ctx} c @param {number} x @param {number} height @param {string} colour */
+export function drawCursor(c, x, height, colour) {
+  c.fillStyle = colour;
+  c.fillRect(x - 1, 2, 2, height - 3);
+  c.beginPath();
+  c.arc(x, 4, 4, 0, 7);
+  c.fill();
+}
