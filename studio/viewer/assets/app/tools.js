@@ -2,7 +2,7 @@
 // The column of buttons at the right of the graph.
 
 import { OVERLAYS } from "../overlays/registry.js";
-import { button, h, icon } from "../page/dom.js";
+import { button, h, iconButton } from "../page/dom.js";
 import { saveDrawing } from "../canvas/export.js";
 
 const ICONS = {
@@ -30,11 +30,8 @@ const ICONS = {
  * @returns {Tools}
  */
 export function makeTools(viewer, shell) {
-  const tool = (
-    /** @type {keyof typeof ICONS} */ name,
-    /** @type {string} */ label,
-    /** @type {() => void} */ act,
-  ) => h("button", { title: label, "aria-label": label, onclick: act }, icon(ICONS[name]));
+  /** @param {keyof typeof ICONS} name @param {string} label @param {() => void} act */
+  const tool = (name, label, act) => iconButton(label, ICONS[name], act);
   const zoom = (/** @type {number} */ factor) => {
     const { camera } = shell.stage;
     camera.zoom(camera.lead, factor);
@@ -73,12 +70,8 @@ export function makeTools(viewer, shell) {
 /** Shown where there is something to show. @param {Kind} kind @param {Viewer} viewer */
 function overlayButton({ id, plural, key, icon: path }, { state, actions }) {
   const label = `${plural} as colours (${key})`;
-  const act = () => actions.toggleOverlay(id);
-  const button = h(
-    "button",
-    { title: label, "aria-label": label, onclick: act, hidden: true },
-    icon(path),
-  );
+  const button = iconButton(label, path, () => actions.toggleOverlay(id));
+  button.hidden = true;
   state.watch(["overlays", "wanted"], () => {
     button.hidden = !state.overlays.has(id);
     button.setAttribute("aria-pressed", String(!button.hidden && state.wanted === id));

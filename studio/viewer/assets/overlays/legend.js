@@ -1,7 +1,7 @@
 // @ts-check
 // The key to the colours of an overlay: what pale and strong mean, and which numbers are shown.
 
-import { fill, h } from "../page/dom.js";
+import { fill, h, segments } from "../page/dom.js";
 import { OVERLAYS } from "./registry.js";
 
 /** @typedef {import("./overlay.js").Overlay} Overlay */
@@ -39,18 +39,14 @@ export class Legend {
 
   /** @param {Overlay} overlay @param {string} name of the group */
   #choices({ choices, choice }, name) {
-    const buttons = choices.map(({ id, text, hint }) =>
-      h(
-        "button",
-        {
-          title: hint,
-          "aria-pressed": id === choice,
-          onclick: () => this.actions.chooseNumbers(id),
-        },
-        text,
-      ),
-    );
-    return buttons.length ? h("span.pl-seg", { role: "group", "aria-label": name }, buttons) : null;
+    const act = (/** @type {string} */ id) => () => this.actions.chooseNumbers(id);
+    const all = choices.map(({ id, text, hint }) => ({
+      text,
+      hint,
+      chosen: id === choice,
+      act: act(id),
+    }));
+    return all.length > 0 && segments(name, all);
   }
 }
 

@@ -30,18 +30,68 @@ export function h(tag, first, ...children) {
 const isProps = (first) =>
   !!first && typeof first === "object" && !(first instanceof Node) && !Array.isArray(first);
 
-/**
- * @param {string} label
- * @param {string} text
- * @param {(e: Event) => void} act
- * @param {string} [extra] class
- */
-export function button(label, text, act, extra = "") {
+/** @param {string} label @param {string} text @param {(e: any) => void} act @param {string} [extra] class */
+export function button(label, text, act, extra) {
   // Who speaks to the machine says what stands on the button: the name holds it.
   const unsaid = /\w/.test(text) && !` ${label} `.toLowerCase().includes(` ${text} `.toLowerCase());
   const name = unsaid ? `${text}: ${label}` : label;
-  const el = h("button", { type: "button", title: label, "aria-label": name, onclick: act }, text);
-  if (extra) el.className = extra;
+  const tag = extra ? `button.${extra}` : "button";
+  return h(tag, { title: label, "aria-label": name, onclick: act }, text);
+}
+
+/** A button that is an icon. @param {string} label @param {string} path @param {() => void} act */
+export const iconButton = (label, path, act) =>
+  h("button", { title: label, "aria-label": label, onclick: act }, icon(path));
+
+/**
+ * A list of choices.
+ * @param {string} name @param {string[][]} options value and text @param {string} chosen
+ * @param {(value: string) => void} pick @param {Props} [props] more attributes
+ */
+export const select = (name, options, chosen, pick, props = {}) =>
+  h(
+    "select",
+    { "aria-label": name, ...props, onchange: (e) => pick(e.target.value) },
+    options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+  );
+
+/** Choices of which one is pressed. @param {string} name @param {{text: string, hint: string, chosen: boolean, act: () => void}[]} choices @param {string} [extra] class */
+export const segments = (name, choices, extra = "pl-seg") =>
+  h(
+    `span.${extra}`,
+    { role: "group", "aria-label": name },
+    choices.map(({ text, hint, chosen, act }) =>
+      h("button", { title: hint, "aria-pressed": chosen, onclick: act }, text),
+    ),
+  );
+
+/** @param {string} title @param {...Child} children */
+export const section = (title, ...children) => h("section", h("h3", title), ...children);
+
+/** Its name may be a cell of its own. @param {Child[]} cells */
+const row = ([name, ...cells]) =>
+  h(
+    "tr",
+    typeof name === "string" ? h("th", { scope: "row" }, name) : name,
+    cells.map((cell) => h("td", cell)),
+  );
+
+/** Rows with a name each, and heads of the columns. @param {Child[][]} rows @param {string[]} [heads] */
+export function table(rows, heads) {
+  const body = h("tbody", rows.map(row));
+  if (!heads) return h("table", body);
+  const cells = heads.map((text) => (text ? h("th", { scope: "col" }, text) : h("td")));
+  return h("table", h("thead", h("tr", cells)), body);
+}
+
+/** One of two pipelines: A or B. @param {number} side @param {Props} [props] */
+export const sideSign = (side, props = {}) =>
+  h(`span.pl-side.pl-${side ? "second" : "first"}`, props, side ? "B" : "A");
+
+/** A square of a colour. @param {string} [colour] */
+export function swatch(colour) {
+  const el = h("i.pl-swatch");
+  if (colour) el.style.background = colour;
   return el;
 }
 

@@ -40,31 +40,24 @@ export class DeclinedList {
   /** @param {PassRecord} pass */
   render(pass) {
     const open = this.passes.has(pass.id);
+    const fold = () => this.#toggle(pass.id, !open);
     const toggle = h(
       `button.pl-declined${pass.failed ? ".pl-failed" : ""}`,
-      {
-        "aria-expanded": open,
-        "data-focus": `d:${pass.id}`,
-        onclick: () => this.#toggle(pass.id, !open),
-      },
+      { "aria-expanded": open, "data-focus": `d:${pass.id}`, onclick: fold },
       `${counts(pass)} ${open ? "▾" : "▸"}`,
     );
     if (!open) return toggle;
-    const groups = this.#groups(pass.id);
-    const rows = [...groups].map(([reason, places]) => this.#group(pass.id, reason, places));
+    const rows = [...this.#groups(pass.id)].map(([why, places]) =>
+      this.#group(pass.id, why, places),
+    );
     return h("div.pl-reasons", toggle, h("ul", rows));
   }
 
   /** @param {string} pass @returns {Map<string, DeclinedRecord[]>} by reason, most places first */
   #groups(pass) {
     const { trace } = this.state.session ?? {};
-    /** @type {Map<string, DeclinedRecord[]>} */ const groups = new Map();
-    for (const d of trace?.declined ?? []) {
-      if (trace?.passes[d.pass]?.id !== pass) continue;
-      const list = groups.get(d.reason);
-      if (list) list.push(d);
-      else groups.set(d.reason, [d]);
-    }
+    const own = (trace?.declined ?? []).filter((d) => trace?.passes[d.pass]?.id === pass);
+    const groups = Map.groupBy(own, (d) => d.reason);
     return new Map([...groups].sort((a, b) => b[1].length - a[1].length));
   }
 
@@ -105,17 +98,15 @@ export class DeclinedList {
   /** @param {string} pass @param {string} reason @param {DeclinedRecord[]} places */
   #group(pass, reason, places) {
     const open = this.shown?.pass === pass && this.shown.reason === reason;
+    const toggle = () => {
+      this.#show(open ? null : { pass, reason });
+      this.redraw();
+    };
+    const title = open ? "Take the marks away" : "List the places and mark them in the graph";
+    const focus = `r:${pass}:${reason}`;
     const head = h(
       `button.pl-reason${places[0].failed ? ".pl-failed" : ""}`,
-      {
-        "aria-expanded": open,
-        "data-focus": `r:${pass}:${reason}`,
-        title: open ? "Take the marks away" : "List the places and mark them in the graph",
-        onclick: () => {
-          this.#show(open ? null : { pass, reason });
-          this.redraw();
-        },
-      },
+      { "aria-expanded": open, "data-focus": focus, title, onclick: toggle },
       h("span", reason),
       h("span.pl-num", `${counted(places.length, "place")} ${open ? "▾" : "▸"}`),
     );

@@ -3,9 +3,10 @@
 // inside it.
 
 import { Comparison } from "../session/comparison.js";
-import { button, fill, h } from "../page/dom.js";
+import { button, fill, h, section, swatch, table } from "../page/dom.js";
 import { counted, whole } from "../page/numbers.js";
 import { namesOf } from "../trace/place-names.js";
+import { chips, clearButton, nodeChip } from "./parts.js";
 import { StepSection } from "./step-section.js";
 
 /** @typedef {import("../session/session.js").Session} Session */
@@ -17,6 +18,7 @@ const PLACES = 6; // of a reason
 export class GroupCard {
   /** @param {import("../app/actions.js").Context} context */
   constructor(context) {
+    this.context = context;
     this.state = context.state;
     this.actions = context.actions;
     this.steps = new StepSection(context, "Steps inside it");
@@ -26,39 +28,31 @@ export class GroupCard {
   render() {
     const { selection, session: s } = this.state;
     const group = selection?.group ?? null;
-    this.el.hidden = !s || !group;
-    if (!s || !group || !selection) {
-      fill(this.el);
-      return;
-    }
+    this.el.hidden = !group;
+    fill(this.el, s && group && selection && this.#about(s, selection, group));
+  }
+
+  /** @param {Session} s @param {Selection} selection @param {import("../trace/group.js").Group} group */
+  #about(s, selection, group) {
     this.steps.render();
-    const open = s.tree.open[group.at] === 1;
-    const fold = open ? "Close" : "Open";
-    fill(
-      this.el,
-      h(
-        "header",
-        h("i.pl-swatch.pl-stack"),
-        h("h2", group.name),
-        button("Clear the selection (esc)", "×", () => this.actions.select(null), "pl-x"),
-      ),
+    const { actions } = this;
+    const fold = s.tree.open[group.at] ? "Close" : "Open";
+    const toggle = () => actions.toggle(group);
+    const around = () => actions.selectAround();
+    return [
+      h("header", h("i.pl-swatch.pl-stack"), h("h2", group.name), clearButton(this.context)),
       h("p.pl-path", `Group ${group.id}`),
       this.#became(s, selection),
       h(
         "div.pl-actions",
-        button(`${fold} this group (o, or double click)`, `${fold} group`, () =>
-          this.actions.toggle(group),
-        ),
-        button("Show the group in the graph", "Show", () => this.actions.reveal(group.id)),
-        selection.around &&
-          button("Select the group around it (u)", "Outer group", () =>
-            this.actions.selectAround(),
-          ),
+        button(`${fold} this group (o, or double click)`, `${fold} group`, toggle),
+        button("Show the group in the graph", "Show", () => actions.reveal(group.id)),
+        selection.around && button("Select the group around it (u)", "Outer group", around),
       ),
       this.steps.el,
       this.#declined(s, selection),
-      this.#operators(s, selection),
-    );
+      operators(s, selection),
+    ];
   }
 
   /** In one line. @param {Session} s @param {Selection} selection */
@@ -84,56 +78,17 @@ export class GroupCard {
     return h("p.pl-lead", h("b", counted(before, "node")), text);
   }
 
-  /** Before, now, and in the end. @param {Session} s @param {Selection} selection */
-  #operators(s, selection) {
-    const steps = s.states();
-    const heads = steps.map(({ name }) => (s.trace ? name : "nodes"));
-    const rows = [...selection.operators(steps)];
-    const rest = rows.length > OPERATORS + 1 ? rows.splice(OPERATORS) : [];
-    const shown = rows.map(([op, counts]) => [op, ...counts]);
-    if (rest.length) shown.push([`${rest.length} more kinds`, ...total(rest, steps.length)]);
-    const all = ["All", ...total([...rows, ...rest], steps.length)];
-    return h("section", h("h3", "Operators"), this.#table(["", ...heads], [all, ...shown]));
-  }
-
-  /** @param {string[]} heads @param {(string | number)[][]} rows the first is the sum */
-  #table(heads, rows) {
-    const cells = (/** @type {(string | number)[]} */ row, /** @type {number} */ at) =>
-      h(
-        at ? "tr" : "tr.pl-sum",
-        h("th", { scope: "row" }, String(row[0])),
-        row.slice(1).map((n) => h("td", n ? whole(Number(n)) : "–")),
-      );
-    return h(
-      "table.pl-counts",
-      h(
-        "thead",
-        h(
-          "tr",
-          heads.map((t) => h("th", { scope: "col" }, t)),
-        ),
-      ),
-      h("tbody", rows.map(cells)),
-    );
-  }
-
   /** @param {Session} s @param {Selection} selection */
   #declined(s, selection) {
     const within = new Set(selection.members);
-    /** @type {Map<string, import("../types.js").DeclinedRecord[]>} */
-    const by = new Map();
-    let all = 0;
-    for (const d of s.trace?.declined ?? []) {
-      if (!within.has(s.union.index.get(d.node) ?? -1)) continue;
-      all++;
-      const list = by.get(`${d.pass}|${d.reason}`);
-      if (list) list.push(d);
-      else by.set(`${d.pass}|${d.reason}`, [d]);
-    }
-    if (!all) return null;
+    const inside = (s.trace?.declined ?? []).filter((d) =>
+      within.has(s.union.index.get(d.node) ?? -1),
+    );
+    if (!inside.length) return null;
+    const by = Map.groupBy(inside, (d) => `${d.pass}|${d.reason}`);
     return h(
       "section.pl-steps",
-      h("h3", "Declined inside it ", h("span.pl-num", String(all))),
+      h("h3", "Declined inside it ", h("span.pl-num", String(inside.length))),
       [...by.values()].map((list) => this.#reason(s, list)),
     );
   }
@@ -142,25 +97,31 @@ export class GroupCard {
   #reason(s, list) {
     const nodes = [...new Set(list.map((d) => d.node))];
     const names = namesOf(s, nodes, PLACES);
-    const place = (/** @type {string} */ id, /** @type {number} */ i) => {
-      const rec = s.union.recs[/** @type {number} */ (s.union.index.get(id))];
-      const show = () => this.actions.select(id, { reveal: true });
-      return h("button.pl-chip", { title: rec.name, onclick: show }, names[i]);
-    };
-    const rest = nodes.length - PLACES;
     return h(
       "div.pl-touch",
-      h("i.pl-swatch"),
-      h("span", s.trace?.passes[list[0].pass]?.title ?? list[0].rule),
+      swatch(),
+      h("span", s.titleOf(list[0])),
       h("span.pl-num", String(list.length)),
       h("p", list[0].reason),
-      h(
-        "div.pl-chips",
-        nodes.slice(0, PLACES).map(place),
-        rest > 0 && h("span.pl-dim", `and ${rest} more`),
-      ),
+      chips(nodes, PLACES, (id, i) => nodeChip(this.context, id, names[i])),
     );
   }
+}
+
+/** Before, now, and in the end. @param {Session} s @param {Selection} selection */
+function operators(s, selection) {
+  const states = s.states();
+  const rows = [...selection.operators(states)];
+  const rest = rows.length > OPERATORS + 1 ? rows.splice(OPERATORS) : [];
+  const sums = (/** @type {typeof rows} */ list) => total(list, states.length);
+  /** @type {[string, number[]][]} */
+  const shown = [["All", sums([...rows, ...rest])], ...rows];
+  if (rest.length) shown.push([`${rest.length} more kinds`, sums(rest)]);
+  const cells = shown.map(([name, counts]) => [name, ...counts.map((n) => (n ? whole(n) : "–"))]);
+  const el = table(cells, ["", ...states.map(({ name }) => (s.trace ? name : "nodes"))]);
+  el.className = "pl-counts";
+  el.tBodies[0].rows[0].className = "pl-sum";
+  return section("Operators", el);
 }
 
 /** The sum of counts. @param {Iterable<[string, number[]]>} rows @param {number} columns */

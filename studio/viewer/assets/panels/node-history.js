@@ -2,76 +2,54 @@
 // The life of a node in the trace: what it was made from, what it took over, what became of it.
 
 import { button, h } from "../page/dom.js";
+import { counted } from "../page/numbers.js";
+import { nodeChip, stepLink } from "./parts.js";
 
 /** @typedef {import("../session/session.js").Session} Session */
 
 const SHOWN = 24; // nodes listed before "and … more"
 
 /**
- * @param {import("../app/actions.js").Context} context
- * @param {Session} s
- * @param {number} o
- * @param {(o: number) => HTMLElement} chip
+ * @typedef {import("../session/session.js").TraceHistory & {s: Session, goTo: GoTo, chips: Chips}} Told
  */
-export function historySection(context, s, o, chip) {
+/** @typedef {(n: number) => HTMLElement} GoTo */
+/** @typedef {(ids: string[]) => (HTMLElement | string)[]} Chips */
+
+/** @param {import("../app/actions.js").Context} context @param {Session} s @param {number} o */
+export function historySection(context, s, o) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];
-  const chips = (/** @type {string[]} */ ids) => nodeChips(s, ids, chip);
+  const chips = (/** @type {string[]} */ ids) => nodeChips(context, s, ids);
   const told = s.histories.filter((life) => o < s.union.sources || life.provenance.born.has(id));
   const parts = told.flatMap((life) => {
-    const goTo = (/** @type {number} */ n) => stepLink(context, life.target(n), n);
-    const where = { ...life, passes: s.trace?.passes ?? [], index: s.union.index };
-    const rows = [...origin(where, id, goTo, chips), ...takenOver(where, id, goTo, chips)];
-    for (const n of life.changes(o)) rows.push(h("p", "Changed in place, ", goTo(n)));
-    rows.push(...end(where, id, goTo, chips));
+    const goTo = (/** @type {number} */ n) => {
+      const target = life.target(n);
+      return target === null ? h("span", `step ${n}`) : stepLink(context, n, target);
+    };
+    const where = { ...life, s, goTo, chips };
+    const changes = life.changes(o).map((n) => h("p", "Changed in place, ", goTo(n)));
+    const rows = [...origin(where, id), ...takenOver(where, id), ...changes, ...end(where, id)];
     return [h("h3", life.title), ...rows];
   });
   return h("section.pl-life", parts);
 }
 
-/**
- * @param {import("../app/actions.js").Context} context @param {number | null} target @param {number} n
- * @returns {HTMLElement}
- */
-function stepLink(context, target, n) {
-  if (target === null) return h("span", `step ${n}`);
-  return button(`Go to step ${n}`, `step ${n}`, () => context.actions.goto(target), "pl-link");
-}
-
-/**
- * @typedef {import("../session/session.js").TraceHistory & {passes: import("../types.js").PassRecord[],
- *   index: Map<string, number>}} Told
- */
-/** @typedef {(n: number) => HTMLElement} GoTo */
-/** @typedef {(ids: string[]) => (HTMLElement | string)[]} Chips */
-
-/** @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips */
-function origin({ provenance, steps, passes }, id, goTo, chips) {
+/** @param {Told} told @param {string} id */
+function origin({ provenance, steps, s, goTo, chips }, id) {
   const made = provenance.born.get(id);
   if (!made) return [];
   const step = steps[made - 1];
   const from = step.from?.[id] ?? [];
-  const by = passes[step.pass]?.title ?? step.rule;
-  const rows = [
-    h(
-      "p",
-      from.length ? `Made from ${nodes(from.length)} ` : "Made ",
-      chips(from),
-      `by ${by}, `,
-      goTo(made),
-    ),
-  ];
+  const words = from.length ? `Made from ${counted(from.length, "node")} ` : "Made ";
+  const rows = [h("p", words, chips(from), `by ${s.titleOf(step)}, `, goTo(made))];
   const sources = provenance.origins(id, made);
   if (from.length && sources.some((x) => !from.includes(x)))
-    rows.push(h("p", `In the source ${nodes(sources.length)} `, chips(sources)));
+    rows.push(h("p", `In the source ${counted(sources.length, "node")} `, chips(sources)));
   return rows;
 }
 
-/**
- * What merged into it, or was removed before it, since it is there.
- * @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips
- */
-function takenOver({ provenance }, id, goTo, chips) {
+/** What merged into it, or was removed before it, since it is there. @param {Told} told @param {string} id */
+function takenOver({ provenance, goTo, chips }, id) {
   const made = provenance.born.get(id) ?? 0;
   const rows = [];
   for (const [n, ids] of byStep(provenance.sources.get(id) ?? []))
@@ -83,8 +61,8 @@ function takenOver({ provenance }, id, goTo, chips) {
   return rows;
 }
 
-/** @param {Told} told @param {string} id @param {GoTo} goTo @param {Chips} chips */
-function end({ provenance, index }, id, goTo, chips) {
+/** @param {Told} told @param {string} id */
+function end({ provenance, s, goTo, chips }, id) {
   const gone = provenance.left.get(id);
   const fate = provenance.fate(id);
   if (!gone) {
@@ -92,7 +70,7 @@ function end({ provenance, index }, id, goTo, chips) {
     const also = fate.into.length ? " Also part of " : "";
     return [h("p", kept, also, chips(fate.into))];
   }
-  const others = gone.nodes.filter((x) => x !== id && index.has(x)).length;
+  const others = s.occupants(gone.nodes.filter((x) => x !== id)).length;
   const words = {
     merged: others
       ? `Merged with ${others} ${others === 1 ? "other" : "others"} into `
@@ -121,32 +99,24 @@ function last({ kind, into }, chips) {
   return h("p", words, chips(into));
 }
 
-/** @param {[number, string][]} links @returns {Map<number, string[]>} */
-function byStep(links) {
-  /** @type {Map<number, string[]>} */ const steps = new Map();
-  for (const [when, id] of links) {
-    const n = Math.abs(when);
-    const ids = steps.get(n);
-    if (ids) ids.push(id);
-    else steps.set(n, [id]);
-  }
-  return steps;
-}
+/** @param {[number, string][]} links @returns {[number, string[]][]} */
+const byStep = (links) =>
+  [...Map.groupBy(links, ([when]) => Math.abs(when))].map(([n, list]) => [
+    n,
+    list.map(([, id]) => id),
+  ]);
 
 /**
  * The nodes as buttons, the first two dozen at once.
- * @param {Session} s @param {string[]} ids @param {(o: number) => HTMLElement} chip
+ * @param {import("../app/actions.js").Context} context @param {Session} s @param {string[]} ids
  * @returns {(HTMLElement | string)[]}
  */
-function nodeChips(s, ids, chip) {
-  const known = ids.map((id) => s.union.index.get(id)).filter((o) => o !== undefined);
-  const shown = known.slice(0, SHOWN).flatMap((o) => [chip(o), " "]);
-  const rest = known.slice(SHOWN);
+function nodeChips(context, s, ids) {
+  const chips = s.occupants(ids).map((o) => [nodeChip(context, s.union.recs[o].id), " "]);
+  const shown = chips.slice(0, SHOWN).flat();
+  const rest = chips.slice(SHOWN);
   if (!rest.length) return shown;
-  const all = () => more.replaceWith(...rest.flatMap((o) => [chip(o), " "]));
+  const all = () => more.replaceWith(...rest.flat());
   const more = button("Show them all", `and ${rest.length} more`, all, "pl-link");
   return [...shown, more, " "];
 }
-
-/** @param {number} n */
-const nodes = (n) => `${n} ${n === 1 ? "node" : "nodes"}`;

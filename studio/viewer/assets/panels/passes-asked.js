@@ -1,50 +1,35 @@
 // @ts-check
 // Which passes looked at a node and left it: near misses, vetoes, and those that found nothing.
 
-import { button, h } from "../page/dom.js";
+import { h } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
+import { nodeChip, restoreLink } from "./parts.js";
 
 /** @typedef {import("../session/session.js").Session} Session */
 
-/**
- * @param {import("../app/actions.js").Context} context
- * @param {Session} s
- * @param {number} o
- * @param {(o: number) => HTMLElement} chip
- */
-export function askedSection(context, s, o, chip) {
+/** @param {import("../app/actions.js").Context} context @param {Session} s @param {number} o */
+export function askedSection(context, s, o) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];
-  const title = (/** @type {number} */ pass) => h("b", s.trace?.passes[pass]?.title ?? "");
-  const rows = [];
-  const named = new Set();
-  for (const d of s.trace.declined) {
-    if (d.node !== id && !d.nodes?.includes(id)) continue;
-    named.add(d.pass);
-    const root = d.node === id ? undefined : s.union.index.get(d.node);
-    const why = d.detail ? `${d.reason}: ${d.detail}` : d.reason;
-    const at = root === undefined ? [] : [" At ", chip(root)];
-    rows.push(h("p", title(d.pass), h("span", why), at));
-  }
-  for (const v of s.trace.vetoed ?? []) {
-    if (!v.matched.includes(id)) continue;
-    named.add(v.pass);
-    const allow = () => context.actions.allow(v.veto);
-    const restore = button("Let this rewrite happen again", "restore", allow, "pl-link");
-    rows.push(h("p", title(v.pass), h("span", "Vetoed ", restore)));
-  }
-  const idle = idlePasses(s, o, named);
+  const title = (/** @type {number} */ pass) => h("b", s.trace?.passes[pass]?.title);
+  const declined = s.trace.declined.filter((d) => d.node === id || d.nodes?.includes(id));
+  const vetoed = (s.trace.vetoed ?? []).filter((v) => v.matched.includes(id));
+  const rows = [
+    ...declined.map((d) => {
+      const why = d.detail ? `${d.reason}: ${d.detail}` : d.reason;
+      const at = d.node !== id && s.knows(d.node) ? [" At ", nodeChip(context, d.node)] : [];
+      return h("p", title(d.pass), h("span", why), at);
+    }),
+    ...vetoed.map((v) => h("p", title(v.pass), h("span", "Vetoed ", restoreLink(context, v.veto)))),
+  ];
+  const idle = idlePasses(s, o, new Set([...declined, ...vetoed].map(({ pass }) => pass)));
   if (!rows.length && !idle.length) return null;
+  const found = `${counted(idle.length, "pass", "passes")} found no match`;
   return h(
     "section.pl-looked",
     h("h3", "Passes that looked and stopped"),
     rows,
-    idle.length &&
-      h(
-        "details",
-        h("summary", `${counted(idle.length, "pass", "passes")} found no match`),
-        h("p.pl-dim", idle.join(", ")),
-      ),
+    idle.length > 0 && h("details", h("summary", found), h("p.pl-dim", idle.join(", "))),
   );
 }
 

@@ -18,30 +18,27 @@ export class Search {
     this.actions = context.actions;
     /** @type {Hit[]} */ this.hits = [];
     this.at = -1;
+    const words = "Find a node, a group or a step";
     this.input = h("input", {
-      type: "search",
-      placeholder: "Find a node, a group or a step",
-      "aria-label": "Find a node, a group or a step",
-      spellcheck: "false",
-      autocomplete: "off",
+      ...{ type: "search", placeholder: words, "aria-label": words },
+      ...{ spellcheck: "false", autocomplete: "off" },
       oninput: () => this.run(),
+      onkeydown: (e) => this.#down(e),
     });
     this.count = h("span.pl-num");
     this.none = h("div.pl-empty", { role: "status", hidden: true });
     this.list = h("ul", { "aria-label": "Hits" });
-    this.el = h(
-      "div.pl-search",
-      { role: "search", hidden: true },
-      h("div", this.input, this.count),
-      this.none,
-      this.list,
-    );
-    this.input.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-      const way = e.key === "Enter" ? (e.shiftKey ? -1 : 1) : { ArrowDown: 1, ArrowUp: -1 }[e.key];
-      if (!way) return;
-      e.preventDefault();
-      this.go(this.at + way);
-    });
+    const field = h("div", this.input, this.count);
+    const props = { role: "search", hidden: true };
+    this.el = h("div.pl-search", props, field, this.none, this.list);
+  }
+
+  /** @param {KeyboardEvent} e */
+  #down(e) {
+    const way = e.key === "Enter" ? (e.shiftKey ? -1 : 1) : { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (!way) return;
+    e.preventDefault();
+    this.go(this.at + way);
   }
 
   get active() {
@@ -104,15 +101,12 @@ export class Search {
 
   /** @param {Hit} hit @param {number} i */
   #row(hit, i) {
+    const current = i === this.at ? "true" : null;
     return h(
       "li",
       h(
         "button",
-        {
-          title: hit.place,
-          "aria-current": i === this.at ? "true" : null,
-          onclick: () => this.go(i),
-        },
+        { title: hit.place, "aria-current": current, onclick: () => this.go(i) },
         h("b", hit.head),
         h("span", hit.place),
         hit.note && h(hit.kind === "node" ? "i" : "small", hit.note),

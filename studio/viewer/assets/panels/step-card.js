@@ -3,14 +3,19 @@
 
 import { Comparison } from "../session/comparison.js";
 import { comparisonCard } from "./comparison-card.js";
-import { button, fill, h } from "../page/dom.js";
+import { button, fill, h, swatch, table } from "../page/dom.js";
 import { copyText, permalink } from "../page/link.js";
+import { stepLink } from "./parts.js";
 import { drawMini } from "./step-picture.js";
 import { amount, counted, FLOP, noun, signed } from "../page/numbers.js";
 import { exactnessSign } from "./pass-info.js";
+import { savings } from "../trace/savings.js";
 import { verdictLine } from "./verdict.js";
 import { vetoCard } from "./veto-card.js";
 import { weightsPicture } from "./weights-picture.js";
+
+/** @typedef {import("../session/session.js").Session} Session */
+/** @typedef {import("../types.js").StepRecord} StepRecord */
 
 export class Card {
   /** @param {import("../app/actions.js").Context} context */
@@ -23,119 +28,80 @@ export class Card {
 
   render() {
     const { session: s, data } = this.state;
-    if (!s || data?.mode === "model") return;
-    const step = this.state.stepped ? s.current : null;
-    if (!s.trace) {
-      fill(this.el, waiting(data?.busy ?? null));
-      return;
-    }
-    if (this.state.vetoed) {
-      fill(this.el, vetoCard(this.context, this.state.vetoed));
-      return;
-    }
-    if (s instanceof Comparison && !step) {
-      fill(this.el, comparisonCard(this.context, s));
-      return;
-    }
-    if (!s.steps.length) {
-      fill(
-        this.el,
-        h("h2", "Nothing to rewrite"),
-        h(
-          "p.pl-empty",
-          "No enabled pass found a place where it applies. Near misses are listed under each pass as declined.",
-        ),
+    if (s && data?.mode !== "model") fill(this.el, this.#content(s));
+  }
+
+  /** @param {Session} s */
+  #content(s) {
+    const { data, vetoed, stepped } = this.state;
+    const step = stepped ? s.current : null;
+    if (!s.trace) return waiting(data?.busy ?? null);
+    if (vetoed) return vetoCard(this.context, vetoed);
+    if (s instanceof Comparison && !step) return comparisonCard(this.context, s);
+    if (!s.steps.length)
+      return told(
+        "Nothing to rewrite",
+        "No enabled pass found a place where it applies. Near misses are listed under each pass as declined.",
       );
-      return;
-    }
-    if (!step) {
-      fill(this.el, this.#overview());
-      return;
-    }
+    return step ? this.#step(s, step) : this.#overview(s);
+  }
+
+  /** @param {Session} s @param {StepRecord} step */
+  #step(s, step) {
     const side = s instanceof Comparison ? s.sides[s.sideOf(step)] : null;
-    const pass = s.trace.passes[step.pass];
-    const swatch = h("i.pl-swatch");
-    swatch.style.background = this.state.theme?.family(pass?.family ?? "") ?? "";
-    const d = step.delta ?? {};
-    const facts = [
-      d.nodes !== undefined && !step.weights ? [signed(d.nodes, ""), noun(d.nodes, "node")] : null,
-      d.flops ? [signed(d.flops, "FLOP"), "computed"] : null,
-      d.bytes ? [signed(d.bytes, "B"), "moved"] : null,
-    ].filter((x) => x !== null);
-    fill(
-      this.el,
-      h(
-        "p.pl-dim",
-        side
-          ? `Only with ${side.name} · its step ${step.own}`
-          : `Step ${step.n} of ${s.steps.length}`,
-        step.round > 1 ? ` · round ${step.round}` : "",
-      ),
+    const pass = s.trace?.passes[step.pass];
+    const where = side
+      ? `Only with ${side.name} · its step ${step.own}`
+      : `Step ${step.n} of ${s.steps.length}`;
+    const links = step.depends?.slice(-6).flatMap((n) => [stepLink(this.context, n), " "]) ?? [];
+    return [
+      h("p.pl-dim", where, step.round > 1 && ` · round ${step.round}`),
       side &&
         button("List all rewrites that differ", "All that differs", () => this.#all(), "pl-link"),
-      h("header", swatch, h("h2", pass?.title ?? step.rule)),
+      h("header", swatch(this.state.theme?.family(pass?.family ?? "")), h("h2", s.titleOf(step))),
       ruleLine(step, pass),
       step.weights ? weightsPicture(step.weights) : this.#mini(),
-      h("div.pl-facts", facts.map(fact)),
-      step.why && h("div", h("h3", "Why here"), h("p", step.why)),
-      pass?.safe && h("div", h("h3", "When it is safe"), h("p", pass.safe)),
-      pass?.numerics && h("div", h("h3", "Numerics"), h("p", pass.numerics)),
-      step.depends?.length &&
-        h(
-          "p.pl-dim",
-          "Builds on ",
-          step.depends
-            .slice(-6)
-            .flatMap((n) => [
-              button(`Go to step ${n}`, `step ${n}`, () => this.actions.goto(n), "pl-link"),
-              " ",
-            ]),
-        ),
-      h(
-        "div.pl-actions",
-        side && side !== /** @type {Comparison} */ (s).sides[0]
-          ? null // the other pipeline takes no vetoes
-          : button("Do not make this rewrite", "Veto", () => this.actions.veto(step)),
-        button("Show the place in the graph (g)", "Show", () => this.#show(step)),
-        button("Copy the match id", "Copy id", (e) => copy(step.match, e)),
-        button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.state), e)),
-      ),
+      h("div.pl-facts", facts(step).map(fact)),
+      ...[
+        ["Why here", step.why],
+        ["When it is safe", pass?.safe],
+        ["Numerics", pass?.numerics],
+      ].map(([title, text]) => text && h("div", h("h3", title), h("p", text))),
+      links.length > 0 && h("p.pl-dim", "Builds on ", links),
+      this.#buttons(s, step),
       verdictLine(this.state.data?.verified),
       pass?.source && h("details", h("summary", "Source"), h("p.pl-source", pass.source)),
+    ];
+  }
+
+  /** @param {Session} s @param {StepRecord} step */
+  #buttons(s, step) {
+    // The other pipeline takes no vetoes.
+    const other = s instanceof Comparison && s.sideOf(step) > 0;
+    return h(
+      "div.pl-actions",
+      !other && button("Do not make this rewrite", "Veto", () => this.actions.veto(step)),
+      button("Show the place in the graph (g)", "Show", () => this.#show(step)),
+      button("Copy the match id", "Copy id", (e) => copy(step.match, e)),
+      button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.state), e)),
     );
   }
 
-  #overview() {
-    const s = /** @type {import("../session/session.js").Session} */ (this.state.session);
-    const t = s.trace?.totals ?? {};
+  /** @param {Session} s */
+  #overview(s) {
     const passes = new Set(s.steps.map((x) => x.pass)).size;
-    const failed = s.trace?.passes.reduce((n, p) => n + (p.failed ?? 0), 0);
-    const row = (
-      /** @type {string} */ name,
-      /** @type {number[] | undefined} */ v,
-      /** @type {string} */ unit,
-    ) =>
-      v && v.length > 1 && v[0]
-        ? h(
-            "tr",
-            h("th", { scope: "row", title: unit === "FLOP" ? FLOP : null }, name),
-            h("td", amount(v[0], unit)),
-            h("td", amount(v[1], unit)),
-            h("td", percent(v)),
-          )
-        : null;
+    const failed = s.trace?.passes.reduce((n, p) => n + (p.failed ?? 0), 0) ?? 0;
     return [
       h(
         "p.pl-dim",
         `${counted(s.steps.length, "rewrite")} by ${counted(passes, "pass", "passes")}`,
       ),
       h("h2", s.graph.name),
-      failed
-        ? h(
-            "p.pl-failed",
-            `${counted(failed, "rule")} failed and had no further say: a bug, told in the list of passes.`,
-          )
-        : null,
+      failed > 0 &&
+        h(
+          "p.pl-failed",
+          `${counted(failed, "rule")} failed and had no further say: a bug, told in the list of passes.`,
+        ),
       h(
         "p.pl-lead",
         "Before: the network as it was loaded. After: as the passes leave it. Step through the rewrites between the two.",
@@ -149,25 +115,7 @@ export class Card {
         "p.pl-dim.pl-hint",
         "Keys → and ← step, space plays, ? shows all. Or drag along the strip below.",
       ),
-      h(
-        "table",
-        h(
-          "thead",
-          h(
-            "tr",
-            h("td"),
-            h("th", { scope: "col" }, "before"),
-            h("th", { scope: "col" }, "after"),
-            h("td"),
-          ),
-        ),
-        h(
-          "tbody",
-          row("Nodes", t.nodes, ""),
-          row("FLOP", t.flops, "FLOP"),
-          row("Bytes moved", t.bytes, "B"),
-        ),
-      ),
+      totals(s.trace?.totals ?? {}),
       verdictLine(this.state.data?.verified),
     ];
   }
@@ -189,46 +137,60 @@ export class Card {
     return canvas;
   }
 
-  /** @param {import("../types.js").StepRecord} step */
+  /** @param {StepRecord} step */
   #show(step) {
     this.actions.reveal(step.added[0] ?? step.root);
     this.actions.follow(this.state.motion ? 200 : 0);
   }
 }
 
-/** @param {string[]} words an amount, and what was saved @returns {HTMLElement} */
+/** What a step changed: an amount, and of what. @param {StepRecord} step */
+function facts({ delta = {}, weights }) {
+  const { nodes, ...work } = delta;
+  const list = savings([work]);
+  if (nodes !== undefined && !weights) list.unshift([signed(nodes, ""), noun(nodes, "node")]);
+  return list;
+}
+
+/** @param {[string, string]} words @returns {HTMLElement} */
 const fact = ([value, what]) =>
   h("span", { title: value.endsWith("FLOP") ? FLOP : null }, h("b", value), ` ${what}`);
 
-/**
- * The rule, and how exact its pass is.
- * @param {import("../types.js").StepRecord} step
- * @param {import("../types.js").PassRecord | undefined} pass
- */
-function ruleLine({ rule }, pass) {
-  const line = h("p.pl-rule", rule, " ");
-  if (pass) line.append(exactnessSign(pass.exactness), h("span.pl-dim", ` ${pass.exactness}`));
-  return line;
+/** Before and after all steps. @param {NonNullable<import("../types.js").StepsJson["totals"]>} t */
+function totals(t) {
+  const rows = /** @type {[any, number[] | undefined, string][]} */ ([
+    ["Nodes", t.nodes, ""],
+    [h("th", { scope: "row", title: FLOP }, "FLOP"), t.flops, "FLOP"],
+    ["Bytes moved", t.bytes, "B"],
+  ]).flatMap(([name, v, unit]) =>
+    v?.[0] ? [[name, amount(v[0], unit), amount(v[1], unit), percent(v)]] : [],
+  );
+  return table(rows, ["", "before", "after", ""]);
 }
 
-/**
- * Before there is a trace: it is being made, or nothing is to be made.
- * @param {import("../types.js").Descriptor["busy"]} busy
- */
+/** The rule, and how exact its pass is. @param {StepRecord} step @param {import("../types.js").PassRecord} [pass] */
+const ruleLine = ({ rule }, pass) =>
+  h(
+    "p.pl-rule",
+    rule,
+    " ",
+    pass && [exactnessSign(pass.exactness), h("span.pl-dim", ` ${pass.exactness}`)],
+  );
+
+/** @param {string} title @param {string} text */
+const told = (title, text) => [h("h2", title), h("p.pl-empty", text)];
+
+/** Before there is a trace: it is being made, or nothing is to be made. @param {import("../types.js").Descriptor["busy"]} busy */
 function waiting(busy) {
-  if (!busy)
-    return [
-      h("h2", "No rewrites yet"),
-      h(
-        "p.pl-empty",
-        "Switch passes on at the left; every rewrite they make will be one step here.",
-      ),
-    ];
-  const [doing] = busy.text.split(":");
-  return [
-    h("h2", doing),
-    h("p.pl-empty", "Every rewrite will be one step here, as soon as all are found."),
-  ];
+  if (busy)
+    return told(
+      busy.text.split(":")[0],
+      "Every rewrite will be one step here, as soon as all are found.",
+    );
+  return told(
+    "No rewrites yet",
+    "Switch passes on at the left; every rewrite they make will be one step here.",
+  );
 }
 
 /** @param {string} text @param {Event} event */

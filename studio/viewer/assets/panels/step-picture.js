@@ -96,9 +96,8 @@ function drawArrow(c, { x, y, stacked }, colour) {
 
 /** The first nodes of those that are known, with the edges between them. @param {Session} s @param {string[]} ids @param {number} step */
 function arrange(s, ids, step) {
-  const { index, from, to } = s.union;
-  const known = [...new Set(ids)].map((id) => index.get(id)).filter((o) => o !== undefined);
-  const occupants = known.slice(0, MOST);
+  const { from, to } = s.union;
+  const occupants = s.occupants([...new Set(ids)]).slice(0, MOST);
   const at = new Map(occupants.map((o, i) => [o, i]));
   const cursor = new Cursor(s.union);
   cursor.goto(step);

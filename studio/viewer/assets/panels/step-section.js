@@ -1,9 +1,11 @@
 // @ts-check
 // The steps that touch what is selected: how many, one after the other, or played alone.
 
-import { button, fill, h } from "../page/dom.js";
+import { button, fill, h, swatch } from "../page/dom.js";
 import { whole } from "../page/numbers.js";
 import { savings } from "../trace/savings.js";
+
+/** @typedef {import("../session/session.js").Session} Session */
 
 const FIRST = 10; // links of a pass, before somebody asks for all
 
@@ -22,75 +24,51 @@ export class StepSection {
   render() {
     const { selection, session: s } = this.state;
     this.el.hidden = !s?.trace || !selection;
-    if (!s?.trace || !selection) {
-      fill(this.el);
-      return;
-    }
-    if (this.shownOf !== selection.id) this.whole.clear();
-    this.shownOf = selection.id;
-    const { steps } = selection;
+    fill(this.el, s?.trace && selection && this.#about(s, selection));
+  }
+
+  /** @param {Session} s @param {import("../session/selection.js").Selection} selection */
+  #about(s, { id, steps }) {
+    if (this.shownOf !== id) this.whole.clear();
+    this.shownOf = id;
     const count = steps.length ? `${whole(steps.length)} of ${whole(s.steps.length)}` : "none";
-    fill(
-      this.el,
+    const by = Map.groupBy(steps, (n) => s.steps[n - 1].pass);
+    return [
       h("h3", this.title, " ", h("span.pl-num", count)),
-      steps.length && this.#buttons(steps),
-      steps.length && this.#saved(s, steps),
-      this.#passes(s, steps),
-    );
+      steps.length > 0 && this.#buttons(steps),
+      steps.length > 0 && this.#saved(s, steps),
+      ...[...by].map(([pass, list]) => this.#pass(s, pass, list)),
+    ];
   }
 
   /** @param {number[]} steps */
   #buttons(steps) {
     const { session, playing, only } = this.state;
     const at = session?.step ?? 0;
-    const move = (
-      /** @type {string} */ label,
-      /** @type {string} */ text,
-      /** @type {1 | -1} */ way,
-    ) => {
-      const b = button(label, text, () => this.actions.touchBy(way));
-      b.disabled = way > 0 ? steps[steps.length - 1] <= at : steps[0] >= at;
-      return b;
-    };
-    const alone = only !== null && playing;
-    const play = button(
-      alone ? "Pause (space)" : "Play the steps that touch it, and no others",
-      alone ? "Pause" : "Play only these",
-      () => this.actions.playOnly(steps),
-    );
-    return h(
-      "div.pl-actions",
-      move("Previous step that touches it (,)", "◂ Previous", -1),
-      move("Next step that touches it (.)", "Next ▸", 1),
-      play,
-    );
+    const back = () => this.actions.touchBy(-1);
+    const on = () => this.actions.touchBy(1);
+    const previous = button("Previous step that touches it (,)", "◂ Previous", back);
+    const next = button("Next step that touches it (.)", "Next ▸", on);
+    previous.disabled = steps[0] >= at;
+    next.disabled = steps[steps.length - 1] <= at;
+    const [label, text] =
+      only !== null && playing
+        ? ["Pause (space)", "Pause"]
+        : ["Play the steps that touch it, and no others", "Play only these"];
+    const play = button(label, text, () => this.actions.playOnly(steps));
+    return h("div.pl-actions", previous, next, play);
   }
 
-  /** What these steps changed together. @param {import("../session/session.js").Session} s @param {number[]} steps */
+  /** What these steps changed together. @param {Session} s @param {number[]} steps */
   #saved(s, steps) {
     const facts = savings(steps.map((n) => s.steps[n - 1].delta ?? {}));
     const words = facts.map(([v, t]) => h("span", h("b", v), ` ${t}`));
-    return facts.length ? h("div.pl-facts", words) : null;
+    return facts.length > 0 && h("div.pl-facts", words);
   }
 
-  /** @param {import("../session/session.js").Session} s @param {number[]} steps */
-  #passes(s, steps) {
-    /** @type {Map<number, number[]>} */
-    const by = new Map();
-    for (const n of steps) {
-      const { pass } = s.steps[n - 1];
-      const list = by.get(pass);
-      if (list) list.push(n);
-      else by.set(pass, [n]);
-    }
-    return [...by].map(([pass, list]) => this.#pass(s, pass, list));
-  }
-
-  /** @param {import("../session/session.js").Session} s @param {number} pass @param {number[]} list */
+  /** @param {Session} s @param {number} pass @param {number[]} list */
   #pass(s, pass, list) {
     const record = s.trace?.passes[pass];
-    const swatch = h("i.pl-swatch");
-    swatch.style.background = this.state.theme?.family(record?.family ?? "") ?? "";
     const shown = this.whole.has(pass) ? list : list.slice(0, FIRST);
     const rest = list.length - shown.length;
     const links = shown.map((n) => {
@@ -102,16 +80,13 @@ export class StepSection {
       this.whole.add(pass);
       this.render();
     };
+    const more = `and ${whole(rest)} more`;
     return h(
       "div.pl-touch",
-      swatch,
-      h("span", record?.title ?? ""),
+      swatch(this.state.theme?.family(record?.family ?? "")),
+      h("span", record?.title),
       h("span.pl-num", whole(list.length)),
-      h(
-        "div",
-        links,
-        rest > 0 && button("Show all its steps", `and ${whole(rest)} more`, all, "pl-link"),
-      ),
+      h("div", links, rest > 0 && button("Show all its steps", more, all, "pl-link")),
     );
   }
 }

@@ -9,6 +9,8 @@ const GAP = 8; // between the tip and what it explains
 const EDGE = 8; // between the tip and the window
 
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Rect in the window's pixels */
+/** @typedef {import("../session/session.js").Session} Session */
+/** @typedef {import("../layout/placement.js").Box} Box */
 /** @typedef {"below" | "above" | "right" | "left"} Side */
 
 export class Tooltip {
@@ -18,7 +20,7 @@ export class Tooltip {
   }
 
   /**
-   * @param {(Node | string)[]} content
+   * @param {import("../page/dom.js").Leaf[]} content
    * @param {{clientX: number, clientY: number}} at
    * @param {{delay?: number, around?: Rect, side?: Side}} [how] what it must not cover, and on which
    *   side of it it stands if there is room
@@ -44,7 +46,7 @@ export class Tooltip {
   }
 
   /**
-   * @param {import("../session/session.js").Session | null} s @param {import("../layout/placement.js").Box | null} box
+   * @param {Session | null} s @param {Box | null} box
    * @param {MouseEvent | null} event @param {import("../session/session.js").Which} which
    * @param {{number?: string, around?: Rect}} [more] number: of an overlay, around: the box
    */
@@ -53,38 +55,34 @@ export class Tooltip {
       this.hide();
       return;
     }
-    if (box.group) {
-      const g = box.group.at;
-      this.show(
-        [
-          h("b", box.group.name),
-          h(
-            "div",
-            [counted(s.counts(which)[g], "node"), s.changeText(g)].filter(Boolean).join(", "),
-          ),
-          number ? h("div", number) : "",
-          h(
-            "div.pl-dim",
-            `Click for what happened in it, double click to ${box.kind === "open" ? "close" : "open"} it`,
-          ),
-        ],
-        event,
-        { around },
-      );
-      return;
-    }
-    const rec = /** @type {import("../types.js").NodeRecord} */ (box.rec);
-    const lines = [
-      h("b", rec.cat === "io" ? rec.name : rec.op),
-      rec.brief ? h("span", ` ${rec.brief}`) : "",
-      h("div.pl-dim", rec.name),
-    ];
-    for (const row of rec.rows ?? []) lines.push(h("div", row));
-    const out = rec.out?.[0];
-    if (out && rec.cat !== "io") lines.push(h("div", `→ ${out[2]} ${out[3]}`));
-    if (number) lines.push(h("div", number));
-    this.show(lines, event, { around });
+    const about = box.group ? aboutGroup(s, box, box.group, which) : aboutNode(box.rec);
+    this.show([...about, number && h("div", number)], event, { around });
   }
+}
+
+/** @param {Session} s @param {Box} box @param {import("../trace/group.js").Group} group @param {import("../session/session.js").Which} which */
+function aboutGroup(s, box, { name, at }, which) {
+  const nodes = counted(s.counts(which)[at], "node");
+  const way = box.kind === "open" ? "close" : "open";
+  return [
+    h("b", name),
+    h("div", [nodes, s.changeText(at)].filter(Boolean).join(", ")),
+    h("div.pl-dim", `Click for what happened in it, double click to ${way} it`),
+  ];
+}
+
+/** @param {import("../types.js").NodeRecord | null} rec */
+function aboutNode(rec) {
+  if (!rec) return [];
+  const io = rec.cat === "io";
+  const out = rec.out?.[0];
+  return [
+    h("b", io ? rec.name : rec.op),
+    rec.brief && h("span", ` ${rec.brief}`),
+    h("div.pl-dim", rec.name),
+    ...(rec.rows ?? []).map((row) => h("div", row)),
+    out && !io && h("div", `→ ${out[2]} ${out[3]}`),
+  ];
 }
 
 /** The pointer's own arrow hides what is under it. @param {{clientX: number, clientY: number}} at */

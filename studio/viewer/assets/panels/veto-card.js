@@ -1,126 +1,86 @@
 // @ts-check
 // The card of a rewrite that was just vetoed: what stays as it is, and what that cost.
 
-import { button, h } from "../page/dom.js";
+import { button, h, swatch } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
+import { chips, nodeChip, stepLink } from "./parts.js";
 import { costOf } from "./vetoing.js";
 
 const LISTED = 12; // steps written out
 
+/** @typedef {import("../app/actions.js").Context} Context */
+/** @typedef {import("../session/session.js").Session} Session */
 /** @typedef {import("../types.js").StepRecord} StepRecord */
 
-/**
- * @param {import("../app/actions.js").Context} context
- * @param {import("./vetoing.js").Vetoed} vetoed
- * @returns {(Node | null)[]}
- */
+/** @param {Context} context @param {import("./vetoing.js").Vetoed} vetoed */
 export function vetoCard(context, vetoed) {
   const { step, pass, elsewhere } = vetoed;
   const { state, actions } = context;
-  const swatch = h("i.pl-swatch");
-  swatch.style.background = state.theme?.family(pass?.family ?? "") ?? "";
+  const s = /** @type {Session} */ (state.session);
+  const show = () => actions.follow(state.motion ? 200 : 0);
   return [
     h("p.pl-dim", `Vetoed · was step ${step.n}`),
-    h("header", swatch, h("h2", pass?.title ?? step.rule)),
+    h("header", swatch(state.theme?.family(pass?.family ?? "")), h("h2", pass?.title ?? step.rule)),
     h("p.pl-rule", step.rule),
-    h("p.pl-path", placeName(context, step.root)),
+    h("p.pl-path", s.node(step.root)?.name ?? step.root),
     h("h3", `${counted(step.matched.length, "node")} as before`),
-    h(
-      "div.pl-chips",
-      step.matched.map((id) => nodeChip(context, id)),
-    ),
+    chips(step.matched, Infinity, (id) => nodeChip(context, id)),
     h("p.pl-cost", costOf(vetoed)),
-    ...elsewhere.map((other) => offer(context, other)),
-    changes(context, vetoed),
+    ...elsewhere.map((other) => offer(context, s, other)),
+    changes(context, s, vetoed),
     h(
       "div.pl-actions",
       button("Let this rewrite happen again", "Undo", () => actions.undoVeto()),
-      button("Show the place in the graph (g)", "Show", () =>
-        actions.follow(state.motion ? 200 : 0),
-      ),
+      button("Show the place in the graph (g)", "Show", show),
     ),
-    ongoing(context),
+    ongoing(context, s),
   ];
-}
-
-/** @param {import("../app/actions.js").Context} context @param {string} id */
-function record(context, id) {
-  const s = /** @type {import("../session/session.js").Session} */ (context.state.session);
-  const o = s.union.index.get(id);
-  return o === undefined ? undefined : s.union.recs[o];
-}
-
-/** @param {import("../app/actions.js").Context} context @param {string} id */
-const placeName = (context, id) => record(context, id)?.name ?? id;
-
-/** @param {import("../app/actions.js").Context} context @param {string} id */
-function nodeChip(context, id) {
-  const rec = record(context, id);
-  const chip = h(
-    "button.pl-chip",
-    { title: rec?.name, onclick: () => context.actions.select(id, { reveal: true }) },
-    rec?.op ?? id,
-  );
-  chip.style.borderLeftColor = context.state.theme?.category(rec?.cat ?? "unknown").solid ?? "";
-  return chip;
 }
 
 /**
  * Another pass does something here now: it is not vetoed unless asked.
- * @param {import("../app/actions.js").Context} context @param {StepRecord} step
+ * @param {Context} context @param {Session} s @param {StepRecord} step
  */
-function offer(context, step) {
-  const title = context.state.session?.trace?.passes[step.pass]?.title ?? step.rule;
+function offer(context, s, step) {
+  const too = () => context.actions.veto(step);
   return h(
     "p",
-    `${title} rewrites this place now, `,
-    button(`Go to step ${step.n}`, `step ${step.n}`, () => context.actions.goto(step.n), "pl-link"),
+    `${s.titleOf(step)} rewrites this place now, `,
+    stepLink(context, step.n),
     " ",
-    button(
-      "Do not make that one either",
-      "Veto it too",
-      () => context.actions.veto(step),
-      "pl-link",
-    ),
+    button("Do not make that one either", "Veto it too", too, "pl-link"),
   );
 }
 
-/** @param {import("../app/actions.js").Context} context @param {import("./vetoing.js").Vetoed} vetoed */
-function changes(context, { gone, fresh }) {
-  if (!gone.length && !fresh.length) return null;
-  const title = (/** @type {StepRecord} */ step) =>
-    context.state.session?.trace?.passes[step.pass]?.title ?? step.rule;
-  const lost = gone.slice(0, LISTED).map((step) => h("li", `− ${title(step)}`));
-  const made = fresh.slice(0, LISTED).map((step) =>
-    h(
-      "li",
-      `+ ${title(step)}, `,
-      button(
-        `Go to step ${step.n}`,
-        `step ${step.n}`,
-        () => context.actions.goto(step.n),
-        "pl-link",
-      ),
-    ),
-  );
-  const more = gone.length - lost.length + fresh.length - made.length;
-  const rest = more ? [h("li", `and ${more} more`)] : [];
+/** @param {Context} context @param {Session} s @param {import("./vetoing.js").Vetoed} vetoed */
+function changes(context, s, { gone, fresh }) {
+  const all = gone.length + fresh.length;
+  if (!all) return null;
+  const lost = gone.slice(0, LISTED).map((step) => h("li", `− ${s.titleOf(step)}`));
+  const made = fresh
+    .slice(0, LISTED)
+    .map((step) => h("li", `+ ${s.titleOf(step)}, `, stepLink(context, step.n)));
+  const more = all - lost.length - made.length;
   return h(
     "details.pl-changes",
-    { open: gone.length + fresh.length <= 4 },
+    { open: all <= 4 },
     h("summary", "Which steps"),
-    h("ul", lost, made, rest),
+    h("ul", lost, made, more > 0 && h("li", `and ${more} more`)),
   );
 }
 
-/** What the step is now, and back to it. @param {import("../app/actions.js").Context} context */
-function ongoing(context) {
-  const s = /** @type {import("../session/session.js").Session} */ (context.state.session);
-  if (!s.current) return null;
-  const title = s.trace?.passes[s.current.pass]?.title ?? s.current.rule;
+/** What the step is now, and back to it. @param {Context} context @param {Session} s */
+function ongoing({ state, actions }, s) {
   const go = () => {
-    context.actions.endVeto();
-    context.actions.follow(context.state.motion ? 200 : 0);
+    actions.endVeto();
+    actions.follow(state.motion ? 200 : 0);
   };
-  return h("p.pl-dim", `Step ${s.step} is now `, button("Show this rewrite", title, go, "pl-link"));
+  return (
+    s.current &&
+    h(
+      "p.pl-dim",
+      `Step ${s.step} is now `,
+      button("Show this rewrite", s.titleOf(s.current), go, "pl-link"),
+    )
+  );
 }

@@ -1,14 +1,11 @@
 // @ts-check
 // The rewrites that must not happen, right below the head of the passes.
 
-import { button, h } from "../page/dom.js";
+import { h } from "../page/dom.js";
+import { restoreLink } from "./parts.js";
 
-/**
- * @param {import("../app/actions.js").Context} context
- * @param {(id: string) => string} nodeName
- * @param {{open: boolean, toggle: () => void}} fold whether they are listed
- */
-export function vetoList(context, nodeName, { open, toggle }) {
+/** @param {import("../app/actions.js").Context} context @param {{open: boolean, toggle: () => void}} fold whether they are listed */
+export function vetoList(context, { open, toggle }) {
   const list = context.state.data?.pipeline?.vetoed ?? [];
   if (!list.length) return null;
   const head = h(
@@ -16,42 +13,28 @@ export function vetoList(context, nodeName, { open, toggle }) {
     { "aria-expanded": open, "data-focus": "vetoed", onclick: toggle },
     `Vetoed ${list.length} ${open ? "▾" : "▸"}`,
   );
-  const rows = open
-    ? [
-        h(
-          "ul",
-          list.map((veto) => row(context, veto, nodeName)),
-        ),
-      ]
-    : [];
-  return h("section.pl-vetoed", head, rows);
+  return h("section.pl-vetoed", head, open && h("ul", list.map(row(context))));
 }
 
-/**
- * @param {import("../app/actions.js").Context} context
- * @param {{match: string, rule: string, root: string}} veto
- * @param {(id: string) => string} nodeName
- */
-function row(context, veto, nodeName) {
+/** @param {import("../app/actions.js").Context} context */
+const row = (context) => (/** @type {{match: string, rule: string, root: string}} */ veto) => {
   const { session: s } = context.state;
   const held = s?.trace?.vetoed?.find((v) => v.match === veto.match);
   const { rule, root } = held ?? veto;
-  const known = s?.union.index.has(root) === true;
-  const show = h(
-    "button",
-    {
-      disabled: !known,
-      title: known ? "Show this node" : veto.match,
-      onclick: () => context.actions.select(root, { reveal: true }),
-    },
-    root ? `${rule || "Rewrite"} at ${nodeName(root)}` : `Rewrite ${veto.match}`,
-  );
-  const idle = s?.trace?.vetoed && !held ? h("span.pl-dim", "not offered now") : null;
-  const restore = () => context.actions.allow(veto.match);
+  const rec = s?.node(root);
+  const name = rec ? `${rec.op} ${rec.name.split("/").filter(Boolean).slice(-2).join("/")}` : root;
   return h(
     "li",
-    show,
-    idle,
-    button("Let this rewrite happen again", "restore", restore, "pl-link"),
+    h(
+      "button",
+      {
+        disabled: !rec,
+        title: rec ? "Show this node" : veto.match,
+        onclick: () => context.actions.select(root, { reveal: true }),
+      },
+      root ? `${rule || "Rewrite"} at ${name}` : `Rewrite ${veto.match}`,
+    ),
+    s?.trace?.vetoed && !held && h("span.pl-dim", "not offered now"),
+    restoreLink(context, veto.match),
   );
-}
+};

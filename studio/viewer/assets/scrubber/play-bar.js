@@ -2,7 +2,7 @@
 // A bar that plays something: buttons, a strip to drag and to wheel over, where it stands, and two
 // choices. What is played, and how the strip is painted, its heirs say.
 
-import { button, fill, h, icon } from "../page/dom.js";
+import { button, fill, h, icon, iconButton, select } from "../page/dom.js";
 
 const ICONS = {
   first: "M3 3v10M13 3v10L5.5 8z",
@@ -39,9 +39,7 @@ export class PlayBar {
     this.height = heights[0][0];
     const tool = (/** @type {keyof typeof ways} */ way) => {
       const [label, act] = ways[way];
-      const b = button(label, "", act);
-      b.append(icon(ICONS[way]));
-      return b;
+      return iconButton(label, ICONS[way], act);
     };
     this.play = button("Play (space)", "", toggle, "pl-play");
     this.canvas = h("canvas", {
@@ -52,16 +50,12 @@ export class PlayBar {
     });
     this.where = h("span.pl-where");
     this.below = h("span.pl-totals");
-    const height = select("Height of the bars", heights, (value) => {
+    const height = select("Height of the bars", heights, this.height, (value) => {
       this.height = value;
       this.rescaled();
     });
-    this.speed = select(
-      speeds.name,
-      speeds.all.map((v) => [String(v), `${v}×`]),
-      (value) => speeds.set(Number(value)),
-    );
-    this.speed.value = "1";
+    const all = speeds.all.map((v) => [String(v), `${v}×`]);
+    this.speed = select(speeds.name, all, "1", (value) => speeds.set(Number(value)));
     this.el = h(
       `div.${shape}`,
       { role: "group", "aria-label": name },
@@ -216,17 +210,4 @@ export class PlayBar {
     const around = this.canvas.getBoundingClientRect();
     this.tip.show(words, e, { delay: TIP_DELAY_MS, around, side: "above" });
   }
-}
-
-/**
- * @param {string} name
- * @param {string[][]} options value and text
- * @param {(value: string) => void} pick
- */
-function select(name, options, pick) {
-  return h(
-    "select",
-    { "aria-label": name, onchange: (/** @type {any} */ e) => pick(e.target.value) },
-    options.map(([value, text]) => h("option", { value }, text)),
-  );
 }

@@ -152,6 +152,32 @@ export class Session {
     return o === undefined ? -1 : this.tree.boxOf(this.union.slotOf[o]);
   }
 
+  /** Occupants, of the nodes that are known. @param {string[]} ids */
+  occupants(ids) {
+    return ids.map((id) => this.union.index.get(id)).filter((o) => o !== undefined);
+  }
+
+  /** A node as it was at first. @param {string} id */
+  node(id) {
+    const o = this.union.index.get(id);
+    return o === undefined ? undefined : this.union.recs[o];
+  }
+
+  /** The pass that made a step; its rule, should that be unknown. @param {{pass: number, rule: string}} step */
+  titleOf({ pass, rule }) {
+    return this.trace?.passes[pass]?.title ?? rule;
+  }
+
+  /** Nodes at the other ends of a node's edges. @param {number} o @param {boolean} down to consumers */
+  neighbours(o, down) {
+    const { edgeAlive } = this.afterCursor.alive[o] ? this.afterCursor : this.beforeCursor;
+    const { from, to } = this.union;
+    const [near, far] = down ? [from, to] : [to, from];
+    const found = new Set();
+    for (let e = 0; e < near.length; e++) if (edgeAlive[e] && near[e] === o) found.add(far[e]);
+    return [...found];
+  }
+
   /** @param {Which} which @returns {Picture} */
   picture(which) {
     const stamp = `${this.folds}|${which === "after" ? "" : this.beforeCursor.step}|${which === "before" ? "" : this.afterCursor.step}`;
@@ -247,18 +273,16 @@ export class Session {
   /** Occupants the current rewrite touched: what it matched, made and changed. */
   touched() {
     const step = this.current;
-    const { index, sources } = this.union;
-    const find = (/** @type {string[]} */ ids) =>
-      ids.map((id) => index.get(id)).filter((o) => o !== undefined);
     if (!step) return { matched: new Set(), added: new Set(), changed: new Set() };
-    const matched = new Set(find(step.matched));
+    const matched = new Set(this.occupants(step.matched));
     if (this.before === "source")
       for (const o of [...matched])
-        if (o >= sources) for (const a of this.history.ancestors(o, step.n)) matched.add(a);
+        if (o >= this.union.sources)
+          for (const a of this.history.ancestors(o, step.n)) matched.add(a);
     return {
       matched,
-      added: new Set(find(step.added)),
-      changed: new Set(find(Object.keys(step.changed ?? {}))),
+      added: new Set(this.occupants(step.added)),
+      changed: new Set(this.occupants(Object.keys(step.changed ?? {}))),
     };
   }
 
@@ -267,7 +291,7 @@ export class Session {
    * @param {import("../canvas/draw.js").Mark | null} mark @param {string[]} ids
    */
   mark(mark, ids) {
-    const nodes = ids.map((id) => this.union.index.get(id)).filter((o) => o !== undefined);
+    const nodes = this.occupants(ids);
     this.places = mark && nodes.length ? { mark, nodes: new Set(nodes) } : null;
     this.marked++;
   }
