@@ -26,7 +26,7 @@ export function drawFirst(opening) {
 }
 
 /**
- * @param {import("./types.js").Component} component
+ * @param {Component} component
  * @returns {() => void} always the same for one parent: only the last one returned is run, at unmount
  */
 export default function passlens(component) {

@@ -8,53 +8,52 @@ import { counted } from "../page/numbers.js";
 const MOST = 300;
 
 export class Announcer {
-  /** @param {import("./actions.js").Context} context */
+  /** @param {Context} context */
   constructor(context) {
     this.state = context.state;
     this.actions = context.actions;
     this.line = h("div.pl-hidden", { role: "status", "aria-live": "polite" });
     this.list = h("ul", { "aria-label": "Nodes that are drawn" });
-    this.details = h(
-      "details.pl-twin",
-      { ontoggle: () => this.twin() },
-      h("summary", "Nodes as a list"),
-      this.list,
-    );
+    const summary = h("summary", "Nodes as a list");
+    this.details = h("details.pl-twin", { ontoggle: () => this.twin() }, summary, this.list);
+    const { state } = context;
+    state.watch(["said"], () => {
+      this.line.textContent = state.said;
+    });
+    state.watch(["rest"], () => this.#step());
+    state.watch(["chosen"], () => this.#selection());
+    state.watch(["folding"], () => this.twin());
   }
 
-  /** @param {string} text */
-  say(text) {
-    this.line.textContent = text;
-  }
-
-  step() {
-    const s = this.state.session;
+  /** Where one has arrived. */
+  #step() {
+    const { session: s } = this.state;
     if (!s) return;
-    const step = s.current;
+    const { current: step } = s;
+    const total = counted(s.afterCursor.total, "node");
     if (!step) {
-      this.say(`Source graph, ${counted(s.afterCursor.total, "node")}.`);
+      this.actions.say(`Source graph, ${total}.`);
       return;
     }
-    const pass = s.trace?.passes[step.pass];
-    this.say(
-      `Step ${step.n} of ${s.steps.length}. ${pass?.title ?? step.rule}: ${step.removed.length} removed, ${step.added.length} added. ${counted(s.afterCursor.total, "node")}.`,
+    const changes = `${step.removed.length} removed, ${step.added.length} added`;
+    this.actions.say(
+      `Step ${step.n} of ${s.steps.length}. ${s.titleOf(step)}: ${changes}. ${total}.`,
     );
     this.twin();
   }
 
-  selection() {
-    const { session: s, selected } = this.state;
-    if (!s || selected === null) return;
-    const o = s.union.index.get(selected);
-    const { group, steps = [] } = this.state.selection ?? {};
+  #selection() {
+    const { session: s, selection } = this.state;
+    if (!s || !selection) return;
+    const { group, node: o, steps } = selection;
     if (group)
-      this.say(`Group ${group.name}. ${s.counts("after")[group.at]} nodes, ${steps.length} steps.`);
+      this.actions.say(
+        `Group ${group.name}. ${s.counts("after")[group.at]} nodes, ${steps.length} steps.`,
+      );
     if (o === undefined) return;
-    const rec = s.history.record(o, s.step);
-    const out = rec.out?.[0];
-    this.say(
-      `${rec.op} ${rec.name}. ${counted(rec.in?.length ?? 0, "input")}. Output ${out?.[2] ?? ""} ${out?.[3] ?? ""}.`,
-    );
+    const { op, name, in: inputs = [], out } = s.history.record(o, s.step);
+    const type = `${out?.[0]?.[2] ?? ""} ${out?.[0]?.[3] ?? ""}`;
+    this.actions.say(`${op} ${name}. ${counted(inputs.length, "input")}. Output ${type}.`);
   }
 
   /** Fill the list, where somebody has it open. */
@@ -62,27 +61,21 @@ export class Announcer {
     const { session: s } = this.state;
     if (!s || !this.details.open) return;
     const { boxes } = s.picture("after");
-    const rows = boxes.slice(0, MOST).map((b) =>
-      h(
-        "li",
-        b.group
-          ? h(
-              "button",
-              {
-                "aria-expanded": b.kind === "open",
-                onclick: () => this.actions.toggle(/** @type {any} */ (b.group)),
-              },
-              `${b.group.name}, group of ${counted(s.counts("after")[b.group.at], "node")}`,
-            )
-          : h(
-              "button",
-              { onclick: () => this.actions.select(b.rec?.id ?? null, { reveal: true }) },
-              `${b.rec?.op} ${b.rec?.name}`,
-            ),
-      ),
-    );
+    const rows = boxes.slice(0, MOST).map((box) => h("li", this.#button(s, box)));
     if (boxes.length > MOST)
       rows.push(h("li", `and ${boxes.length - MOST} more: fold groups, or search with /`));
     fill(this.list, rows);
+  }
+
+  /** @param {Session} s @param {Box} box */
+  #button(s, { group, kind, rec }) {
+    if (!group) {
+      const select = () => this.actions.select(rec?.id ?? null, { reveal: true });
+      return h("button", { onclick: select }, `${rec?.op} ${rec?.name}`);
+    }
+    const toggle = () => this.actions.toggle(group);
+    const nodes = counted(s.counts("after")[group.at], "node");
+    const props = { "aria-expanded": kind === "open", onclick: toggle };
+    return h("button", props, `${group.name}, group of ${nodes}`);
   }
 }

@@ -4,9 +4,6 @@
 
 import { Viewer } from "./viewer.js";
 
-/** @typedef {import("../types.js").Component} Component */
-/** @typedef {import("../types.js").Descriptor} Descriptor */
-
 /**
  * @typedef {object} Opening
  * @property {Descriptor | null} data what to draw; null as long as the model is being opened

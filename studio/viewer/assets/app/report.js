@@ -10,13 +10,16 @@ const IDLE_MS = 1000;
 /** A page that is being left gets this long to go: what it said now would bring it back. */
 const LEAVING_MS = 5000;
 
+/** @typedef {{stage: Stage, film: FilmPanel, scrubber: import("../scrubber/scrubber.js").Scrubber}} Parts */
+
 export class Report {
-  /** @param {import("./viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
+  /** @param {Context} context @param {Parts} parts */
+  constructor({ state, actions }, parts) {
+    this.state = state;
+    this.actions = actions;
+    this.parts = parts;
     this.timer = 0;
     this.loadMs = 0;
-    this.toggleMs = 0;
     this.loaded = false;
     /** @type {() => void} */ this.tellDrawn = () => {};
     /** @type {Promise<void>} */ this.drawn = new Promise((tell) => (this.tellDrawn = tell));
@@ -24,17 +27,18 @@ export class Report {
     this.leave = (/** @type {Event} */ event) => this.#leave(event);
     window.addEventListener("click", this.leave, true);
     this.version = /\/viewer\/([^/]+)\//.exec(import.meta.url)?.[1] ?? "";
+    state.watch(["drawn"], () => this.publish());
+    state.watch(["view"], () => this.#touched());
   }
 
   /** The user did something worth keeping. */
-  touch() {
+  #touched() {
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(() => this.#rest(), IDLE_MS);
   }
 
   #rest() {
-    const { nav, shell } = this.viewer;
-    if (nav.playing || shell.film.player.playing) this.touch();
+    if (this.actions.playback.on || this.parts.film.player.playing) this.#touched();
     else this.#send();
   }
 
@@ -53,22 +57,19 @@ export class Report {
 
   #send() {
     this.#stop();
-    const { component, shell, state } = this.viewer;
-    const { session: s, data } = state;
-    if (!s || !data || !component) return;
-    if (data.mode !== "film") {
-      component.setStateValue("view", { seq: data.seq, ...viewNow(this.viewer.state) });
-      return;
-    }
-    const news = shell.film.news();
+    const { component, session, data } = this.state;
+    if (!session || !data || !component) return;
+    const news = data.mode === "film" ? this.parts.film.news() : null;
     if (news) component.setStateValue("event", news);
+    if (data.mode !== "film")
+      component.setStateValue("view", { seq: data.seq, ...viewNow(this.state) });
   }
 
   /** @param {number} ms */
   ready(ms) {
     this.loaded = true;
     this.loadMs = ms;
-    this.viewer.stage.draw();
+    this.parts.stage.draw();
     this.tellDrawn();
   }
 
@@ -80,14 +81,15 @@ export class Report {
   }
 
   publish() {
-    const { stage, shell, loaded, state, nav } = this.viewer;
-    const { session: s, data } = state;
+    const { actions } = this;
+    const { stage, film, scrubber } = this.parts;
+    const { session: s, data, loaded } = this.state;
     const { picture, width } = stage.panes[1];
     const drawn = picture !== null && width > 0;
     const current = data !== null && wanted(data) === loaded;
     const untold = () => this.timer !== 0;
     /** @type {any} */ (window).__passlens = {
-      ready: this.loaded && current && drawn && shell.film.ready,
+      ready: this.loaded && current && drawn && film.ready,
       version: this.version,
       step: s?.step ?? 0,
       visible: s && picture ? nodesIn(picture, s) : 0,
@@ -95,12 +97,12 @@ export class Report {
       marked: s?.places?.nodes.size ?? 0,
       errors: [...this.errors],
       loadMs: this.loadMs,
-      toggleMs: this.toggleMs,
-      strip: shell.scrubber.report(),
-      film: shell.film.report(),
+      toggleMs: actions.toggleMs,
+      strip: scrubber.report(),
+      film: film.report(),
       /** Nothing is being drawn or moved, and nothing follows of itself. */
       get resting() {
-        return !stage.frame && !shell.film.frame && !nav.settling;
+        return !stage.frame && !film.frame && !actions.settling;
       },
       /** The outside will hear of something as soon as the hand has rested. */
       get untold() {
@@ -119,8 +121,8 @@ export class Report {
    * @param {number} [pane]
    */
   where(id, pane = 1) {
-    const { stage, state } = this.viewer;
-    const { session: s } = state;
+    const { stage } = this.parts;
+    const { session: s } = this.state;
     const group = s?.tree.byId.get(id);
     const key = s && group ? s.layout.slots + group.at : (s?.boxOf(id) ?? -1);
     const p = stage.panes[pane];
@@ -138,22 +140,18 @@ export class Report {
   }
 
   dispose() {
-    const untold =
-      this.timer && this.viewer.state.data?.mode === "rewrite" && this.viewer.state.session;
+    const untold = this.timer && this.state.data?.mode === "rewrite" && this.state.session;
     this.#stop();
     window.removeEventListener("click", this.leave, true);
-    if (untold) tellLeaving(this.viewer.state);
+    if (untold) tellLeaving(this.state);
   }
 }
 
 /**
  * Boxes of nodes that are there after the step: no groups, inputs or outputs, nothing removed.
- * @param {import("../layout/placement.js").Picture} picture
- * @param {import("../session/session.js").Session} s
+ * @param {Picture} picture
+ * @param {Session} s
  */
-function nodesIn(picture, s) {
-  let n = 0;
-  for (const b of picture.boxes)
-    if (b.kind === "node" && s.union.kind[b.occ] === NODE && s.afterCursor.alive[b.occ]) n++;
-  return n;
-}
+const nodesIn = ({ boxes }, { union, afterCursor }) =>
+  boxes.filter((b) => b.kind === "node" && union.kind[b.occ] === NODE && afterCursor.alive[b.occ])
+    .length;

@@ -3,82 +3,62 @@
 
 import { Card } from "../panels/step-card.js";
 import { Details } from "../panels/details.js";
-import { button, fill, h } from "../page/dom.js";
+import { h } from "../page/dom.js";
 import { FilmPanel } from "../film/panel.js";
 import { giveFocusBack } from "../page/focus.js";
 import { GroupCard } from "../panels/group-card.js";
 import { Help } from "../panels/help.js";
 import { Legend } from "../overlays/legend.js";
+import { Note } from "../panels/note.js";
 import { Passes } from "../panels/passes.js";
 import { Scrubber } from "../scrubber/scrubber.js";
 import { Search } from "../panels/search.js";
-import { Stage } from "../canvas/stage.js";
+import { measureText } from "../canvas/pen.js";
 import { dress } from "../page/theme.js";
+import { Announcer } from "./announcer.js";
+import { commandsOf } from "./commands.js";
 import { makeTools } from "./tools.js";
 import { Tooltip } from "../panels/tooltip.js";
 
 const NARROW = 1150; // below, the passes hide
 const ROOMY = 1400; // below, the panels are slimmer: the graph is the hero
 const TIGHT = 900; // below, both panels hide
+const LEAST_H = 420;
+
 export class Shell {
-  /** @param {import("./viewer.js").Viewer} viewer */
-  constructor(viewer) {
-    this.viewer = viewer;
+  /** @param {Context} context @param {Stage} stage */
+  constructor(context, stage) {
+    this.state = context.state;
+    this.actions = context.actions;
+    this.stage = stage;
     this.mode = "rewrite";
     /** @type {boolean | null} null = by width */ this.leftWanted = null;
     /** @type {boolean | null} */ this.rightWanted = null;
-    const pen = /** @type {CanvasRenderingContext2D} */ (
-      document.createElement("canvas").getContext("2d")
-    );
-    this.measure = {
-      text: (/** @type {string} */ text, /** @type {string} */ font) => {
-        pen.font = font;
-        return pen.measureText(text).width;
-      },
-    };
     this.tip = new Tooltip();
-    const { state, actions } = viewer;
-    const context = { state, actions };
-    this.stage = new Stage(this.#stageHost());
+    this.announcer = new Announcer(context);
     this.passes = new Passes(context, this.tip);
     this.card = new Card(context);
     this.details = new Details(context);
     this.groupCard = new GroupCard(context);
     this.scrubber = new Scrubber(context, this.tip);
-    this.film = new FilmPanel(context, this);
+    this.film = new FilmPanel(context, { stage, tip: this.tip, measure: { text: measureText } });
     this.search = new Search(context);
-    this.note = h("div.pl-note", { hidden: true });
-    this.legend = new Legend(context);
-    this.help = new Help();
-    this.tools = makeTools(viewer, this);
-    this.tools.el.append(this.stage.minimap.el);
-    this.middle = h(
-      "section.pl-middle",
-      { "aria-label": "Graph" },
-      this.stage.el,
-      this.tools.el,
-      this.legend.el,
-      this.note,
-      viewer.veto.el,
-    );
+    this.note = new Note(context);
+    this.help = new Help(() => commandsOf(context, this));
+    this.tools = makeTools(context, this);
     this.left = h("aside.pl-left", { "aria-label": "Passes" }, this.passes.el);
-    this.right = h(
-      "aside.pl-right",
-      { "aria-label": "Details" },
-      this.search.el,
-      this.card.el,
-      this.details.el,
-      this.groupCard.el,
-      viewer.announcer.details,
-    );
-    this.body = h("div.pl-body", this.left, this.middle, this.film.el, this.right);
+    this.right = h("aside.pl-right", { "aria-label": "Details" }, [
+      ...[this.search, this.card, this.details, this.groupCard].map(({ el }) => el),
+      this.announcer.details,
+    ]);
+    this.body = h("div.pl-body", this.left, this.#middle(context), this.film.el, this.right);
     this.root = h(
       "div.pl-root",
       { tabindex: 0, role: "region", "aria-label": "Graph viewer, press question mark for keys" },
       this.body,
       this.scrubber.el,
       this.film.bar.el,
-      viewer.announcer.line,
+      this.announcer.line,
       this.help.el,
       this.tip.el,
       h("div.pl-ring"),
@@ -86,61 +66,62 @@ export class Shell {
     this.onResize = () => this.fillWindow();
     window.addEventListener("resize", this.onResize);
     this.widthSeen = 0;
-    state.watch(["theme"], () => {
-      this.stage.theme = state.theme;
-    });
-    state.watch(["data"], () => {
-      this.stage.busy = !!state.data?.busy;
-    });
+    stage.host = this.#stageHost();
+    this.#watch();
+    giveFocusBack(this.root);
+  }
+
+  /** @param {Context} context */
+  #middle(context) {
+    const { el: legend } = new Legend(context);
+    const parts = [this.stage.el, this.tools.el, legend, this.note.el, this.actions.vetoing.el];
+    return h("section.pl-middle", { "aria-label": "Graph" }, parts);
+  }
+
+  #watch() {
+    const { state } = this;
     state.watch(["step"], () => this.renderStep());
     state.watch(["playing", "only"], () => this.renderPlay());
-    state.watch(["folding"], () => this.twinChanged());
+    state.watch(["folding"], () => this.groupCard.render());
     state.watch(["marks"], () => this.stage.invalidate());
     state.watch(["panels"], () => this.applyPanels());
-    state.watch(["drawn"], () => viewer.report.publish());
+    state.watch(["chosen"], () => this.#showSelection());
+    state.watch(["focus"], () => this.root.focus({ preventScroll: true }));
     state.watch(["selected", "overlays", "wanted"], () => {
-      this.stage.overlay = state.overlay;
       this.renderSelection();
       this.layoutRight();
       this.stage.invalidate();
     });
-    this.watch = new ResizeObserver(() => {
-      if (Math.abs(this.root.clientWidth - this.widthSeen) > 1) {
-        this.widthSeen = this.root.clientWidth;
-        this.fillWindow();
-      }
+    this.observer = new ResizeObserver(() => {
+      if (Math.abs(this.root.clientWidth - this.widthSeen) <= 1) return;
+      this.widthSeen = this.root.clientWidth;
+      this.fillWindow();
     });
-    this.watch.observe(this.root);
-    giveFocusBack(this.root);
+    this.observer.observe(this.root);
   }
 
   /** @returns {import("../canvas/stage.js").StageHost} */
   #stageHost() {
-    const { viewer } = this;
+    const { state, actions } = this;
     return {
       pick: (box) => {
         const id = box?.rec?.id ?? box?.group?.id ?? null;
         if (this.mode === "film") this.film.pick(id);
-        else viewer.actions.select(id);
+        else actions.select(id);
       },
       toggle: (box) => {
-        if (box.group) viewer.nav.toggle(box.group);
+        if (box.group) actions.toggle(box.group);
       },
       hover: (box, event, which) => {
-        const s = viewer.state.session;
-        const { overlay } = viewer.state;
+        const { session: s, overlay } = state;
         const value = s && box ? overlay?.values(s, which)(box) : null;
+        const number = overlay && value ? overlay.text(value) : "";
         const around = box && event ? this.stage.rectOf(box, which) : undefined;
-        this.tip.node(s, box, event, which, {
-          number: overlay && value ? overlay.text(value) : "",
-          around,
-        });
+        this.tip.node(s, box, event, which, { number, around });
       },
-      setBefore: (before) => viewer.nav.setBefore(before),
-      endComparison: () => viewer.actions.send("pipeline", { versus: "" }),
+      setBefore: (before) => actions.setBefore(before),
+      endComparison: () => actions.send("pipeline", { versus: "" }),
       moved: () => this.tip.hide(),
-      drawn: () => viewer.state.changed("drawn"),
-      selection: () => viewer.state.selection,
     };
   }
 
@@ -148,13 +129,15 @@ export class Shell {
   fillWindow() {
     const top = this.root.getBoundingClientRect().top + window.scrollY;
     const inside = this.root.closest?.("[data-fixed-height]");
-    this.root.style.height = `${Math.max(420, Math.floor((inside ? inside.clientHeight : window.innerHeight) - Math.max(0, top) - 8))}px`;
+    const room = inside ? inside.clientHeight : window.innerHeight;
+    const height = Math.max(LEAST_H, Math.floor(room - Math.max(0, top) - 8));
+    this.root.style.height = `${height}px`;
     this.applyPanels();
   }
 
   /** @param {"model" | "rewrite" | "film"} mode */
   setMode(mode) {
-    const changed = this.mode !== mode || !this.stage.theme;
+    const changed = this.mode !== mode;
     this.mode = mode;
     const single = mode !== "rewrite";
     this.root.classList.toggle("pl-model", single);
@@ -173,7 +156,7 @@ export class Shell {
     const width = this.root.clientWidth || window.innerWidth;
     const wide = width >= NARROW;
     const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
-    const chosen = this.viewer.state.selected !== null;
+    const chosen = this.state.selected !== null;
     const asked =
       this.mode === "film"
         ? chosen && width >= ROOMY
@@ -198,17 +181,27 @@ export class Shell {
     this.applyPanels();
   }
   layoutRight() {
-    this.card.el.classList.toggle("pl-short", this.viewer.state.selected !== null);
+    this.card.el.classList.toggle("pl-short", this.state.selected !== null);
     this.applyPanels();
   }
+
   /** Bring the card of what was selected just now into sight, whatever stands above it. */
-  showSelection() {
-    const { selection } = this.viewer.state;
-    if (!selection) return;
+  #showSelection() {
+    const { selection } = this.state;
+    if (!selection) {
+      this.right.scrollTop = 0;
+      return;
+    }
     const { el } = selection.group ? this.groupCard : this.details;
     const [is, frame] = [el.getBoundingClientRect(), this.right.getBoundingClientRect()];
     const top = frame.top + this.search.el.offsetHeight;
     if (is.bottom > frame.bottom || is.top < top) this.right.scrollTop += is.top - top;
+  }
+
+  escape() {
+    if (this.search.active) this.search.close();
+    else this.actions.select(null);
+    this.state.changed("focus");
   }
 
   /** @param {1 | 2 | 3} n */
@@ -217,54 +210,9 @@ export class Shell {
     this.renderPlay();
   }
 
-  /** @param {import("../page/theme.js").Theme | null} theme */
-  restyleMeasure(theme) {
-    if (theme) this.root.style.setProperty("--pl-match", theme.match);
-  }
-
-  /** @param {import("../types.js").Descriptor} data */
-  notice(data) {
-    const { busy, message } = data;
-    this.note.hidden = !busy && !message;
-    this.note.className = `pl-note${message?.kind === "error" ? " pl-bad" : ""}`;
-    this.note.setAttribute("role", message?.kind === "error" ? "alert" : "status");
-    if (busy) {
-      const known = busy.fraction !== null && busy.fraction !== undefined;
-      const bar = h("progress", known ? { max: 1, value: busy.fraction } : {});
-      fill(
-        this.note,
-        h("span", busy.text),
-        bar,
-        known && h("span.pl-num", `${Math.round((busy.fraction ?? 0) * 100)} %`),
-        busy.cancel && button("Cancel", "Cancel", () => this.viewer.actions.send("cancel", true)),
-      );
-    } else if (message) {
-      fill(
-        this.note,
-        h("span", message.text),
-        button(
-          "Close this note",
-          "×",
-          () => {
-            this.note.hidden = true;
-          },
-          "pl-x",
-        ),
-      );
-    }
-  }
-
-  /** @param {string} text */
-  problem(text) {
-    this.note.hidden = false;
-    this.note.className = "pl-note pl-bad";
-    this.note.setAttribute("role", "alert");
-    fill(this.note, h("span", text));
-  }
-
   renderAll() {
-    const { viewer } = this;
-    if (viewer.state.theme) dress(this.root, viewer.state.theme);
+    const { theme } = this.state;
+    if (theme) dress(this.root, theme);
     this.passes.render();
     this.renderStep();
     this.stage.headers();
@@ -272,14 +220,14 @@ export class Shell {
     this.layoutRight();
     this.stage.invalidate();
     this.film.relight();
-    viewer.announcer.twin();
+    this.announcer.twin();
   }
 
   renderStep() {
     this.scrubber.render();
     this.card.render();
     this.passes.mark();
-    if (this.viewer.state.selected !== null) this.renderSelection();
+    if (this.state.selected !== null) this.renderSelection();
     this.renderPlay();
   }
 
@@ -291,20 +239,15 @@ export class Shell {
   }
 
   renderPlay() {
-    this.scrubber?.renderPlay();
-    if (this.viewer.state.only) this.renderSelection();
-    for (const [i, tool] of this.tools?.panes.entries() ?? [])
+    this.scrubber.renderPlay();
+    if (this.state.only) this.renderSelection();
+    for (const [i, tool] of this.tools.panes.entries())
       tool.setAttribute("aria-pressed", String(this.stage.mode === i + 1));
-    this.tools?.follow.setAttribute("aria-pressed", String(this.viewer.nav.following));
-  }
-
-  twinChanged() {
-    this.groupCard.render();
-    this.viewer.announcer.twin();
+    this.tools.follow.setAttribute("aria-pressed", String(this.actions.following));
   }
 
   dispose() {
-    this.watch.disconnect();
+    this.observer?.disconnect();
     window.removeEventListener("resize", this.onResize);
     this.scrubber.dispose();
     this.film.dispose();

@@ -16,40 +16,27 @@ const ICONS = {
   after: "M1.5 3h13v10h-13z",
   left: "M1.5 3h13v10h-13zM6 3v10",
   right: "M1.5 3h13v10h-13zM10 3v10",
-  fold: "M3 6l5 4 5-4",
   save: "M8 2v8M4.5 6.5 8 10l3.5-3.5M2.5 13.5h11",
 };
 
-/** @typedef {import("./viewer.js").Viewer} Viewer */
-/** @typedef {import("../overlays/overlay.js").OverlayKind} Kind */
 /** @typedef {{el: any, panes: any[], follow: any, left: any, right: any}} Tools */
 
-/**
- * @param {import("./viewer.js").Viewer} viewer
- * @param {import("./shell.js").Shell} shell
- * @returns {Tools}
- */
-export function makeTools(viewer, shell) {
+/** @param {Context} context @param {Shell} shell @returns {Tools} */
+export function makeTools(context, shell) {
+  const { state, actions } = context;
+  const { stage } = shell;
   /** @param {keyof typeof ICONS} name @param {string} label @param {() => void} act */
   const tool = (name, label, act) => iconButton(label, ICONS[name], act);
-  const zoom = (/** @type {number} */ factor) => {
-    const { camera } = shell.stage;
-    camera.zoom(camera.lead, factor);
-    shell.stage.invalidate();
-  };
   const panes = [
     tool("both", "Both panes (1)", () => shell.setPanes(1)),
     tool("over", "Overlay (2)", () => shell.setPanes(2)),
     tool("after", "After only (3)", () => shell.setPanes(3)),
   ];
-  const follow = tool("follow", "Follow the change while stepping", () => {
-    viewer.nav.following = !viewer.nav.following;
-    if (viewer.nav.following) viewer.nav.follow(200);
-    shell.renderPlay();
-  });
+  const follow = tool("follow", "Follow the change while stepping", () =>
+    actions.toggleFollowing(),
+  );
   const left = tool("left", "Passes panel (p)", () => shell.toggleLeft());
   const right = tool("right", "Details panel (d)", () => shell.toggleRight());
-  const overlays = OVERLAYS.map((kind) => overlayButton(kind, viewer));
   const el = h(
     "div.pl-tools",
     { role: "toolbar", "aria-label": "View", "aria-orientation": "vertical" },
@@ -57,20 +44,21 @@ export function makeTools(viewer, shell) {
     right,
     h("span.pl-group", { role: "group", "aria-label": "Panes" }, panes),
     follow,
-    overlays,
+    OVERLAYS.map((kind) => overlayButton(kind, context)),
     tool("search", "Find a node (/)", () => shell.search.open()),
-    tool("minus", "Zoom out (−)", () => zoom(0.8)),
-    tool("plus", "Zoom in (+)", () => zoom(1.25)),
-    saving(shell.stage, tool),
-    tool("fit", "Fit the graph (f)", () => shell.stage.fit(viewer.state.motion ? 200 : 0)),
+    tool("minus", "Zoom out (−)", () => stage.zoom(0.8)),
+    tool("plus", "Zoom in (+)", () => stage.zoom(1.25)),
+    saving(stage),
+    tool("fit", "Fit the graph (f)", () => stage.fit(state.ms(200))),
+    stage.minimap.el,
   );
   return { el, panes, follow, left, right };
 }
 
-/** Shown where there is something to show. @param {Kind} kind @param {Viewer} viewer */
-function overlayButton({ id, plural, key, icon: path }, { state, actions }) {
+/** Shown where there is something to show. @param {OverlayKind} kind @param {Context} context */
+function overlayButton({ id, plural, key, icon }, { state, actions }) {
   const label = `${plural} as colours (${key})`;
-  const button = iconButton(label, path, () => actions.toggleOverlay(id));
+  const button = iconButton(label, icon, () => actions.toggleOverlay(id));
   button.hidden = true;
   state.watch(["overlays", "wanted"], () => {
     button.hidden = !state.overlays.has(id);
@@ -79,12 +67,8 @@ function overlayButton({ id, plural, key, icon: path }, { state, actions }) {
   return button;
 }
 
-/**
- * A button with a choice of two: the drawing as it stands, as SVG or PNG.
- * @param {import("../canvas/stage.js").Stage} stage
- * @param {(name: keyof typeof ICONS, label: string, act: () => void) => HTMLElement} tool
- */
-function saving(stage, tool) {
+/** A button with a choice of two: the drawing as it stands, as SVG or PNG. @param {Stage} stage */
+function saving(stage) {
   const choose = (/** @type {"svg" | "png"} */ kind) => {
     const name = kind.toUpperCase();
     return button(`Save the drawing one sees as ${name}`, name, () => {
@@ -92,13 +76,13 @@ function saving(stage, tool) {
       void saveDrawing(stage, kind);
     });
   };
-  const menu = h("span.pl-save", { role: "group", "aria-label": "Save as", hidden: true });
-  menu.append(choose("svg"), choose("png"));
-  const opener = tool("save", "Save this drawing", () => show(menu.hidden));
-  opener.setAttribute("aria-expanded", "false");
+  const props = { role: "group", "aria-label": "Save as", hidden: true };
+  const menu = h("span.pl-save", props, choose("svg"), choose("png"));
+  const opener = iconButton("Save this drawing", ICONS.save, () => show(menu.hidden));
   const show = (/** @type {boolean} */ open) => {
     menu.hidden = !open;
     opener.setAttribute("aria-expanded", String(open));
   };
+  show(false);
   return h("span.pl-saving", opener, menu);
 }

@@ -6,11 +6,9 @@ import { Comparison } from "../session/comparison.js";
 import { fill } from "../page/dom.js";
 import { fetchJson, wanted } from "../page/fetching.js";
 import { fontReady } from "../page/fonts.js";
-import { Announcer } from "./announcer.js";
 import { Keys } from "./keys.js";
 import { answerForLinks } from "../page/link.js";
 import { Metrics } from "../layout/metrics.js";
-import { Navigator } from "./navigator.js";
 import { Report } from "./report.js";
 import { named } from "../session/selection.js";
 import { Session } from "../session/session.js";
@@ -18,14 +16,10 @@ import { State } from "../session/state.js";
 import { Actions } from "./actions.js";
 import { Shell } from "./shell.js";
 import { readTheme } from "../page/theme.js";
-import { Vetoing } from "../panels/vetoing.js";
+import { measureText } from "../canvas/pen.js";
+import { Stage } from "../canvas/stage.js";
 
-/** @typedef {import("../types.js").Descriptor} Descriptor */
-
-/**
- * @param {string} own @param {import("../types.js").StepsJson} trace
- * @param {string} theirs @param {import("../types.js").StepsJson} other
- */
+/** @param {string} own @param {StepsJson} trace @param {string} theirs @param {StepsJson} other */
 const both = (own, trace, theirs, other) => [
   { name: own, trace },
   { name: theirs, trace: other },
@@ -44,21 +38,18 @@ export class Viewer {
   constructor(parent, loadStyles) {
     this.parent = parent;
     this.cleanup = () => {};
-    /** @type {import("../types.js").Component | null} */ this.component = null;
-    this.loaded = "";
     this.seq = -1;
     /** The server selected it: it has yet to be brought into sight. */
     this.unseen = false;
     this.alive = true;
     this.state = new State();
-    this.actions = new Actions(this);
+    this.stage = new Stage(this.state);
+    this.actions = new Actions(this.state, this.stage);
+    const context = { state: this.state, actions: this.actions };
     this.overlays = new OverlayLoader(this.state);
-    this.report = new Report(this);
-    this.nav = new Navigator(this);
-    this.announcer = new Announcer({ state: this.state, actions: this.actions });
-    this.veto = new Vetoing({ state: this.state, actions: this.actions });
-    this.shell = new Shell(this);
-    this.keys = new Keys(this);
+    this.shell = new Shell(context, this.stage);
+    this.report = new Report(context, this.shell);
+    this.keys = new Keys(context, this.shell);
     this.endLinks = answerForLinks(this.state);
     this.shell.root.style.visibility = "hidden";
     this.loadStyles = loadStyles;
@@ -89,22 +80,15 @@ export class Viewer {
     this.shell.fillWindow();
   }
 
-  get stage() {
-    return this.shell.stage;
-  }
-
-  /** @param {import("../types.js").Component} component */
+  /** @param {Component} component */
   update(component) {
     const { data } = component;
-    this.component = component;
     this.shell.fillWindow();
-    this.state.set({ data, theme: readTheme(this.shell.root) });
+    this.state.set({ component, data, theme: readTheme(this.shell.root) });
     this.shell.setMode(data.mode);
     this.shell.passes.render();
-    this.shell.notice(data);
-    this.load(data).catch((error) => this.fail(error));
-    this.shell.film.take(data).catch((error) => this.fail(error));
-    this.overlays.load(data).catch((error) => this.fail(error));
+    for (const part of [this.load(data), this.shell.film.take(data), this.overlays.load(data)])
+      part.catch((error) => this.fail(error));
   }
 
   /** @param {Descriptor} data */
@@ -112,7 +96,7 @@ export class Viewer {
     const want = wanted(data);
     // While a new trace is computed the old one stays: nothing jumps.
     const waiting = data.busy && !data.steps && this.state.session?.graph.key === data.graph?.key;
-    if (!data.graph || want === this.loaded || waiting) {
+    if (!data.graph || want === this.state.loaded || waiting) {
       await this.styled;
       this.#keep(data);
       return;
@@ -125,71 +109,69 @@ export class Viewer {
       this.styled,
       fontReady(this.state.theme?.font),
     ]);
-    if (
-      !this.alive ||
-      (this.state.data && this.state.data !== data && wanted(this.state.data) !== want)
-    )
-      return;
-    if (want === this.loaded) {
+    if (!this.alive || (this.state.data && wanted(this.state.data) !== want)) return;
+    if (want === this.state.loaded) {
       this.#keep(data); // asked for twice while it was on its way
       return;
     }
     const started = performance.now();
-    this.loaded = want;
+    this.state.set({ loaded: want });
     this.#open(data, graph, trace, other);
     this.report.ready(performance.now() - started);
   }
 
   /**
    * Show a graph with its trace, or with two, where one looked before as far as that makes sense.
-   * @param {Descriptor} data @param {import("../types.js").GraphJson} graph
-   * @param {import("../types.js").StepsJson | null} trace
-   * @param {import("../types.js").StepsJson | null} other of the pipeline beside it
+   * @param {Descriptor} data @param {GraphJson} graph
+   * @param {StepsJson | null} trace
+   * @param {StepsJson | null} other of the pipeline beside it
    */
   #open(data, graph, trace, other) {
     const same = this.state.session?.graph === graph;
     const old = same ? this.state.session : null;
     const open = old?.tree.openIds() ?? null;
-    this.shell.restyleMeasure(this.state.theme);
     const session = this.#session(data, graph, trace, other);
-    const alike = old !== null && old instanceof Comparison === session instanceof Comparison;
+    const compares = session instanceof Comparison;
+    const alike = old !== null && old instanceof Comparison === compares;
     const traced = alike && old.trace ? old : null; // a first trace is met like a first visit
-    this.nav.reset();
+    const first = !same || !alike || (!traced && this.stage.atHome);
+    this.actions.reset();
     if (open) {
       session.tree.openExactly(open);
       session.relayout();
     }
     const step = traced ? sameStep(traced, session) : firstStep(data, session);
     session.goto(step, traced?.before ?? data.before ?? session.before);
-    const first = !same || !alike || (!traced && this.stage.atHome);
-    this.stage.setSession(session);
-    this.stage.applySplit();
-    this.state.set({
-      session,
-      selected: session.knows(this.state.selected) ? this.state.selected : null,
-    });
+    this.#show(session);
     this.#impose(data, true);
-    this.veto.arrived(session);
-    if (!traced)
-      // a link may name what a step makes
-      this.state.set({ selected: this.state.selected ?? named(session, data.select) });
+    this.actions.vetoing.arrived(session);
+    const { selected } = this.state;
+    if (!traced) this.state.set({ selected: selected ?? named(session, data.select) }); // a link may name what a step makes
     this.stage.refresh(0);
     if (first) this.stage.home();
     const asked = typeof data.step === "number" && trace !== null;
-    if (!traced) this.state.set({ stepped: asked && !(session instanceof Comparison) });
-    if (!traced && this.state.stepped && step > 0) this.nav.follow(0);
-    if (this.state.vetoed) this.nav.follow(0);
+    if (!traced) this.state.set({ stepped: asked && !compares });
+    if ((!traced && this.state.stepped && step > 0) || this.state.vetoed) this.stage.follow(0);
     this.shell.renderAll();
     this.#showSelected();
   }
 
+  /** @param {Session} session */
+  #show(session) {
+    const { selected, theme } = this.state;
+    if (theme) this.shell.root.style.setProperty("--pl-match", theme.match);
+    this.stage.clear();
+    this.state.set({ session, selected: session.knows(selected) ? selected : null });
+    this.stage.applySplit();
+  }
+
   /**
-   * @param {Descriptor} data @param {import("../types.js").GraphJson} graph
-   * @param {import("../types.js").StepsJson | null} trace
-   * @param {import("../types.js").StepsJson | null} other
+   * @param {Descriptor} data @param {GraphJson} graph
+   * @param {StepsJson | null} trace
+   * @param {StepsJson | null} other
    */
   #session({ pipeline, versus }, graph, trace, other) {
-    const metrics = new Metrics(this.shell.measure, this.state.theme?.font ?? "sans-serif");
+    const metrics = new Metrics({ text: measureText }, this.state.theme?.font ?? "sans-serif");
     const own = pipeline?.name ?? pipeline?.preset ?? "";
     return trace && other && versus
       ? new Comparison(graph, both(own, trace, versus.name, other), metrics)
@@ -229,7 +211,7 @@ export class Viewer {
 
   /** Whoever came here for a node sees it, whatever is folded around it. */
   #showSelected() {
-    if (this.unseen && this.state.selected !== null) this.nav.reveal(this.state.selected);
+    if (this.unseen && this.state.selected !== null) this.actions.reveal(this.state.selected);
     this.unseen = false;
   }
 
@@ -237,12 +219,12 @@ export class Viewer {
   fail(error) {
     const text = error instanceof Error ? error.message : String(error);
     this.report.error(text);
-    this.shell.problem(text);
+    this.shell.note.problem(text);
   }
 
   dispose() {
     this.alive = false;
-    this.nav.play.stop();
+    this.actions.playback.stop();
     this.report.dispose();
     this.keys.dispose();
     this.endLinks();

@@ -2,10 +2,6 @@
 // What all parts of a drawing agree on: from which zoom on there is how much detail, what the
 // viewport meets, and the colours of change marks.
 
-/** @typedef {import("../page/theme.js").Theme} Theme */
-/** @typedef {import("./draw.js").Mark} Mark */
-/** @typedef {import("./draw.js").Bounds} Bounds */
-
 export const LOD = 0.3; // below: plain rectangles
 export const TEXT_LOD = 0.42; // below: no text in boxes
 

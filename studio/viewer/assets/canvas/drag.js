@@ -11,3 +11,12 @@ export function draggable(el, move) {
     window.addEventListener("pointerup", () => end.abort(), end);
   });
 }
+
+/** What was pressed goes on to hear of the pointer. @param {HTMLElement} el @param {PointerEvent} e */
+export function capture(el, e) {
+  try {
+    el.setPointerCapture(e.pointerId);
+  } catch {
+    /* a synthetic pointer cannot be captured */
+  }
+}

@@ -6,13 +6,10 @@ import { CAP, NODE_H, rowText } from "../layout/metrics.js";
 import { markColour, TEXT_LOD } from "./detail.js";
 import { drawRound, drawText, grown, slanted } from "./pen.js";
 
-/** @typedef {import("./draw.js").Scene} Scene */
-/** @typedef {import("./draw.js").BoxMark} BoxMark */
-/** @typedef {import("../layout/placement.js").Box} Box */
 /** @typedef {{x: number, y: number, w: number, h: number, alpha: number}} Place */
 
 export const RADIUS = 6;
-/** @type {Map<import("./draw.js").Mark, string>} in the corner; never by colour alone */
+/** @type {Map<Mark, string>} in the corner; never by colour alone */
 const SIGNS = new Map([
   ["added", "+"],
   ["changed", "~"],
@@ -22,7 +19,7 @@ const SIGNS = new Map([
   ["first", "A"],
   ["second", "B"],
 ]);
-/** @type {Map<import("./draw.js").Mark, number[]>} */
+/** @type {Map<Mark, number[]>} */
 const DASHES = new Map([
   ["removed", [5, 3]],
   ["declined", [2, 3]],
@@ -31,7 +28,7 @@ const DASHES = new Map([
 /** @param {Scene} s @param {Box} b @param {Place} p @param {BoxMark} [given] */
 export function drawBox(s, b, p, given) {
   const { c, theme } = s;
-  const rec = /** @type {import("../types.js").NodeRecord} */ (b.rec);
+  const rec = /** @type {NodeRecord} */ (b.rec);
   const mark = given ?? s.marks.get(b.key);
   const colours = theme.category(rec.cat);
   const outline = rec.cat === "io";
@@ -79,7 +76,7 @@ function valueTag({ c, theme, metrics }, p, label) {
   drawText(c, label, x, y, { font: metrics.fonts.tag, colour: theme.text });
 }
 
-/** @param {Scene} s @param {import("../types.js").NodeRecord} rec @param {Place} p */
+/** @param {Scene} s @param {NodeRecord} rec @param {Place} p */
 function texts({ c, theme, metrics }, rec, p) {
   const { op: bold, brief: font, row } = metrics.fonts;
   const left = p.x + CAP + 7;

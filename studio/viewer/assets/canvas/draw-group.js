@@ -5,14 +5,12 @@ import { focusRing, halo, RADIUS, ring } from "./draw-box.js";
 import { drawRound, drawText, path } from "./pen.js";
 import { markColour, TEXT_LOD } from "./detail.js";
 import { FOLD_W, shortGroup, TITLE_H } from "../layout/metrics.js";
+import { ancestry } from "../trace/group.js";
 import { counted } from "../page/numbers.js";
 
-/** @typedef {import("./draw.js").Scene} Scene */
-/** @typedef {import("./draw.js").BoxMark} BoxMark */
-/** @typedef {import("../layout/placement.js").Box} Box */
 /** @typedef {import("./draw-box.js").Place} Place */
 
-/** @type {Record<string, (theme: import("../page/theme.js").Theme) => string>} by the badge's sign */
+/** @type {Record<string, (theme: Theme) => string>} by the badge's sign */
 const BADGES = {
   "+": (theme) => theme.add,
   "−": (theme) => theme.remove,
@@ -44,7 +42,7 @@ export function drawClosed(s, b, p) {
 function closedTexts(s, b, p, number) {
   const { c, theme, metrics } = s;
   const { group: font, count } = metrics.fonts;
-  const g = /** @type {import("../trace/group.js").Group} */ (b.group);
+  const g = /** @type {Group} */ (b.group);
   const mark = s.marks.get(b.key);
   foldMark(s, b, { x: p.x + 13, y: p.y + 14, open: false });
   const name = metrics.fit(shortGroup(g.name), font, p.w - 34 - badgeWidth(s, mark));
@@ -55,8 +53,7 @@ function closedTexts(s, b, p, number) {
 }
 
 /** @param {Scene} s @param {Box} b */
-const countText = (s, b) =>
-  counted(s.counts[/** @type {import("../trace/group.js").Group} */ (b.group).at], "node");
+const countText = (s, b) => counted(s.counts[/** @type {Group} */ (b.group).at], "node");
 
 /**
  * What one clicks to open or close it; the rest of the title selects it.
@@ -101,11 +98,7 @@ function drawBadge({ c, theme, metrics }, mark, right, y) {
 }
 
 /** @param {Box} b */
-function depth(b) {
-  let n = -1;
-  for (let g = b.group; g; g = g.parent) n++;
-  return n + 1;
-}
+const depth = (b) => [...ancestry(b.group)].length;
 
 /** @param {Scene} s @param {Box} b @param {Place} p */
 export function drawOpen({ c, theme, selected, hover }, b, p) {
@@ -120,7 +113,7 @@ export function drawOpen({ c, theme, selected, hover }, b, p) {
 export function drawTitle(s, b, p) {
   const { c, theme, metrics } = s;
   const { group: font, count: light } = metrics.fonts;
-  const g = /** @type {import("../trace/group.js").Group} */ (b.group);
+  const g = /** @type {Group} */ (b.group);
   const y = p.y + TITLE_H / 2 + 1;
   const mark = s.marks.get(b.key);
   const badge = badgeWidth(s, mark);

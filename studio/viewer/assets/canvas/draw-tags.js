@@ -5,9 +5,6 @@ import { meets, TEXT_LOD } from "./detail.js";
 import { TAG_H } from "../layout/metrics.js";
 import { drawRound, drawText, vertical } from "./pen.js";
 
-/** @typedef {import("./draw.js").Scene} Scene */
-/** @typedef {import("./draw.js").Bounds} Bounds */
-
 /** With its box, while that moves. @param {Scene} s @param {{x: number, y: number, box: number}} t */
 function moved(s, t) {
   const b = s.progress < 1 ? s.picture.byKey.get(t.box) : undefined;

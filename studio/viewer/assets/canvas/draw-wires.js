@@ -4,9 +4,6 @@
 import { LOD } from "./detail.js";
 import { drawText } from "./pen.js";
 
-/** @typedef {import("./draw.js").Scene} Scene */
-/** @typedef {import("./draw.js").Bounds} Bounds */
-
 const LABEL_ZOOM = 0.9;
 
 /** @param {Scene} s @param {Bounds} seen */
@@ -48,10 +45,10 @@ export function drawWires(s, seen) {
   if (view.k >= LABEL_ZOOM) drawLabels(s, seen);
 }
 
-/** At what is selected. @param {Scene} s @param {import("../layout/placement.js").DrawnWire} w */
+/** At what is selected. @param {Scene} s @param {DrawnWire} w */
 const isLit = ({ lit }, w) => lit !== null && w.pairs.some((p) => lit.has(p));
 
-/** @param {Scene} s @param {import("../layout/placement.js").DrawnWire} w */
+/** @param {Scene} s @param {DrawnWire} w */
 function drawLit(s, w) {
   const { c, theme } = s;
   const accent = isLit(s, w);

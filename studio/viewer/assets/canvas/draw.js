@@ -7,10 +7,6 @@ import { drawTags } from "./draw-tags.js";
 import { drawWires } from "./draw-wires.js";
 import { LOD, markColour, meets } from "./detail.js";
 
-/** @typedef {import("../layout/placement.js").Picture} Picture */
-/** @typedef {import("../layout/placement.js").Box} Box */
-/** @typedef {import("../page/theme.js").Theme} Theme */
-
 /**
  * @typedef {"added" | "removed" | "changed" | "matched" | "vetoed" | "declined" | "first" | "second"}
  *   Mark the last two: there with one of two pipelines alone
@@ -24,11 +20,11 @@ import { LOD, markColour, meets } from "./detail.js";
  * @typedef {object} Scene everything one drawing needs
  * @property {CanvasRenderingContext2D} c
  * @property {number} width @property {number} height @property {number} dpr
- * @property {import("./camera.js").View} view
+ * @property {View} view
  * @property {Theme} theme
- * @property {import("../layout/metrics.js").Metrics} metrics
+ * @property {Metrics} metrics
  * @property {Picture} picture
- * @property {import("../layout/placement.js").DrawnWire[]} wires those of the picture, wherever they are just now
+ * @property {DrawnWire[]} wires those of the picture, wherever they are just now
  * @property {Map<number, BoxMark>} marks
  * @property {Set<number>} selected box keys
  * @property {Set<number> | null} lit pairs of the selected boxes, null = nothing selected

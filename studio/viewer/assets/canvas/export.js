@@ -4,14 +4,12 @@
 import { drawText } from "./pen.js";
 import { make, SvgContext, writable } from "./svg-context.js";
 
-/** @typedef {import("./stage.js").Stage} Stage */
-
 const HEAD_H = 30; // of the line above a pane
 const GUTTER = 1;
 const SHARP = 2; // pixels of a PNG for one of the page
 const STEM = 60; // letters of a file's name
 
-/** @typedef {{pane: import("./pane.js").Pane, x: number, title: string}} Part */
+/** @typedef {{pane: Pane, x: number, title: string}} Part */
 
 /** The panes from left to right, and how large the whole is. @param {Stage} stage */
 function parts(stage) {
@@ -37,7 +35,7 @@ const titleOf = (head) =>
 
 /** @param {Stage} stage @param {string} title @returns {Blob} */
 export function asSvg(stage, title) {
-  const theme = /** @type {import("../page/theme.js").Theme} */ (stage.theme);
+  const theme = /** @type {Theme} */ (stage.theme);
   const { list, width, height } = parts(stage);
   const svg = make(document.createElement("div"), "svg", {
     width,
@@ -59,7 +57,7 @@ export function asSvg(stage, title) {
 
 /** @param {Stage} stage @returns {Promise<Blob | null>} */
 export function asPng(stage) {
-  const theme = /** @type {import("../page/theme.js").Theme} */ (stage.theme);
+  const theme = /** @type {Theme} */ (stage.theme);
   const { list, width, height } = parts(stage);
   const whole = canvas(width, height);
   const c = /** @type {CanvasRenderingContext2D} */ (whole.getContext("2d"));
@@ -86,7 +84,7 @@ function canvas(width, height) {
 
 /**
  * @param {CanvasRenderingContext2D} c @param {number} width
- * @param {{words: string, theme: import("../page/theme.js").Theme}} what
+ * @param {{words: string, theme: Theme}} what
  */
 function paintHead(c, width, { words, theme }) {
   c.fillStyle = theme.bg;
@@ -96,7 +94,7 @@ function paintHead(c, width, { words, theme }) {
 
 /**
  * What the drawing is of, as the name of a file without its ending.
- * @param {import("../session/session.js").Session} s
+ * @param {Session} s
  */
 export function stemOf(s) {
   const model = s.graph.name.replace(/\.onnx$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-");

@@ -1,9 +1,6 @@
 // @ts-check
 // Where the camera goes: the top, everything, one box, the change.
 
-/** @typedef {import("./stage.js").Stage} Stage */
-/** @typedef {import("../session/session.js").Which} Which */
-
 const LEAST_ZOOM = 0.7; // of the first picture: its texts can be read
 const MARGIN = 24; // pixels around what fits
 const HEADROOM = 28; // pixels above the first row
@@ -33,7 +30,7 @@ export function showTop(stage) {
 /**
  * Wider than the pane: the column of the first screen that shows most boxes, in all panes
  * together, and the graph's first input, where it stands there.
- * @param {import("../layout/placement.js").Picture[]} pictures
+ * @param {Picture[]} pictures
  * @param {number} wide @param {number} tall
  * @returns {number} its middle
  */

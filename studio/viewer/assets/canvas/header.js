@@ -5,10 +5,7 @@ import { Comparison } from "../session/comparison.js";
 import { button, h, segments, sideSign } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
 
-/** @typedef {import("./stage.js").Stage} Stage */
-/** @typedef {import("../session/session.js").Session} Session */
-
-/** @param {Session} s @param {import("../session/session.js").Which} which @param {Stage} stage @returns {(Node | string)[]} */
+/** @param {Session} s @param {Which} which @param {Stage} stage @returns {(Node | string)[]} */
 export function paneHeader(s, which, stage) {
   if (stage.single) return [h("b", s.graph.name), count(s.afterCursor.total)];
   if (s instanceof Comparison) return sideHeader(s, which, stage);
@@ -33,7 +30,7 @@ const dim = (text) => h("span.pl-dim", text);
 
 /**
  * Of two pipelines: which one, and how it ends.
- * @param {Comparison} s @param {import("../session/session.js").Which} which @param {Stage} stage
+ * @param {Comparison} s @param {Which} which @param {Stage} stage
  */
 function sideHeader({ sides, beforeCursor, afterCursor }, which, stage) {
   const [a, b] = [beforeCursor, afterCursor].map(({ total }, side) => [

@@ -7,9 +7,7 @@ import { markColour } from "./detail.js";
 import { draggable } from "./drag.js";
 import { penOf, resize } from "./pen.js";
 
-/** @typedef {import("../layout/placement.js").Picture} Picture */
-/** @typedef {import("../page/theme.js").Theme} Theme */
-/** @typedef {Map<number, import("./draw.js").BoxMark>} Marks */
+/** @typedef {Map<number, BoxMark>} Marks */
 
 const WIDE = 22; // of the boxes
 const TICKS = 9; // of the column of ticks beside them
@@ -35,7 +33,7 @@ export class Minimap {
     });
   }
 
-  /** @param {import("./pane.js").Pane} pane @param {import("./camera.js").View} view @param {Marks} marks @param {Theme} theme */
+  /** @param {Pane} pane @param {View} view @param {Marks} marks @param {Theme} theme */
   draw(pane, view, marks, theme) {
     const p = pane.picture;
     if (!p) return;

@@ -1,10 +1,6 @@
 // @ts-check
 // Between two pictures: where a box and a wire are at a moment of the animation.
 
-/** @typedef {import("../layout/placement.js").Box} Box */
-/** @typedef {import("../layout/placement.js").Picture} Picture */
-/** @typedef {import("../layout/placement.js").DrawnWire} DrawnWire */
-
 /**
  * @param {Box} b
  * @param {Box | undefined} from where it was

@@ -2,13 +2,7 @@
 // Questions about what is drawn: which box is nearest to a height, what a wire carries, what is
 // joined to a box.
 
-/** @typedef {import("../session/session.js").Session} Session */
-
-/**
- * @param {import("../layout/placement.js").Picture} old
- * @param {number} y
- * @param {import("../layout/placement.js").Picture} next
- */
+/** @param {Picture} old @param {number} y @param {Picture} next */
 export function nearest(old, y, next) {
   let key = -1,
     best = Infinity;

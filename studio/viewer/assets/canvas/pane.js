@@ -2,14 +2,12 @@
 // One canvas with its pointer: hit test, hover, pan, zoom, and the animation between two pictures.
 
 import { ease } from "./camera.js";
+import { capture } from "./drag.js";
 import { TEXT_LOD } from "./detail.js";
 import { drawPane } from "./draw.js";
 import { FOLD_W, TITLE_H } from "../layout/metrics.js";
 import { resize } from "./pen.js";
 import { boxBetween, wiresBetween } from "./motion.js";
-
-/** @typedef {import("../layout/placement.js").Box} Box */
-/** @typedef {import("../layout/placement.js").Picture} Picture */
 
 const MOST_ANIMATED = 2500;
 const PINCH = 0.01; // zoom, in powers of e, per pixel
@@ -22,7 +20,7 @@ const NOTCH = 0.3; // at most, per event
  * @property {(pane: Pane, box: Box | null, event: MouseEvent) => void} onClick
  * @property {(pane: Pane, box: Box | null) => void} onFold a group should open or close
  * @property {(pane: Pane, box: Box | null, event: MouseEvent | null) => void} onHover
- * @property {(pane: Pane) => import("./camera.js").View} viewOf
+ * @property {(pane: Pane) => View} viewOf
  */
 
 export class Pane {
@@ -40,8 +38,10 @@ export class Pane {
     this.started = 0;
     this.ms = 0;
     /** @type {number} */ this.hover = -1;
-    /** @type {import("./draw.js").Scene | null} as it was drawn last */ this.scene = null;
+    /** @type {Scene | null} as it was drawn last */ this.scene = null;
     /** the pointer is on the fold mark of that box */ this.folds = false;
+    /** @type {{x: number, y: number, moved: boolean} | null} */ this.drag = null;
+    /** what was pressed last was dragged: no click follows */ this.dragged = false;
     this.#listen();
   }
 
@@ -90,7 +90,7 @@ export class Pane {
   }
 
   /**
-   * @param {Omit<import("./draw.js").Scene, "c" | "width" | "height" | "dpr" | "view" | "picture" |
+   * @param {Omit<Scene, "c" | "width" | "height" | "dpr" | "view" | "picture" |
    * "wires" | "at" | "progress" | "ghosts" | "hover" | "folds">} look
    * @param {number} now
    * @returns {boolean} still moving
@@ -157,89 +157,82 @@ export class Pane {
     return box !== null && box.kind !== "node" && v.k >= TEXT_LOD && x < box.x + FOLD_W;
   }
 
+  /** From the canvas' corner. @param {MouseEvent} e @returns {[number, number]} */
+  #place(e) {
+    const r = this.canvas.getBoundingClientRect();
+    return [e.clientX - r.left, e.clientY - r.top];
+  }
+
   #listen() {
     const { canvas, host } = this;
-    /** @type {{x: number, y: number, moved: boolean} | null} */
-    let drag = null;
-    let moved = false;
     /** @type {Box | null} what the first click of several was on: it may have gone elsewhere since */
     let first = null;
-    const place = (/** @type {MouseEvent} */ e) => {
-      const r = canvas.getBoundingClientRect();
-      return [e.clientX - r.left, e.clientY - r.top];
-    };
-    const under = (/** @type {MouseEvent} */ e) => {
-      const [x, y] = place(e);
-      return this.hit(x, y);
-    };
     canvas.addEventListener("pointerdown", (e) => {
-      drag = { x: e.clientX, y: e.clientY, moved: false };
-      try {
-        canvas.setPointerCapture(e.pointerId);
-      } catch {
-        /* a synthetic pointer cannot be captured */
-      }
+      this.drag = { x: e.clientX, y: e.clientY, moved: false };
+      capture(canvas, e);
     });
     canvas.addEventListener("pointermove", (e) => {
-      if (!drag) {
-        const box = under(e);
-        canvas.style.cursor = box ? "pointer" : "grab";
-        const folds = this.onFoldMark(box, place(e)[0]);
-        if ((box?.key ?? -1) !== this.hover || folds !== this.folds) {
-          this.hover = box?.key ?? -1;
-          this.folds = folds;
-          host.onHover(this, box, e);
-        }
-        return;
-      }
-      const dx = e.clientX - drag.x,
-        dy = e.clientY - drag.y;
-      if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4) return;
-      drag = { x: e.clientX, y: e.clientY, moved: true };
-      canvas.style.cursor = "grabbing";
-      host.onHover(this, null, null);
-      host.onPan(this, dx, dy);
+      if (this.drag) this.#drag(e, this.drag);
+      else this.#hover(e, this.hit(...this.#place(e)));
     });
     canvas.addEventListener("pointerup", () => {
-      moved = drag?.moved ?? false;
-      drag = null;
+      this.dragged = this.drag?.moved ?? false;
+      this.drag = null;
+    });
+    canvas.addEventListener("pointercancel", () => {
+      this.drag = null;
+    });
+    canvas.addEventListener("pointerleave", () => {
+      if (this.hover < 0) return;
+      this.hover = -1;
+      host.onHover(this, null, null);
     });
     canvas.addEventListener("click", (e) => {
-      if (moved) return;
-      const box = under(e);
-      if (this.onFoldMark(box, place(e)[0])) host.onFold(this, box);
+      if (this.dragged) return;
+      const [x, y] = this.#place(e);
+      const box = this.hit(x, y);
+      if (this.onFoldMark(box, x)) host.onFold(this, box);
       else if (e.detail === 2) host.onFold(this, first);
       else if (e.detail < 2) {
         first = box;
         host.onClick(this, box, e);
       }
     });
-    canvas.addEventListener("pointercancel", () => {
-      drag = null;
-    });
-    canvas.addEventListener("pointerleave", () => {
-      if (this.hover >= 0) {
-        this.hover = -1;
-        host.onHover(this, null, null);
-      }
-    });
-    canvas.addEventListener(
-      "wheel",
-      (e) => {
-        e.preventDefault();
-        const [x, y] = place(e);
-        const unit = e.deltaMode === 1 ? 16 : 1;
-        if (e.ctrlKey || e.metaKey)
-          host.onZoom(this, zoomBy(e.deltaY * unit), x - this.width / 2, y - this.height / 2);
-        else
-          host.onPan(
-            this,
-            e.shiftKey && !e.deltaX ? -e.deltaY * unit : -e.deltaX * unit,
-            e.shiftKey && !e.deltaX ? 0 : -e.deltaY * unit,
-          );
-      },
-      { passive: false },
-    );
+    canvas.addEventListener("wheel", (e) => this.#wheel(e), { passive: false });
+  }
+
+  /** @param {PointerEvent} e @param {{x: number, y: number, moved: boolean}} from */
+  #drag(e, from) {
+    const dx = e.clientX - from.x,
+      dy = e.clientY - from.y;
+    if (!from.moved && Math.abs(dx) + Math.abs(dy) < 4) return;
+    this.drag = { x: e.clientX, y: e.clientY, moved: true };
+    this.canvas.style.cursor = "grabbing";
+    this.host.onHover(this, null, null);
+    this.host.onPan(this, dx, dy);
+  }
+
+  /** @param {PointerEvent} e @param {Box | null} box under the pointer */
+  #hover(e, box) {
+    this.canvas.style.cursor = box ? "pointer" : "grab";
+    const key = box?.key ?? -1;
+    const folds = this.onFoldMark(box, this.#place(e)[0]);
+    if (key === this.hover && folds === this.folds) return;
+    this.hover = key;
+    this.folds = folds;
+    this.host.onHover(this, box, e);
+  }
+
+  /** @param {WheelEvent} e */
+  #wheel(e) {
+    e.preventDefault();
+    const [x, y] = this.#place(e);
+    const unit = e.deltaMode === 1 ? 16 : 1;
+    const sideways = e.shiftKey && !e.deltaX;
+    const [dx, dy] = sideways ? [e.deltaY, 0] : [e.deltaX, e.deltaY];
+    if (e.ctrlKey || e.metaKey)
+      this.host.onZoom(this, zoomBy(e.deltaY * unit), x - this.width / 2, y - this.height / 2);
+    else this.host.onPan(this, -dx * unit, -dy * unit);
   }
 }
 

@@ -68,6 +68,14 @@ export const grown = ({ x, y, w, h }, by) => ({
   h: h + 2 * by,
 });
 
+const ruler = /** @type {Ctx} */ (document.createElement("canvas").getContext("2d"));
+
+/** How wide a text is. @param {string} text @param {string} font */
+export function measureText(text, font) {
+  ruler.font = font;
+  return ruler.measureText(text).width;
+}
+
 /** A path from point to point, to fill or stroke. @param {Ctx} c @param {...number} points x, y, … */
 export function path(c, ...points) {
   c.beginPath();

@@ -1,15 +1,12 @@
 // @ts-check
 // What the pointer does in a pane: it moves the camera of both, picks a box, folds a group.
 
-/** @typedef {import("./stage.js").Stage} Stage */
-/** @typedef {import("./pane.js").Pane} Pane */
-
 /** @param {Stage} stage @returns {import("./pane.js").PaneHost} */
 export function paneHost(stage) {
-  const { camera, host } = stage;
+  const { camera } = stage;
   const index = (/** @type {Pane} */ pane) => (pane === stage.panes[0] ? 0 : 1);
   const moved = () => {
-    host.moved();
+    stage.host.moved();
     stage.invalidate();
   };
   return {
@@ -23,15 +20,15 @@ export function paneHost(stage) {
     },
     onClick: (pane, box) => {
       camera.follow(index(pane));
-      host.hover(null, null, stage.which(pane));
-      host.pick(box, stage.which(pane));
+      stage.host.hover(null, null, stage.which(pane));
+      stage.host.pick(box);
     },
     onFold: (pane, box) => {
       camera.follow(index(pane));
-      if (box && box.kind !== "node") host.toggle(box, stage.which(pane));
+      if (box && box.kind !== "node") stage.host.toggle(box);
     },
     onHover: (pane, box, event) => {
-      host.hover(box, event, stage.which(pane));
+      stage.host.hover(box, event, stage.which(pane));
       stage.invalidate();
     },
     viewOf: (pane) => camera.view(index(pane)),

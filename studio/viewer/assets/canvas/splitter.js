@@ -6,7 +6,7 @@ import { draggable } from "./drag.js";
 const LEAST = 0.2;
 const KEY_STEP = 0.04;
 
-/** @param {import("./stage.js").Stage} stage */
+/** @param {Stage} stage */
 export function makeDraggable(stage) {
   const { gutter } = stage;
   const set = (/** @type {number} */ split) => {

@@ -3,6 +3,7 @@
 
 import { Camera } from "./camera.js";
 import { h, fill } from "../page/dom.js";
+import { Stamped } from "../page/stamped.js";
 import { TITLE_H } from "../layout/metrics.js";
 import { Minimap } from "./minimap.js";
 import { Pane } from "./pane.js";
@@ -12,46 +13,38 @@ import { makeDraggable } from "./splitter.js";
 import { showAll, showBox, showChange, showTop } from "./framing.js";
 import { edgeLabel, nearest, neighbourhood } from "./nearby.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../session/session.js").Which} Which */
-/** @typedef {import("../layout/placement.js").Box} Box */
-
 export const MOTION_MS = 320;
 
 /**
  * @typedef {object} StageHost what the stage asks of the viewer
- * @property {(box: Box | null, which: Which) => void} pick
- * @property {(box: Box, which: Which) => void} toggle
+ * @property {(box: Box | null) => void} pick
+ * @property {(box: Box) => void} toggle
  * @property {(box: Box | null, event: MouseEvent | null, which: Which) => void} hover
  * @property {(before: "source" | "previous") => void} setBefore
  * @property {() => void} endComparison
  * @property {() => void} moved the user moved the camera
- * @property {() => void} drawn after every real drawing
- * @property {() => import("../session/selection.js").Selection | null} selection
  */
 
+const nothing = () => {};
+/** @type {StageHost} */
+const NOBODY = {
+  ...{ pick: nothing, toggle: nothing, hover: nothing },
+  ...{ setBefore: nothing, endComparison: nothing, moved: nothing },
+};
+
 export class Stage {
-  /** @param {StageHost} host */
-  constructor(host) {
-    this.host = host;
+  /** @param {State} state */
+  constructor(state) {
+    this.state = state;
+    /** @type {StageHost} set by who builds the frame around it */ this.host = NOBODY;
     this.camera = new Camera();
-    /** @type {Session | null} */ this.session = null;
-    /** @type {import("../page/theme.js").Theme | null} */ this.theme = null;
     /** @type {1 | 2 | 3} */ this.mode = 1;
-    /** @type {import("../overlays/overlay.js").Overlay | null} whose numbers are colours */
-    this.overlay = null;
     /** @type {import("../film/spotlight.js").Spotlight | null} in a film */ this.spotlight = null;
     this.single = false;
-    /** The rewrites are being made. */
-    this.busy = false;
     this.split = 0.5;
-    /** @type {import("./camera.js").View | null} */ this.homeView = null;
+    /** @type {View | null} */ this.homeView = null;
     this.frame = 0;
-    /**
-     * @type {Map<Which, {stamp: string, marks: Map<number, import("./draw.js").BoxMark>, session:
-     * Session}>}
-     */
-    this.markCache = new Map();
+    /** @type {Stamped<Map<number, BoxMark>>} */ this.marks = new Stamped();
     this.canvases = [0, 1].map((i) =>
       h("canvas", { role: "img", "aria-label": i ? "Graph after" : "Graph before", tabindex: -1 }),
     );
@@ -60,7 +53,7 @@ export class Stage {
     this.minimap = new Minimap((x, y) => {
       this.camera.follow(1);
       this.camera.flyTo({ x, y }, 0);
-      host.moved();
+      this.host.moved();
       this.invalidate();
     });
     this.heads = [h("div.pl-head"), h("div.pl-head")];
@@ -74,9 +67,7 @@ export class Stage {
     });
     this.el = h("div.pl-stage", this.cells[0], this.gutter, this.cells[1]);
     makeDraggable(this);
-    this.observer = new ResizeObserver(() => {
-      this.resized();
-    });
+    this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.el);
   }
 
@@ -84,7 +75,17 @@ export class Stage {
     this.observer.disconnect();
     cancelAnimationFrame(this.frame);
     this.frame = 0;
-    this.session = null;
+  }
+
+  get session() {
+    return this.state.session;
+  }
+  get theme() {
+    return this.state.theme;
+  }
+  /** The rewrites are being made. */
+  get busy() {
+    return !!this.state.data?.busy;
   }
 
   /** @param {Pane} pane @returns {Which} */
@@ -127,10 +128,21 @@ export class Stage {
     this.draw();
   }
 
-  /** @param {Session} session */
-  setSession(session) {
-    this.session = session;
+  /** Of another session nothing glides. */
+  clear() {
     for (const p of this.panes) p.picture = null;
+  }
+
+  /** @param {number} factor */
+  zoom(factor) {
+    this.camera.zoom(this.camera.lead, factor);
+    this.invalidate();
+  }
+
+  /** @param {number} dx @param {number} dy */
+  pan(dx, dy) {
+    this.camera.pan(this.camera.lead, dx, dy);
+    this.invalidate();
   }
 
   /**
@@ -154,14 +166,11 @@ export class Stage {
     if (was && is && leader.picture !== old) {
       const dx = how.anchor === undefined ? 0 : is.x + is.w / 2 - was.x - was.w / 2;
       const dy = is.y - was.y;
-      if (Math.abs(dx) + Math.abs(dy) > 0.01) {
-        const to = { x: this.camera.x + dx, y: this.camera.y + dy };
-        if (leader.ms > 0) this.camera.flyTo(to, ms);
-        else {
-          this.camera.x = to.x;
-          this.camera.y = to.y;
-        }
-      }
+      const to = { x: this.camera.x + dx, y: this.camera.y + dy };
+      if (Math.abs(dx) + Math.abs(dy) <= 0.01) {
+        // it stands where it stood
+      } else if (leader.ms > 0) this.camera.flyTo(to, ms);
+      else Object.assign(this.camera, to);
     }
     this.headers();
     this.invalidate();
@@ -229,47 +238,43 @@ export class Stage {
     if (!s || !theme) return;
     const now = performance.now();
     let moving = this.camera.tick(now);
-    const selection = this.host.selection();
+    const look = this.#look(s, theme);
+    for (const pane of this.shown) {
+      const which = this.which(pane);
+      if (!pane.picture) pane.show(s.picture(which), 0);
+      const own = {
+        marks: this.#marks(s, which),
+        overlay: which === "overlay",
+        shading: this.#shading(s, which, theme),
+        counts: s.counts(which),
+      };
+      moving = pane.draw({ ...look, ...own }, now) || moving;
+    }
+    const after = this.panes[1];
+    this.minimap.draw(after, this.camera.view(1), this.#marks(s, this.which(after)), theme);
+    this.state.changed("drawn");
+    if (moving) this.invalidate();
+  }
+
+  /** What all panes share. @param {Session} s @param {Theme} theme */
+  #look(s, theme) {
+    const { selection } = this.state;
     const selected = selection?.boxes() ?? new Set();
     const inside = selection?.inside() ?? new Set();
     const { lit, near } = selected.size
       ? neighbourhood(s, new Set([...selected, ...inside]))
       : { lit: null, near: new Set() };
     for (const key of inside) near.add(key);
-    for (const pane of this.shown) {
-      const which = this.which(pane);
-      if (!pane.picture) pane.show(s.picture(which), 0);
-      const look = {
-        theme,
-        metrics: s.metrics,
-        marks: this.#marks(which),
-        selected,
-        lit,
-        near,
-        overlay: which === "overlay",
-        shading: this.#shading(s, which, theme),
-        inside,
-        counts: s.counts(which),
-        edgeLabel: (/** @type {number} */ e) => edgeLabel(s, e),
-      };
-      moving = pane.draw(look, now) || moving;
-    }
-    this.minimap.draw(
-      this.panes[1],
-      this.camera.view(1),
-      this.#marks(this.which(this.panes[1])),
-      theme,
-    );
-    this.host.drawn();
-    if (moving) this.invalidate();
+    const label = (/** @type {number} */ e) => edgeLabel(s, e);
+    return { theme, metrics: s.metrics, selected, lit, near, inside, edgeLabel: label };
   }
 
   /**
-   * @param {Session} s @param {Which} which @param {import("../page/theme.js").Theme} theme
+   * @param {Session} s @param {Which} which @param {Theme} theme
    * @returns {import("./draw.js").Shading | null}
    */
   #shading(s, which, theme) {
-    const { overlay } = this;
+    const { overlay } = this.state;
     return (
       overlay && {
         value: overlay.values(s, which),
@@ -279,15 +284,10 @@ export class Stage {
     );
   }
 
-  /** @param {Which} which */
-  #marks(which) {
-    const s = /** @type {Session} */ (this.session);
+  /** @param {Session} s @param {Which} which */
+  #marks(s, which) {
     if (this.spotlight) return this.spotlight.marks(s);
-    const stamp = `${s.folds}|${s.step}|${s.before}|${s.marked}|${which}`;
-    const known = this.markCache.get(which);
-    if (known?.stamp === stamp && known.session === s) return known.marks;
-    const marks = s.marks(which);
-    this.markCache.set(which, { stamp, marks, session: s });
-    return marks;
+    const stamp = [s, s.folds, s.step, s.before, s.marked];
+    return this.marks.get(which, stamp, () => s.marks(which));
   }
 }

@@ -1,6 +1,8 @@
 // @ts-check
 // A drawing context that writes SVG: what the viewer asks of a canvas, and no more. Text stays text.
 
+import { measureText } from "./pen.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const ROUND = Math.PI * 2;
 const ANCHORS = new Map([
@@ -187,7 +189,7 @@ export class SvgContext {
       "text-anchor": ANCHORS.get(this.textAlign) ?? "start",
       "dominant-baseline": this.textBaseline === "middle" ? "central" : "auto",
       // As wide as here, whatever fonts there are where it is opened.
-      textLength: widthOf(text, this.font),
+      textLength: measureText(text, this.font),
       lengthAdjust: "spacingAndGlyphs",
     });
     el.textContent = writable(text);
@@ -225,15 +227,6 @@ export function make(parent, name, attributes) {
     el.setAttribute(key, typeof value === "number" ? short(value) : value);
   parent.append(el);
   return el;
-}
-
-const ruler = document.createElement("canvas").getContext("2d");
-
-/** @param {string} text @param {string} font */
-function widthOf(text, font) {
-  if (!ruler) return 0;
-  ruler.font = font;
-  return ruler.measureText(text).width;
 }
 
 /** @param {number} v */

@@ -14,7 +14,7 @@ const HEIGHTS = [
 ];
 
 export class FilmBar extends PlayBar {
-  /** @param {import("./panel.js").FilmPanel} panel @param {import("../panels/tooltip.js").Tooltip} tip */
+  /** @param {FilmPanel} panel @param {Tooltip} tip */
   constructor(panel, tip) {
     const { player } = panel;
     super(tip, {

@@ -45,8 +45,8 @@ export function drawFilmBars(bar) {
 
 /** @param {FilmBar} bar @param {number} w @param {number} tall */
 function paint(bar, w, tall) {
-  const events = /** @type {import("./events.js").AllocatorEvents} */ (bar.panel.events);
-  const theme = /** @type {import("../page/theme.js").Theme} */ (bar.panel.theme);
+  const events = /** @type {AllocatorEvents} */ (bar.panel.events);
+  const theme = /** @type {Theme} */ (bar.panel.theme);
   const all = document.createElement("canvas");
   resize(all, w, tall);
   const c = penOf(all);

@@ -6,8 +6,6 @@ import { drawText, path, vertical } from "../canvas/pen.js";
 import { bytesText } from "../page/numbers.js";
 import { NAIVE } from "./events.js";
 
-/** @typedef {import("./lanes.js").LaneScene} LaneScene */
-
 /**
  * How far an arena has grown, how far it will, and the break of a naive one.
  * @param {LaneScene} s @param {number} lane @param {{y: number, h: number, top: number}} at

@@ -5,7 +5,6 @@ import { drawText } from "../canvas/pen.js";
 import { bytesText } from "../page/numbers.js";
 import { shortName } from "./words.js";
 
-/** @typedef {import("./lanes.js").LaneScene} LaneScene */
 /** @typedef {import("./lanes.js").Hit} Hit */
 
 const LEAST = 1.5; // pixels of a block, however small

@@ -5,8 +5,6 @@ import { drawText, slanted } from "../canvas/pen.js";
 import { bytesText } from "../page/numbers.js";
 import { NAIVE } from "./events.js";
 
-/** @typedef {import("./lanes.js").LaneScene} LaneScene */
-
 /** Held and unused. @param {LaneScene} s @param {{x: number, y: number, w: number, h: number}} r */
 export function hatch(s, { x, y, w, h }) {
   if (w < 0.5) return;

@@ -10,7 +10,6 @@ import { bytesText, timesText } from "../page/numbers.js";
 import { AXIS, GAP, HEAD } from "./lanes.js";
 import { LAZY, NAIVE } from "./events.js";
 
-/** @typedef {import("./lanes.js").LaneScene} LaneScene */
 /** @typedef {import("./lanes.js").Hit} Hit */
 
 /** @param {LaneScene} s @returns {Hit[]} where every block was drawn */

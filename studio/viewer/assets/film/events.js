@@ -2,8 +2,6 @@
 // A film of an allocator: its events in typed arrays, and a replay that stands after one of them.
 // No DOM here.
 
-/** @typedef {import("../types.js").FilmJson} FilmJson */
-
 const KINDS = ["allocate", "reuse", "split", "grow", "free", "merge"];
 export const NAIVE = 0;
 export const LAZY = 1;

@@ -5,9 +5,6 @@
 import { fill, h } from "../page/dom.js";
 import { bytesText, counted } from "../page/numbers.js";
 
-/** @typedef {import("./events.js").AllocatorEvents} AllocatorEvents */
-/** @typedef {import("./events.js").Replay} Replay */
-
 /**
  * @typedef {object} Row
  * @property {"free" | "taken" | "new" | "ask"} kind

@@ -16,7 +16,7 @@ import { NAIVE } from "./events.js";
 const BESIDE = 12; // pixels left and right of the axis
 
 export class LaneCanvas {
-  /** @param {import("./panel.js").FilmPanel} panel @param {import("../panels/tooltip.js").Tooltip} tip */
+  /** @param {FilmPanel} panel @param {Tooltip} tip */
   constructor(panel, tip) {
     this.panel = panel;
     this.tip = tip;
@@ -111,7 +111,7 @@ export class LaneCanvas {
 
   /** What a block is. @param {Hit} hit */
   #tell({ buffer: b, lane }) {
-    const events = /** @type {import("./events.js").AllocatorEvents} */ (this.panel.events);
+    const events = /** @type {AllocatorEvents} */ (this.panel.events);
     const { name, node, type, values } = events.json.buffers;
     const from = events.offsets[lane][b];
     const last = nodeName(events, events.end[b] - 1);

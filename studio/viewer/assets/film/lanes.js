@@ -11,9 +11,9 @@ export const AXIS = 18;
  * @typedef {object} LaneScene
  * @property {CanvasRenderingContext2D} c
  * @property {number} width @property {number} height
- * @property {import("../page/theme.js").Theme} theme
- * @property {import("../layout/metrics.js").Metrics} metrics
- * @property {import("./events.js").AllocatorEvents} events @property {import("./events.js").Replay} replay
+ * @property {Theme} theme
+ * @property {Metrics} metrics
+ * @property {AllocatorEvents} events @property {Replay} replay
  * @property {import("./scale.js").Scale} scale
  * @property {{event: number, t: number}} moment
  * @property {number} hover buffer or -1

@@ -16,8 +16,8 @@ const CAMERA_MS = 420;
 
 export class FilmPanel {
   /**
-   * @param {import("../app/actions.js").Context} context
-   * @param {{stage: import("../canvas/stage.js").Stage, tip: import("../panels/tooltip.js").Tooltip,
+   * @param {Context} context
+   * @param {{stage: Stage, tip: Tooltip,
    *   measure: import("../types.js").Measure}} parts
    */
   constructor(context, { stage, tip, measure }) {
@@ -57,7 +57,7 @@ export class FilmPanel {
     return this.state.theme ?? null;
   }
 
-  /** @param {import("../types.js").Descriptor} data */
+  /** @param {Descriptor} data */
   async take(data) {
     const key = data.mode === "film" ? (data.film?.key ?? "") : "";
     this.stage.spotlight = data.mode === "film" ? this.spotlight : null;
@@ -84,7 +84,7 @@ export class FilmPanel {
 
   #moved() {
     this.invalidate();
-    this.actions.keepView();
+    this.state.changed("view");
   }
 
   /** Where somebody has gone, said once. @returns {{film: string, event: number} | null} */
@@ -142,7 +142,7 @@ export class FilmPanel {
     if (more) this.invalidate();
   }
 
-  /** @param {AllocatorEvents} events @param {import("./events.js").Replay} replay */
+  /** @param {AllocatorEvents} events @param {Replay} replay */
   #changed(events, replay) {
     const said = `${events.key}|${replay.at}`;
     if (said === this.said) return;
@@ -158,7 +158,7 @@ export class FilmPanel {
     this.free.render(events, replay);
     this.#count(events, k);
     const node = events.json.nodes[events.nodeAt(k)]?.[0] ?? null;
-    this.spotlight.light(node, this.state.motion && !this.#fast ? CAMERA_MS : 0);
+    this.spotlight.light(node, this.#fast ? 0 : this.state.ms(CAMERA_MS));
     if (!this.player.playing) this.settled();
   }
 

@@ -3,8 +3,6 @@
 
 import { Replay } from "./events.js";
 
-/** @typedef {import("./events.js").AllocatorEvents} AllocatorEvents */
-
 export const FILM_SPEEDS = [0.5, 1, 2, 4, 8, 16, 64, 256];
 export const EVENT_MS = 260;
 const EVERY_MS = 800; // an event, at speed 1

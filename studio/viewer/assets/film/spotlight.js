@@ -2,14 +2,11 @@
 // The node that runs now, lit in the graph and kept in sight. A closed group lights up for the
 // nodes in it.
 
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../canvas/draw.js").BoxMark} BoxMark */
-
 const CALM = 0.3; // of the pane at each side: what is between them stays where it is
 const READ_AT = 0.45; // of the height, where the node comes to stand
 
 export class Spotlight {
-  /** @param {import("../session/state.js").State} state @param {import("../canvas/stage.js").Stage} stage */
+  /** @param {State} state @param {Stage} stage */
   constructor(state, stage) {
     this.state = state;
     this.stage = stage;

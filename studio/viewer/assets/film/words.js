@@ -3,7 +3,6 @@
 
 import { bytesText } from "../page/numbers.js";
 
-/** @typedef {import("./events.js").AllocatorEvents} AllocatorEvents */
 /** @typedef {{text: string, strong?: boolean}} Part */
 
 const LONGEST = 38;

@@ -2,9 +2,6 @@
 // A wire that a rewrite made runs where the rewrite made room: straight through the places of nodes
 // that are gone while it is there. It needs no lane of its own and bends nothing.
 
-/** @typedef {import("./layout.js").Level} Level */
-/** @typedef {import("./layout.js").Layout} Layout */
-
 /** @param {Layout} layout @param {Level} level */
 export function throughGaps(layout, level) {
   const { wiring } = layout;

@@ -1,8 +1,6 @@
 // @ts-check
 // Which height of one picture stands for which of another, by the boxes that both show.
 
-/** @typedef {import("./placement.js").Picture} Picture */
-
 /** Monotone, piecewise linear map between the heights of two pictures. */
 export class HeightMap {
   /** @param {Picture} a @param {Picture} b */

@@ -10,11 +10,6 @@ import { throughGaps } from "./gaps.js";
 import { assignTracks } from "./tracks.js";
 import { Wiring } from "./wiring.js";
 
-/** @typedef {import("../trace/union.js").Union} Union */
-/** @typedef {import("../trace/fold.js").FoldTree} FoldTree */
-/** @typedef {import("../trace/group.js").Group} Group */
-/** @typedef {import("./metrics.js").Metrics} Metrics */
-
 /**
  * @typedef {object} Level
  * @property {Group} group

@@ -1,8 +1,6 @@
 // @ts-check
 // Sizes of everything that is drawn, from the text in it. Units: pixels at 100 % zoom.
 
-/** @typedef {import("../types.js").NodeRecord} NodeRecord */
-
 export const CAP = 22; // coloured cap with the glyph
 export const NODE_H = 26;
 export const ROW_H = 14; // quiet second row
@@ -64,7 +62,7 @@ export class Metrics {
     return rec.rows?.length ? NODE_H + ROW_H : NODE_H;
   }
 
-  /** @param {import("../trace/group.js").Group} g */
+  /** @param {Group} g */
   groupWidth(g) {
     const name = 30 + this.width(shortGroup(g.name), this.fonts.group) + 64;
     return Math.ceil(Math.min(230, Math.max(132, name)));
@@ -72,7 +70,7 @@ export class Metrics {
 
   /**
    * Narrowest an open group may be and still show its title.
-   * @param {import("../trace/group.js").Group} g
+   * @param {Group} g
    */
   titleWidth(g) {
     return Math.ceil(30 + Math.min(190, this.width(shortGroup(g.name), this.fonts.group)) + 92);

@@ -5,10 +5,6 @@
 import { GROUP_H, PAD, TAG_ROW, TITLE_H } from "./metrics.js";
 import { emitWire } from "./route.js";
 
-/** @typedef {import("./layout.js").Layout} Layout */
-/** @typedef {import("./layout.js").Level} Level */
-/** @typedef {import("../types.js").NodeRecord} NodeRecord */
-
 /**
  * @typedef {object} PaneState what a pane shows
  * @property {(slot: number) => number} occupant -1 = nothing there
@@ -23,7 +19,7 @@ import { emitWire } from "./route.js";
  * @property {"node" | "closed" | "open"} kind
  * @property {number} occ occupant, or -1
  * @property {NodeRecord | null} rec
- * @property {import("../trace/group.js").Group | null} group
+ * @property {Group | null} group
  * @property {number} x left @property {number} y top @property {number} w @property {number} h
  */
 

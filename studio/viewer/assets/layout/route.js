@@ -5,8 +5,6 @@ import { TAG_ROW, TITLE_H } from "./metrics.js";
 
 /** @typedef {import("./placement.js").Pen} Pen */
 /** @typedef {import("./placement.js").Scratch} Scratch */
-/** @typedef {import("./placement.js").DrawnWire} DrawnWire */
-/** @typedef {import("./layout.js").Level} Level */
 
 /**
  * @param {Pen} pen

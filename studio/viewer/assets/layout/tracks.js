@@ -2,8 +2,6 @@
 // Where wires run sideways between two ranks: each source gets a track of its own where they
 // would overlap.
 
-/** @typedef {import("./layout.js").Level} Level */
-
 /**
  * @param {Level} level @param {number} gapY
  * @returns {Float64Array} height of the gap below each rank

@@ -2,9 +2,8 @@
 // From edges between nodes to wires between the boxes that show, level by level, through ports in
 // the borders of open groups.
 
+import { ancestry } from "../trace/group.js";
 import { INPUT } from "../trace/union.js";
-
-/** @typedef {import("./layout.js").Level} Level */
 
 /**
  * @typedef {object} LevelWire
@@ -20,11 +19,7 @@ import { INPUT } from "../trace/union.js";
 const NEAR = 4; // ranks; a hub's close consumers keep their wire
 
 export class Wiring {
-  /**
-   * @param {import("../trace/union.js").Union} union
-   * @param {import("../trace/fold.js").FoldTree} tree
-   * @param {Uint8Array} hubs
-   */
+  /** @param {Union} union @param {FoldTree} tree @param {Uint8Array} hubs */
   constructor(union, tree, hubs) {
     this.union = union;
     this.tree = tree;
@@ -39,8 +34,6 @@ export class Wiring {
     /** @type {number[]} */ this.died = [];
     this.#collect(hubs);
     this.count = this.source.length;
-    /** @type {{level: number, wire: number}[][]} */
-    this.wiresOf = [];
     /** @type {Map<number, [number, number][]> | null} */
     this.hubEdges = null;
   }
@@ -79,7 +72,6 @@ export class Wiring {
 
   /** Fill every level's ports and wires. @param {(Level | null)[]} levels @param {boolean} final */
   wire(levels, final) {
-    this.wiresOf = this.source.map(() => []);
     /** @type {Map<string, number>[]} */
     const known = levels.map(() => new Map());
     for (const level of levels)
@@ -93,25 +85,11 @@ export class Wiring {
     }
   }
 
-  /** @param {number} box */
-  #home(box) {
-    return box < this.slots
-      ? this.tree.groupOf[box]
-      : /** @type {import("../trace/group.js").Group} */ (
-          this.tree.groups[box - this.slots].parent
-        );
-  }
-
   /** Groups around a box, outermost first. @param {number} box */
   #around(box) {
-    const list = [];
-    for (
-      let g = /** @type {import("../trace/group.js").Group | null} */ (this.#home(box));
-      g;
-      g = g.parent
-    )
-      list.push(g);
-    return list.reverse();
+    const { groupOf, groups } = this.tree;
+    const home = box < this.slots ? groupOf[box] : groups[box - this.slots].parent;
+    return [...ancestry(home)].reverse();
   }
 
   /** @param {number} p @param {(Level | null)[]} levels @param {Map<string, number>[]} known */
@@ -196,7 +174,6 @@ export class Wiring {
       });
     }
     level.wires[i].pairs.push(p);
-    this.wiresOf[p].push({ level: level.group.at, wire: i });
   }
 
   /**

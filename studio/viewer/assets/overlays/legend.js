@@ -4,12 +4,10 @@
 import { fill, h, segments } from "../page/dom.js";
 import { OVERLAYS } from "./registry.js";
 
-/** @typedef {import("./overlay.js").Overlay} Overlay */
-
 const STOPS = 8;
 
 export class Legend {
-  /** @param {import("../app/actions.js").Context} context */
+  /** @param {Context} context */
   constructor({ state, actions }) {
     this.state = state;
     this.actions = actions;
@@ -50,7 +48,7 @@ export class Legend {
   }
 }
 
-/** @param {Overlay} overlay @param {import("../page/theme.js").Theme} theme */
+/** @param {Overlay} overlay @param {Theme} theme */
 function ramp(overlay, theme) {
   const stops = Array.from({ length: STOPS + 1 }, (_, i) => overlay.colour(theme, i / STOPS).tint);
   const bar = h("i.pl-ramp");

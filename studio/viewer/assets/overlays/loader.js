@@ -5,26 +5,21 @@ import { fetchJson } from "../page/fetching.js";
 import { Comparison } from "../session/comparison.js";
 import { OVERLAYS } from "./registry.js";
 
-/** @typedef {import("./overlay.js").Overlay} Overlay */
-
 export class OverlayLoader {
-  /** @param {import("../session/state.js").State} state */
+  /** @param {State} state */
   constructor(state) {
     this.state = state;
     /** @type {Map<string, {key: string, overlay: Overlay | null}>} by id */ this.known = new Map();
     state.watch(["session"], () => this.offer());
   }
 
-  /** @param {import("../types.js").Descriptor} data */
+  /** @param {Descriptor} data */
   async load(data) {
     await Promise.all(OVERLAYS.map((kind) => this.#load(kind, data.overlays?.[kind.id])));
     this.offer();
   }
 
-  /**
-   * @param {import("./overlay.js").OverlayKind} kind
-   * @param {{key: string, url: string} | null} [source]
-   */
+  /** @param {OverlayKind} kind @param {{key: string, url: string} | null} [source] */
   async #load({ id, load }, source) {
     const before = this.known.get(id);
     const key = source?.key ?? "";

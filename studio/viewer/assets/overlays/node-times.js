@@ -2,11 +2,8 @@
 // Node times of a profile: how long each node of a pane takes.
 
 import { microseconds } from "../page/numbers.js";
+import { Stamped } from "../page/stamped.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../session/session.js").Which} Which */
-/** @typedef {import("../layout/placement.js").Box} Box */
-/** @typedef {import("./overlay.js").Overlay} Overlay */
 /** @typedef {"steady" | "first"} Run */
 /** @typedef {import("./overlay.js").Value & {kernel: Kernel | null}} Time in µs; no kernel: of a group */
 
@@ -46,8 +43,7 @@ export class NodeTimes {
       }
       return of;
     });
-    /** @type {Map<Which, {stamp: string, sums: Map<number, number>}>} */
-    this.sums = new Map();
+    /** @type {Stamped<Map<number, number>>} by group */ this.sums = new Stamped();
   }
 
   /** @returns {Run} */
@@ -86,11 +82,7 @@ export class NodeTimes {
    * @returns {Kernel | null}
    */
   kernel(id, step) {
-    for (const p of this.#near(step)) {
-      const kernel = p.kernels.get(id);
-      if (kernel) return kernel;
-    }
-    return null;
+    return kernelIn(this.#near(step), id);
   }
 
   /**
@@ -100,15 +92,9 @@ export class NodeTimes {
    */
   values(s, which) {
     const step = which === "before" ? s.beforeCursor.step : s.afterCursor.step;
-    const near = this.#near(step);
     const most = this.most;
-    const find = (/** @type {string} */ id) => {
-      for (const p of near) {
-        const kernel = p.kernels.get(id);
-        if (kernel) return kernel;
-      }
-      return null;
-    };
+    const near = this.#near(step);
+    const find = (/** @type {string} */ id) => kernelIn(near, id);
     const time = (/** @type {number} */ us, /** @type {Kernel | null} */ kernel) => ({
       amount: us,
       share: Math.min(1, Math.sqrt(us / most)),
@@ -129,35 +115,24 @@ export class NodeTimes {
    * @param {Session} s @param {Which} which @param {(id: string) => Kernel | null} find
    */
   #groups(s, which, find) {
-    const stamp = `${s.folds}|${s.beforeCursor.step}|${s.afterCursor.step}|${this.run}`;
-    const known = this.sums.get(which);
-    if (known?.stamp === stamp) return known.sums;
-    const cursor = which === "before" ? s.beforeCursor : s.afterCursor;
-    /** @type {Map<number, Set<Kernel>>} */
-    const inside = new Map();
-    for (let o = 0; o < s.union.recs.length; o++) {
-      if (!cursor.alive[o]) continue;
-      const kernel = find(s.union.recs[o].id);
-      if (!kernel) continue;
-      let g = /** @type {import("../trace/group.js").Group | null} */ (
-        s.tree.groupOf[s.union.slotOf[o]]
-      );
-      for (; g; g = g.parent) {
-        const kernels = inside.get(g.at) ?? new Set();
-        inside.set(g.at, kernels.add(kernel));
+    const stamp = [s, s.folds, s.beforeCursor.step, s.afterCursor.step, this.run];
+    return this.sums.get(which, stamp, () => {
+      const { alive } = which === "before" ? s.beforeCursor : s.afterCursor;
+      /** @type {Map<number, Set<Kernel>>} */
+      const inside = new Map();
+      for (const [o, { id }] of s.union.recs.entries()) {
+        const kernel = alive[o] ? find(id) : null;
+        if (!kernel) continue;
+        for (const g of s.tree.around(s.union.slotOf[o]))
+          inside.set(g.at, (inside.get(g.at) ?? new Set()).add(kernel));
       }
-    }
-    const sums = new Map();
-    for (const [at, kernels] of inside) {
-      let us = 0;
-      for (const kernel of kernels) us += kernel[this.run];
-      sums.set(at, us);
-    }
-    this.sums.set(which, { stamp, sums });
-    return sums;
+      const sum = (/** @type {Set<Kernel>} */ kernels) =>
+        [...kernels].reduce((us, kernel) => us + kernel[this.run], 0);
+      return new Map([...inside].map(([at, kernels]) => [at, sum(kernels)]));
+    });
   }
 
-  /** @param {import("../page/theme.js").Theme} theme @param {number} share */
+  /** @param {Theme} theme @param {number} share */
   colour(theme, share) {
     return theme.intensity(share);
   }
@@ -197,7 +172,11 @@ export class NodeTimes {
   }
 }
 
-/** @type {import("./overlay.js").OverlayKind} */
+/** The first that computes a node. @param {Profiled[]} profiles @param {string} id */
+const kernelIn = (profiles, id) =>
+  profiles.find(({ kernels }) => kernels.has(id))?.kernels.get(id) ?? null;
+
+/** @type {OverlayKind} */
 export const NODE_TIMES = {
   id: "node_times",
   title: "Time of a node",

@@ -25,10 +25,10 @@
  * @property {string} choice id of the one that is shown
  * @property {boolean} ofSource whether there are any of the source: all that a viewer without a trace
  *   shows
- * @property {(s: import("../session/session.js").Session,
- *   which: import("../session/session.js").Which) =>
- *   (box: import("../layout/placement.js").Box) => Value | null} values of a pane's boxes
- * @property {(theme: import("../page/theme.js").Theme, share: number) =>
+ * @property {(s: Session,
+ *   which: Which) =>
+ *   (box: Box) => Value | null} values of a pane's boxes
+ * @property {(theme: Theme, share: number) =>
  *   {tint: string, edge: string}} colour fill and border
  * @property {(value: Value) => string} label on the box
  * @property {(value: Value) => string} text a line of the tooltip

@@ -3,5 +3,5 @@
 
 import { NODE_TIMES } from "./node-times.js";
 
-/** @type {import("./overlay.js").OverlayKind[]} */
+/** @type {OverlayKind[]} */
 export const OVERLAYS = [NODE_TIMES];

@@ -21,6 +21,6 @@ export async function fetchJson(url) {
   return json;
 }
 
-/** What a session is made of, as one text. @param {import("../types.js").Descriptor} data */
+/** What a session is made of, as one text. @param {Descriptor} data */
 export const wanted = ({ graph, steps, versus }) =>
   [graph, steps, versus?.steps].map((source) => source?.key ?? "").join("|");

@@ -1,8 +1,6 @@
 // @ts-check
 // Where the user looks, as the server keeps it and as a link says it.
 
-/** @typedef {import("../session/state.js").State} State */
-
 /**
  * @param {State} state
  * @returns {{step: number, before: "source" | "previous", select: string[], open: string[] | null}}

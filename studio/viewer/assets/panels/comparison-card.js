@@ -4,8 +4,6 @@
 import { h, sideSign, table } from "../page/dom.js";
 import { amount, counted } from "../page/numbers.js";
 
-/** @typedef {import("../app/actions.js").Context} Context */
-/** @typedef {import("../session/comparison.js").Comparison} Comparison */
 /** @typedef {import("../session/comparison.js").Side} Side */
 
 const LISTED_AT_ONCE = 20; // steps of the only pass
@@ -56,7 +54,7 @@ function only(context, s, side, index) {
   return h("section.pl-only", h("h3", sideSign(index, { "aria-hidden": true }), head), folds);
 }
 
-/** @param {Context} context @param {Comparison} s @returns {(step: import("../types.js").StepRecord) => Node} */
+/** @param {Context} context @param {Comparison} s @returns {(step: StepRecord) => Node} */
 const place = (context, s) => (step) => {
   const rec = s.node(step.root);
   const go = () => context.actions.goto(step.n);

@@ -6,14 +6,11 @@ import { button, h } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
 import { namesOf } from "../trace/place-names.js";
 
-/** @typedef {import("../types.js").DeclinedRecord} DeclinedRecord */
-/** @typedef {import("../types.js").PassRecord} PassRecord */
-
 const LISTED = 100; // places written out
 
 export class DeclinedList {
   /**
-   * @param {import("../app/actions.js").Context} context
+   * @param {Context} context
    * @param {HTMLElement} home what it stands in
    * @param {() => void} redraw
    */
@@ -24,8 +21,7 @@ export class DeclinedList {
     this.redraw = redraw;
     /** @type {Set<string>} passes whose reasons are listed */ this.passes = new Set();
     /** @type {{pass: string, reason: string} | null} whose places are marked */ this.shown = null;
-    /** @type {import("../session/session.js").Session | null} in which they are */ this.session =
-      null;
+    /** @type {Session | null} in which they are */ this.session = null;
   }
 
   /** Before the list is drawn: places are marked in the graph that is there now. */

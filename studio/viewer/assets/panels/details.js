@@ -8,12 +8,10 @@ import { chips, clearButton, nodeChip } from "./parts.js";
 import { askedSection } from "./passes-asked.js";
 import { StepSection } from "./step-section.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-
 const NEIGHBOURS = 24; // shown; more are counted
 
 export class Details {
-  /** @param {import("../app/actions.js").Context} context */
+  /** @param {Context} context */
   constructor(context) {
     this.context = context;
     this.state = context.state;

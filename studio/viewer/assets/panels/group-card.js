@@ -9,14 +9,13 @@ import { namesOf } from "../trace/place-names.js";
 import { chips, clearButton, nodeChip } from "./parts.js";
 import { StepSection } from "./step-section.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../session/selection.js").Selection} Selection */
+/** @typedef {Selected} Selection */
 
 const OPERATORS = 9; // rows; the rest is summed up
 const PLACES = 6; // of a reason
 
 export class GroupCard {
-  /** @param {import("../app/actions.js").Context} context */
+  /** @param {Context} context */
   constructor(context) {
     this.context = context;
     this.state = context.state;
@@ -32,7 +31,7 @@ export class GroupCard {
     fill(this.el, s && group && selection && this.#about(s, selection, group));
   }
 
-  /** @param {Session} s @param {Selection} selection @param {import("../trace/group.js").Group} group */
+  /** @param {Session} s @param {Selection} selection @param {Group} group */
   #about(s, selection, group) {
     this.steps.render();
     const { actions } = this;
@@ -93,7 +92,7 @@ export class GroupCard {
     );
   }
 
-  /** @param {Session} s @param {import("../types.js").DeclinedRecord[]} list */
+  /** @param {Session} s @param {DeclinedRecord[]} list */
   #reason(s, list) {
     const nodes = [...new Set(list.map((d) => d.node))];
     const names = namesOf(s, nodes, PLACES);

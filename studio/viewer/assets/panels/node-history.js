@@ -5,8 +5,6 @@ import { button, h } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
 import { nodeChip, stepLink } from "./parts.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-
 const SHOWN = 24; // nodes listed before "and … more"
 
 /**
@@ -15,7 +13,7 @@ const SHOWN = 24; // nodes listed before "and … more"
 /** @typedef {(n: number) => HTMLElement} GoTo */
 /** @typedef {(ids: string[]) => (HTMLElement | string)[]} Chips */
 
-/** @param {import("../app/actions.js").Context} context @param {Session} s @param {number} o */
+/** @param {Context} context @param {Session} s @param {number} o */
 export function historySection(context, s, o) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];
@@ -108,7 +106,7 @@ const byStep = (links) =>
 
 /**
  * The nodes as buttons, the first two dozen at once.
- * @param {import("../app/actions.js").Context} context @param {Session} s @param {string[]} ids
+ * @param {Context} context @param {Session} s @param {string[]} ids
  * @returns {(HTMLElement | string)[]}
  */
 function nodeChips(context, s, ids) {

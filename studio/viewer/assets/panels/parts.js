@@ -3,8 +3,6 @@
 
 import { button, h } from "../page/dom.js";
 
-/** @typedef {import("../app/actions.js").Context} Context */
-
 /**
  * A node as a button that shows it.
  * @param {Context} context @param {string} id @param {string} [text] its operator, else
@@ -35,7 +33,7 @@ export const stepLink = ({ actions }, n, target = n) =>
 
 /** @param {Context} context @param {string} match that was vetoed */
 export const restoreLink = ({ actions }, match) =>
-  button("Let this rewrite happen again", "restore", () => actions.allow(match), "pl-link");
+  button("Let this rewrite happen again", "restore", () => actions.vetoing.allow(match), "pl-link");
 
 /** @param {Context} context */
 export const clearButton = ({ actions }) =>

@@ -23,14 +23,14 @@ export function exactnessSign(exactness) {
   return h("span.pl-exact", { role: "img", title: meaning, "aria-label": meaning }, sign);
 }
 
-/** One line that explains the signs in a list of passes. @param {import("../types.js").PassRecord[]} passes */
+/** One line that explains the signs in a list of passes. @param {PassRecord[]} passes */
 export function exactnessKey(passes) {
   const used = new Set(passes.map((p) => p.exactness));
   const words = [...EXACTNESS].filter(([kind]) => used.has(kind)).map(([, e]) => `${e[0]} ${e[2]}`);
   return words.length ? h("p.pl-signs", words.join("   ")) : null;
 }
 
-/** @param {import("../types.js").PassRecord} p @param {string} exactness */
+/** @param {PassRecord} p @param {string} exactness */
 export function about(p, exactness) {
   const parts = [h("b", p.title)];
   if (p.summary) parts.push(h("div", p.summary));

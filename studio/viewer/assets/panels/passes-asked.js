@@ -5,9 +5,7 @@ import { h } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
 import { nodeChip, restoreLink } from "./parts.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-
-/** @param {import("../app/actions.js").Context} context @param {Session} s @param {number} o */
+/** @param {Context} context @param {Session} s @param {number} o */
 export function askedSection(context, s, o) {
   if (!s.trace || s.union.kind[o]) return null;
   const { id } = s.union.recs[o];

@@ -8,13 +8,11 @@ import { about, exactnessKey, exactnessSign, meaningOf } from "./pass-info.js";
 import { verdictLine } from "./verdict.js";
 import { vetoList } from "./vetoes.js";
 
-/** @typedef {import("../types.js").PassRecord} PassRecord */
-
 const TIP_DELAY_MS = 450;
 const FOLDED_FROM = 14; // passes: in a longer list families in which none fired are folded
 
 export class Passes {
-  /** @param {import("../app/actions.js").Context} context @param {import("./tooltip.js").Tooltip} tip */
+  /** @param {Context} context @param {Tooltip} tip */
   constructor(context, tip) {
     this.context = context;
     this.tip = tip;
@@ -66,7 +64,7 @@ export class Passes {
     this.mark();
   }
 
-  /** Passes that are on, or will be once the server has answered. @param {import("../types.js").Descriptor} data */
+  /** Passes that are on, or will be once the server has answered. @param {Descriptor} data */
   #enabled({ pipeline }) {
     const text = JSON.stringify(pipeline ?? null);
     if (text !== this.pipelineText) this.pending.clear();
@@ -79,7 +77,7 @@ export class Passes {
     return enabled;
   }
 
-  /** @param {import("../types.js").Descriptor} data */
+  /** @param {Descriptor} data */
   #head({ pipeline, versus }) {
     const { presets = [], preset = "" } = pipeline ?? {};
     const names = !pipeline || presets.includes(preset) ? presets : [preset, ...presets];

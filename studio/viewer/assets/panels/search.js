@@ -12,7 +12,7 @@ const BEFORE = 4; // of them before the current one
 const HEADINGS = { group: "Groups", node: "Nodes", step: "Steps" };
 
 export class Search {
-  /** @param {import("../app/actions.js").Context} context */
+  /** @param {Context} context */
   constructor(context) {
     this.state = context.state;
     this.actions = context.actions;
@@ -47,7 +47,7 @@ export class Search {
 
   open() {
     this.el.hidden = false;
-    this.actions.layoutPanels();
+    this.state.changed("panels");
     this.input.focus();
     this.input.select();
     this.run();
@@ -55,8 +55,7 @@ export class Search {
 
   close() {
     this.el.hidden = true;
-    this.actions.layoutPanels();
-    this.actions.focusGraph();
+    this.state.changed("panels", "focus");
   }
 
   run() {
@@ -122,7 +121,6 @@ export class Search {
     const { kind, id, step } = this.hits[this.at];
     if (kind === "step") this.actions.select(null);
     if (step >= 0) this.actions.goto(step);
-    if (kind === "step") this.actions.showStepCard();
-    else this.actions.select(id, { reveal: true });
+    if (kind !== "step") this.actions.select(id, { reveal: true });
   }
 }

@@ -14,11 +14,8 @@ import { verdictLine } from "./verdict.js";
 import { vetoCard } from "./veto-card.js";
 import { weightsPicture } from "./weights-picture.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../types.js").StepRecord} StepRecord */
-
 export class Card {
-  /** @param {import("../app/actions.js").Context} context */
+  /** @param {Context} context */
   constructor(context) {
     this.context = context;
     this.state = context.state;
@@ -80,7 +77,7 @@ export class Card {
     const other = s instanceof Comparison && s.sideOf(step) > 0;
     return h(
       "div.pl-actions",
-      !other && button("Do not make this rewrite", "Veto", () => this.actions.veto(step)),
+      !other && button("Do not make this rewrite", "Veto", () => this.actions.vetoing.ask(step)),
       button("Show the place in the graph (g)", "Show", () => this.#show(step)),
       button("Copy the match id", "Copy id", (e) => copy(step.match, e)),
       button("Copy a link to this step", "Copy link", (e) => copy(permalink(this.state), e)),
@@ -109,7 +106,7 @@ export class Card {
       h(
         "div.pl-actions",
         button("First rewrite", "First rewrite →", () => this.actions.goto(1), "pl-first"),
-        button("Play all rewrites (space)", "Play", () => this.actions.play()),
+        button("Play all rewrites (space)", "Play", () => this.actions.playback.toggle()),
       ),
       h(
         "p.pl-dim.pl-hint",
@@ -122,7 +119,7 @@ export class Card {
 
   #all() {
     this.actions.goto(0);
-    this.actions.focusGraph(); // this button goes away
+    this.state.changed("focus"); // this button goes away
   }
 
   #mini() {
@@ -140,7 +137,7 @@ export class Card {
   /** @param {StepRecord} step */
   #show(step) {
     this.actions.reveal(step.added[0] ?? step.root);
-    this.actions.follow(this.state.motion ? 200 : 0);
+    this.actions.showChange();
   }
 }
 
@@ -156,7 +153,7 @@ function facts({ delta = {}, weights }) {
 const fact = ([value, what]) =>
   h("span", { title: value.endsWith("FLOP") ? FLOP : null }, h("b", value), ` ${what}`);
 
-/** Before and after all steps. @param {NonNullable<import("../types.js").StepsJson["totals"]>} t */
+/** Before and after all steps. @param {NonNullable<StepsJson["totals"]>} t */
 function totals(t) {
   const rows = /** @type {[any, number[] | undefined, string][]} */ ([
     ["Nodes", t.nodes, ""],
@@ -168,7 +165,7 @@ function totals(t) {
   return table(rows, ["", "before", "after", ""]);
 }
 
-/** The rule, and how exact its pass is. @param {StepRecord} step @param {import("../types.js").PassRecord} [pass] */
+/** The rule, and how exact its pass is. @param {StepRecord} step @param {PassRecord} [pass] */
 const ruleLine = ({ rule }, pass) =>
   h(
     "p.pl-rule",
@@ -180,7 +177,7 @@ const ruleLine = ({ rule }, pass) =>
 /** @param {string} title @param {string} text */
 const told = (title, text) => [h("h2", title), h("p.pl-empty", text)];
 
-/** Before there is a trace: it is being made, or nothing is to be made. @param {import("../types.js").Descriptor["busy"]} busy */
+/** Before there is a trace: it is being made, or nothing is to be made. @param {Descriptor["busy"]} busy */
 function waiting(busy) {
   if (busy)
     return told(

@@ -8,9 +8,6 @@ import { rankItems, placeItems } from "../layout/layered.js";
 import { NODE_H } from "../layout/metrics.js";
 import { Cursor } from "../trace/history.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../page/theme.js").Theme} Theme */
-/** @typedef {import("../canvas/draw.js").Mark} Mark */
 /** @typedef {ReturnType<typeof arrange>} Side */
 
 const GAP = 16;

@@ -5,12 +5,10 @@ import { button, fill, h, swatch } from "../page/dom.js";
 import { whole } from "../page/numbers.js";
 import { savings } from "../trace/savings.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-
 const FIRST = 10; // links of a pass, before somebody asks for all
 
 export class StepSection {
-  /** @param {import("../app/actions.js").Context} context @param {string} title */
+  /** @param {Context} context @param {string} title */
   constructor(context, title) {
     this.state = context.state;
     this.actions = context.actions;
@@ -27,7 +25,7 @@ export class StepSection {
     fill(this.el, s?.trace && selection && this.#about(s, selection));
   }
 
-  /** @param {Session} s @param {import("../session/selection.js").Selection} selection */
+  /** @param {Session} s @param {Selected} selection */
   #about(s, { id, steps }) {
     if (this.shownOf !== id) this.whole.clear();
     this.shownOf = id;
@@ -55,7 +53,7 @@ export class StepSection {
       only !== null && playing
         ? ["Pause (space)", "Pause"]
         : ["Play the steps that touch it, and no others", "Play only these"];
-    const play = button(label, text, () => this.actions.playOnly(steps));
+    const play = button(label, text, () => this.actions.playback.toggleOnly(steps));
     return h("div.pl-actions", previous, next, play);
   }
 

@@ -9,8 +9,6 @@ const GAP = 8; // between the tip and what it explains
 const EDGE = 8; // between the tip and the window
 
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Rect in the window's pixels */
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../layout/placement.js").Box} Box */
 /** @typedef {"below" | "above" | "right" | "left"} Side */
 
 export class Tooltip {
@@ -47,7 +45,7 @@ export class Tooltip {
 
   /**
    * @param {Session | null} s @param {Box | null} box
-   * @param {MouseEvent | null} event @param {import("../session/session.js").Which} which
+   * @param {MouseEvent | null} event @param {Which} which
    * @param {{number?: string, around?: Rect}} [more] number: of an overlay, around: the box
    */
   node(s, box, event, which, { number = "", around } = {}) {
@@ -60,7 +58,7 @@ export class Tooltip {
   }
 }
 
-/** @param {Session} s @param {Box} box @param {import("../trace/group.js").Group} group @param {import("../session/session.js").Which} which */
+/** @param {Session} s @param {Box} box @param {Group} group @param {Which} which */
 function aboutGroup(s, box, { name, at }, which) {
   const nodes = counted(s.counts(which)[at], "node");
   const way = box.kind === "open" ? "close" : "open";
@@ -71,7 +69,7 @@ function aboutGroup(s, box, { name, at }, which) {
   ];
 }
 
-/** @param {import("../types.js").NodeRecord | null} rec */
+/** @param {NodeRecord | null} rec */
 function aboutNode(rec) {
   if (!rec) return [];
   const io = rec.cat === "io";

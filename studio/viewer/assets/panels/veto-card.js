@@ -8,16 +8,12 @@ import { costOf } from "./vetoing.js";
 
 const LISTED = 12; // steps written out
 
-/** @typedef {import("../app/actions.js").Context} Context */
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../types.js").StepRecord} StepRecord */
-
 /** @param {Context} context @param {import("./vetoing.js").Vetoed} vetoed */
 export function vetoCard(context, vetoed) {
   const { step, pass, elsewhere } = vetoed;
   const { state, actions } = context;
   const s = /** @type {Session} */ (state.session);
-  const show = () => actions.follow(state.motion ? 200 : 0);
+  const show = () => actions.showChange();
   return [
     h("p.pl-dim", `Vetoed · was step ${step.n}`),
     h("header", swatch(state.theme?.family(pass?.family ?? "")), h("h2", pass?.title ?? step.rule)),
@@ -30,7 +26,7 @@ export function vetoCard(context, vetoed) {
     changes(context, s, vetoed),
     h(
       "div.pl-actions",
-      button("Let this rewrite happen again", "Undo", () => actions.undoVeto()),
+      button("Let this rewrite happen again", "Undo", () => actions.vetoing.undo()),
       button("Show the place in the graph (g)", "Show", show),
     ),
     ongoing(context, s),
@@ -42,7 +38,7 @@ export function vetoCard(context, vetoed) {
  * @param {Context} context @param {Session} s @param {StepRecord} step
  */
 function offer(context, s, step) {
-  const too = () => context.actions.veto(step);
+  const too = () => context.actions.vetoing.ask(step);
   return h(
     "p",
     `${s.titleOf(step)} rewrites this place now, `,
@@ -70,10 +66,10 @@ function changes(context, s, { gone, fresh }) {
 }
 
 /** What the step is now, and back to it. @param {Context} context @param {Session} s */
-function ongoing({ state, actions }, s) {
+function ongoing({ actions }, s) {
   const go = () => {
     actions.endVeto();
-    actions.follow(state.motion ? 200 : 0);
+    actions.showChange();
   };
   return (
     s.current &&

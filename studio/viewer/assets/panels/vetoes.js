@@ -4,7 +4,7 @@
 import { h } from "../page/dom.js";
 import { restoreLink } from "./parts.js";
 
-/** @param {import("../app/actions.js").Context} context @param {{open: boolean, toggle: () => void}} fold whether they are listed */
+/** @param {Context} context @param {{open: boolean, toggle: () => void}} fold whether they are listed */
 export function vetoList(context, { open, toggle }) {
   const list = context.state.data?.pipeline?.vetoed ?? [];
   if (!list.length) return null;
@@ -16,7 +16,7 @@ export function vetoList(context, { open, toggle }) {
   return h("section.pl-vetoed", head, open && h("ul", list.map(row(context))));
 }
 
-/** @param {import("../app/actions.js").Context} context */
+/** @param {Context} context */
 const row = (context) => (/** @type {{match: string, rule: string, root: string}} */ veto) => {
   const { session: s } = context.state;
   const held = s?.trace?.vetoed?.find((v) => v.match === veto.match);

@@ -5,20 +5,17 @@ import { button, fill, h } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
 import { differing } from "../trace/combined.js";
 
-/** @typedef {import("../session/session.js").Session} Session */
-/** @typedef {import("../types.js").StepRecord} StepRecord */
-
 /**
  * @typedef {object} Vetoed a rewrite that was vetoed, and what became of the others
  * @property {StepRecord} step as it was
- * @property {import("../types.js").PassRecord | undefined} pass
+ * @property {PassRecord | undefined} pass
  * @property {StepRecord[]} gone later steps that are no more, as they were
  * @property {StepRecord[]} fresh steps that were not there before
  * @property {StepRecord[]} elsewhere those of them by which another pass rewrites the same place
  */
 
 export class Vetoing {
-  /** @param {import("../app/actions.js").Context} context */
+  /** @param {Context} context */
   constructor(context) {
     this.state = context.state;
     this.actions = context.actions;
@@ -84,8 +81,6 @@ export class Vetoing {
     this.el.hidden = true;
   }
 }
-
-/** @typedef {import("../types.js").StepsJson} StepsJson */
 
 /** @param {StepRecord} step @param {StepsJson} before @param {StepsJson} after @returns {Vetoed} */
 function outcome(step, before, after) {

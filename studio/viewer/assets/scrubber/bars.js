@@ -2,8 +2,6 @@
 // The bars of a strip of steps: one a step where there is room, else several steps in one. Heights
 // grow with the square root; what towers over the rest is cut off.
 
-/** @typedef {import("../types.js").StepRecord} StepRecord */
-
 /**
  * @typedef {object} Bar steps from + 1 to `to`
  * @property {number} from @property {number} to

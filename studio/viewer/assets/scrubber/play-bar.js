@@ -2,6 +2,7 @@
 // A bar that plays something: buttons, a strip to drag and to wheel over, where it stands, and two
 // choices. What is played, and how the strip is painted, its heirs say.
 
+import { capture } from "../canvas/drag.js";
 import { button, fill, h, icon, iconButton, select } from "../page/dom.js";
 
 const ICONS = {
@@ -32,7 +33,7 @@ const TIP_DELAY_MS = 80;
 
 /** @abstract */
 export class PlayBar {
-  /** @param {import("../panels/tooltip.js").Tooltip} tip @param {Setup} setup */
+  /** @param {Tooltip} tip @param {Setup} setup */
   constructor(tip, { shape, name, strip, ways, toggle, heights, speeds }) {
     this.tip = tip;
     this.hover = -1;
@@ -158,11 +159,7 @@ export class PlayBar {
     canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
       dragging = true;
       this.halt();
-      try {
-        canvas.setPointerCapture(e.pointerId);
-      } catch {
-        /* a synthetic pointer cannot be captured */
-      }
+      capture(canvas, e);
       this.jump(this.#placeAt(e));
     });
     canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => {

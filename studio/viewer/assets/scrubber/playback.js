@@ -4,10 +4,10 @@
 export const SPEEDS = [0.5, 1, 2, 4, 8, 16];
 const STEP_MS = 900; // a step, at speed 1
 
-export class Playing {
-  /** @param {import("../app/navigator.js").Navigator} nav */
-  constructor(nav) {
-    this.nav = nav;
+export class Playback {
+  /** @param {{state: State, arrive: (step: number) => void}} actions */
+  constructor(actions) {
+    this.actions = actions;
     this.speed = 1;
     this.timer = 0;
     /** @type {number[] | null} the steps that are played, where not all are */ this.only = null;
@@ -19,7 +19,7 @@ export class Playing {
 
   /** The step that is played next, null at the end. */
   get #next() {
-    const s = this.nav.state.session;
+    const s = this.actions.state.session;
     if (!s) return null;
     if (this.only) return this.only.find((n) => n > s.step) ?? null;
     return s.step < s.steps.length ? s.step + 1 : null;
@@ -27,12 +27,12 @@ export class Playing {
 
   /** Play or pause; from the start where nothing is left to play. */
   toggle() {
-    if (!this.nav.state.session?.steps.length) return;
+    if (!this.actions.state.session?.steps.length) return;
     if (this.on) {
       this.stop();
       return;
     }
-    if (this.#next === null) this.nav.arrive(this.only?.[0] ?? 0);
+    if (this.#next === null) this.actions.arrive(this.only?.[0] ?? 0);
     this.#schedule();
   }
 
@@ -52,14 +52,14 @@ export class Playing {
   }
 
   #told() {
-    this.nav.state.set({ playing: this.on, only: this.only });
+    this.actions.state.set({ playing: this.on, only: this.only });
   }
 
   #schedule() {
     this.timer = window.setInterval(() => {
       const next = this.#next;
       if (next === null) this.stop();
-      else this.nav.arrive(next);
+      else this.actions.arrive(next);
     }, STEP_MS / this.speed);
     this.#told();
   }

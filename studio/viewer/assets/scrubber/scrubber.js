@@ -22,7 +22,7 @@ const ZOOM = 0.0022; // powers of e, per pixel of the wheel
 const PASSES = 3; // that the tip names
 
 export class Scrubber extends PlayBar {
-  /** @param {import("../app/actions.js").Context} context @param {import("../panels/tooltip.js").Tooltip} tip */
+  /** @param {Context} context @param {Tooltip} tip */
   constructor(context, tip) {
     const { actions } = context;
     super(tip, {
@@ -37,15 +37,19 @@ export class Scrubber extends PlayBar {
         nextLong: ["Next pass (])", () => actions.passBy(1)],
         last: ["Last step (End)", () => actions.goto(Infinity)],
       },
-      toggle: () => actions.play(),
+      toggle: () => actions.playback.toggle(),
       heights: METRICS,
-      speeds: { name: "Playing speed", all: SPEEDS, set: (speed) => actions.setSpeed(speed) },
+      speeds: {
+        name: "Playing speed",
+        all: SPEEDS,
+        set: (speed) => actions.playback.setSpeed(speed),
+      },
     });
     this.state = context.state;
     this.actions = context.actions;
     this.span = new Span();
     this.seen = 0;
-    /** @type {import("../types.js").StepRecord[]} */ this.spanned = [];
+    /** @type {StepRecord[]} */ this.spanned = [];
     this.barsOf = "";
     /** @type {{bars: import("./bars.js").Bar[], scale: ReturnType<typeof scaleOf>}} */
     this.drawn = { bars: [], scale: scaleOf([]) };
@@ -120,7 +124,7 @@ export class Scrubber extends PlayBar {
 
   /** @override */
   halt() {
-    this.actions.pause();
+    this.actions.playback.stop();
   }
 
   /** @override */
@@ -160,7 +164,7 @@ export class Scrubber extends PlayBar {
     return { from: this.span.from, to: this.span.to, each: this.each };
   }
 
-  /** @param {import("../types.js").StepRecord} step */
+  /** @param {StepRecord} step */
   saving(step) {
     const delta = /** @type {Record<string, number>} */ (step.delta ?? {});
     return -(delta[this.height] ?? 0);

@@ -6,7 +6,7 @@ import { drawCursor, path, penOf, resize } from "../canvas/pen.js";
 
 /** @typedef {import("./scrubber.js").Scrubber} Scrubber */
 /** @typedef {import("./bars.js").Bar} Bar */
-/** @typedef {{c: CanvasRenderingContext2D, theme: import("../page/theme.js").Theme, w: number, h: number, floor: number}} Pen */
+/** @typedef {{c: CanvasRenderingContext2D, theme: Theme, w: number, h: number, floor: number}} Pen */
 
 const TOP = 9;
 const BASE = 6;

@@ -7,9 +7,6 @@ import { Session } from "./session.js";
 import { Touches } from "../trace/touches.js";
 import { combine, signature } from "../trace/combined.js";
 
-/** @typedef {import("../types.js").StepsJson} StepsJson */
-/** @typedef {import("../types.js").StepRecord} StepRecord */
-
 /**
  * @typedef {object} Side one of the pipelines
  * @property {string} name
@@ -21,9 +18,9 @@ import { combine, signature } from "../trace/combined.js";
 /** The rewrites that differ bear their number among these, and the one in their own trace. */
 export class Comparison extends Session {
   /**
-   * @param {import("../types.js").GraphJson} graph
+   * @param {GraphJson} graph
    * @param {{name: string, trace: StepsJson}[]} pipelines both
-   * @param {import("../layout/metrics.js").Metrics} metrics
+   * @param {Metrics} metrics
    */
   constructor(graph, [a, b], metrics) {
     const combined = combine(graph, a.trace, b.trace);
@@ -109,7 +106,7 @@ export class Comparison extends Session {
     return this.touches.ofAll(line);
   }
 
-  /** @override @returns {import("./session.js").State[]} */
+  /** @override @returns {import("./session.js").Snapshot[]} */
   states() {
     const { sources } = this.union;
     return [
@@ -142,7 +139,7 @@ export class Comparison extends Session {
     };
   }
 
-  /** @param {string[]} ids @param {number} side @param {import("../trace/history.js").Cursor} cursor */
+  /** @param {string[]} ids @param {number} side @param {Cursor} cursor */
   #standing(ids, side, cursor) {
     const { index } = this.union;
     const { provenance } = this.sides[side];
@@ -175,9 +172,9 @@ export class Comparison extends Session {
   /**
    * @override
    * @param {number} o
-   * @param {import("./session.js").Which} _which
+   * @param {Which} _which
    * @param {ReturnType<Session["touched"]>} touched
-   * @returns {import("../canvas/draw.js").BoxMark | null}
+   * @returns {BoxMark | null}
    */
   nodeMark(o, _which, touched) {
     const mark = this.#difference(o);
@@ -196,16 +193,13 @@ export class Comparison extends Session {
     return only.filter(Boolean).join(", ");
   }
 
-  /**
-   * @override @param {import("../layout/placement.js").Box} b @param {Set<number>} now
-   * @param {Set<number>} places
-   */
+  /** @override @param {Box} b @param {Set<number>} now @param {Set<number>} places */
   groupMark(b, now, places) {
     const mark = super.groupMark(b, now, places);
     return mark && { ...mark, sides: true };
   }
 
-  /** @param {number} o @returns {import("../canvas/draw.js").Mark | null} */
+  /** @param {number} o @returns {Mark | null} */
   #difference(o) {
     const a = this.beforeCursor.alive[o],
       b = this.afterCursor.alive[o];

@@ -4,8 +4,6 @@
 import { NODE } from "../trace/union.js";
 import { counted } from "../page/numbers.js";
 
-/** @typedef {import("./session.js").Session} Session */
-
 /**
  * @typedef {object} Hit
  * @property {"group" | "node" | "step"} kind
@@ -98,7 +96,7 @@ function ordered({ union }) {
   return union.recs.map((_, o) => o).sort((a, b) => place(a) - place(b));
 }
 
-/** @param {Session} s @param {import("../trace/group.js").Group} g @returns {[Texts, () => Hit]} */
+/** @param {Session} s @param {Group} g @returns {[Texts, () => Hit]} */
 function ofGroup(s, g) {
   const own = alike(g.id);
   return [
@@ -146,7 +144,7 @@ function absence(s, o) {
   return [`until step ${last}`, last];
 }
 
-/** @param {Session} s @param {import("../types.js").StepRecord} step @returns {[Texts, () => Hit]} */
+/** @param {Session} s @param {StepRecord} step @returns {[Texts, () => Hit]} */
 function ofStep(s, step) {
   const pass = s.trace?.passes[step.pass];
   const root = s.union.index.get(step.root);

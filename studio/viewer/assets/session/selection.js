@@ -3,9 +3,6 @@
 
 import { NODE } from "../trace/union.js";
 
-/** @typedef {import("./session.js").Session} Session */
-/** @typedef {import("../trace/group.js").Group} Group */
-
 export class Selection {
   /** @param {Session} session @param {string} id of a node, or of a group */
   constructor(session, id) {
@@ -63,7 +60,7 @@ export class Selection {
 
   /**
    * Nodes by operator in some states of the graph, the most first.
-   * @param {import("./session.js").State[]} states
+   * @param {import("./session.js").Snapshot[]} states
    * @returns {Map<string, number[]>} as many counts as states
    */
   operators(states) {

@@ -6,30 +6,25 @@ import { findHubs, Layout } from "../layout/layout.js";
 import { buildUnion } from "../trace/union.js";
 import { HeightMap } from "../layout/height-map.js";
 import { placePane } from "../layout/placement.js";
+import { Stamped } from "../page/stamped.js";
 import { Touches } from "../trace/touches.js";
 import { Cursor, History } from "../trace/history.js";
 
-/** @typedef {import("../layout/placement.js").Picture} Picture */
-/** @typedef {import("../canvas/draw.js").BoxMark} BoxMark */
 /** @typedef {"before" | "after" | "overlay"} Which */
 
-/** @typedef {{name: string, has: (o: number) => boolean}} State which nodes are there */
+/** @typedef {{name: string, has: (o: number) => boolean}} Snapshot which nodes are there */
 
 /**
  * @typedef {object} TraceHistory
  * @property {string} title
- * @property {import("../trace/provenance.js").Provenance} provenance
- * @property {import("../types.js").StepRecord[]} steps of its trace
+ * @property {Provenance} provenance
+ * @property {StepRecord[]} steps of its trace
  * @property {(n: number) => number | null} target where to go for a step of that trace
  * @property {(o: number) => number[]} changes steps that changed a node in place
  */
 
 export class Session {
-  /**
-   * @param {import("../types.js").GraphJson} graph
-   * @param {import("../types.js").StepsJson | null} trace
-   * @param {import("../layout/metrics.js").Metrics} metrics
-   */
+  /** @param {GraphJson} graph @param {StepsJson | null} trace @param {Metrics} metrics */
   constructor(graph, trace, metrics) {
     this.graph = graph;
     this.trace = trace;
@@ -44,10 +39,9 @@ export class Session {
     /** @type {"source" | "previous"} */
     this.before = "source";
     this.layout = this.#newLayout();
-    /** @type {Map<Which, {stamp: string, picture: Picture}>} */
-    this.cache = new Map();
+    /** @type {Stamped<Picture>} */ this.pictures = new Stamped();
     this.folds = 0;
-    /** @type {{mark: import("../canvas/draw.js").Mark, nodes: Set<number>} | null} besides the step's */
+    /** @type {{mark: Mark, nodes: Set<number>} | null} besides the step's */
     this.places = null;
     this.marked = 0;
   }
@@ -94,13 +88,13 @@ export class Session {
     return this.touches.ofLine(id, this.history.provenance);
   }
 
-  /** @param {number} n a step @returns {State} */
+  /** @param {number} n a step @returns {Snapshot} */
   stateAt(n) {
     const { born, died } = this.union;
     return { name: n ? `step ${n}` : "source", has: (o) => born[o] <= n && n < died[o] };
   }
 
-  /** The states of the graph worth counting: before, now, in the end. @returns {State[]} */
+  /** The states of the graph worth counting: before, now, in the end. @returns {Snapshot[]} */
   states() {
     const steps = [...new Set([this.beforeCursor.step, this.step, this.steps.length])];
     return steps.sort((a, b) => a - b).map((n) => this.stateAt(n));
@@ -168,9 +162,13 @@ export class Session {
     return this.trace?.passes[pass]?.title ?? rule;
   }
 
+  /** The one in which a node is there, rather the later. @param {number} o */
+  cursorOf(o) {
+    return this.afterCursor.alive[o] ? this.afterCursor : this.beforeCursor;
+  }
+
   /** Nodes at the other ends of a node's edges. @param {number} o @param {boolean} down to consumers */
-  neighbours(o, down) {
-    const { edgeAlive } = this.afterCursor.alive[o] ? this.afterCursor : this.beforeCursor;
+  neighbours(o, down, { edgeAlive } = this.cursorOf(o)) {
     const { from, to } = this.union;
     const [near, far] = down ? [from, to] : [to, from];
     const found = new Set();
@@ -180,12 +178,12 @@ export class Session {
 
   /** @param {Which} which @returns {Picture} */
   picture(which) {
-    const stamp = `${this.folds}|${which === "after" ? "" : this.beforeCursor.step}|${which === "before" ? "" : this.afterCursor.step}`;
-    const known = this.cache.get(which);
-    if (known?.stamp === stamp) return known.picture;
-    const picture = placePane(this.layout, this.#state(which));
-    this.cache.set(which, { stamp, picture });
-    return picture;
+    const steps = [this.beforeCursor.step, this.afterCursor.step];
+    if (which === "after") steps[0] = -1;
+    if (which === "before") steps[1] = -1;
+    return this.pictures.get(which, [this.layout, ...steps], () =>
+      placePane(this.layout, this.#state(which)),
+    );
   }
 
   heightMap() {
@@ -263,7 +261,7 @@ export class Session {
       if (a > b) t.minus[g]++;
     }
     for (let i = n - 1; i > 0; i--) {
-      const up = /** @type {import("../trace/group.js").Group} */ (tree.groups[i].parent).at;
+      const up = /** @type {Group} */ (tree.groups[i].parent).at;
       for (const list of [t.before, t.after, t.overlay, t.plus, t.minus]) list[up] += list[i];
     }
     this.counted = t;
@@ -288,7 +286,7 @@ export class Session {
 
   /**
    * Mark nodes besides what the step did: a place that was vetoed, or places that were declined.
-   * @param {import("../canvas/draw.js").Mark | null} mark @param {string[]} ids
+   * @param {Mark | null} mark @param {string[]} ids
    */
   mark(mark, ids) {
     const nodes = this.occupants(ids);
@@ -299,11 +297,8 @@ export class Session {
   /** @param {Which} which @returns {Map<number, BoxMark>} */
   marks(which) {
     const touched = this.touched();
-    const now = new Set();
-    for (const set of Object.values(touched))
-      for (const o of set) this.#around(this.union.slotOf[o], now);
-    const places = new Set();
-    for (const o of this.places?.nodes ?? []) this.#around(this.union.slotOf[o], places);
+    const now = this.#around(Object.values(touched).flatMap((set) => [...set]));
+    const places = this.#around(this.places?.nodes ?? []);
     /** @type {Map<number, BoxMark>} */
     const marks = new Map();
     for (const b of this.picture(which).boxes) {
@@ -314,18 +309,16 @@ export class Session {
     return marks;
   }
 
-  /** @param {number} slot @param {Set<number>} into */
-  #around(slot, into) {
-    for (
-      let g = /** @type {import("../trace/group.js").Group | null} */ (this.tree.groupOf[slot]);
-      g;
-      g = g.parent
-    )
-      into.add(this.layout.slots + g.at);
+  /** Boxes of the groups around nodes. @param {Iterable<number>} nodes */
+  #around(nodes) {
+    const keys = new Set();
+    for (const o of nodes)
+      for (const g of this.tree.around(this.union.slotOf[o])) keys.add(this.layout.slots + g.at);
+    return keys;
   }
 
   /**
-   * @param {import("../layout/placement.js").Box} b
+   * @param {Box} b
    * @param {Set<number>} now groups around what the step did
    * @param {Set<number>} places groups around what is marked besides
    * @returns {BoxMark | null}

@@ -4,14 +4,13 @@
 
 import { Selection } from "./selection.js";
 
-/** @typedef {import("./session.js").Session} Session */
-/** @typedef {import("../overlays/overlay.js").Overlay} Overlay */
-
 /**
  * @typedef {object} Values
- * @property {import("../types.js").Descriptor | null} data what the server sent last
+ * @property {Component | null} component through which the server hears
+ * @property {Descriptor | null} data what the server sent last
+ * @property {string} loaded what the session was made of
  * @property {Session | null} session
- * @property {import("../page/theme.js").Theme | null} theme
+ * @property {Theme | null} theme
  * @property {string | null} selected id of a node or a group
  * @property {boolean} stepped somebody went to a step: until then the card speaks of the whole trace
  * @property {boolean} playing
@@ -19,17 +18,23 @@ import { Selection } from "./selection.js";
  * @property {import("../panels/vetoing.js").Vetoed | null} vetoed the rewrite that was vetoed just now
  * @property {Map<string, Overlay>} overlays those that can be shown now, by id
  * @property {string | null} wanted id of the overlay that the user asked for
+ * @property {string} said to who does not see the canvas
  */
 
 /**
- * A value, or what happens within one: the session stands at another step, groups were opened or
- * closed, nodes were marked, something was drawn, the panels need their room.
- * @typedef {keyof Values | "step" | "folding" | "marks" | "drawn" | "panels"} Part
+ * A value, or what happens within one: the session stands at another step, and has come to rest
+ * there; groups were opened or closed, nodes were marked, something was drawn, the panels need their
+ * room, the user chose something or did something worth keeping, the graph is to have the keyboard.
+ * @typedef {keyof Values | "step" | "rest" | "folding" | "marks" | "drawn" | "panels" | "chosen" |
+ *   "view" | "focus"} Part
  */
 
 export class State {
   constructor() {
+    /** @readonly @type {Values["component"]} */ this.component = null;
     /** @readonly @type {Values["data"]} */ this.data = null;
+    /** @readonly */ this.loaded = "";
+    /** @readonly */ this.said = "";
     /** @readonly @type {Values["session"]} */ this.session = null;
     /** @readonly @type {Values["theme"]} */ this.theme = null;
     /** @readonly @type {Values["selected"]} */ this.selected = null;
@@ -62,6 +67,11 @@ export class State {
   /** Everything that moves asks here first. */
   get motion() {
     return !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  /** So long, or at once. @param {number} ms */
+  ms(ms) {
+    return this.motion ? ms : 0;
   }
 
   /** @param {Partial<Values>} values */

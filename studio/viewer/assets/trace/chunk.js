@@ -5,9 +5,6 @@
 import { NODE } from "./union.js";
 import { newGroup } from "./group.js";
 
-/** @typedef {import("./group.js").Group} Group */
-/** @typedef {import("./union.js").Union} Union */
-
 const MAX_SIBLINGS = 40;
 const MAX_FLAT = 60;
 const LARGEST_PART = 40;
@@ -16,14 +13,7 @@ const LARGEST_PART = 40;
 export function chunkSiblings(g) {
   for (const kid of [...g.kids]) chunkSiblings(kid);
   if (g.kids.length <= MAX_SIBLINGS) return;
-  /** @type {Map<string, Group[]>} */
-  const runs = new Map();
-  for (const kid of g.kids) {
-    const pattern = kid.name.replace(/\d+/g, "#");
-    const run = runs.get(pattern);
-    if (run) run.push(kid);
-    else runs.set(pattern, [kid]);
-  }
+  const runs = Map.groupBy(g.kids, (kid) => kid.name.replace(/\d+/g, "#"));
   for (const run of runs.values()) {
     if (run.length <= MAX_SIBLINGS) continue;
     const size = Math.ceil(Math.sqrt(run.length));

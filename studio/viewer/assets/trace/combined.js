@@ -5,11 +5,6 @@
 import { buildUnion } from "./union.js";
 import { Cursor } from "./history.js";
 
-/** @typedef {import("../types.js").StepsJson} StepsJson */
-/** @typedef {import("../types.js").StepRecord} StepRecord */
-/** @typedef {import("../types.js").NodeRecord} NodeRecord */
-/** @typedef {import("../types.js").GraphJson} GraphJson */
-
 /**
  * @typedef {object} Combined
  * @property {StepsJson} trace both, one after the other
@@ -129,14 +124,10 @@ class Matching {
     /** @template T @param {Record<string, T> | undefined} map @param {(x: T) => T} each */
     const keyed = (map, each) =>
       Object.fromEntries(Object.entries(map ?? {}).map(([id, x]) => [this.#id(id), each(x)]));
-    const edges = (/** @type {import("../types.js").EdgeRecord[] | undefined} */ list) =>
+    const edges = (/** @type {EdgeRecord[] | undefined} */ list) =>
       (list ?? []).map(
         ([from, to, ...ports]) =>
-          /** @type {import("../types.js").EdgeRecord} */ ([
-            this.#id(from),
-            this.#id(to),
-            ...ports,
-          ]),
+          /** @type {EdgeRecord} */ ([this.#id(from), this.#id(to), ...ports]),
       );
     const record = (/** @type {NodeRecord} */ rec) => this.#record(rec);
     return {

@@ -1,13 +1,8 @@
 // @ts-check
 // The tree of groups over the slots of the union, and which of them are open.
 
-import { NODE } from "./union.js";
 import { chunkLeaves, chunkSiblings } from "./chunk.js";
-import { newGroup } from "./group.js";
-
-/** @typedef {import("./union.js").Union} Union */
-
-/** @typedef {import("./group.js").Group} Group */
+import { ancestry, newGroup } from "./group.js";
 
 export const FIRST_BOXES = 150;
 const MOST_BOXES = 2000; // beyond, groups open one level at a time
@@ -137,6 +132,11 @@ export class FoldTree {
     return shut < 0 ? s : this.union.occupants.length + shut;
   }
 
+  /** Groups that a slot is in, innermost first. @param {number} s */
+  around(s) {
+    return [...ancestry(this.groupOf[s])];
+  }
+
   /** Closed groups to open so that a slot shows, outermost first. @param {number} s */
   closedAbove(s) {
     return this.closedFrom(this.groupOf[s]);
@@ -144,18 +144,7 @@ export class FoldTree {
 
   /** The same for a group, and what is around it. @param {Group} group */
   closedFrom(group) {
-    const list = [];
-    for (let g = /** @type {Group | null} */ (group); g; g = g.parent)
-      if (!this.open[g.at]) list.push(g);
-    return list.reverse();
-  }
-
-  /** Boxes drawn now. */
-  shown() {
-    let n = 0;
-    for (const g of this.groups)
-      if (this.shut[g.at] < 0) n += g.slots.length + g.kids.filter((k) => !this.open[k.at]).length;
-    return n;
+    return [...ancestry(group)].filter((g) => !this.open[g.at]).reverse();
   }
 }
 
@@ -167,15 +156,9 @@ const boxes = (g) => g.kids.length + g.slots.length;
  * @param {Group[]} list
  */
 function siblingsAlike(list) {
-  /** @type {Map<string, Group[]>} */
-  const by = new Map();
-  for (const g of list) {
-    const key = `${g.parent?.at}|${g.name.replace(/\d+/g, "#")}|${boxes(g)}`;
-    const family = by.get(key);
-    if (family) family.push(g);
-    else by.set(key, [g]);
-  }
-  return [...by.values()].sort((a, b) => boxes(a[0]) - boxes(b[0]));
+  const alike = (/** @type {Group} */ g) =>
+    `${g.parent?.at}|${g.name.replace(/\d+/g, "#")}|${boxes(g)}`;
+  return [...Map.groupBy(list, alike).values()].sort((a, b) => boxes(a[0]) - boxes(b[0]));
 }
 
 /** @param {Union} union @returns {Group} */
@@ -253,6 +236,3 @@ function count(g) {
   for (const k of g.kids) g.count += count(k);
   return g.count;
 }
-
-/** @param {Union} union @param {number} s */
-export const isNode = (union, s) => union.kind[union.occupants[s][0]] === NODE;

@@ -26,3 +26,8 @@ export function newGroup(id, name, repeat = 0) {
     at: 0,
   };
 }
+
+/** A group and those around it, innermost first. @param {Group | null | undefined} group */
+export function* ancestry(group) {
+  for (let g = group; g; g = g.parent) yield g;
+}

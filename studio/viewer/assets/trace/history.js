@@ -3,9 +3,6 @@
 
 import { Provenance } from "./provenance.js";
 
-/** @typedef {import("./union.js").Union} Union */
-/** @typedef {import("../types.js").NodeRecord} NodeRecord */
-
 export class Cursor {
   /** @param {Union} union */
   constructor(union) {
@@ -72,7 +69,7 @@ export class History {
     for (const step of union.trace?.steps ?? []) this.#read(step);
   }
 
-  /** @param {import("../types.js").StepRecord} step */
+  /** @param {StepRecord} step */
   #read(step) {
     const { index } = this.union;
     for (const id of step.added) {

@@ -15,7 +15,7 @@ export function placeNames(paths, most = paths.length) {
 
 /**
  * The same for nodes of a graph.
- * @param {import("../session/session.js").Session | null} s @param {string[]} ids @param {number} most
+ * @param {Session | null} s @param {string[]} ids @param {number} most
  */
 export const namesOf = (s, ids, most) =>
   placeNames(
@@ -25,7 +25,7 @@ export const namesOf = (s, ids, most) =>
 
 /**
  * Where a node stands: its groups are in its name, or around it.
- * @param {import("../session/session.js").Session | null} s @param {string} id
+ * @param {Session | null} s @param {string} id
  */
 function pathOf(s, id) {
   const o = s?.union.index.get(id);

@@ -3,7 +3,6 @@
 // from the links each step carries. A source node ends in exactly the nodes that name it as origin.
 
 /** @typedef {"kept" | "merged" | "bypassed" | "folded" | "dead"} Kind */
-/** @typedef {import("../types.js").StepsJson} StepsJson */
 /** @typedef {Map<string, [number, string][]>} Links id -> when, and the id that follows */
 
 /**
@@ -25,7 +24,7 @@ export class Provenance {
     for (const step of trace?.steps ?? []) this.#read(step);
   }
 
-  /** @param {import("../types.js").StepRecord} step */
+  /** @param {StepRecord} step */
   #read({ n, added, from, became }) {
     for (const id of added) this.born.set(id, n);
     for (const [id, sources] of Object.entries(from ?? {}))

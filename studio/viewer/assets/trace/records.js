@@ -1,8 +1,6 @@
 // @ts-check
 // What a node says of itself from some step on: changed in place, or only reading other values.
 
-/** @typedef {import("../types.js").NodeRecord} NodeRecord */
-
 /**
  * @typedef {object} Later a record that holds from step `n` on
  * @property {number} n
@@ -12,7 +10,7 @@
 
 /**
  * The records stay where the trace has them; here is only the order to look them up in.
- * @param {import("../types.js").StepsJson | null} trace
+ * @param {StepsJson | null} trace
  * @param {Map<string, number>} index id -> occupant
  * @returns {Map<number, Later[]>}
  */

@@ -1,10 +1,8 @@
 // @ts-check
 // Which steps touch a node: they match it, make it, change it or remove it.
 
-/** @typedef {import("./provenance.js").Provenance} Provenance */
-
 export class Touches {
-  /** @param {import("../types.js").StepRecord[]} steps */
+  /** @param {StepRecord[]} steps */
   constructor(steps) {
     /** @type {Map<string, number[]>} node -> steps */
     this.at = new Map();

@@ -4,10 +4,6 @@
 
 import { laterRecords } from "./records.js";
 
-/** @typedef {import("../types.js").GraphJson} GraphJson */
-/** @typedef {import("../types.js").StepsJson} StepsJson */
-/** @typedef {import("../types.js").NodeRecord} NodeRecord */
-
 export const NODE = 0;
 export const INPUT = 1;
 export const OUTPUT = 2;
@@ -45,11 +41,7 @@ export const OUTPUT = 2;
  * @property {number[]} on edges
  */
 
-/**
- * @param {GraphJson} graph
- * @param {StepsJson | null} trace
- * @returns {Union}
- */
+/** @param {GraphJson} graph @param {StepsJson | null} trace @returns {Union} */
 export function buildUnion(graph, trace) {
   const recs = [];
   const kinds = [];
@@ -157,10 +149,7 @@ class EdgeTable {
     /** @type {Map<number, number[]>} */ this.touching = new Map();
   }
 
-  /**
-   * @param {import("../types.js").EdgeRecord} e
-   * @returns {number} the edge, or -1 where an end is unknown
-   */
+  /** @param {EdgeRecord} e @returns {number} the edge, or -1 where an end is unknown */
   put([f, t, fp = 0, tp = 0]) {
     const a = this.index.get(f);
     const b = this.index.get(t);
