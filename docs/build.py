@@ -2,7 +2,7 @@
 
 `docs/passes/` has a page a pass, made of its docstring, and an index; `docs/options.md` is made of
 the fields of `RunConfig`, `docs/planners.md` of the planners' docstrings, the table of
-rooms in `docs/design.md` of `docs/rooms.py`.
+rooms in `docs/design.md` of `docs/rooms.py`, the viewer's list of overlays of the files beside it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from docs.options import options_page
+from docs.overlays import OVERLAYS, overlays_module
 from docs.planners import planners_page
 from docs.rooms import with_rooms
 from optimizer.registry import FAMILIES, HEADINGS, Pass, passes
@@ -28,6 +29,7 @@ def pages() -> dict[Path, str]:
     texts[FOLDER / "README.md"] = _index()
     texts[OPTIONS] = options_page()
     texts[PLANNERS] = planners_page()
+    texts[OVERLAYS] = overlays_module()
     texts[DESIGN] = with_rooms(DESIGN.read_text())
     return texts
 

@@ -26,7 +26,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("page",),
         ("opening",),
         ("services", "workspace"),
-        ("experiment", "recordings"),
+        ("experiment", "overlays", "recordings"),
         ("gallery",),
         ("artifacts", "figures"),
         ("graphview",),

@@ -18,9 +18,9 @@ from studio.first_picture import first_picture_routes
 from studio.gallery import gallery
 from studio.memory.film.job import film_file
 from studio.opening import model_task, run_task
+from studio.overlays import numbers_file
 from studio.recordings.shipped import shipped
 from studio.services import store
-from studio.timeline.node_times import times_file
 from studio.viewer import asset_routes
 from studio.workspace import Workspace
 
@@ -38,10 +38,11 @@ async def steps(request: Request) -> Response:
     return _gzipped(store().file(request.path_params["model"], request.path_params["run"]))
 
 
-async def times(request: Request) -> Response:
-    """Node times of one run's steps, for the viewer's colours."""
+async def overlay(request: Request) -> Response:
+    """Numbers of a run's nodes, for the viewer's colours."""
     place = request.path_params
-    return _gzipped(times_file(store(), place["model"], place["run"], place["key"]))
+    name = (place["overlay"], place["key"])
+    return _gzipped(numbers_file(store(), place["model"], place["run"], name))
 
 
 async def film(request: Request) -> Response:
@@ -67,7 +68,7 @@ def routes() -> list[BaseRoute]:
     return [
         Route("/api/graph/{model}.json", graph),
         Route("/api/steps/{model}/{run}.json", steps),
-        Route("/api/times/{model}/{run}/{key}.json", times),
+        Route("/api/overlays/{model}/{run}/{overlay}/{key}.json", overlay),
         Route("/api/film/{model}/{run}/{request}/{key}.json", film),
         Route("/api/health", health),
         *asset_routes(),

@@ -10,8 +10,8 @@ from optimizer.pipeline import preset_names
 from optimizer.registry import FAMILIES, passes
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.graphview.catalogue import catalogue
+from studio.overlays import offered
 from studio.tasks import Task
-from studio.timeline.node_times import newest_times
 from studio.workspace import Versus, View, Workspace
 
 Descriptor = dict[str, Any]
@@ -24,7 +24,7 @@ def model_descriptor(workspace: Workspace, model: OpenedModel) -> Descriptor:
         "mode": "model",
         "graph": graph_address(model),
         "steps": None,
-        "overlays": {"node_times": newest_times(model, None)},
+        "overlays": offered(model, None),
         "busy": None,
         "message": None,
         "select": list(workspace.view.select),
@@ -52,11 +52,7 @@ def workbench(
         "mode": "rewrite",
         "graph": graph_address(model) if model is not None else None,
         "steps": steps_address(model, run) if model is not None and run is not None else None,
-        "overlays": {
-            "node_times": newest_times(model, run)
-            if model is not None and run is not None
-            else None
-        },
+        "overlays": offered(model, run) if model is not None and run is not None else {},
         "busy": next(filter(None, busy), None),
         "message": {"kind": "error", "text": error.message} if error is not None else None,
         "step": workspace.view.step,

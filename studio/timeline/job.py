@@ -13,11 +13,11 @@ from profiling.timeline.interleaved import profile_interleaved
 from profiling.timeline.origins import Origins, origins_of
 from profiling.timeline.profile import Profile
 from profiling.workers import WorkerPool
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
+from studio.artifacts.opened import OpenedRun
 from studio.experiment import Bench, Experiment
+from studio.overlays import keep_numbers
 from studio.race.job import graphs_of
-from studio.timeline.node_times import StepTimes, keep_times
+from studio.timeline.node_times import OVERLAY, StepTimes, times_json
 from studio.timeline.result import PROFILE_REPORT, Profiled, ProfileReport, with_few_runs
 from studio.variants.entrant import Entrant, run_of, step_of, variants_of
 
@@ -64,7 +64,7 @@ def run_profile(bench: Bench, request: ProfileRequest) -> ProfileReport:
     found = [
         replace(one, workload=graph.workload) for one, graph in zip(found, graphs, strict=True)
     ]
-    _keep(bench.store, bench.model, runs, found)
+    _keep(runs, found)
     name, digest = bench.source
     return ProfileReport(
         name,
@@ -100,9 +100,7 @@ def _profiled(entrant: Entrant, step: int, family: Origins, made: Profile | RunE
     return Profiled(entrant, step, made, nodes)
 
 
-def _keep(
-    store: Store, model: OpenedModel, runs: Sequence[OpenedRun], found: Sequence[Profiled]
-) -> None:
+def _keep(runs: Sequence[OpenedRun], found: Sequence[Profiled]) -> None:
     """Leave node times where the viewer finds them, with each run whose steps were profiled."""
     for run in {run.key: run for run in runs}.values():
         times = [
@@ -117,4 +115,4 @@ def _keep(
             if one.profile is not None and (home.key == run.key or one.step == 0)
         ]
         if times:
-            keep_times(store, model, run, times)
+            keep_numbers(run, OVERLAY, times_json(times))

@@ -1,29 +1,17 @@
-"""Node times for the viewer: written beside a run when some of its steps were profiled.
-
-    models/<model key>/<run key>/times-<content key>/times.json.gz
-
-The newest is what the viewer offers; its key is that of its content, so browsers keep it for good.
-"""
+"""Node times as an overlay of the viewer: kept when some steps of a run were profiled."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
-import re
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from profiling.timeline.attribution import Kernel
-from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
+from studio.artifacts.opened import OpenedRun
+from studio.overlays import kept_numbers
 
 SCHEMA = "passlens.times/1"
-_FILE = "times.json.gz"
-_KEY = re.compile(r"[0-9a-f]{16}")
+OVERLAY = "node_times"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,46 +68,9 @@ def times_json(steps: Iterable[StepTimes]) -> dict[str, Any]:
     return {"schema": SCHEMA, "profiles": [_profile(one) for one in steps]}
 
 
-def keep_times(
-    store: Store, model: OpenedModel, run: OpenedRun, steps: Sequence[StepTimes]
-) -> None:
-    """Write them where `newest_times` finds them."""
-    text = json.dumps(times_json(steps), allow_nan=False, separators=(",", ":")).encode()
-    home = store.file(model.key, run.key)
-    if home is None:  # the run was cleared away meanwhile
-        return
-    folder = home.parent / f"times-{hashlib.sha256(text).hexdigest()[:16]}"
-    folder.mkdir(exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as draft:
-        draft.write(gzip.compress(text, compresslevel=5, mtime=0))
-    Path(draft.name).replace(folder / _FILE)
-
-
-def newest_times(model: OpenedModel, run: OpenedRun | None) -> dict[str, str] | None:
-    """Key and address of the newest times of a run, or of any run of the model."""
-    place = run.folder if run is not None else model.folder
-    files = place.glob(f"times-*/{_FILE}" if run is not None else f"*/times-*/{_FILE}")
-    newest = max(files, key=lambda path: path.stat().st_mtime_ns, default=None)
-    if newest is None:
-        return None
-    home, key = newest.parents[1].name, newest.parent.name.removeprefix("times-")
-    return {"key": key, "url": f"/api/times/{model.key}/{home}/{key}.json"}
-
-
-def times_file(store: Store, model_key: str, run_key: str, key: str) -> Path | None:
-    """The file behind such an address."""
-    steps = store.file(model_key, run_key)
-    if steps is None or _KEY.fullmatch(key) is None:
-        return None
-    path = steps.parent / f"times-{key}" / _FILE
-    return path if path.is_file() else None
-
-
 def measured_times(run: OpenedRun, step: int) -> MeasuredTimes | None:
     """The newest times of a step that were kept with this run; None if it was never profiled."""
-    files = run.folder.glob(f"times-*/{_FILE}")
-    for path in sorted(files, key=lambda path: -path.stat().st_mtime_ns):
-        document: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    for document in kept_numbers(run, OVERLAY):
         for profile in document["profiles"]:
             if profile["step"] == step:
                 kernels = tuple(

@@ -55,7 +55,7 @@ class ViewerData(TypedDict):
     mode: Literal["model", "rewrite", "film"]
     graph: Source | None
     steps: NotRequired[Source | None]
-    overlays: NotRequired[Mapping[str, Source | None]]
+    overlays: NotRequired[Mapping[str, Source]]
     film: NotRequired[Source | None]
     busy: NotRequired[Busy | None]
     message: NotRequired[Message | None]

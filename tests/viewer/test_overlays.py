@@ -1,18 +1,18 @@
-"""An overlay is one module and a line in the list: all that a person meets follows from it."""
+"""An overlay is one module in its folder: all that a person meets follows from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
-pytestmark = pytest.mark.browser
+from docs.overlays import overlays_module
 
 Opened = Callable[..., Page]
 BUTTON = "Lengths of names as colours (n)"
 
-# What a file in `overlays/` holds, and its line in registry.js; then a viewer of its own.
+# What a file in `overlays/` exports, in the list; then a viewer of its own.
 ADDED = """async () => {
   const { OVERLAYS } = await import("/viewer/test/overlays/registry.js");
   const { default: passlens } = await import("/viewer/test/main.js");
@@ -61,3 +61,12 @@ def test_a_listed_overlay_has_button_key_legend_tooltip_and_a_part_of_the_card(
     expect(page.locator(".pl-details")).to_contain_text("2 letters")
     page.keyboard.press("?")
     expect(page.locator(".pl-sheet")).to_contain_text("lengths of names as colours, always")
+
+
+def test_a_file_in_the_folder_is_all_it_takes_to_be_listed(tmp_path: Path) -> None:
+    kind = "/** @type {OverlayKind} */\nexport const LENGTHS = {};\n"
+    (tmp_path / "lengths.js").write_text(f"// @ts-check\n{kind}")
+    (tmp_path / "loader.js").write_text("export class OverlayLoader {}\n")
+    text = overlays_module(tmp_path)
+    assert 'import { LENGTHS } from "./lengths.js";' in text
+    assert text.endswith("export const OVERLAYS = [LENGTHS];\n")

@@ -23,12 +23,12 @@ TIMES = """async () => {
     { step: 0, label: "source", kernels: [[9, 4, "Conv", ["a"]], [5, 2, "Relu", ["b"]]] },
     { step: 6, label: "last", kernels: [[3, 1, "FusedConv", ["a", "c"]]] },
   ] });
-  const of = (id, step) => times.kernel(id, step)?.steady ?? null;
-  const alive = [1, 1, 1], session = {
-    folds: 0, beforeCursor: { step: 6, alive }, afterCursor: { step: 6, alive },
+  const alive = [1, 1, 1], at = (step) => ({
+    folds: 0, beforeCursor: { step, alive }, afterCursor: { step, alive },
     union: { recs: [{ id: "a" }, { id: "b" }, { id: "c" }], slotOf: [0, 1, 2] },
-    tree: { groupOf: Array(3).fill({ at: 0, parent: null }) },
-  };
+    tree: { around: () => [{ at: 0, parent: null }] },
+  }), session = at(6);
+  const of = (id, step) => times.values(at(step), "after")({ rec: { id } })?.amount ?? null;
   const value = times.values(session, "after");
   const group = value({ group: { at: 0 } });
   return {

@@ -31,10 +31,10 @@ from studio.artifacts.store import Store
 from studio.experiment import Bench
 from studio.figures.change_bars import change_bars, row_became, row_title, tree_map
 from studio.gallery import gallery
+from studio.overlays import offered
 from studio.timeline.figure import gantt
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest, run_profile
 from studio.timeline.memory_figure import memory_panels
-from studio.timeline.node_times import newest_times, times_file
 from studio.timeline.operators_figure import operator_times
 from studio.timeline.page import how
 from studio.timeline.result import ProfileReport
@@ -135,12 +135,11 @@ def test_the_viewer_gets_the_times_by_their_content(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model, run = subject
-    told = newest_times(model, run)
-    assert told is not None
-    assert newest_times(model, None) == told
-    assert told["url"] == f"/api/times/{model.key}/{run.key}/{told['key']}.json"
+    told = offered(model, run)["node_times"]
+    assert offered(model, None) == {"node_times": told}
+    assert told["url"] == f"/api/overlays/{model.key}/{run.key}/node_times/{told['key']}.json"
     monkeypatch.setattr(server, "store", lambda: store)
-    place = {"model": model.key, "run": run.key, "key": told["key"]}
+    place = {"model": model.key, "run": run.key, "overlay": "node_times", "key": told["key"]}
     response = answer(place)
     assert (response.status_code, response.headers["content-encoding"]) == (200, "gzip")
     data = json.loads(gzip.decompress(response.body))
@@ -150,15 +149,14 @@ def test_the_viewer_gets_the_times_by_their_content(
     drawn = json.loads(gzip.decompress((model.folder / jobs.GRAPH).read_bytes()))
     timed = {node for k in data["profiles"][0]["kernels"] for node in k[3]}
     assert timed == {node["id"] for node in drawn["nodes"]}
-    for change in ({"key": "../../secret"}, {"run": ".."}, {"key": "0" * 16}):
+    for change in ({"key": "../../secret"}, {"run": ".."}, {"key": "0" * 16}, {"overlay": "."}):
         assert answer({**place, **change}).status_code == 404
-    assert times_file(store, model.key, run.key, told["key"]) is not None
 
 
 def answer(place: dict[str, str]) -> Any:
     request = Request({"type": "http", "path_params": place})
     with ThreadPoolExecutor(1) as pool:  # the browser's driver keeps a loop running in this thread
-        return pool.submit(lambda: asyncio.run(server.times(request))).result()
+        return pool.submit(lambda: asyncio.run(server.overlay(request))).result()
 
 
 def long_run(count: int) -> Profile:

@@ -18,7 +18,7 @@ const VIEWER = '[class*="st-key-"][class*="-viewer"]'; // where the page's own c
 
 /** @type {{viewer: Viewer, said: Said} | null} */
 let unclaimed = null;
-let brought = false;
+let requested = false;
 
 /** What the visitor did before there was a server to tell it to. */
 class Said {
@@ -45,16 +45,16 @@ class Said {
 }
 
 /**
- * Draw what a link asks for; then bring Streamlit, which would be in the picture's way.
+ * Draw what a link asks for; then loadStreamlit Streamlit, which would be in the picture's way.
  * @param {Opening} opening
  * @param {() => Promise<CSSStyleSheet | null>} loadStyles
  */
 export async function draw(opening, loadStyles) {
   const place = document.getElementById(PLACE);
-  if (!place) return bring(opening.frame);
-  wear(place);
+  if (!place) return loadStreamlit(opening.frame);
+  applyTheme(place);
   watchRuns();
-  const late = opening.data ? 0 : setTimeout(() => bring(opening.frame), PATIENCE_MS);
+  const timeout = opening.data ? 0 : setTimeout(() => loadStreamlit(opening.frame), PATIENCE_MS);
   try {
     const data = opening.data ?? (await ask(opening.ask));
     if (data && place.isConnected) await show(place, data, loadStyles);
@@ -63,8 +63,8 @@ export async function draw(opening, loadStyles) {
   } catch {
     place.remove();
   }
-  clearTimeout(late);
-  bring(opening.frame);
+  clearTimeout(timeout);
+  loadStreamlit(opening.frame);
 }
 
 /** @param {HTMLElement} place @param {Descriptor} data @param {() => Promise<CSSStyleSheet | null>} loadStyles */
@@ -113,7 +113,7 @@ async function ask(address) {
 }
 
 /** Light or dark, as Streamlit will choose. @param {HTMLElement} place */
-function wear(place) {
+function applyTheme(place) {
   const kept = localStorage.getItem(`stActiveTheme-${location.pathname}-v2`) ?? "";
   const system = matchMedia("(prefers-color-scheme: dark)").matches;
   const dark = kept.includes("Dark") || (system && !kept.includes("Light"));
@@ -127,9 +127,9 @@ function watchRuns() {
   const watch = new MutationObserver(() => {
     const now = document.querySelector(`[${state}]`)?.getAttribute(state);
     ran ||= now === "running";
-    if (ran && now === "notRunning") window.setTimeout(look, SETTLED_MS);
+    if (ran && now === "notRunning") window.setTimeout(settle, SETTLED_MS);
   });
-  const look = () => {
+  const settle = () => {
     if (document.getElementById(PLACE) && document.querySelector(VIEWER)) return;
     watch.disconnect();
     drop(unclaimed);
@@ -145,9 +145,9 @@ function drop(found) {
 }
 
 /** @param {Opening["frame"]} frame */
-function bring({ script, preloads }) {
-  if (brought) return;
-  brought = true;
+function loadStreamlit({ script, preloads }) {
+  if (requested) return;
+  requested = true;
   for (const href of preloads)
     document.head.append(
       Object.assign(document.createElement("link"), {

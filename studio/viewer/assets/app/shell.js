@@ -14,7 +14,7 @@ import { Passes } from "../panels/passes.js";
 import { Scrubber } from "../scrubber/scrubber.js";
 import { Search } from "../panels/search.js";
 import { measureText } from "../canvas/pen.js";
-import { dress } from "../page/theme.js";
+import { applyColours } from "../page/theme.js";
 import { Announcer } from "./announcer.js";
 import { commandsOf } from "./commands.js";
 import { makeTools } from "./tools.js";
@@ -212,7 +212,7 @@ export class Shell {
 
   renderAll() {
     const { theme } = this.state;
-    if (theme) dress(this.root, theme);
+    if (theme) applyColours(this.root, theme);
     this.passes.render();
     this.renderStep();
     this.stage.headers();

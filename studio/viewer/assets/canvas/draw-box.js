@@ -119,8 +119,8 @@ export function ring({ c, theme, metrics, view }, p, mark) {
   c.arc(p.x + p.w, p.y, mark.now ? 7.5 : 6, 0, 7);
   c.fillStyle = colour;
   c.fill();
-  const look = { font: metrics.fonts.mark, colour: theme.bg };
-  drawText(c, sign, p.x + p.w, p.y + 0.5, { ...look, align: "center" });
+  const style = { font: metrics.fonts.mark, colour: theme.bg };
+  drawText(c, sign, p.x + p.w, p.y + 0.5, { ...style, align: "center" });
 }
 
 /** Around what is selected or under the pointer. @param {Scene} s @param {Box} b @param {Place} p */

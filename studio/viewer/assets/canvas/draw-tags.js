@@ -46,6 +46,6 @@ function drawStub({ c, theme, metrics, lit, selected }, t, seen) {
   c.lineWidth = 1;
   c.strokeStyle = isLit ? theme.primary : theme.faint;
   vertical(c, t.x + 12, t.y, t.y + 9);
-  const look = { font: metrics.fonts.tag, colour: isLit ? theme.primary : theme.muted };
-  drawText(c, t.label, t.x + 14, t.y + 15, { ...look, align: "center" });
+  const style = { font: metrics.fonts.tag, colour: isLit ? theme.primary : theme.muted };
+  drawText(c, t.label, t.x + 14, t.y + 15, { ...style, align: "center" });
 }

@@ -99,7 +99,7 @@ function arrow(c, p) {
 /** Shapes on wires, once where a wire leaves its node. @param {Scene} s @param {Bounds} seen */
 function drawLabels(s, seen) {
   const { c } = s;
-  const look = { font: s.metrics.fonts.edge, colour: s.theme.muted };
+  const style = { font: s.metrics.fonts.edge, colour: s.theme.muted };
   const done = new Set();
   for (const w of s.wires) {
     const [x, y] = w.points;
@@ -110,7 +110,7 @@ function drawLabels(s, seen) {
     const label = s.edgeLabel(w.edge);
     if (!label) continue;
     c.globalAlpha = s.lit && !isLit(s, w) ? 0.3 : 0.9;
-    drawText(c, s.metrics.fit(label, look.font, 110), x + 6, y + 8, look);
+    drawText(c, s.metrics.fit(label, style.font, 110), x + 6, y + 8, style);
   }
   c.globalAlpha = 1;
 }

@@ -91,11 +91,11 @@ export class Pane {
 
   /**
    * @param {Omit<Scene, "c" | "width" | "height" | "dpr" | "view" | "picture" |
-   * "wires" | "at" | "progress" | "ghosts" | "hover" | "folds">} look
+   * "wires" | "at" | "progress" | "ghosts" | "hover" | "folds">} shared
    * @param {number} now
    * @returns {boolean} still moving
    */
-  draw(look, now) {
+  draw(shared, now) {
     const { picture } = this;
     if (!picture || !this.width) return false;
     const t = this.progress(now);
@@ -110,7 +110,7 @@ export class Pane {
       ? (/** @type {Box} */ b) => boxBetween(b, old.byKey.get(b.key), this.origins.get(b.key), e)
       : (/** @type {Box} */ b) => ({ x: b.x, y: b.y, w: b.w, h: b.h, alpha: 1 });
     this.scene = {
-      ...look,
+      ...shared,
       c: this.c,
       width: this.width,
       height: this.height,

@@ -33,7 +33,7 @@ export function penOf(canvas) {
 
 /**
  * @param {Ctx} c @param {string} text @param {number} x @param {number} y
- * @param {{font: string, colour: string, align?: CanvasTextAlign, baseline?: CanvasTextBaseline}} look
+ * @param {{font: string, colour: string, align?: CanvasTextAlign, baseline?: CanvasTextBaseline}} style
  */
 export function drawText(c, text, x, y, { font, colour, align = "left", baseline = "middle" }) {
   c.font = font;
@@ -45,7 +45,7 @@ export function drawText(c, text, x, y, { font, colour, align = "left", baseline
 
 /**
  * @param {Ctx} c @param {Rect} at @param {number | number[]} radius
- * @param {{fill?: string, stroke?: string, line?: number}} look
+ * @param {{fill?: string, stroke?: string, line?: number}} style
  */
 export function drawRound(c, { x, y, w, h }, radius, { fill, stroke, line = 1 }) {
   c.beginPath();

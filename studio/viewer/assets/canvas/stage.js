@@ -238,7 +238,7 @@ export class Stage {
     if (!s || !theme) return;
     const now = performance.now();
     let moving = this.camera.tick(now);
-    const look = this.#look(s, theme);
+    const shared = this.#shared(s, theme);
     for (const pane of this.shown) {
       const which = this.which(pane);
       if (!pane.picture) pane.show(s.picture(which), 0);
@@ -248,7 +248,7 @@ export class Stage {
         shading: this.#shading(s, which, theme),
         counts: s.counts(which),
       };
-      moving = pane.draw({ ...look, ...own }, now) || moving;
+      moving = pane.draw({ ...shared, ...own }, now) || moving;
     }
     const after = this.panes[1];
     this.minimap.draw(after, this.camera.view(1), this.#marks(s, this.which(after)), theme);
@@ -257,7 +257,7 @@ export class Stage {
   }
 
   /** What all panes share. @param {Session} s @param {Theme} theme */
-  #look(s, theme) {
+  #shared(s, theme) {
     const { selection } = this.state;
     const selected = selection?.boxes() ?? new Set();
     const inside = selection?.inside() ?? new Set();

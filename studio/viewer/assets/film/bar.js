@@ -52,7 +52,7 @@ export class FilmBar extends PlayBar {
   }
 
   /** @override @param {number} by */
-  turn(by) {
+  wheeled(by) {
     this.halt();
     if (by) this.jump(this.panel.player.at + by);
   }

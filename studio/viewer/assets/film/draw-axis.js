@@ -67,8 +67,8 @@ export function axis(s, y) {
     /** @type {string} */ text,
     /** @type {number} */ x,
     /** @type {CanvasTextAlign} */ align,
-    look = { font: edge, colour: theme.muted },
-  ) => drawText(c, text, x, y + 12, { ...look, align, baseline: "alphabetic" });
+    style = { font: edge, colour: theme.muted },
+  ) => drawText(c, text, x, y + 12, { ...style, align, baseline: "alphabetic" });
   c.strokeStyle = theme.border;
   c.lineWidth = 1;
   for (const { at, text } of marks(s)) {

@@ -50,7 +50,7 @@ export function freeBlocks(s, at) {
 
 /**
  * @param {LaneScene} s @param {import("./events.js").Free} f @param {{y: number, h: number}} at
- * @param {{alpha: number, now: boolean}} look
+ * @param {{alpha: number, now: boolean}} style
  */
 function freeBlock({ c, theme, metrics, scale }, f, { y, h }, { alpha, now }) {
   const x = scale.x(f.offset);
@@ -67,8 +67,8 @@ function freeBlock({ c, theme, metrics, scale }, f, { y, h }, { alpha, now }) {
   if (wide <= w - 10) {
     c.fillStyle = theme.panel;
     c.fillRect(x + w / 2 - wide / 2 - 3, y + h / 2 - 7, wide + 6, 14);
-    const look = { font, colour: theme.muted };
-    drawText(c, text, x + w / 2, y + h / 2 + 0.5, { ...look, align: "center" });
+    const style = { font, colour: theme.muted };
+    drawText(c, text, x + w / 2, y + h / 2 + 0.5, { ...style, align: "center" });
   }
   c.globalAlpha = 1;
 }

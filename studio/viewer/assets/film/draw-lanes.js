@@ -51,8 +51,8 @@ function head({ c, theme, metrics, events, replay, width }, lane, y) {
   const write = (
     /** @type {string} */ text,
     /** @type {number} */ x,
-    /** @type {{font: string, colour: string, align?: CanvasTextAlign}} */ look,
-  ) => drawText(c, text, x, y + 14, { ...look, baseline: "alphabetic" });
+    /** @type {{font: string, colour: string, align?: CanvasTextAlign}} */ style,
+  ) => drawText(c, text, x, y + 14, { ...style, baseline: "alphabetic" });
   const colour = info.certificate ? theme.add : theme.muted;
   write(title, 0, { font: op, colour: theme.text });
   write(proof, width, { font: brief, colour, align: "right" });

@@ -15,10 +15,10 @@ export function throughGaps(layout, level) {
       born = Math.min(born, wiring.born[p]);
       died = Math.max(died, wiring.died[p]);
     }
-    wire.late = born > 0;
+    wire.added = born > 0;
     wire.through = null;
     const span = level.rank[wire.b] - level.rank[wire.a];
-    if (!wire.late || span < 2) continue;
+    if (!wire.added || span < 2) continue;
     inn ??= predecessors(level, n);
     wire.through = path(layout, level, wire, { inn, born, died });
   }

@@ -84,11 +84,11 @@ function topological(n, edges, out, inn) {
  * @typedef {object} Wire an edge of one level, with where it leaves and enters
  * @property {number} a @property {number} b local items
  * @property {number} oa @property {number} ob offset from the item's middle
- * @property {boolean} [late] not in the source graph: it must not bend what is
+ * @property {boolean} [added] not in the source graph: it must not bend what is
  * @property {Int32Array | null} [through] items whose place it takes in the ranks it passes, -1 = none
  */
 
-const LATE = 0.2;
+const ADDED_WEIGHT = 0.2;
 
 /**
  * @param {Float64Array} widths @param {Int32Array} rank @param {number} ranks @param {Wire[]} wires
@@ -123,7 +123,7 @@ export function placeItems(widths, rank, ranks, wires, hints = []) {
     },
     join,
   );
-  for (const [a, b] of hints) if (rank[b] > rank[a]) join(a, b, 0, LATE / 2);
+  for (const [a, b] of hints) if (rank[b] > rank[a]) join(a, b, 0, ADDED_WEIGHT / 2);
   /** @type {number[][]} */
   const layers = Array.from({ length: ranks }, () => []);
   initialOrder(rk, up, down, layers);
@@ -157,13 +157,13 @@ function makeLanes(wires, rank, make, join) {
   const shared = new Map();
   /** @type {(number[] | null)[]} */
   const lanes = new Array(wires.length).fill(null);
-  wires.forEach(({ a, b, oa, ob, late, through }, i) => {
+  wires.forEach(({ a, b, oa, ob, added, through }, i) => {
     const first = rank[a] + 1;
     if (rank[b] <= first) {
-      join(a, b, oa - ob, late ? LATE : 4);
+      join(a, b, oa - ob, added ? ADDED_WEIGHT : 4);
       return;
     }
-    const key = late ? `late${i}` : `${a}:${oa}`;
+    const key = added ? `added${i}` : `${a}:${oa}`;
     let chain = shared.get(key);
     if (!chain) {
       chain = [];
@@ -173,11 +173,12 @@ function makeLanes(wires, rank, make, join) {
       const reuse = through?.[chain.length] ?? -1;
       const v = reuse >= 0 ? reuse : make(first + chain.length);
       const before = chain.length ? chain[chain.length - 1] : a;
-      if (reuse < 0) join(before, v, chain.length ? 0 : oa, late ? LATE : chain.length ? 3 : 2);
+      if (reuse < 0)
+        join(before, v, chain.length ? 0 : oa, added ? ADDED_WEIGHT : chain.length ? 3 : 2);
       chain.push(v);
     }
     lanes[i] = chain.slice(0, rank[b] - first);
-    join(lanes[i][lanes[i].length - 1], b, -ob, late ? LATE : 2);
+    join(lanes[i][lanes[i].length - 1], b, -ob, added ? ADDED_WEIGHT : 2);
   });
   return lanes;
 }
@@ -222,7 +223,7 @@ function orderLayers(layers, up, down, pos) {
       let sum = 0,
         weight = 0;
       for (let j = 0; j < near[u].length; j += 3) {
-        const w = near[u][j + 2] < 1 ? LATE : 1;
+        const w = near[u][j + 2] < 1 ? ADDED_WEIGHT : 1;
         sum += pos[near[u][j]] * w;
         weight += w;
       }

@@ -287,8 +287,8 @@ export function findHubs(union) {
   /** @type {[number, number][]} */
   const edges = [];
   const seen = new Set();
-  /** @type {Set<number>[]} */ const early = Array.from({ length: n }, () => new Set());
-  /** @type {Set<number>[]} */ const late = Array.from({ length: n }, () => new Set());
+  /** @type {Set<number>[]} */ const atStart = Array.from({ length: n }, () => new Set());
+  /** @type {Set<number>[]} */ const atEnd = Array.from({ length: n }, () => new Set());
   for (let e = 0; e < union.from.length; e++) {
     const a = union.slotOf[union.from[e]];
     const b = union.slotOf[union.to[e]];
@@ -298,14 +298,14 @@ export function findHubs(union) {
       edges.push([a, b]);
     }
     // Consumers at the same time: those of the source, or those at the end.
-    if (union.edgeBorn[e] === 0) early[a].add(b);
-    if (union.edgeDied[e] === Infinity) late[a].add(b);
+    if (union.edgeBorn[e] === 0) atStart[a].add(b);
+    if (union.edgeDied[e] === Infinity) atEnd[a].add(b);
   }
   const { rank } = rankItems(n, edges, new Int8Array(n));
   const hubs = new Uint8Array(n);
   for (let s = 0; s < n; s++) {
     const input = union.kind[union.occupants[s][0]] === INPUT;
-    for (const consumers of [early[s], late[s]]) {
+    for (const consumers of [atStart[s], atEnd[s]]) {
       let far = 0;
       for (const c of consumers) if (rank[c] - rank[s] > LONG) far++;
       if (input ? consumers.size > 2 || far > 0 : far > 2) hubs[s] = 1;

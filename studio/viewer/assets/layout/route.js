@@ -42,7 +42,7 @@ export function emitWire(pen, level, s, { i, ox, oy }) {
   const via = wire.via;
   const tracks = /** @type {Float32Array} */ (wire.tracks);
   let gap = 0;
-  const turn = (/** @type {number} */ nx, /** @type {number} */ until) => {
+  const bend = (/** @type {number} */ nx, /** @type {number} */ until) => {
     if (Math.abs(nx - cx) < 2.5) return; // too little to bend for
     const ym = below + (until - below) * tracks[gap];
     points.push(cx, ym, nx, ym);
@@ -51,11 +51,11 @@ export function emitWire(pen, level, s, { i, ox, oy }) {
   for (let j = 0; via && j < via.length; j++) {
     const r = rank[wire.a] + 1 + j;
     if (!s.height[r]) continue;
-    turn(ox + via[j], oy + s.top[r]);
+    bend(ox + via[j], oy + s.top[r]);
     below = oy + s.top[r] + s.height[r];
     gap = j + 1;
   }
-  turn(ox + x[wire.b] + wire.ob, toPort ? end : oy + s.top[rank[wire.b]]);
+  bend(ox + x[wire.b] + wire.ob, toPort ? end : oy + s.top[rank[wire.b]]);
   points.push(cx, end);
   pen.picture.wires.push(
     finish({

@@ -10,7 +10,7 @@ import { INPUT } from "../trace/union.js";
  * @property {number} a @property {number} b places in the level's items, or ports
  * @property {string} pa @property {string} pb port of the open group at that end, or ""
  * @property {number} oa @property {number} ob
- * @property {boolean} late @property {Int32Array | null} through
+ * @property {boolean} added @property {Int32Array | null} through
  * @property {number[]} pairs
  * @property {Float64Array | null} via x in each rank passed
  * @property {Float32Array | null} tracks where in each gap it runs sideways, 0 to 1
@@ -166,7 +166,7 @@ export class Wiring {
         pb,
         oa: 0,
         ob: 0,
-        late: false,
+        added: false,
         through: null,
         pairs: [],
         via: null,

@@ -77,15 +77,6 @@ export class NodeTimes {
   }
 
   /**
-   * The operator that computes a node: of the nearest step that was profiled and has the node.
-   * @param {string} id @param {number} step
-   * @returns {Kernel | null}
-   */
-  kernel(id, step) {
-    return kernelIn(this.#near(step), id);
-  }
-
-  /**
    * What a drawing asks for each of its boxes.
    * @param {Session} s @param {Which} which
    * @returns {(box: Box) => Time | null}

@@ -1,6 +1,6 @@
 // @ts-check
-// What an overlay is: numbers of nodes, shown as colours. One file implements it, registry.js lists
-// it; button, key, legend, tooltip and card follow. Types only: nothing here runs.
+// What an overlay is: numbers of nodes, shown as colours. One file exports an OverlayKind, `make
+// docs` lists it; button, key, legend, tooltip and card follow. Types only: nothing here runs.
 
 /**
  * @typedef {object} Value of one box

@@ -1,5 +1,5 @@
 // @ts-check
-// All overlays there are.
+// All overlays there are. Written by `make docs` from the files of this folder.
 
 import { NODE_TIMES } from "./node-times.js";
 

@@ -35,7 +35,7 @@ const FAMILIES = {
 };
 
 /** @type {Rgb} */
-const HOT = [226, 104, 44];
+const HEAT = [226, 104, 44];
 
 const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c", "#7d8894"];
 
@@ -104,8 +104,8 @@ export function readTheme(host) {
     second: dark ? "#b99af5" : "#6b3fc4",
     category: (cat) => cats.get(cat) ?? unknown,
     intensity: (t) => ({
-      tint: css(mix(bg, HOT, 0.04 + (dark ? 0.66 : 0.8) * t)),
-      edge: css(mix(mix(bg, text, 0.25), HOT, t)),
+      tint: css(mix(bg, HEAT, 0.04 + (dark ? 0.66 : 0.8) * t)),
+      edge: css(mix(mix(bg, text, 0.25), HEAT, t)),
     }),
     family: (family) => families.get(family.toLowerCase()) ?? SPARE[hash(family) % SPARE.length],
   };
@@ -130,7 +130,7 @@ const PROPERTIES = [
 ];
 
 /** Give the style sheet the colours of a theme. @param {HTMLElement} root @param {Theme} theme */
-export function dress(root, theme) {
+export function applyColours(root, theme) {
   for (const name of PROPERTIES) root.style.setProperty(`--pl-${name}`, String(theme[name]));
   root.classList.toggle("pl-dark", theme.dark);
 }

@@ -118,7 +118,7 @@ export class Passes {
     const fired = list.reduce((sum, p) => sum + (p.fired ?? 0), 0);
     const on = list.filter((p) => enabled.has(p.id)).length;
     const shut = this.folded.has(name);
-    const turn = (/** @type {Event & {target: HTMLInputElement}} */ { target }) => {
+    const toggle = (/** @type {Event & {target: HTMLInputElement}} */ { target }) => {
       for (const p of list) this.pending.set(p.id, target.checked);
       this.#send({ family: [name, target.checked] });
       this.render();
@@ -129,7 +129,7 @@ export class Passes {
     };
     const label = `All passes of family ${name}`;
     const focus = { "aria-label": label, "data-focus": `f:${name}` };
-    const box = h("input", { type: "checkbox", ...focus, onchange: turn });
+    const box = h("input", { type: "checkbox", ...focus, onchange: toggle });
     box.checked = on > 0;
     box.indeterminate = on > 0 && on < list.length;
     const head = h(
@@ -156,13 +156,13 @@ export class Passes {
 
   /** @param {PassRecord} p @param {boolean} on */
   #row(p, on) {
-    const turn = (/** @type {Event & {target: HTMLInputElement}} */ { target }) => {
+    const toggle = (/** @type {Event & {target: HTMLInputElement}} */ { target }) => {
       this.pending.set(p.id, target.checked);
       row.classList.add("pl-pending");
       this.#send({ toggle: [p.id, target.checked] });
     };
     const focus = { "data-pass": p.id, "data-focus": `p:${p.id}` };
-    const box = h("input", { type: "checkbox", ...focus, onchange: turn });
+    const box = h("input", { type: "checkbox", ...focus, onchange: toggle });
     box.checked = on;
     const label = h("label", box, h("span.pl-name", p.title));
     const row = h(

@@ -36,8 +36,8 @@ export function drawMini(canvas, s, theme) {
   for (const [i, side] of [before, after].entries()) {
     const c = penOf(canvas);
     c.translate(...middles[i]);
-    const look = { font: s.metrics.fonts.brief, colour: theme.muted };
-    if (!side.boxes.length && i) drawText(c, nothing, 0, 0, { ...look, align: "center" });
+    const style = { font: s.metrics.fonts.brief, colour: theme.muted };
+    if (!side.boxes.length && i) drawText(c, nothing, 0, 0, { ...style, align: "center" });
     c.scale(zoom, zoom);
     c.translate(-side.width / 2, -side.height / 2);
     paint(c, s, theme, side, i ? is : was);

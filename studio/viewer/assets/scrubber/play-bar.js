@@ -89,7 +89,7 @@ export class PlayBar {
   }
 
   /** The wheel was turned. @param {number} _by places, also 0 */
-  turn(_by) {}
+  wheeled(_by) {}
 
   /**
    * The wheel was turned; it may mean something else than another place.
@@ -194,7 +194,7 @@ export class PlayBar {
         rest += (Math.abs(e.deltaX) > Math.abs(e.deltaY) ? e.deltaX : e.deltaY) / WHEEL;
         const by = Math.trunc(rest);
         rest -= by;
-        this.turn(by);
+        this.wheeled(by);
       },
       { passive: false },
     );

@@ -118,7 +118,7 @@ export class Scrubber extends PlayBar {
   }
 
   /** @override @param {number} by */
-  turn(by) {
+  wheeled(by) {
     if (by) this.jump((this.state.session?.step ?? 0) + by);
   }
 

@@ -131,12 +131,12 @@ export class ModelMenu {
 /** The place where a file is chosen may be on a page yet to come, or folded away. @param {string} selector */
 function focusWhenThere(selector) {
   const ended = performance.now() + PATIENCE_MS;
-  const look = () => {
+  const poll = () => {
     /** @type {HTMLElement | null} */ const folded = document.querySelector(EXPAND);
     folded?.click();
     /** @type {HTMLElement | null} */ const found = document.querySelector(selector);
     if (found?.checkVisibility()) found.focus();
-    else if (performance.now() < ended) requestAnimationFrame(look);
+    else if (performance.now() < ended) requestAnimationFrame(poll);
   };
-  look();
+  poll();
 }

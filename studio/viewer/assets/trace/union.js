@@ -187,7 +187,7 @@ function replay(trace, index, total, sources, table) {
     /** @type {Delta} */
     const d = { removed: [], added: [], off: [], on: [] };
     /** @param {number} e @param {boolean} want */
-    const turn = (e, want) => {
+    const toggle = (e, want) => {
       if (e < 0 || !!edgeAlive[e] === want) return;
       edgeAlive[e] = want;
       (want ? d.on : d.off).push(e);
@@ -204,11 +204,11 @@ function replay(trace, index, total, sources, table) {
       alive[o] = 1;
       d.added.push(o);
     }
-    for (const e of step.edges_removed ?? []) turn(table.put(e), false);
-    for (const e of step.edges_added ?? []) turn(table.put(e), true);
+    for (const e of step.edges_removed ?? []) toggle(table.put(e), false);
+    for (const e of step.edges_added ?? []) toggle(table.put(e), true);
     for (const [out, from] of Object.entries(step.outs ?? {}))
-      moveOutput(out, from, table, edgeAlive, turn);
-    for (const o of d.removed) for (const e of table.touching.get(o) ?? []) turn(e, false);
+      moveOutput(out, from, table, edgeAlive, toggle);
+    for (const o of d.removed) for (const e of table.touching.get(o) ?? []) toggle(e, false);
     deltas.push(d);
   }
   return deltas;
@@ -216,9 +216,9 @@ function replay(trace, index, total, sources, table) {
 
 /**
  * @param {string} out @param {string} from @param {EdgeTable} table @param {boolean[]} edgeAlive
- * @param {(e: number, want: boolean) => void} turn
+ * @param {(e: number, want: boolean) => void} toggle
  */
-function moveOutput(out, from, table, edgeAlive, turn) {
+function moveOutput(out, from, table, edgeAlive, toggle) {
   const o = table.index.get(out);
   const p = table.index.get(from);
   if (o === undefined || p === undefined) return;
@@ -226,9 +226,9 @@ function moveOutput(out, from, table, edgeAlive, turn) {
   for (const e of [...(table.touching.get(o) ?? [])]) {
     if (table.to[e] !== o || !edgeAlive[e]) continue;
     if (table.from[e] === p) fed = true;
-    else turn(e, false);
+    else toggle(e, false);
   }
-  if (!fed) turn(table.put([from, out, 0, 0]), true);
+  if (!fed) toggle(table.put([from, out, 0, 0]), true);
 }
 
 /**
