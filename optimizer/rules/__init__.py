@@ -1,6 +1,6 @@
 """What a rule may ask and what it answers."""
 
-from optimizer.rules.context import Context
+from optimizer.rules.context import Context, given, producer_of
 from optimizer.rules.replacement import (
     Declined,
     NewInitializer,
@@ -20,4 +20,6 @@ __all__ = [
     "Operand",
     "Outcome",
     "Replacement",
+    "given",
+    "producer_of",
 ]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import onnx
@@ -125,9 +125,40 @@ class Context:
             return attribute.value
         return _defaults(node.domain, node.op_type, self.opset(node.domain)).get(name)
 
+    def parameter(self, node: ir.Node, name: str, index: int) -> list[int] | None:
+        """Integers that newer versions of an operator take as an input, older ones as attribute.
+
+        Returns: None where they are neither given, nor the operator's default, nor known.
+        """
+        return (
+            self.ints(given(node, index)) if len(node.inputs) > index else self.integers(node, name)
+        )
+
+    def integers(self, node: ir.Node, name: str) -> list[int] | None:
+        """An attribute that is a list; None where it is not set and the operator has no default."""
+        found = self.attribute(node, name)
+        return [*cast("list[int]", found)] if isinstance(found, list | tuple) else None
+
+    def number(self, node: ir.Node, name: str) -> float:
+        """A float attribute; the operator's default where it is not set."""
+        value = self.attribute(node, name)
+        assert isinstance(value, float), f"{node.op_type} has a number {name}"
+        return value
+
     def deterministic(self, node: ir.Node) -> bool:
         """Whether two runs of a node on the same inputs give the same outputs."""
         return not is_random(node)
+
+
+def given(node: ir.Node, index: int) -> ir.Value | None:
+    """An input that may be left out."""
+    return node.inputs[index] if index < len(node.inputs) else None
+
+
+def producer_of(value: ir.Value | None, *operators: str) -> ir.Node | None:
+    """The node that makes `value`, if it is one of these operators of ONNX's own."""
+    node = None if value is None else value.producer()
+    return node if node is not None and not node.domain and node.op_type in operators else None
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import onnx_ir as ir
+from numpy.typing import ArrayLike, DTypeLike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +25,16 @@ class NewInitializer:
 
     tensor: ir.TensorProtocol
     hint: str
+
+    @staticmethod
+    def of(data: ArrayLike, hint: str, dtype: DTypeLike | None = None) -> NewInitializer:
+        """A constant of this data, in the type numpy gives it unless told otherwise."""
+        return NewInitializer(ir.tensor(np.asarray(data, dtype, order="C")), hint)
+
+    @staticmethod
+    def ints(numbers: Sequence[int], hint: str) -> NewInitializer:
+        """A list of int64: sizes, axes, places."""
+        return NewInitializer.of(numbers, hint, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +105,11 @@ class Replacement:
     )
     drop: Sequence[ir.Value] = ()
     opsets: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @staticmethod
+    def by(made: NewNode, reason: str, *matched: ir.Node) -> Replacement:
+        """One new node in place of a pattern, of which the last node's output is its own."""
+        return Replacement(matched, {matched[-1].outputs[0]: made.output()}, reason, [made])
 
 
 @dataclass(frozen=True, slots=True)

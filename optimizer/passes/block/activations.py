@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.passes.block.channels import linear_before
 from optimizer.passes.wording import shared
-from optimizer.rules import Context, Declined, NewNode, Replacement
+from optimizer.rules import Context, Declined, NewNode, Replacement, given, producer_of
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -17,13 +16,13 @@ LARGEST = float(np.finfo(np.float32).max)
 def clip_bounds(clip: ir.Node, context: Context) -> tuple[float, float] | str:
     """The bounds of a Clip, the largest numbers where there are none; or why they are unknown."""
     if context.opset() < 11:
-        given = [context.attribute(clip, "min"), context.attribute(clip, "max")]
-        bounds = [value if isinstance(value, float) else None for value in given]
+        attributes = [context.attribute(clip, "min"), context.attribute(clip, "max")]
+        bounds = [value if isinstance(value, float) else None for value in attributes]
     else:
         bounds: list[float | None] = []
         for index in (1, 2):
-            value = clip.inputs[index] if len(clip.inputs) > index else None
-            bound = None if value is None else context.scalar(value)
+            value = given(clip, index)
+            bound = context.scalar(value)
             if value is not None and bound is None:
                 return "The bounds of Clip are not constant"
             bounds.append(None if bound is None else float(bound))
@@ -36,7 +35,7 @@ def unfusable(linear: ir.Node, activation: ir.Node) -> Declined | None:
     """Why ONNX Runtime's fused operator cannot take the place of these two; None when it can."""
     if linear.outputs[0].dtype != ir.DataType.FLOAT:
         return Declined(f"Fused{linear.op_type} computes in float32 only", (linear,))
-    if any(linear_before(value, ("DequantizeLinear",)) for value in linear.inputs[:2]):
+    if any(producer_of(value, "DequantizeLinear") for value in linear.inputs[:2]):
         reason = f"{linear.op_type} is quantized: ONNX Runtime computes it in integers as it stands"
         return Declined(reason, (linear,))
     return shared(linear.outputs[0], activation)
@@ -51,5 +50,4 @@ def fused_conv(conv: ir.Node, activation: ir.Node, parameters: Sequence[float]) 
     }
     made = NewNode("FusedConv", conv.inputs, attributes, domain="com.microsoft", name=conv.name)
     reason = f"ONNX Runtime's FusedConv applies {activation.op_type} to its own output."
-    values = {activation.outputs[0]: made.output()}
-    return Replacement([conv, activation], values, reason, [made])
+    return Replacement.by(made, reason, conv, activation)

@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from optimizer.errors import quoted
 from optimizer.passes.wording import variable
-from optimizer.rules import Context, Declined, NewInitializer, NewNode, Operand
+from optimizer.rules import Context, Declined, NewInitializer, NewNode, Operand, given
 
 CONVOLUTIONS = ("Conv", "ConvTranspose")
 PRODUCTS = ("Gemm", "MatMul")
@@ -34,18 +34,10 @@ class Affine:
     hint: str
 
 
-def linear_before(value: ir.Value | None, operators: tuple[str, ...]) -> ir.Node | None:
-    """The node that makes `value`, if it is one of these operators of ONNX's own."""
-    producer = None if value is None else value.producer()
-    if producer is None or producer.domain or producer.op_type not in operators:
-        return None
-    return producer
-
-
 def unknown_weights(linear: ir.Node, context: Context) -> Declined | None:
     """Why weight or bias of a node are not known beforehand; None when they are."""
-    bias = linear.inputs[2] if len(linear.inputs) > 2 else None
-    reason = variable(linear.inputs[1], "weight", context) or variable(bias, "bias", context)
+    weight, bias = linear.inputs[1], given(linear, 2)
+    reason = variable(weight, "weight", context) or variable(bias, "bias", context)
     return None if reason is None else Declined(reason, (linear,))
 
 
@@ -87,8 +79,7 @@ def with_inputs_scaled(conv: ir.Node, scale: np.ndarray, context: Context) -> Ne
         factor = np.repeat(full.reshape(group, -1), weight.shape[0] // group, axis=0)
     else:
         factor = full.reshape(-1, 1)
-    bias = conv.inputs[2] if len(conv.inputs) > 2 else None
-    return _renewed(conv, weight, factor, bias=bias)
+    return _renewed(conv, weight, factor, bias=given(conv, 2))
 
 
 def along_channels(constant: np.ndarray, rank: int) -> np.ndarray | None:
@@ -143,7 +134,7 @@ def _renewed(
     rounded = _rounded(bias, weight.dtype) if isinstance(bias, np.ndarray) else bias
     if scaled is None or (bias is not None and rounded is None):
         return Declined(f"The folded weights do not fit {weight.dtype}", (linear,))
-    old_weight, old_bias = linear.inputs[1], linear.inputs[2] if len(linear.inputs) > 2 else None
+    old_weight, old_bias = linear.inputs[1], given(linear, 2)
     inputs: list[Operand | None] = [linear.inputs[0], _initializer(scaled, old_weight, "weight")]
     if isinstance(rounded, np.ndarray):
         inputs.append(_initializer(rounded, old_bias, hint or "bias"))
@@ -180,7 +171,7 @@ def _epsilon(dtype: np.dtype) -> float:
 
 def _initializer(data: np.ndarray, like: ir.Value | None, hint: str) -> NewInitializer:
     name = like.name if like is not None and like.name else hint
-    return NewInitializer(ir.tensor(np.ascontiguousarray(data)), name)
+    return NewInitializer.of(data, name)
 
 
 def _weight(linear: ir.Node, context: Context) -> np.ndarray:
@@ -190,7 +181,7 @@ def _weight(linear: ir.Node, context: Context) -> np.ndarray:
 
 
 def _array(linear: ir.Node, index: int, context: Context) -> np.ndarray | None:
-    return context.array(linear.inputs[index]) if len(linear.inputs) > index else None
+    return context.array(given(linear, index))
 
 
 def _group(conv: ir.Node, context: Context) -> int:

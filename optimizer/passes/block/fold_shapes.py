@@ -10,7 +10,7 @@ from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.operators.catalogue import BROADCASTING
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewInitializer, Outcome, Replacement
+from optimizer.rules import Context, NewInitializer, Outcome, Replacement, given
 
 _FAR = 2**31 - 1
 """Bounds of a Slice from here on mean "to the end"."""
@@ -139,9 +139,7 @@ class FoldShapes(Pass):
         starts, stops, axes, steps = bounds
         if dims is None or not starts or not stops or any(starts) or (steps and set(steps) != {1}):
             return None
-        if len(node.inputs) > 3 and node.inputs[3] is not None and axes is None:
-            return None
-        if len(node.inputs) > 4 and node.inputs[4] is not None and steps is None:
+        if (given(node, 3) and axes is None) or (given(node, 4) and steps is None):
             return None
         for axis, stop in zip(axes or range(len(stops)), stops, strict=False):
             if not isinstance(axis, int) or stop is None or not at_least(stop, dims[axis]):
@@ -178,8 +176,7 @@ def _broadcasts_anyway(
 
 
 def _two_inputs(node: ir.Node) -> tuple[ir.Value | None, ir.Value | None, ir.Value]:
-    inputs = node.inputs
-    return inputs[0], inputs[1] if len(inputs) > 1 else None, node.outputs[0]
+    return node.inputs[0], given(node, 1), node.outputs[0]
 
 
 def _bypass(node: ir.Node, target: ir.Value, data: ir.Value, reason: str) -> Replacement:
@@ -196,12 +193,11 @@ def _retarget(
 ) -> Replacement:
     """Replace one input of a node that stays by constant sizes."""
     index, old = place
-    tensor = ir.tensor(np.array(target, np.int64))
     return Replacement(
         [node, *cone([old.producer()], around=[node])],
         {},
         f"The target can be written as {_text(target)} for every size of the inputs.",
-        inputs={(node, index): NewInitializer(tensor, old.name or "shape")},
+        inputs={(node, index): NewInitializer.ints(target, old.name or "shape")},
         attributes={node: attributes} if attributes else {},
     )
 
@@ -218,7 +214,7 @@ def _numbers(value: ir.Value, context: Context) -> int | list[int] | None:
 
 
 def _elements(node: ir.Node, index: int, context: Context) -> tuple[Dimension | None, ...] | None:
-    value = node.inputs[index] if index < len(node.inputs) else None
+    value = given(node, index)
     content = None if value is None else context.symbolic.of(value)
     return content if isinstance(content, tuple) else None
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.passes.block.activations import fused_conv, unfusable
-from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Outcome
+from optimizer.rules import Context, Outcome, producer_of
 
 
 @register
@@ -39,7 +38,7 @@ class FuseConvActivation(Pass):
     @rule("Relu", name="ConvRelu")
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """Conv, then Relu."""
-        conv = linear_before(node.inputs[0], ("Conv",))
+        conv = producer_of(node.inputs[0], "Conv")
         if conv is None:
             return None
         return unfusable(conv, node) or fused_conv(conv, node, ())

@@ -5,10 +5,8 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.passes.block.activations import clip_bounds, fused_conv, unfusable
-from optimizer.passes.block.attributes import number
-from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome
+from optimizer.rules import Context, Declined, Outcome, producer_of
 
 _PARAMETERS = {"HardSigmoid": ("alpha", "beta"), "LeakyRelu": ("alpha",), "Sigmoid": (), "Tanh": ()}
 
@@ -43,7 +41,7 @@ class FuseConvActivationCpu(Pass):
     @rule("Clip", name="ConvClip")
     def clip(self, node: ir.Node, context: Context) -> Outcome:
         """Conv, then Clip."""
-        conv = linear_before(node.inputs[0], ("Conv",))
+        conv = producer_of(node.inputs[0], "Conv")
         if conv is None:
             return None
         bounds = clip_bounds(node, context)
@@ -54,8 +52,8 @@ class FuseConvActivationCpu(Pass):
     @rule(*_PARAMETERS, name="ConvActivation")
     def other(self, node: ir.Node, context: Context) -> Outcome:
         """Conv, then a function with fixed parameters."""
-        conv = linear_before(node.inputs[0], ("Conv",))
+        conv = producer_of(node.inputs[0], "Conv")
         if conv is None:
             return None
-        parameters = [number(node, name, context) for name in _PARAMETERS[node.op_type]]
+        parameters = [context.number(node, name) for name in _PARAMETERS[node.op_type]]
         return unfusable(conv, node) or fused_conv(conv, node, parameters)

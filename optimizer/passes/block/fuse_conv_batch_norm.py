@@ -9,13 +9,12 @@ from optimizer.passes.block.channels import (
     CONVOLUTIONS,
     PRODUCTS,
     Affine,
-    linear_before,
     unknown_weights,
     with_outputs_scaled,
 )
 from optimizer.passes.wording import shared, variable
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement, producer_of
 
 
 @register
@@ -49,13 +48,13 @@ class FuseConvBatchNorm(Pass):
     @rule("BatchNormalization", name="ConvBatchNorm")
     def after_convolution(self, node: ir.Node, context: Context) -> Outcome:
         """Conv or ConvTranspose, then BatchNormalization."""
-        conv = linear_before(node.inputs[0], CONVOLUTIONS)
+        conv = producer_of(node.inputs[0], *CONVOLUTIONS)
         return None if conv is None else _fused(node, conv, context)
 
     @rule("BatchNormalization", name="GemmBatchNorm")
     def after_product(self, node: ir.Node, context: Context) -> Outcome:
         """Gemm or MatMul of matrices, then BatchNormalization over the columns."""
-        product = linear_before(node.inputs[0], PRODUCTS)
+        product = producer_of(node.inputs[0], *PRODUCTS)
         if product is None or context.opset() < 7:
             return None
         sides = (context.symbolic.shape(value) for value in product.inputs[:2] if value is not None)
@@ -77,13 +76,9 @@ def _fused(norm: ir.Node, linear: ir.Node, context: Context) -> Outcome:
     made = with_outputs_scaled(linear, affine, context)
     if isinstance(made, Declined):
         return made
-    return Replacement(
-        [linear, norm],
-        {norm.outputs[0]: made.output()},
-        "BatchNormalization in inference mode is a scale and a shift per channel: both go into "
-        f"the weights of {linear.op_type}.",
-        [made],
-    )
+    what = "BatchNormalization in inference mode is a scale and a shift per channel"
+    reason = f"{what}: both go into the weights of {linear.op_type}."
+    return Replacement.by(made, reason, linear, norm)
 
 
 def _training(norm: ir.Node, context: Context) -> str | None:

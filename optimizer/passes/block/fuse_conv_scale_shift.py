@@ -9,7 +9,6 @@ from optimizer.passes.block.channels import (
     CONVOLUTIONS,
     Affine,
     along_channels,
-    linear_before,
     output_channels,
     unknown_weights,
     with_inputs_scaled,
@@ -17,7 +16,7 @@ from optimizer.passes.block.channels import (
 )
 from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
+from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement, producer_of
 
 _ZERO, _ONE = np.zeros(1), np.ones(1)
 
@@ -53,7 +52,7 @@ class FuseConvScaleShift(Pass):
     def after(self, node: ir.Node, context: Context) -> Outcome:
         """A convolution, then the constant."""
         for position, value in enumerate(node.inputs[:2]):
-            conv = linear_before(value, CONVOLUTIONS)
+            conv = producer_of(value, *CONVOLUTIONS)
             constant = node.inputs[1 - position]
             if conv is not None and context.is_constant(constant) and value is not None:
                 return _after(node, conv, position, context)
@@ -62,7 +61,7 @@ class FuseConvScaleShift(Pass):
     @rule(*CONVOLUTIONS, name="ScaleConv")
     def before(self, node: ir.Node, context: Context) -> Outcome:
         """A Mul or Div by a constant, then the convolution."""
-        scaling = linear_before(node.inputs[0], ("Mul", "Div"))
+        scaling = producer_of(node.inputs[0], "Mul", "Div")
         if scaling is None:
             return None
         position = 1 if context.is_constant(scaling.inputs[0]) else 0
@@ -93,7 +92,7 @@ def _after(node: ir.Node, conv: ir.Node, position: int, context: Context) -> Out
     made = with_outputs_scaled(conv, affine, context)
     change = "scales" if node.op_type in ("Mul", "Div") else "shifts"
     reason = f"{node.op_type} {change} each channel: that goes into the weights of {conv.op_type}."
-    return _replaced(node, (conv, node), made, reason)
+    return _replaced((conv, node), made, reason)
 
 
 def _affine(operator: str, data: np.ndarray, position: int, hint: str) -> Affine | None:
@@ -129,7 +128,7 @@ def _before(
     if isinstance(made, NewNode):
         made = NewNode(made.op_type, [source, *made.inputs[1:]], made.attributes)
     reason = f"{scaling.op_type} scales each input channel: that goes into the weights."
-    return _replaced(conv, (scaling, conv), made, reason)
+    return _replaced((scaling, conv), made, reason)
 
 
 def _keeps_shape(source: ir.Value, scaled: ir.Value, size: int, context: Context) -> bool:
@@ -153,9 +152,5 @@ def _along_channels(
     return data
 
 
-def _replaced(
-    root: ir.Node, matched: tuple[ir.Node, ...], made: NewNode | Declined, reason: str
-) -> Outcome:
-    if isinstance(made, Declined):
-        return made
-    return Replacement(matched, {root.outputs[0]: made.output()}, reason, [made])
+def _replaced(matched: tuple[ir.Node, ...], made: NewNode | Declined, reason: str) -> Outcome:
+    return made if isinstance(made, Declined) else Replacement.by(made, reason, *matched)

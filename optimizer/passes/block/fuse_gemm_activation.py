@@ -5,10 +5,8 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.passes.block.activations import unfusable
-from optimizer.passes.block.attributes import number
-from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewNode, Outcome, Replacement
+from optimizer.rules import Context, NewNode, Outcome, Replacement, producer_of
 
 _PARAMETERS = {
     "Elu": ("alpha",),
@@ -54,7 +52,7 @@ class FuseGemmActivation(Pass):
     @rule(*_PARAMETERS, name="GemmActivation")
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """Gemm, then the activation."""
-        gemm = linear_before(node.inputs[0], ("Gemm",))
+        gemm = producer_of(node.inputs[0], "Gemm")
         if gemm is None or context.opset() < 7:
             return None
         blocked = unfusable(gemm, node)
@@ -62,7 +60,7 @@ class FuseGemmActivation(Pass):
             return blocked
         attributes: dict[str, object] = {**gemm.attributes, "activation": node.op_type}
         for name in _PARAMETERS[node.op_type]:
-            attributes[f"activation_{name}"] = number(node, name, context)
+            attributes[f"activation_{name}"] = context.number(node, name)
         made = NewNode("FusedGemm", gemm.inputs, attributes, domain="com.microsoft", name=gemm.name)
         reason = f"ONNX Runtime's FusedGemm applies {node.op_type} to its own output."
-        return Replacement([gemm, node], {node.outputs[0]: made.output()}, reason, [made])
+        return Replacement.by(made, reason, gemm, node)

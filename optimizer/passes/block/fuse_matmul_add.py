@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.passes.block.channels import linear_before
 from optimizer.passes.node.agreement import same_size
 from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
@@ -17,6 +16,8 @@ from optimizer.rules import (
     Operand,
     Outcome,
     Replacement,
+    given,
+    producer_of,
 )
 
 GEMM_TYPES = frozenset(
@@ -65,7 +66,7 @@ class FuseMatMulAdd(Pass):
 def _either_operand(node: ir.Node, operator: str, context: Context) -> Outcome:
     answer: Outcome = None
     for position, value in enumerate(node.inputs[:2]):
-        product, bias = linear_before(value, (operator,)), node.inputs[1 - position]
+        product, bias = producer_of(value, operator), node.inputs[1 - position]
         if product is None or bias is None or context.opset() < 7:
             continue
         answer = _fused(node, product, bias, context) or answer
@@ -88,7 +89,7 @@ def _fused(node: ir.Node, product: ir.Node, bias: ir.Value, context: Context) ->
     blocked = shared(out, node) if problem is None else Declined(problem, (product,))
     if blocked is not None:
         return blocked
-    existing = product.inputs[2] if len(product.inputs) > 2 else None
+    existing = given(product, 2)
     total = bias if existing is None else _sum(product, existing, bias, context)
     if isinstance(total, Declined):
         return total
@@ -96,7 +97,7 @@ def _fused(node: ir.Node, product: ir.Node, bias: ir.Value, context: Context) ->
     made = NewNode("Gemm", [*product.inputs[:2], total], attributes, name=product.name)
     what = "bias" if existing is None else "second bias"
     reason = f"Gemm adds the {what} by itself."
-    return Replacement([product, node], {node.outputs[0]: made.output()}, reason, [made])
+    return Replacement.by(made, reason, product, node)
 
 
 def _are_matrices(product: ir.Node, context: Context) -> bool:
@@ -136,4 +137,4 @@ def _sum(gemm: ir.Node, existing: ir.Value, bias: ir.Value, context: Context) ->
         return Declined("A row and a column would make a matrix of constants", (gemm,))
     if not np.isfinite(total.astype(np.float64)).all():
         return Declined(f"The sum of the biases does not fit {old.dtype}", (gemm,))
-    return NewInitializer(ir.tensor(total), existing.name or "bias")
+    return NewInitializer.of(total, existing.name or "bias")

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from optimizer.passes.block.attributes import integers
-from optimizer.passes.block.channels import linear_before
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
+from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement, given, producer_of
 
 
 @register
@@ -41,7 +39,7 @@ class FusePadConv(Pass):
     @rule("Conv", name="PadConv")
     def conv(self, node: ir.Node, context: Context) -> Outcome:
         """Pad, then Conv."""
-        pad = linear_before(node.inputs[0], ("Pad",))
+        pad = producer_of(node.inputs[0], "Pad")
         if pad is None:
             return None
         rank = context.rank(node.inputs[1]) or context.rank(pad.outputs[0])
@@ -51,10 +49,10 @@ class FusePadConv(Pass):
     @rule("AveragePool", name="PadAveragePool")
     def average_pool(self, node: ir.Node, context: Context) -> Outcome:
         """Pad, then AveragePool."""
-        pad = linear_before(node.inputs[0], ("Pad",))
+        pad = producer_of(node.inputs[0], "Pad")
         if pad is None or context.opset() < 7:
             return None
-        kernel = integers(node, "kernel_shape", context) or []
+        kernel = context.integers(node, "kernel_shape") or []
         amounts = _amounts(pad, len(kernel) + 2, context)
         if isinstance(amounts, list):
             own = _own_pads(node, len(kernel), context)
@@ -70,7 +68,7 @@ class FusePadConv(Pass):
     @rule("MaxPool", name="PadMaxPool")
     def max_pool(self, node: ir.Node, context: Context) -> Outcome:
         """Pad, then MaxPool: never."""
-        pad = linear_before(node.inputs[0], ("Pad",))
+        pad = producer_of(node.inputs[0], "Pad")
         return None if pad is None else Declined("MaxPool pads with −∞, not with zeros", (pad,))
 
 
@@ -93,11 +91,11 @@ def _fused(
     attributes = {**node.attributes, "pads": pads, "auto_pad": None, **extra}
     made = NewNode(node.op_type, [pad.inputs[0], *node.inputs[1:]], attributes, name=node.name)
     reason = f"{node.op_type} pads with zeros by itself: pads {pads}."
-    return Replacement([pad, node], {node.outputs[0]: made.output()}, reason, [made])
+    return Replacement.by(made, reason, pad, node)
 
 
 def _own_pads(node: ir.Node, spatial: int, context: Context) -> list[int]:
-    return integers(node, "pads", context) or [0] * (2 * spatial)
+    return context.integers(node, "pads") or [0] * (2 * spatial)
 
 
 def _amounts(pad: ir.Node, rank: int, context: Context) -> list[int] | str:
@@ -118,27 +116,23 @@ def _amounts(pad: ir.Node, rank: int, context: Context) -> list[int] | str:
 
 
 def _value_problem(pad: ir.Node, context: Context) -> str | None:
-    given = pad.inputs[2] if len(pad.inputs) > 2 else None
+    filler = given(pad, 2)
     if context.opset() < 11:
         value = context.attribute(pad, "value")
     else:
-        value = 0 if given is None else context.scalar(given)
+        value = 0 if filler is None else context.scalar(filler)
     if value is None:
         return "The value Pad fills in is not known beforehand"
     return None if value == 0 else f"Pad fills in {value}, not zero"
 
 
 def _all_amounts(pad: ir.Node, rank: int, context: Context) -> list[int] | None:
-    if context.opset() < 11:
-        amounts = integers(pad, "pads", context)
-    else:
-        amounts = context.ints(pad.inputs[1])
-    axes = list(range(rank))
-    if len(pad.inputs) > 3 and pad.inputs[3] is not None:
-        chosen = context.ints(pad.inputs[3])
+    amounts, chosen = context.parameter(pad, "pads", 1), list(range(rank))
+    if (named := given(pad, 3)) is not None:
+        chosen = context.ints(named)
         if chosen is None:
             return None
-        axes = [axis % rank for axis in chosen]
+    axes = [axis % rank for axis in chosen]
     if amounts is None or len(amounts) != 2 * len(axes) or rank < 3:
         return None
     full = [0] * (2 * rank)

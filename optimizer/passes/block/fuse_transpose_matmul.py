@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.passes.block.attributes import integers
-from optimizer.passes.block.channels import PRODUCTS, linear_before
+from optimizer.passes.block.channels import PRODUCTS
 from optimizer.passes.block.fuse_matmul_add import GEMM_TYPES
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewNode, Outcome, Replacement
+from optimizer.rules import Context, NewNode, Outcome, Replacement, producer_of
 
 
 @register
@@ -56,17 +55,17 @@ class FuseTransposeMatMul(Pass):
         made = NewNode("Gemm", inputs, attributes, name=node.name)
         reason = "Gemm can read a factor transposed: the Transpose only swaps its two axes."
         matched = list(dict.fromkeys([*found, node]))
-        return Replacement(matched, {node.outputs[0]: made.output()}, reason, [made])
+        return Replacement.by(made, reason, *matched)
 
 
 def _transpose(value: ir.Value | None, context: Context) -> ir.Node | None:
     """The Transpose of a matrix that makes `value`, unless it transposes a constant."""
-    transpose = linear_before(value, ("Transpose",))
+    transpose = producer_of(value, "Transpose")
     if transpose is None or context.rank(value) != 2:
         return None
     if context.is_constant(transpose.inputs[0]):
         return None
-    return transpose if integers(transpose, "perm", context) in (None, [1, 0]) else None
+    return transpose if context.integers(transpose, "perm") in (None, [1, 0]) else None
 
 
 def _are_matrices(product: ir.Node, context: Context) -> bool:

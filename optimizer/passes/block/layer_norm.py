@@ -8,9 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.passes.block.attributes import integers
 from optimizer.passes.wording import escaping
-from optimizer.rules import Context, Declined, NewInitializer, NewNode, Operand, Replacement
+from optimizer.rules import (
+    Context,
+    Declined,
+    NewInitializer,
+    NewNode,
+    Operand,
+    Replacement,
+    producer_of,
+)
 
 REACH = 9
 OPSET = 17
@@ -57,7 +64,7 @@ def find_layer_norm(node: ir.Node, context: Context) -> Replacement | Declined |
         {"axis": core.axis, "epsilon": core.epsilon},
     )
     reason = f"These {len(nodes)} nodes normalize over the last axes."
-    return Replacement(nodes[::-1], {node.outputs[0]: made.output()}, reason, [made])
+    return Replacement.by(made, reason, *nodes[::-1])
 
 
 _Found = tuple[_Core, Operand | None, Operand | None, tuple[ir.Node, ...]]
@@ -117,7 +124,7 @@ def _core(node: ir.Node, context: Context) -> _Core | None:
     if node.op_type != "Mul":
         return None
     for position in (0, 1):
-        inverse = _made_by(node.inputs[position], "Reciprocal")
+        inverse = producer_of(node.inputs[position], "Reciprocal")
         if inverse is not None:
             difference = node.inputs[1 - position]
             return _quotient(node, difference, inverse.inputs[0], extra=(inverse,), context=context)
@@ -132,15 +139,15 @@ def _quotient(
     extra: tuple[ir.Node, ...] = (),
     context: Context,
 ) -> _Core | None:
-    root = _made_by(deviation, "Sqrt")
-    total = None if root is None else _made_by(root.inputs[0], "Add")
-    minus = _made_by(difference, "Sub")
+    root = producer_of(deviation, "Sqrt")
+    total = None if root is None else producer_of(root.inputs[0], "Add")
+    minus = producer_of(difference, "Sub")
     if root is None or total is None or minus is None:
         return None
     position = 1 if context.is_constant(total.inputs[0]) else 0
     epsilon = context.scalar(total.inputs[1 - position])
-    variance = _made_by(total.inputs[position], "ReduceMean")
-    mean = _made_by(minus.inputs[1], "ReduceMean")
+    variance = producer_of(total.inputs[position], "ReduceMean")
+    mean = producer_of(minus.inputs[1], "ReduceMean")
     source = minus.inputs[0]
     if epsilon is None or variance is None or mean is None or source is None:
         return None
@@ -155,28 +162,15 @@ def _quotient(
     return _Core(source, axis, sizes, float(epsilon), tuple(dict.fromkeys(nodes)))
 
 
-def _made_by(value: ir.Value | None, operator: str) -> ir.Node | None:
-    producer = None if value is None else value.producer()
-    if producer is None or producer.domain or producer.op_type != operator:
-        return None
-    return producer
-
-
 def _square(value: ir.Value | None, minus: ir.Node, context: Context) -> list[ir.Node] | None:
     """The nodes that square the difference, which may be computed twice over."""
-    power = _made_by(value, "Pow")
-    if power is not None and context.scalar(power.inputs[1]) == 2:
-        operands = [power.inputs[0]]
-        square = power
-    else:
-        product = _made_by(value, "Mul")
-        if product is None or product.inputs[0] is not product.inputs[1]:
-            return None
-        operands, square = [product.inputs[0]], product
-    again = _made_by(operands[0], "Sub")
-    if again is None or again.inputs != minus.inputs:
+    square = producer_of(value, "Pow", "Mul")
+    if square is None:
         return None
-    return [square, again]
+    base, other = square.inputs
+    twice = base is other if square.op_type == "Mul" else context.scalar(other) == 2
+    again = producer_of(base, "Sub")
+    return [square, again] if again and twice and again.inputs == minus.inputs else None
 
 
 def _first_axis(mean: ir.Node, context: Context) -> int | None:
@@ -184,9 +178,7 @@ def _first_axis(mean: ir.Node, context: Context) -> int | None:
     rank = context.rank(mean.inputs[0])
     if rank is None or context.attribute(mean, "keepdims") != 1:
         return None
-    axes = integers(mean, "axes", context)
-    if axes is None and len(mean.inputs) > 1:
-        axes = context.ints(mean.inputs[1])
+    axes = context.parameter(mean, "axes", 1)
     if not axes:
         return None
     chosen = sorted(axis % rank for axis in axes)
@@ -205,9 +197,9 @@ def _parameter(value: ir.Value | None, core: _Core, context: Context) -> Operand
         return None
     if data.shape[-len(core.sizes) :] != core.sizes or data.size != math.prod(core.sizes):
         return None
-    return NewInitializer(ir.tensor(data.reshape(core.sizes)), value.name or "scale")
+    return NewInitializer.of(data.reshape(core.sizes), value.name or "scale")
 
 
 def _ones(core: _Core) -> NewInitializer:
     assert core.source.dtype is not None
-    return NewInitializer(ir.tensor(np.ones(core.sizes, core.source.dtype.numpy())), "ones")
+    return NewInitializer.of(np.ones(core.sizes, core.source.dtype.numpy()), "ones")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, NewInitializer, NewNode, Outcome, Replacement
+from optimizer.rules import (
+    Context,
+    Declined,
+    NewInitializer,
+    NewNode,
+    Outcome,
+    Replacement,
+    given,
+    producer_of,
+)
 
 Bounds = tuple[float, float]
 
@@ -40,12 +48,10 @@ class MergeClips(Pass):
     @rule("Clip", "Relu", name="ClipChain", reach=2)
     def chain(self, node: ir.Node, context: Context) -> Outcome:
         """Two clamps in a row."""
-        middle = node.inputs[0]
-        above = None if middle is None else middle.producer()
-        if above is None or above.op_type not in ("Clip", "Relu") or above.domain:
+        above = producer_of(node.inputs[0], "Clip", "Relu")
+        if above is None or above.op_type == node.op_type == "Relu":
             return None
-        if above.op_type == node.op_type == "Relu" or middle is None:
-            return None
+        middle = above.outputs[0]
         if middle.dtype is None or not middle.dtype.is_floating_point():
             return None
         first, second = _bounds(above, context), _bounds(node, context)
@@ -55,12 +61,9 @@ class MergeClips(Pass):
             return Declined(f"The output of {above.op_type} has a second consumer.", (above,))
         low, high = (min(max(bound, second[0]), second[1]) for bound in first)
         clip = _clip(above.inputs[0], (low, high), middle.dtype, context)
-        return Replacement(
-            [above, node],
-            {node.outputs[0]: clip.output()},
-            f"{above.op_type} and {node.op_type} keep values within [{low:g}, {high:g}] together.",
-            nodes=[clip],
-        )
+        names = f"{above.op_type} and {node.op_type}"
+        reason = f"{names} keep values within [{low:g}, {high:g}] together."
+        return Replacement.by(clip, reason, above, node)
 
     @rule("Clip", name="ClipWithoutBounds")
     def unbounded(self, node: ir.Node, context: Context) -> Outcome:
@@ -87,7 +90,7 @@ def _bounds(node: ir.Node, context: Context) -> Bounds | None:
 
 
 def _bound(node: ir.Node, index: int, context: Context) -> float | None:
-    value = node.inputs[index] if index < len(node.inputs) else None
+    value = given(node, index)
     if value is None:
         return math.inf if index == 2 else -math.inf
     return context.scalar(value)
@@ -97,9 +100,7 @@ def _clip(source: ir.Value | None, bounds: Bounds, dtype: ir.DataType, context: 
     if context.opset() < 11:
         return NewNode("Clip", [source], {"min": bounds[0], "max": bounds[1]})
     low, high = (
-        None
-        if math.isinf(bound)
-        else NewInitializer(ir.tensor(np.array(bound, dtype.numpy())), hint)
+        None if math.isinf(bound) else NewInitializer.of(bound, hint, dtype.numpy())
         for bound, hint in zip(bounds, ("clip_min", "clip_max"), strict=True)
     )
     operands = [source, low, high] if high is not None else [source, low]

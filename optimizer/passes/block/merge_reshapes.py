@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import onnx_ir as ir
 
 from optimizer.folding.cone import cone
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.operators.catalogue import RESHAPING, UNARY
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewInitializer, NewNode, Outcome, Replacement
+from optimizer.rules import (
+    Context,
+    NewInitializer,
+    NewNode,
+    Outcome,
+    Replacement,
+    given,
+    producer_of,
+)
 
 
 @register
@@ -42,11 +49,10 @@ class MergeReshapes(Pass):
     @rule(*sorted(RESHAPING), name="ViewChain", reach=2)
     def chain(self, node: ir.Node, context: Context) -> Outcome:
         """A view of a view."""
-        middle = node.inputs[0]
-        above = None if middle is None else middle.producer()
-        if above is None or above.op_type not in RESHAPING or above.domain or middle is None:
+        above = producer_of(node.inputs[0], *RESHAPING)
+        if above is None:
             return None
-        source = above.inputs[0]
+        source, middle = above.inputs[0], above.outputs[0]
         if source is None or above.graph is not node.graph or context.opset() < 5:
             return None
         if not context.single_use(middle) and not _only_views(middle):
@@ -61,52 +67,39 @@ class MergeReshapes(Pass):
         if merged is None:
             return None
         names = f"{above.op_type} and {node.op_type}"
-        return Replacement(
-            matched,
-            {node.outputs[0]: merged.output()},
-            f"{names} only give the elements another shape: one {merged.op_type} does both.",
-            nodes=[merged],
-        )
+        reason = f"{names} only give the elements another shape: one {merged.op_type} does both."
+        return Replacement(matched, {node.outputs[0]: merged.output()}, reason, nodes=[merged])
 
     @rule("Unsqueeze", name="UnsqueezeOfGather", reach=2)
     def gather(self, node: ir.Node, context: Context) -> Outcome:
         """An axis that is dropped by gathering with a scalar and put back."""
-        picked = node.inputs[0]
-        gather = None if picked is None else picked.producer()
-        if gather is None or gather.op_type != "Gather" or gather.domain or picked is None:
+        gather = producer_of(node.inputs[0], "Gather")
+        if gather is None:
             return None
-        data, places = gather.inputs
+        (data, places), picked = gather.inputs, gather.outputs[0]
         rank, index = context.rank(data), context.scalar(places)
         if data is None or rank is None or index is None or context.rank(places) != 0:
             return None
-        axis = context.attribute(gather, "axis") or 0
-        if _axes(node, rank, context) != [axis % rank] or not context.single_use(picked):  # pyright: ignore[reportOperatorIssue] - an integer by its schema
+        axis = gather.attributes.get_int("axis", 0)
+        if _axes(node, rank, context) != [axis % rank] or not context.single_use(picked):
             return None
-        place = NewInitializer(ir.tensor(np.array([index], np.int64)), f"{picked.name}_index")
+        place = NewInitializer.ints([int(index)], f"{picked.name}_index")
         merged = NewNode("Gather", [data, place], {"axis": axis})
-        return Replacement(
-            [gather, node],
-            {node.outputs[0]: merged.output()},
-            "Gathering with a vector of one index keeps the axis.",
-            nodes=[merged],
-        )
+        reason = "Gathering with a vector of one index keeps the axis."
+        return Replacement.by(merged, reason, gather, node)
 
     @rule(*sorted(RESHAPING), name="ViewAroundElementwise", reach=3)
     def around(self, node: ir.Node, context: Context) -> Outcome:
         """Two views that together change nothing, around an elementwise operator."""
-        after = node.inputs[0]
-        middle = None if after is None else after.producer()
-        if middle is None or middle.op_type not in UNARY or middle.domain or after is None:
-            return None
-        before = middle.inputs[0]
-        above = None if before is None else before.producer()
-        if above is None or above.op_type not in RESHAPING or above.domain or before is None:
+        middle = producer_of(node.inputs[0], *UNARY)
+        above = None if middle is None else producer_of(middle.inputs[0], *RESHAPING)
+        if middle is None or above is None:
             return None
         source = above.inputs[0]
         if source is None or above.graph is not node.graph or len(middle.inputs) > 1:
             return None
         first, last = context.symbolic.shape(source), context.symbolic.shape(node.outputs[0])
-        single = context.single_use(before) and context.single_use(after)
+        single = all(context.single_use(one.outputs[0]) for one in (above, middle))
         if first is None or first != last or not single:
             return None
         again = NewNode(middle.op_type, [source], dict(middle.attributes))
@@ -134,8 +127,7 @@ def _merged_target(
         inferred = [i for i, size in enumerate(numbers or ()) if size == -1]
         found = reshape_target(first, last, inferred=inferred)  # pyright: ignore[reportArgumentType] - dimensions
         if found is not None:
-            sizes = NewInitializer(ir.tensor(np.array(found, np.int64)), f"{source.name}_shape")
-            return NewNode("Reshape", [source, sizes])
+            return NewNode("Reshape", [source, NewInitializer.ints(found, f"{source.name}_shape")])
     if target is not None and numbers is None and _never_zero(target, context):
         return NewNode("Reshape", [source, target])
     return None
@@ -172,19 +164,13 @@ def _merged_axes(
         axes = sorted([*inner, *(kept[axis] for axis in outer)])
     if context.opset() < 13:
         return NewNode(node.op_type, [source], {"axes": axes})
-    places = NewInitializer(ir.tensor(np.array(axes, np.int64)), f"{source.name}_axes")
-    return NewNode(node.op_type, [source, places])
+    return NewNode(node.op_type, [source, NewInitializer.ints(axes, f"{source.name}_axes")])
 
 
 def _axes(node: ir.Node, rank: int, context: Context) -> Sequence[int] | None:
     """The axes, counted from the front; None where they are not given or not constant."""
-    if len(node.inputs) > 1:
-        given: object = context.ints(node.inputs[1])
-    else:
-        given = context.attribute(node, "axes")
-    if given is None:
-        return None
-    return [axis + rank if axis < 0 else axis for axis in given]  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType] - integers by its schema
+    axes = context.parameter(node, "axes", 1)
+    return None if axes is None else [axis + rank if axis < 0 else axis for axis in axes]
 
 
 def _only_views(value: ir.Value) -> bool:
@@ -195,5 +181,5 @@ def _only_views(value: ir.Value) -> bool:
 
 def _bookkeeping(node: ir.Node) -> list[ir.Node]:
     """What computes the shape operand and nothing else."""
-    operand = node.inputs[1] if len(node.inputs) > 1 else None
+    operand = given(node, 1)
     return cone([None if operand is None else operand.producer()], around=[node])

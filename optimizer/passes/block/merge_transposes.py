@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir as ir
 
 from optimizer.folding.reshape_target import reshape_target
@@ -78,12 +77,10 @@ class MergeTransposes(Pass):
         if [above[axis] for axis in perm] != list(range(len(perm))):
             return None
         again = NewNode(middle.op_type, [first.inputs[0]], dict(middle.attributes))
-        return Replacement(
-            [first, middle, node],
-            {node.outputs[0]: again.output()},
-            f"{middle.op_type} works element by element, so the two Transposes around it cancel.",
-            nodes=[again],
+        reason = (
+            f"{middle.op_type} works element by element, so the two Transposes around it cancel."
         )
+        return Replacement.by(again, reason, first, middle, node)
 
     @rule("Transpose", name="TransposeOfUnitAxes", reach=1)
     def unit_axes(self, node: ir.Node, context: Context) -> Outcome:
@@ -103,14 +100,9 @@ class MergeTransposes(Pass):
         target = reshape_target(source, tuple(source[axis] for axis in perm))
         if target is None:
             return None
-        sizes = NewInitializer(ir.tensor(np.array(target, np.int64)), f"{data.name}_shape")
-        reshape = NewNode("Reshape", [data, sizes])
-        return Replacement(
-            [node],
-            {node.outputs[0]: reshape.output()},
-            "Only axes of size 1 move, so the elements keep their order.",
-            nodes=[reshape],
-        )
+        sizes = NewInitializer.ints(target, f"{data.name}_shape")
+        reason = "Only axes of size 1 move, so the elements keep their order."
+        return Replacement.by(NewNode("Reshape", [data, sizes]), reason, node)
 
 
 def _composed(matched: list[ir.Node], perm: list[int]) -> Replacement:

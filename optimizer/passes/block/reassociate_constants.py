@@ -143,18 +143,13 @@ def _merged(node: ir.Node, above: ir.Node, inner: _Step, outer: _Step) -> Outcom
     if combined is None:
         return Declined("The constants nearly cancel, so the order matters.", (above,))
     forward, backward = ("Mul", "Div") if product else ("Add", "Sub")
-    hint = _hint(node, above)
-    constant = NewInitializer(ir.tensor(combined), hint)
+    constant = NewInitializer.of(combined, _hint(node, above))
     operands: list[Operand] = [inner.operand, constant]
     if varies < 0:
         operands.reverse()
     merged = NewNode(backward if turned or varies < 0 else forward, operands)
-    return Replacement(
-        [above, node],
-        {node.outputs[0]: merged.output()},
-        f"The constants of {above.op_type} and {node.op_type} are combined.",
-        nodes=[merged],
-    )
+    reason = f"The constants of {above.op_type} and {node.op_type} are combined."
+    return Replacement.by(merged, reason, above, node)
 
 
 def _signs(node: ir.Node, step: _Step) -> tuple[int, int]:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
 from optimizer.folding.cone import BOOKKEEPING, cone
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewInitializer, NewNode, Operand, Outcome, Replacement
+from optimizer.rules import (
+    Context,
+    NewInitializer,
+    NewNode,
+    Operand,
+    Outcome,
+    Replacement,
+    producer_of,
+)
 
 _Sizes = Dimension | tuple[Dimension, ...]
 _Key = tuple[ir.Graph, ir.DataType, _Sizes]
@@ -60,11 +67,8 @@ class ShareShapes(Pass):
             return None
         if before is output or output.is_graph_output() or not _is_frontier(output, context):
             return None
-        return Replacement(
-            [node, *_behind(node)],
-            {output: before},
-            f"The same sizes are known already: {_text(sizes)}.",
-        )
+        reason = f"The same sizes are known already: {_text(sizes)}."
+        return Replacement([node, *_behind(node)], {output: before}, reason)
 
     @rule("Concat", name="ShapeOfInput", reach=3)
     def from_input(self, node: ir.Node, context: Context) -> Outcome:
@@ -86,12 +90,8 @@ class ShareShapes(Pass):
                 continue
             part = {} if whole else {"start": place, "end": place + len(sizes)}
             shape = NewNode("Shape", [value], part)
-            return Replacement(
-                [node, *behind],
-                {output: shape.output()},
-                f"{_text(sizes)} are dimensions of the input '{value.name}'.",
-                nodes=[shape],
-            )
+            reason = f"{_text(sizes)} are dimensions of the input '{value.name}'."
+            return Replacement([node, *behind], {output: shape.output()}, reason, [shape])
         return None
 
     @rule("Concat", name="ConcatOfGathers", reach=2)
@@ -106,7 +106,7 @@ class ShareShapes(Pass):
             if run.data is None or run.operands == 1:
                 operands.append(run.first)
                 continue
-            places = NewInitializer(ir.tensor(np.array(run.places, np.int64)), "places")
+            places = NewInitializer.ints(run.places, "places")
             new.append(NewNode("Gather", [run.data, places], {"axis": 0}))
             operands.append(new[-1].output())
         if len(operands) > 1:
@@ -146,8 +146,8 @@ def _runs(node: ir.Node, context: Context) -> list[_Run] | None:
 
 def _picked(value: ir.Value, context: Context) -> tuple[ir.Value | None, list[int]]:
     """Vector and constant places, for a Gather that only this operand reads."""
-    node = value.producer()
-    if node is None or node.op_type != "Gather" or node.domain or not context.single_use(value):
+    node = producer_of(value, "Gather")
+    if node is None or not context.single_use(value):
         return None, []
     data, places = node.inputs[0], context.ints(node.inputs[1])
     if places is None or context.rank(data) != 1 or context.rank(value) != 1:

@@ -12,7 +12,7 @@ from optimizer.passes.block.neutral import (
     neutral_operand,
 )
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement, producer_of
 
 _SELF_INVERSE = ("Neg", "Not", "BitwiseNot")
 _ROUNDING = ("Ceil", "Floor", "Round")
@@ -76,7 +76,7 @@ class SimplifyAlgebra(Pass):
     @rule(*_SELF_INVERSE, name="SelfInversePair", reach=2)
     def self_inverse(self, node: ir.Node, context: Context) -> Outcome:
         """--x, not not x."""
-        above = _same_above(node, (node.op_type,))
+        above = producer_of(node.inputs[0], node.op_type)
         if above is None or above.inputs[0] is None:
             return None
         reason = f"{node.op_type} undoes itself."
@@ -86,7 +86,7 @@ class SimplifyAlgebra(Pass):
     def idempotent(self, node: ir.Node, context: Context) -> Outcome:
         """The second application of an operator that then changes nothing."""
         kinds = _ROUNDING if node.op_type in _ROUNDING else (node.op_type,)
-        above = _same_above(node, kinds)
+        above = producer_of(node.inputs[0], *kinds)
         if above is None:
             return None
         reason = f"After {above.op_type}, {node.op_type} changes nothing."
@@ -95,20 +95,10 @@ class SimplifyAlgebra(Pass):
     @rule("Abs", name="AbsOfNeg", reach=2)
     def abs_of_neg(self, node: ir.Node, context: Context) -> Outcome:
         """|-x| is |x|."""
-        above = _same_above(node, ("Neg",))
-        if above is None or not context.single_use(above.outputs[0]):
+        above = producer_of(node.inputs[0], "Neg")
+        source = None if above is None else above.inputs[0]
+        if above is None or source is None or not context.single_use(above.outputs[0]):
             return None
-        return (
-            Replacement(
-                [above], {above.outputs[0]: above.inputs[0]}, "The absolute value ignores the sign."
-            )
-            if above.inputs[0] is not None
-            else None
+        return Replacement(
+            [above], {above.outputs[0]: source}, "The absolute value ignores the sign."
         )
-
-
-def _same_above(node: ir.Node, kinds: tuple[str, ...]) -> ir.Node | None:
-    """The producer of the input, if it is one of these operators."""
-    value = node.inputs[0]
-    above = None if value is None else value.producer()
-    return above if above is not None and above.op_type in kinds and not above.domain else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
@@ -52,7 +51,7 @@ class SplitSequences(Pass):
         if sizes is None:
             return Declined("The sizes of the parts are not constant.")
         values: dict[ir.Value, Operand] = {}
-        operand = NewInitializer(ir.tensor(np.array(sizes, np.int64)), f"{data.name}_split")
+        operand = NewInitializer.ints(sizes, f"{data.name}_split")
         axis = context.attribute(node, "axis") or 0
         split = NewNode("Split", [data, operand], {"axis": axis}, outputs=len(sizes))
         picks = [use.node for use in sequence.uses()]
@@ -67,12 +66,8 @@ class SplitSequences(Pass):
             values[pick.outputs[0]] = split.output(int(place) % len(sizes))
         if not picks:
             return None
-        return Replacement(
-            [node, *picks],
-            values,
-            f"The {len(sizes)} parts are picked at constant places.",
-            nodes=[split],
-        )
+        reason = f"The {len(sizes)} parts are picked at constant places."
+        return Replacement([node, *picks], values, reason, [split])
 
 
 def _sizes(node: ir.Node, data: ir.Value, context: Context) -> list[int] | None:

@@ -6,7 +6,7 @@ import onnx_ir as ir
 
 from optimizer.folding.cone import cone
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewNode, Outcome, Replacement
+from optimizer.rules import Context, NewNode, Outcome, Replacement, producer_of
 
 
 @register
@@ -37,17 +37,17 @@ class UnwrapMatMul(Pass):
     @rule("Reshape", name="FlattenedMatMul", reach=4)
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """A Reshape that gives a product its leading axes back."""
-        flat = node.inputs[0]
-        last = None if flat is None else flat.producer()
-        if last is None or last.op_type not in ("MatMul", "Add") or last.domain or flat is None:
+        last = producer_of(node.inputs[0], "MatMul", "Add")
+        if last is None:
             return None
         bias = _bias(last, context) if last.op_type == "Add" else None
-        product = last if bias is None else _operand(last, bias).producer()
-        if product is None or product.op_type != "MatMul" or product.domain:
+        flat = last.outputs[0]
+        product = producer_of(flat if bias is None else _operand(last, bias), "MatMul")
+        if product is None:
             return None
         wrapped, matrix = product.inputs
-        above = None if wrapped is None else wrapped.producer()
-        if above is None or above.op_type != "Reshape" or above.graph is not node.graph:
+        above = producer_of(wrapped, "Reshape")
+        if above is None or above.graph is not node.graph:
             return None
         source = above.inputs[0]
         if source is None or not _fits(node, wrapped, source, matrix, context):

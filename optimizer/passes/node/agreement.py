@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from optimizer.dimension import Dimension, TooComplex, at_least
 from optimizer.errors import quoted
-from optimizer.rules import Context
+from optimizer.rules import Context, Declined, Outcome, Replacement, given, producer_of
 
 
 def shape_of(value: ir.Value | None, context: Context) -> tuple[Dimension, ...] | None:
@@ -78,10 +78,29 @@ def numbers(value: ir.Value | None, context: Context) -> list[int] | None:
     return known if len(known) == len(elements) else None
 
 
+def parameter(node: ir.Node, name: str, index: int, context: Context) -> list[int] | None:
+    """As `Context.parameter`, the input computed or constant."""
+    attribute = node.attributes.get(name)
+    return numbers(given(node, index), context) if attribute is None else list(attribute.as_ints())
+
+
+def unless_doubtful(
+    node: ir.Node, doubtful: list[int] | None, context: Context, *, most: int = 1
+) -> Outcome:
+    """The node's input in its place, where no axis is in doubt; a near miss for a few that are."""
+    source, output = node.inputs[0], node.outputs[0]
+    if source is None or doubtful is None or len(doubtful) > most:
+        return None
+    if not doubtful:
+        return Replacement([node], {output: source}, "The output shape equals the input shape.")
+    text = doubt(source, output, doubtful, context=context)
+    return Declined(f"the output shape is not known to equal the input shape: {text}")
+
+
 def is_own_shape(target: ir.Value | None, source: ir.Value) -> bool:
     """Whether `target` is Shape of `source`, whole."""
-    producer = target.producer() if target is not None else None
-    if producer is None or producer.op_type != "Shape" or producer.domain:
+    producer = producer_of(target, "Shape")
+    if producer is None:
         return False
     start, end = producer.attributes.get("start"), producer.attributes.get("end")
     return producer.inputs[0] is source and end is None and (start is None or start.value == 0)

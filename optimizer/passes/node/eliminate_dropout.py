@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement, given
 
 
 @register
@@ -54,7 +54,7 @@ def _inactive(node: ir.Node, context: Context) -> tuple[str, bool]:
         return "the node does not say is_test, so it trains", False
     if context.opset() < 12:
         return "Before opset 12 Dropout is for inference only: it copies its input.", True
-    ratio, mode = (_input(node, 1), _input(node, 2))
+    ratio, mode = given(node, 1), given(node, 2)
     if mode is None:
         return "Without training_mode Dropout copies its input.", True
     if ratio is not None and context.scalar(ratio) == 0:
@@ -64,7 +64,3 @@ def _inactive(node: ir.Node, context: Context) -> tuple[str, bool]:
     if context.scalar(mode) == 0:
         return "With training_mode false Dropout copies its input.", True
     return "training_mode is true, so elements are dropped at random", False
-
-
-def _input(node: ir.Node, index: int) -> ir.Value | None:
-    return node.inputs[index] if index < len(node.inputs) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement, given, producer_of
 
 _INTEGERS = ("INT8", "INT16", "INT32", "INT64")
 _NATURALS = ("UINT8", "UINT16", "UINT32", "UINT64")
@@ -65,9 +65,8 @@ class EliminateNoopCast(Pass):
     @rule("Cast", "CastLike", name="CastRoundTrip", reach=2)
     def round_trip(self, node: ir.Node, context: Context) -> Outcome:
         """Replace the output by what the first of two casts reads."""
-        middle, target = node.inputs[0], _target(node)
-        first = middle.producer() if middle is not None else None
-        if first is None or first.op_type not in ("Cast", "CastLike") or first.domain:
+        target, first = _target(node), producer_of(node.inputs[0], "Cast", "CastLike")
+        if first is None:
             return None
         source, between = first.inputs[0], _target(first)
         if source is None or target is None or between is None:
@@ -84,7 +83,7 @@ class EliminateNoopCast(Pass):
 def _target(node: ir.Node) -> ir.DataType | None:
     """The type a cast casts to."""
     if node.op_type == "CastLike":
-        like = node.inputs[1] if len(node.inputs) > 1 else None
+        like = given(node, 1)
         return like.dtype if like is not None else None
     attribute = node.attributes.get("to")
     if attribute is None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.passes.node.agreement import doubt, doubtful_axes, is_own_shape, numbers, shape_of
+from optimizer.passes.node.agreement import (
+    doubtful_axes,
+    is_own_shape,
+    numbers,
+    shape_of,
+    unless_doubtful,
+)
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement
 
@@ -50,13 +56,7 @@ class EliminateNoopExpand(Pass):
         if wanted is not None and shape is not None:
             ones = {len(shape) - 1 - i for i, size in enumerate(reversed(wanted)) if size == 1}
             doubtful = [axis for axis in doubtful if axis not in ones]
-        if not doubtful:
-            reason = "The output shape equals the input shape."
-            return Replacement([node], {output: source}, reason)
-        if len(doubtful) > 1:
-            return None
-        text = doubt(source, output, doubtful, context=context)
-        return Declined(f"the output shape is not known to equal the input shape: {text}")
+        return unless_doubtful(node, doubtful, context)
 
     @rule("Tile", name="SingleTile")
     def tile(self, node: ir.Node, context: Context) -> Outcome:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import onnx_ir as ir
 
-from optimizer.passes.node.agreement import doubtful_axes, numbers
+from optimizer.passes.node.agreement import doubtful_axes, parameter
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement
 
@@ -40,7 +38,8 @@ class EliminateNoopPad(Pass):
         source, output = node.inputs[0], node.outputs[0]
         if source is None:
             return None
-        pads = _pads(node, context)
+        old = "paddings" if "paddings" in node.attributes else "pads"  # opset 1
+        pads = parameter(node, old, 1, context)
         if pads is not None and not any(pads):
             return Replacement([node], {output: source}, "All pads are 0.")
         if doubtful_axes(source, output, context) != []:
@@ -48,10 +47,3 @@ class EliminateNoopPad(Pass):
         if pads is None:
             return Declined("the shape stays the same, but the pads are not known")
         return Declined("the shape stays the same, but the pads shift the data")
-
-
-def _pads(node: ir.Node, context: Context) -> Sequence[int] | None:
-    if len(node.inputs) > 1:
-        return numbers(node.inputs[1], context)
-    attribute = node.attributes.get("pads") or node.attributes.get("paddings")  # opset 1
-    return None if attribute is None else attribute.as_ints()

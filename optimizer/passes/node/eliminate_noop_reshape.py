@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from optimizer.passes.node.agreement import (
-    doubt,
     doubtful_axes,
     is_own_shape,
-    numbers,
+    parameter,
     shape_of,
+    unless_doubtful,
 )
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement
+from optimizer.rules import Context, Outcome, Replacement, given
 
 
 @register
@@ -49,20 +49,16 @@ class EliminateNoopReshape(Pass):
         source, output = node.inputs[0], node.outputs[0]
         if source is None:
             return None
-        if is_own_shape(_shape_input(node), source):
+        if is_own_shape(given(node, 1), source):
             # With allowzero a 0 stays 0, without it copies the input's: the same for one's own.
             reason = "The target is the shape of the input itself."
             return Replacement([node], {output: source}, reason)
-        target = _target(node, context)
+        target = parameter(node, "shape", 1, context)
         doubtful = _open_axes(node, target, context)
-        if doubtful is None:
-            return None
-        if not doubtful or (
-            len(doubtful) == 1 and _decided(source, doubtful[0], target, context=context)
-        ):
-            reason = "The output shape equals the input shape."
-            return Replacement([node], {output: source}, reason)
-        return _near_miss(source, output, doubtful, context=context)
+        if doubtful is not None and len(doubtful) == 1:
+            decided = _decided(source, doubtful[0], target, context=context)
+            doubtful = [] if decided else doubtful
+        return _near_miss(node, doubtful, context)
 
     @rule("Flatten", name="SameShapeFlatten")
     def flatten(self, node: ir.Node, context: Context) -> Outcome:
@@ -73,25 +69,7 @@ class EliminateNoopReshape(Pass):
         if context.attribute(node, "axis") in (1, -1):
             reason = "Flatten at axis 1 leaves a matrix as it is."
             return Replacement([node], {output: source}, reason)
-        doubtful = doubtful_axes(source, output, context)
-        if doubtful is None:
-            return None
-        if not doubtful:
-            reason = "The output shape equals the input shape."
-            return Replacement([node], {output: source}, reason)
-        return _near_miss(source, output, doubtful, context=context)
-
-
-def _shape_input(node: ir.Node) -> ir.Value | None:
-    return node.inputs[1] if len(node.inputs) > 1 else None
-
-
-def _target(node: ir.Node, context: Context) -> Sequence[int] | None:
-    """The target as numbers, -1 and 0 included; None where it is not known."""
-    if len(node.inputs) > 1:
-        return numbers(node.inputs[1], context)
-    attribute = node.attributes.get("shape")  # opset 1
-    return None if attribute is None else attribute.as_ints()
+        return _near_miss(node, doubtful_axes(source, output, context), context)
 
 
 def _open_axes(node: ir.Node, target: Sequence[int] | None, context: Context) -> list[int] | None:
@@ -119,11 +97,8 @@ def _decided(
     return all(isinstance(dim, int) and dim > 0 for dim in others)
 
 
-def _near_miss(
-    source: ir.Value, output: ir.Value, doubtful: list[int], *, context: Context
-) -> Outcome:
-    rank = len(shape_of(source, context) or ())
-    if len(doubtful) > 2 or len(doubtful) == rank:
+def _near_miss(node: ir.Node, doubtful: list[int] | None, context: Context) -> Outcome:
+    rank = len(shape_of(node.inputs[0], context) or ())
+    if doubtful and len(doubtful) == rank:
         return None  # where one size is open the number of elements decides it; two are near
-    text = doubt(source, output, doubtful, context=context)
-    return Declined(f"the output shape is not known to equal the input shape: {text}")
+    return unless_doubtful(node, doubtful, context, most=2)

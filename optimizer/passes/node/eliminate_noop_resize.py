@@ -6,7 +6,7 @@ import onnx_ir as ir
 
 from optimizer.passes.node.agreement import doubt, doubtful_axes
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement, given
 
 _HARMLESS = frozenset(
     {"align_corners", "asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"}
@@ -51,7 +51,7 @@ class EliminateNoopResize(Pass):
                 return None
             return Declined("the size stays the same, but a scale other than 1 moves the samples")
         if scales is None:
-            sizes = node.inputs[3] if len(node.inputs) > 3 else None
+            sizes = given(node, 3)
             doubtful = doubtful_axes(source, output, context)
             if sizes is None or doubtful is None or len(doubtful) > 1:
                 return None
@@ -70,8 +70,8 @@ def _scales(node: ir.Node, context: Context) -> list[float] | None:
     if attribute is not None:
         return list(attribute.as_floats())
     place = 2 if node.op_type == "Resize" and context.opset() >= 11 else 1
-    given = context.array(node.inputs[place]) if place < len(node.inputs) else None
-    return None if given is None or given.size == 0 else [float(x) for x in given.reshape(-1)]
+    scales = context.array(given(node, place))
+    return None if scales is None or scales.size == 0 else [float(x) for x in scales.reshape(-1)]
 
 
 def _obstacle(node: ir.Node, context: Context) -> str:

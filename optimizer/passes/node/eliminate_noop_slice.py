@@ -15,7 +15,7 @@ from optimizer.passes.node.agreement import (
     shown,
 )
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement, given
 
 TO_THE_END = 2**31 - 1
 """INT_MAX: by the specification the end of a dimension of unknown size; INT64_MAX lies above."""
@@ -123,8 +123,7 @@ def _given(node: ir.Node, name: str) -> ir.Value | ir.Attr | None:
     """The input that holds a parameter, or the attribute it was before opset 10."""
     if name in node.attributes:
         return node.attributes[name]
-    place = _PLACES[name]
-    return node.inputs[place] if place < len(node.inputs) else None
+    return given(node, _PLACES[name])
 
 
 def _ints(node: ir.Node, name: str, context: Context) -> list[int] | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import onnx_ir as ir
 
-from optimizer.passes.node.agreement import numbers, shape_of, shown
+from optimizer.passes.node.agreement import parameter, shape_of, shown
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement
+from optimizer.rules import Context, Declined, Outcome, Replacement, given
 
 
 @register
@@ -53,18 +51,11 @@ class EliminateNoopSqueeze(Pass):
     def unsqueeze(self, node: ir.Node, context: Context) -> Outcome:
         """Replace the output by the input."""
         source = node.inputs[0]
-        if source is None or _axes(node, context) != []:
+        if source is None or parameter(node, "axes", 1, context) != []:
             return None
         return Replacement([node], {node.outputs[0]: source}, "No axis is added.")
 
 
 def _no_axes(node: ir.Node, context: Context) -> bool:
-    missing = "axes" not in node.attributes and (len(node.inputs) < 2 or node.inputs[1] is None)
-    return missing or _axes(node, context) == []
-
-
-def _axes(node: ir.Node, context: Context) -> Sequence[int] | None:
-    attribute = node.attributes.get("axes")  # before opset 13
-    if attribute is not None:
-        return list(attribute.as_ints())
-    return numbers(node.inputs[1], context) if len(node.inputs) > 1 else None
+    missing = "axes" not in node.attributes and given(node, 1) is None
+    return missing or parameter(node, "axes", 1, context) == []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
-from optimizer.passes.node.agreement import doubt, doubtful_axes, shape_of
+from optimizer.passes.node.agreement import doubtful_axes, shape_of, unless_doubtful
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement
 
@@ -57,8 +57,7 @@ class EliminateNoopTranspose(Pass):
             return Declined(
                 "only axes of size 1 move, but the shape changes: it is a Reshape, not a copy"
             )
-        text = doubt(source, output, doubtful, context=context)
-        return Declined(f"the output shape is not known to equal the input shape: {text}")
+        return unless_doubtful(node, doubtful, context, most=len(doubtful))
 
 
 def _permutation(node: ir.Node, context: Context) -> list[int] | None:
