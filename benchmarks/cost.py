@@ -52,7 +52,7 @@ from optimizer.source import open_source
 from profiling.calibration.calibrate import Timings, measure, profile_of
 from profiling.calibration.launching import launching
 from profiling.calibration.timing import faster_halves
-from profiling.timeline.naming import name_uniquely
+from profiling.timeline.recorder import name_uniquely
 from profiling.workers import WorkerPool
 from studio.gallery import gallery
 

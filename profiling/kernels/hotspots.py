@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import onnx_ir as ir
 
@@ -26,14 +26,12 @@ from optimizer.verify import jobs
 from optimizer.verify.runtime import as_file
 from profiling.config import RunConfig
 from profiling.config.settings import from_values
-from profiling.execution.session import open_session, refusal
 from profiling.kernels.extract import NotExtractable, extract
 from profiling.kernels.node_times import NodeTimes, read_times, sizes_of
 from profiling.kernels.workload import TensorSize, Workload, describe, size_of
 from profiling.racing.race import Variant
-from profiling.timeline.bare import BareRuns
-from profiling.timeline.events import parse_profile
 from profiling.timeline.profiler_cost import ProfilerCost
+from profiling.timeline.recorder import Recorder
 
 Source = Literal["runtime profile", "static cost"]
 
@@ -168,25 +166,15 @@ def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
 
 def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> NodeTimes:
     """What the runtime says about each node; the first run left out."""
-    inputs = dict(jobs.run_reference(path, request).runs[0].inputs)
     kept = from_values({n: v for n, v in config.changed().items() if n not in _REWRITING})
-    session: Any = open_session(path, kept, profile_prefix="hotspots")
-    bare: BareRuns | None = None
-    if config.device == "cpu":
-        beside: Any = open_session(path, kept)
-        bare = BareRuns(kept, Path.cwd(), lambda: beside.run(None, inputs))
+    recorder = Recorder(path, kept, request, folder=Path.cwd(), bare=True)
     began = time.monotonic()
     for number in range(RUNS):
         if number >= _LEAST_RUNS and time.monotonic() - began > _PROFILE_S:
             break
-        try:
-            session.run(None, inputs)
-            if bare is not None:
-                bare.run()
-        except Exception as error:  # the runtime has a dozen classes for this
-            raise refusal(error) from error
-    text = Path(str(session.end_profiling())).read_text(encoding="utf-8", errors="replace")
-    found = read_times(text, None if bare is None else bare.cost(parse_profile(text).runs))
+        recorder.run()
+    text, _, cost = recorder.end()
+    found = read_times(text, cost)
     if config.device != "cpu" and not found.kernels:
         raise RunError(
             "This build of the runtime times launches only on a GPU, not kernels; "

@@ -40,26 +40,6 @@ class Database:
         self._lock = Lock()
         self._down: tuple[float, str] | None = None
 
-    @contextmanager
-    def reading(self) -> Generator[Connection]:
-        """A transaction that sees one state.
-
-        Raises:
-            DatabaseRefused: it cannot be reached or read.
-        """
-        with self._transaction(write=False) as connection:
-            yield connection
-
-    @contextmanager
-    def writing(self) -> Generator[Connection]:
-        """A transaction that is kept whole or not at all.
-
-        Raises:
-            DatabaseRefused: it cannot be reached or written.
-        """
-        with self._transaction(write=True) as connection:
-            yield connection
-
     def close(self) -> None:
         """Let go of all connections."""
         with self._lock:
@@ -68,7 +48,12 @@ class Database:
             self._engine = None
 
     @contextmanager
-    def _transaction(self, *, write: bool) -> Generator[Connection]:
+    def transaction(self, *, write: bool = False) -> Generator[Connection]:
+        """A transaction that sees one state, and is kept whole or not at all.
+
+        Raises:
+            DatabaseRefused: it cannot be reached, read or written.
+        """
         engine = self._ready()
         try:
             with engine.execution_options(write=write).begin() as connection:

@@ -51,7 +51,7 @@ class Records:
                 f"The recording has {bytes_text(len(payload))} (limit "
                 f"{bytes_text(MOST_PAYLOAD_BYTES)}) and was not kept."
             )
-        with self._database.writing() as connection:
+        with self._database.transaction(write=True) as connection:
             return rows.insert(connection, whole, zlib.compress(payload))
 
     def find(
@@ -74,7 +74,7 @@ class Records:
             .limit(limit)
             .offset(offset)
         )
-        with self._database.reading() as connection:
+        with self._database.transaction() as connection:
             return [rows.listed(row) for row in connection.execute(query)]
 
     def count(self, wanted: Filter = EVERYTHING) -> int:
@@ -84,7 +84,7 @@ class Records:
             DatabaseRefused: the database cannot be read.
         """
         query = _where(select(func.count()), wanted)
-        with self._database.reading() as connection:
+        with self._database.transaction() as connection:
             return connection.scalar(query) or 0
 
     def load(self, identity: int) -> Recording:
@@ -97,7 +97,7 @@ class Records:
         inside = select(measurements).where(
             measurements.c.recording_id == min(identity, _LARGEST_ID)
         )
-        with self._database.reading() as connection:
+        with self._database.transaction() as connection:
             here = recordings.c.id == min(identity, _LARGEST_ID)
             row = connection.execute(query.where(here)).one_or_none()
             if row is None:
@@ -112,7 +112,7 @@ class Records:
             DatabaseRefused: the database cannot be written.
         """
         query = recordings.delete().where(recordings.c.id == min(identity, _LARGEST_ID))
-        with self._database.writing() as connection:
+        with self._database.transaction(write=True) as connection:
             return connection.execute(query).rowcount > 0
 
     def choices(self) -> Choices:
@@ -128,7 +128,7 @@ class Records:
             select(targets.c.hardware).where(used),
             select(recordings.c.bundle).where(recordings.c.bundle != ""),
         )
-        with self._database.reading() as connection:
+        with self._database.transaction() as connection:
             found: list[Any] = [
                 tuple(sorted(connection.scalars(query.distinct()))) for query in queries
             ]

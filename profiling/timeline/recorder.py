@@ -22,9 +22,8 @@ from profiling.timeline.device_memory import DeviceMemory
 from profiling.timeline.events import Timeline, parse_profile
 from profiling.timeline.matching import Operator, match_operators
 from profiling.timeline.memory import memory
-from profiling.timeline.naming import name_uniquely
 from profiling.timeline.profile import Profile
-from profiling.timeline.profiler_cost import Usual
+from profiling.timeline.profiler_cost import ProfilerCost, Usual
 
 
 class Recorder:
@@ -109,18 +108,23 @@ class Recorder:
         names = {node.name or "" for node in walk_nodes(self._graph.graph)}
         return frozenset(names - main)
 
+    def end(self, *, usual: Usual = median) -> tuple[str, Timeline, ProfilerCost | None]:
+        """The profile as the runtime wrote it, as events, and what it cost; the session is over."""
+        written = Path(str(self._session.end_profiling()))
+        text = written.read_text(encoding="utf-8", errors="replace")
+        timeline = parse_profile(text)
+        return text, timeline, self._bare and self._bare.cost(timeline.runs, usual=usual)
+
     def finish(self, *, usual: Usual = median) -> Profile:
         """The profile of all runs; the session is over.
 
         Args:
             usual: what stands for several times where the profiler's cost is found.
         """
-        written = Path(str(self._session.end_profiling()))
-        timeline = parse_profile(written.read_text(encoding="utf-8", errors="replace"))
+        _, timeline, cost = self.end(usual=usual)
         readers = consumers_of(self._graph)
         curves = tuple(memory(run, consumers=readers) for run in timeline.runs)
         kernels = _kernels(timeline, self._graph, self._copy)
-        cost = None if self._bare is None else self._bare.cost(timeline.runs, usual=usual)
         device, missing = (), ""
         if self._device is not None:
             device, missing = tuple(self._device.curves), self._device.missing
@@ -167,3 +171,28 @@ def consumers_of(model: ir.Model) -> dict[str, tuple[str, ...]]:
             uses = [reader for output in node.outputs for reader, _ in output.uses()]
             readers[node.name] = tuple(reader.name or "" for reader in uses)
     return readers
+
+
+def name_uniquely(model: ir.Model) -> bool:
+    """Name the unnamed and the repeated nodes, in document order.
+
+    Returns:
+        Whether a name was changed.
+    """
+    nodes = list(walk_nodes(model.graph))
+    taken = {node.name for node in nodes if node.name}
+    seen: set[str] = set()
+    changed = False
+    for index, node in enumerate(nodes):
+        if not node.name or node.name in seen:
+            node.name = _free(f"{node.name or node.op_type}#{index}", taken)
+            changed = True
+        seen.add(node.name)
+    return changed
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "#"
+    taken.add(name)
+    return name

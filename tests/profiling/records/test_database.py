@@ -107,7 +107,7 @@ def test_a_deleted_recording_is_gone_with_its_measurements(records: Records) -> 
     with pytest.raises(RecordsError, match=f"no recording {first}"):
         records.load(first)
     assert len(records.load(second).measurements) == 3
-    with records._database.reading() as connection:  # pyright: ignore[reportPrivateUsage] - what the tables hold
+    with records._database.transaction() as connection:  # pyright: ignore[reportPrivateUsage] - what the tables hold
         assert connection.scalar(text("SELECT count(*) FROM measurements")) == 3
 
 
@@ -166,7 +166,7 @@ def test_processes_that_write_at_once_lose_nothing(records: Records, database_ur
 
 def test_a_database_of_a_newer_program_is_refused_in_one_sentence(database_url: str) -> None:
     database = Database(database_url)
-    with database.writing() as connection:
+    with database.transaction(write=True) as connection:
         connection.execute(text("UPDATE passlens_schema SET version = 99"))
     database.close()
     newer = Records(database_url)
@@ -185,7 +185,7 @@ def test_an_older_database_is_brought_up_to_date_step_by_step(database_url: str)
     identity = records.add(RACE)
     records.close()
     database = Database(database_url)
-    with database.writing() as connection:
+    with database.transaction(write=True) as connection:
         upgrade(connection, newest=3, migrations={2: colour, 3: paint})
         assert version_of(connection) == 3
         assert connection.scalar(text("SELECT colour FROM recordings")) == "blue"
@@ -202,9 +202,9 @@ def test_a_migration_that_fails_leaves_the_old_version(database_url: str) -> Non
     records = Records(database_url)
     identity = records.add(RACE)
     database = Database(database_url)
-    with pytest.raises(DatabaseRefused), database.writing() as connection:
+    with pytest.raises(DatabaseRefused), database.transaction(write=True) as connection:
         upgrade(connection, newest=2, migrations={2: half})
-    with database.reading() as connection:
+    with database.transaction() as connection:
         assert version_of(connection) == 1
     assert records.load(identity).title == RACE.title
     records.close()

@@ -63,7 +63,7 @@ def test_tables_of_another_program_are_left_alone(tmp_path: Path) -> None:
 
 def test_sqlite_writes_ahead_and_minds_foreign_keys(tmp_path: Path) -> None:
     records = Records(f"sqlite:///{tmp_path / 'r.sqlite'}")
-    with records._database.reading() as connection:  # pyright: ignore[reportPrivateUsage] - settings of a connection
+    with records._database.transaction() as connection:  # pyright: ignore[reportPrivateUsage] - settings of a connection
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 15_000

@@ -7,7 +7,7 @@ from profiling.config import RunConfig
 from profiling.config.session import GraphOptimization
 from profiling.racing.race import Variant
 from profiling.timeline.matching import Operator, match_operators
-from profiling.timeline.naming import name_uniquely
+from profiling.timeline.recorder import name_uniquely
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 from tests.profiling.timeline.measured import measured
