@@ -28,7 +28,7 @@ class Message:
     job: int
     text: str
     fraction: float
-    placement: JobLocation
+    location: JobLocation
     race: Race | None = None
 
 
@@ -42,7 +42,7 @@ def race_here(
     packed: list[PackedVariant],
     plan: RacePlan,
     *,
-    placement: JobLocation,
+    location: JobLocation,
     tell: Callable[[Message], None],
 ) -> Outcome:
     """Run the race on this machine.
@@ -51,39 +51,37 @@ def race_here(
         number: of the job, for the messages.
         packed: the variants.
         plan: how much to run.
-        placement: where this is.
+        location: where this is.
         tell: takes news, at most two a second.
     """
-    teller = _Teller(number, placement, tell)
+    teller = _Teller(number, location, tell)
     pool = WorkerPool(size=1)
     try:
         with tempfile.TemporaryDirectory(prefix="passlens-fleet-") as folder:
             # The cluster shows a task its own GPUs only, so the first visible one is ours.
-            device_id = 0 if placement.gpus else None
+            device_id = 0 if location.gpus else None
             variants = unpack(packed, Path(folder), device_id=device_id)
             race = measure(
                 variants, pool=pool, plan=plan, progress=teller.progress, observe=teller.observe
             )
     except StudioError as error:
-        return Outcome(None, error.message, placement)
+        return Outcome(None, error.message, location)
     finally:
         pool.close()
-    return Outcome(race, placement=placement)
+    return Outcome(race, location=location)
 
 
-def placement_here(node_id: str, gpus: tuple[str, ...], *, attempt: int) -> JobLocation:
-    """This process as a placement."""
+def location_here(node_id: str, gpus: tuple[str, ...], *, attempt: int) -> JobLocation:
+    """This process as a location."""
     return JobLocation(platform.node(), node_id, gpus, os.getpid(), attempt)
 
 
 class _Teller:
     """Passes news on, not too often; the first at once."""
 
-    def __init__(
-        self, number: int, placement: JobLocation, tell: Callable[[Message], None]
-    ) -> None:
+    def __init__(self, number: int, location: JobLocation, tell: Callable[[Message], None]) -> None:
         self._number = number
-        self._placement = placement
+        self._location = location
         self._tell = tell
         self._told = 0.0
         self._race: Race | None = None
@@ -92,7 +90,7 @@ class _Teller:
         if time.monotonic() - self._told < _TELL_S:
             return
         self._told = time.monotonic()
-        self._tell(Message(self._number, text, fraction, self._placement, self._race))
+        self._tell(Message(self._number, text, fraction, self._location, self._race))
         self._race = None
 
     def observe(self, race: Race) -> None:

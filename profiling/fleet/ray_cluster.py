@@ -13,7 +13,7 @@ from typing import Any
 
 from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Progress
-from profiling.fleet.node import Message, placement_here, race_here, version
+from profiling.fleet.node import Message, location_here, race_here, version
 from profiling.fleet.packed_variant import PackedVariant, pack
 from profiling.racing.executor import Asked, Observe, Outcome, RaceJob
 from profiling.racing.measure import RacePlan
@@ -100,14 +100,14 @@ def _race_task(
     context = cluster.get_runtime_context()
     gpus = tuple(str(gpu) for gpu in cluster.get_gpu_ids())
     attempt = cluster.get(board.attempt.remote(number))
-    placement = placement_here(str(context.get_node_id()), gpus, attempt=attempt)
+    location = location_here(str(context.get_node_id()), gpus, attempt=attempt)
     if version() != wanted:
-        return Outcome(None, f"The node has Passlens {version()}, not {wanted}.", placement)
+        return Outcome(None, f"The node has Passlens {version()}, not {wanted}.", location)
     return race_here(
         number,
         packed,
         plan,
-        placement=placement,
+        location=location,
         tell=lambda message: board.put.remote(message),
     )
 
@@ -147,9 +147,7 @@ class _Watch:
             self._fractions[message.job] = message.fraction
             if self._progress is not None:
                 share = sum(self._fractions) / len(self._fractions)
-                where = " on ".join(
-                    filter(None, (self._names[message.job], message.placement.node))
-                )
+                where = " on ".join(filter(None, (self._names[message.job], message.location.node)))
                 self._progress(f"{where}: {message.text}", share)
             if self._observe is not None and message.race is not None:
                 self._observe(message.job, message.race)

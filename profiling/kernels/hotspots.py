@@ -201,7 +201,7 @@ def _grouped(
     model: ir.Model,
 ) -> list[tuple[Hotspot, Block]]:
     """Blocks of equal work together, the heaviest first, each with its first block."""
-    whole = sum(times.values()) or 1.0
+    total_us = sum(times.values()) or 1.0
     places: dict[str, list[Block]] = {}
     works: dict[str, Workload] = {}
     for block in blocks:
@@ -214,7 +214,7 @@ def _grouped(
         nodes = tuple(tuple(node.name or "" for node in block.nodes) for block in same)
         time_us = sum(times.get(name, 0.0) for names in nodes for name in names)
         if any(name in times for names in nodes for name in names):
-            found.append((Hotspot(works[key], nodes, time_us, time_us / whole), same[0]))
+            found.append((Hotspot(works[key], nodes, time_us, time_us / total_us), same[0]))
     return sorted(found, key=lambda item: -item[0].time_us)
 
 

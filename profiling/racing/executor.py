@@ -70,7 +70,7 @@ class Outcome:
 
     race: Race | None
     error: str = ""
-    placement: JobLocation | None = None
+    location: JobLocation | None = None
 
 
 class Executor(Protocol):
@@ -142,7 +142,7 @@ class LocalExecutor:
             raise
         except StudioError as error:
             return Outcome(None, error.message, here)
-        return Outcome(race, placement=here)
+        return Outcome(race, location=here)
 
 
 def race_of(outcome: Outcome) -> Race:

@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from optimizer.errors import StudioError
+from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Progress
 from optimizer.verify import Feed, jobs
+from optimizer.verify.runtime import NotRunnable
 from profiling.machine import Machine, this_machine
 from profiling.racing.clock import RaceClock
 from profiling.racing.plan import RacePlan, schedule
 from profiling.racing.race import Race, Variant
-from profiling.racing.reference import find_reference
 from profiling.racing.runners import Runner
 from profiling.workers import Bench, WorkerPool
 
@@ -79,6 +79,47 @@ def _checked(variants: Sequence[Variant], plan: RacePlan, feeds: Sequence[Feed] 
     return replace(plan, request=replace(plan.request, feeds=tuple(feeds)))
 
 
+def _find_reference(
+    variants: Sequence[Variant],
+    pool: WorkerPool,
+    clock: RaceClock,
+    *,
+    fail: Callable[[Variant, str], None],
+) -> jobs.Reference:
+    """What the first model does that runs, plainly, on one thread of the CPU.
+
+    Args:
+        variants: in order of preference.
+        pool: runs the models.
+        clock: limits, and whether somebody wants to stop.
+        fail: told about variants whose model brought its worker down here already.
+
+    Raises:
+        RunError: no model runs; the first one's reason.
+    """
+    reasons: list[RunError] = []
+    tried: list[object] = []
+    for variant in variants:
+        if variant.model in tried:
+            continue
+        tried.append(variant.model)
+        clock.report(f"{variant.label}: looking for inputs")
+        try:
+            return pool(
+                jobs.run_reference, variant.model, clock.plan.request,
+                limits=clock.limits(), cancelled=clock.cancelled,
+            )  # fmt: skip
+        except Cancelled:
+            raise
+        except RunError as error:
+            reasons.append(error)
+            if not isinstance(error, NotRunnable):  # a device of its own may still run it
+                for twin in variants:
+                    if twin.model == variant.model:
+                        fail(twin, error.message)
+    raise reasons[0]
+
+
 class _Racing:
     """The steps of one race, in order."""
 
@@ -111,7 +152,7 @@ class _Racing:
     def run(self, pool: WorkerPool, bench: Bench) -> None:
         """Find inputs, make every variant ready, time them in rounds."""
         by_label = {entry.timing.label: entry for entry in self._runners}
-        reference = find_reference(
+        reference = _find_reference(
             self._variants, pool, self._clock,
             fail=lambda variant, reason: by_label[variant.label].fail(reason),
         )  # fmt: skip

@@ -83,23 +83,23 @@ def profile_interleaved(
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="passlens-profile-")))
         bench = stack.enter_context(pool.measuring(cancelled=cancelled))
-        seats = [_Seat(bench, cancelled) for _ in variants]
-        for index, (seat, variant) in enumerate(zip(seats, variants, strict=True)):
+        workers = [_VariantWorker(bench, cancelled) for _ in variants]
+        for index, (worker, variant) in enumerate(zip(workers, variants, strict=True)):
             own = folder / str(index)
             own.mkdir()
-            seat.call(
+            worker.call(
                 open_recorder, variant.located, variant.config, own,
-                progress=part_of(progress, f"{variant.label}: ", index, of=len(seats) / _OPENING),
+                progress=part_of(progress, f"{variant.label}: ", index, of=len(workers) / _OPENING),
             )  # fmt: skip
         for number in range(1, runs):
             done = _OPENING + (1 - _OPENING) * number / runs
             progress(f"profiled run {number + 1} of {runs}", done)
-            for seat in seats:
-                seat.call(run_once)
-        return [seat.call(finish_recorder) or seat.error for seat in seats]
+            for worker in workers:
+                worker.call(run_once)
+        return [worker.call(finish_recorder) or worker.error for worker in workers]
 
 
-class _Seat:
+class _VariantWorker:
     """One variant's worker.
 
     Attributes:

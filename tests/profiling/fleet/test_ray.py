@@ -50,7 +50,7 @@ def test_each_race_has_a_gpu_and_a_node_of_its_own(cluster: RayExecutor) -> None
     seen: list[int] = []
     outcomes = cluster.run([job(2.0), job(2.0)], observe=lambda number, _race: seen.append(number))
     assert [outcome.error for outcome in outcomes] == ["", ""]
-    places = [outcome.placement for outcome in outcomes]
+    places = [outcome.location for outcome in outcomes]
     assert len({place.node_id for place in places if place is not None}) == 2
     assert all(place is not None and place.gpus == ("0",) for place in places)
     assert all(
@@ -69,9 +69,9 @@ def test_a_race_whose_worker_dies_is_run_again(cluster: RayExecutor) -> None:
 
     (outcome,) = cluster.run([job(3.0)], progress=kill_once)
     assert outcome.error == ""
-    assert outcome.placement is not None
-    assert outcome.placement.attempt == 2
-    assert outcome.placement.process != killed[0]
+    assert outcome.location is not None
+    assert outcome.location.attempt == 2
+    assert outcome.location.process != killed[0]
 
 
 def test_a_failing_race_says_why(cluster: RayExecutor) -> None:
