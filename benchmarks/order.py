@@ -32,7 +32,7 @@ from benchmarks.models import complete_with, folded, opened, sizes_of
 from benchmarks.report import mib, parser, publish, rows_of, section
 from optimizer.memory.order import ORDERS, Order, apply_order, reorder
 from optimizer.memory.registry import Budget
-from optimizer.memory.rematerialization import Rematerialized, rematerialize, with_copies
+from optimizer.memory.rematerialization import Rematerialized, rematerialize
 from optimizer.model.graph import Model
 from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes

@@ -43,7 +43,8 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
     ),
     "optimizer": (
         ("declarations", "rewrite"),
-        ("memory", "passes", "pipeline"),
+        ("passes", "pipeline"),
+        ("memory",),
         ("cost", "folding", "registry"),
         ("rules", "source", "verify"),
         ("codec", "model"),

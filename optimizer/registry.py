@@ -38,6 +38,8 @@ Preset = Literal["default", "runtime"]
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
+LAST: frozenset[Family] = frozenset({"memory"})
+"""Families whose passes run once, when all others are done: what they add, sharing takes back."""
 HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "Source")
 ANY = "*"
 """A rule rooted at every operator."""

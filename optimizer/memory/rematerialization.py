@@ -4,13 +4,17 @@ Greedy: at the step of the peak, something waits in memory for a late reader. It
 just before that reader, if that lowers the peak, and with it the nodes before it whose results are
 gone by then. Of all such tries the one with the largest drop for its extra operations is taken.
 
+A copy runs just before some node and makes its results once more. Whoever reads from there on reads
+the latest ones. Copies before one node run in the order of what they are copies of, so that a set
+of copies says everything. The pass `recompute-values` writes them into a graph.
+
 Source: Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost (the idea, for training);
 the greedy choice for inference is ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -19,17 +23,24 @@ from optimizer.cost.graph import graph_cost
 from optimizer.cost.node import node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.memory.arena import LifetimeOptions
-from optimizer.memory.copies import Copy, Expanded, Pair, expanded, may_repeat, with_copies
 from optimizer.memory.lifetimes import positions
 from optimizer.memory.pieces import Pieces, check_known, pieces_of, walk
-from optimizer.memory.program import NOTHING, Program, read_program
-from optimizer.memory.registry import Budget
+from optimizer.memory.program import NOTHING, Operation, Program, Tensor, read_program
 from optimizer.memory.sizes import KnownSizes
+from optimizer.model.graph import bodies
+from optimizer.operators.catalogue import is_random
 
-__all__ = ["Copy", "Rematerialized", "rematerialize", "with_copies"]
+Copy = tuple[str, str]
+"""Ids of a node, and of the node just before which it runs again."""
+
+Pair = tuple[int, int]
+"""The same by position in the program."""
 
 LONGEST_CHAIN = 3
 """Nodes in a row that run again for one reader, views not counted."""
+
+MOST_WORK = 2_000_000
+"""Operations that all tries may look at together, some ten seconds; the same on every machine."""
 
 _TRIES = 12
 _DEFAULT = LifetimeOptions()
@@ -43,7 +54,7 @@ class Rematerialized:
         extra_flops: operations on top.
         part: the same as a part of all operations; 0.1 is ten percent more.
         peak_bytes: the most activation bytes alive at once.
-        copies: what runs again, see `with_copies`.
+        copies: what runs again, before what.
     """
 
     extra_flops: int
@@ -59,7 +70,6 @@ def rematerialize(
     options: LifetimeOptions = _DEFAULT,
     sizes: Mapping[str, int] | None = None,
     most_extra: float = 1.0,
-    budget: Budget | None = None,
 ) -> tuple[Rematerialized, ...]:
     """The peak for ever more arithmetic; the first point is the graph as it is.
 
@@ -70,7 +80,6 @@ def rematerialize(
         options: what may share memory.
         sizes: of free dimensions, by name.
         most_extra: the end of the curve, as a part of all operations.
-        budget: wall clock for the whole curve; one second without.
 
     Raises:
         PlanError: sizes are unknown, or `order` is not one of the graph.
@@ -80,7 +89,64 @@ def rematerialize(
     check_known(pieces_of(program, options), measure)
     total = max(1, graph_cost(graph, sizes).flops)
     search = _Search(program, positions(program, order), options, Sizes(sizes))
-    return tuple(search.curve(total, most_extra, budget or Budget()))
+    return tuple(search.curve(total, most_extra))
+
+
+def may_repeat(node: ir.Node) -> bool:
+    """Whether a second run gives the same: nothing is drawn at random, and no body runs."""
+    whole = all(value.name for value in node.outputs) and not node.overload
+    return whole and not is_random(node) and not any(True for _ in bodies(node))
+
+
+@dataclass(slots=True)
+class Expanded:
+    """A program with copies.
+
+    Attributes:
+        program: its operations in the order to run them.
+        origin: for each operation which one of the first program it is or repeats.
+        before: for each operation the one of the first program it is or runs before.
+    """
+
+    program: Program
+    origin: list[int]
+    before: list[int]
+
+
+def expanded(program: Program, order: Sequence[int], copies: Collection[Pair]) -> Expanded:
+    """The program with its operations in this order, and copies between them."""
+    made = Program(program.graph, tensors=list(program.tensors))
+    found = Expanded(made, [], [])
+    latest = list(range(len(program.tensors)))
+    for index, before, again in _sequence(order, copies):
+        operation = program.operations[index]
+        makes = operation.makes
+        reads = tuple(dict.fromkeys([latest[tensor] for tensor in operation.reads]))
+        looks_at = NOTHING if operation.looks_at == NOTHING else latest[operation.looks_at]
+        over = tuple(latest[tensor] for tensor in operation.writes_over)
+        if again:
+            for tensor in operation.makes:
+                source = program.tensors[tensor]
+                latest[tensor] = len(made.tensors)
+                made.tensors.append(Tensor(source.value, source.size_bytes, "made"))
+            makes = tuple(latest[tensor] for tensor in operation.makes)
+        one = Operation(operation.id, operation.node, reads, makes, looks_at, over)
+        made.operations.append(one)
+        found.origin.append(index)
+        found.before.append(before)
+    return found
+
+
+def _sequence(order: Sequence[int], copies: Collection[Pair]) -> Iterator[tuple[int, int, bool]]:
+    """What runs, before what, and whether it is a copy."""
+    step = {index: step for step, index in enumerate(order)}
+    waiting: dict[int, list[int]] = {}
+    for index, before in copies:
+        waiting.setdefault(before, []).append(index)
+    for index in order:
+        for again in sorted(waiting.get(index, ()), key=step.__getitem__):
+            yield again, index, True
+        yield index, index, False
 
 
 @dataclass(slots=True)
@@ -109,8 +175,9 @@ class _Search:
         self._order = order
         self._options = options
         self._flops = [_flops(operation.node, sizes) for operation in program.operations]
+        self._work = 0
 
-    def curve(self, total: int, most_extra: float, budget: Budget) -> Iterator[Rematerialized]:
+    def curve(self, total: int, most_extra: float) -> Iterator[Rematerialized]:
         """A point wherever the peak falls."""
         state: _State | None = self._state(frozenset())
         last = None
@@ -118,7 +185,7 @@ class _Search:
             if last is None or state.peak < last:
                 last = state.peak
                 yield self._point(state, total)
-            state = self._better(state, int(total * most_extra), budget)
+            state = self._better(state, int(total * most_extra))
 
     def _point(self, state: _State, total: int) -> Rematerialized:
         ids = self._program.ids()
@@ -132,13 +199,14 @@ class _Search:
         live = [moment.live_bytes for moment in walk(pieces, steps)]
         peak = max(live, default=0)
         flops = self._extra(copies) or 0
+        self._work += len(steps)
         return _State(copies, flops, made, pieces, live, peak, live.count(peak))
 
-    def _better(self, state: _State, most_flops: int, budget: Budget) -> _State | None:
+    def _better(self, state: _State, most_flops: int) -> _State | None:
         """The try that lowers the peak most for its operations, or at least makes it rarer."""
         best: tuple[float, float, _State] | None = None
         for copies in self._candidates(state, most_flops - state.flops)[:_TRIES]:
-            if budget.spent:
+            if self._work > MOST_WORK:
                 return None
             found = self._state(state.copies | copies)
             drop = state.peak - found.peak

@@ -117,9 +117,11 @@ class Application:
 
     def _spec(self, new: NewNode, identity: str, inputs: tuple[str | None, ...]) -> NodeSpec:
         matched = self.proposal.matched
-        twin = next((n for n in matched if n.op_type == new.op_type and n.name), None)
+        alike = (n for n in matched if n.op_type == new.op_type and n.name)
+        twin = new.twin or next(alike, None)
         base = new.name or (twin.name if twin is not None else None) or self.root.name or identity
-        heirs = {
+        heirs = {} if new.twin is None else dict(enumerate(new.twin.outputs))
+        heirs |= {
             operand.index: old
             for old, operand in self.proposal.values.items()
             if isinstance(operand, NewOutput) and operand.node is new

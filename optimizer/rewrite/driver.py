@@ -2,7 +2,8 @@
 
 A round asks each pass in turn. A pass looks at all nodes once, afterwards only at the
 neighbourhood of what changed since it last looked; it keeps going until none of its rules fires.
-Rounds go on until no pass fires. Everything is deterministic: the order is the node list's.
+Rounds go on until no pass fires; the families in `LAST` run once after that. Everything is
+deterministic: the order is the node list's.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from optimizer.model.graph import Model, node_id
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
-from optimizer.registry import Rule
+from optimizer.registry import LAST, Rule
 from optimizer.rewrite.application import Applied
 from optimizer.rewrite.edits import Retype
 from optimizer.rewrite.refusal import Refused
@@ -126,9 +127,13 @@ class _Run:
         for number in range(1, MAX_ROUNDS + 1):
             before = self.trace.steps
             for queue in self.worklist.queues:
-                self._run_pass(queue, number)
+                if queue.planned.family not in LAST:
+                    self._run_pass(queue, number)
             if self.trace.steps == before or self.trace.stopped:
                 break
+        for queue in self.worklist.queues:
+            if queue.planned.family in LAST:
+                self._run_pass(queue, number)
         alive = self.rewriter.state.nodes
         self.trace.declined = [d for d in self.declined.values() if alive[d.root].graph is not None]
         self.trace.vetoed = self.vetoes.held
@@ -236,7 +241,7 @@ class _Run:
                 edits=tuple(applied.edits),
                 reason=outcome.reason,
                 seconds=time.perf_counter() - when[1],
-                depends_on=self.touched.steps(matched),
+                depends_on=self.touched.steps(dict.fromkeys((*matched, node_id(node)))),
             )
         )
         queue.timing = replace(queue.timing, rewrites=queue.timing.rewrites + 1)

@@ -57,6 +57,7 @@ class NewNode:
         domain: "" is ONNX's own.
         outputs: how many.
         name: wanted node name; by default taken from the matched node with the same operator.
+        twin: a node that computes the same: names, types and shapes are as its own.
     """
 
     op_type: str
@@ -65,6 +66,7 @@ class NewNode:
     domain: str = ""
     outputs: int = 1
     name: str | None = None
+    twin: ir.Node | None = None
 
     def output(self, index: int = 0) -> NewOutput:
         """The handle by which other new nodes and `Replacement.values` refer to an output."""

@@ -7,23 +7,30 @@ from pathlib import Path
 
 from optimizer.codec import Format
 from optimizer.isolation import Progress
-from optimizer.memory.order import reorder
+from optimizer.memory.order import apply_order, reorder
 from optimizer.memory.registry import Budget
-from optimizer.memory.rematerialization import Rematerialized, rematerialize, with_copies
+from optimizer.memory.rematerialization import Copy, Rematerialized, rematerialize
 from optimizer.model.writer import write
-from optimizer.rewrite.graph_at import TraceFiles
+from optimizer.passes.memory.recompute_values import RecomputeValues
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.graph_at import TraceFiles, own_graph_at
 from studio.artifacts.artifact import Artifact, File, Value
 from studio.memory.request import ArenaRequest
-from studio.memory.subject import ORDER_SECONDS, model_of, open_step
-
-SECONDS = 10.0
+from studio.memory.subject import ORDER_SECONDS, open_step
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Its first point is the graph as it is."""
+    """The peak for ever more arithmetic.
+
+    Attributes:
+        points: the first one is the graph as it is.
+        order: ids of the nodes in the order in which they run; empty for the file's.
+    """
 
     points: tuple[Rematerialized, ...]
+    order: tuple[str, ...] = ()
 
 
 def find_curve(files: TraceFiles, request: ArenaRequest, *, progress: Progress) -> Curve:
@@ -35,13 +42,12 @@ def find_curve(files: TraceFiles, request: ArenaRequest, *, progress: Progress) 
     progress("reading", 0.0)
     graph = open_step(files, request).graph
     options, sizes = request.options, dict(request.sizes)
-    order = None
+    order: tuple[str, ...] = ()
     if request.order != "file":
         budget = Budget(ORDER_SECONDS)
         order = reorder(graph, request.order, options=options, sizes=sizes, budget=budget).nodes
     progress("looking for what to compute again", 0.3)
-    budget = Budget(SECONDS)
-    return Curve(rematerialize(graph, order, options=options, sizes=sizes, budget=budget))
+    return Curve(rematerialize(graph, order or None, options=options, sizes=sizes), order)
 
 
 CURVE: Artifact[ArenaRequest, Curve] = Artifact(
@@ -49,23 +55,28 @@ CURVE: Artifact[ArenaRequest, Curve] = Artifact(
 )
 """Unknown sizes are an error."""
 
-Copied = tuple[int, tuple[tuple[str, str], ...]]
-"""A step, and what runs again just before what."""
+Recomputed = tuple[int, tuple[str, ...], tuple[Copy, ...]]
+"""A step, its nodes in the order of a curve, and what runs again just before what."""
 
 
-def write_copied(files: TraceFiles, request: Copied, folder: Path, *, progress: Progress) -> None:
-    """Write the model of a step with copies of some nodes.
+def write_recomputed(
+    files: TraceFiles, request: Recomputed, folder: Path, *, progress: Progress
+) -> None:
+    """Write the model of a step in which some nodes run again.
 
     Raises:
-        StudioError: the trace cannot be read, or a copy cannot be made.
+        StudioError: the trace cannot be read, or it is no order of the nodes.
     """
     progress("writing the model", 0.5)
-    step, copies = request
-    model = model_of(open_step(files, ArenaRequest(step)))
-    write(with_copies(model, copies).ir, folder / "recompute.onnx")
+    step, order, copies = request
+    model = own_graph_at(files, step)
+    if order:
+        model = apply_order(model, order)
+    optimize(model, Pipeline((RecomputeValues(copies=copies),)))
+    write(model.ir, folder / "recompute.onnx")
 
 
-COPIED: Artifact[Copied, Path] = Artifact(
-    "recomputed", write_copied, File(lambda _: "recompute.onnx")
+RECOMPUTED: Artifact[Recomputed, Path] = Artifact(
+    "recomputed", write_recomputed, File(lambda _: "recompute.onnx")
 )
 """The ONNX file of a step with some nodes running again."""

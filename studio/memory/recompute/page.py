@@ -8,7 +8,7 @@ from optimizer.memory.rematerialization import Rematerialized
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import EXTRA
 from studio.memory.recompute.figure import recompute_curve
-from studio.memory.recompute.job import COPIED, CURVE
+from studio.memory.recompute.job import CURVE, RECOMPUTED, Curve
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change
 from studio.numbers import counted, digits
@@ -26,10 +26,11 @@ def render_section(setting: Setting, maps: Maps) -> None:
         CURVE, setting.subject, setting.request, "Looking for what to compute again"
     )
     if found is not None:
-        _show(setting, maps.after, found.points)
+        _show(setting, maps.after, found)
 
 
-def _show(setting: Setting, drawn: ArenaMap, points: tuple[Rematerialized, ...]) -> None:
+def _show(setting: Setting, drawn: ArenaMap, found: Curve) -> None:
+    points = found.points
     gain = points[-1].peak_bytes < points[0].peak_bytes
     if gain:
         _slider(setting)
@@ -38,7 +39,7 @@ def _show(setting: Setting, drawn: ArenaMap, points: tuple[Rematerialized, ...])
     st.caption(words(_why(drawn, points)))
     if gain:
         show_twin("The curve as a table", _table(points))
-        _copies(setting, drawn, chosen)
+        _copies(setting, drawn, chosen, found.order)
 
 
 def at_most(points: tuple[Rematerialized, ...], percent: int) -> Rematerialized:
@@ -86,7 +87,9 @@ def _table(points: tuple[Rematerialized, ...]) -> dict[str, list[float]]:
     }
 
 
-def _copies(setting: Setting, drawn: ArenaMap, chosen: Rematerialized) -> None:
+def _copies(
+    setting: Setting, drawn: ArenaMap, chosen: Rematerialized, order: tuple[str, ...]
+) -> None:
     """What runs again, and the model in which it does."""
     if not chosen.copies:
         st.caption("With so little on top nothing runs again.")
@@ -104,11 +107,11 @@ def _copies(setting: Setting, drawn: ArenaMap, chosen: Rematerialized) -> None:
         on_select="rerun",
         selection_mode="single-row",
     )
-    wanted = (setting.request.step, chosen.copies)
+    wanted = (setting.request.step, order, chosen.copies)
     with st.container(key="memory-copies", horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Model with these copies (.onnx)",
-            data=lambda: store().get(COPIED, setting.subject, wanted).read_bytes(),
+            data=lambda: store().get(RECOMPUTED, setting.subject, wanted).read_bytes(),
             file_name=f"{file_stem()}-step-{setting.request.step}-recompute.onnx",
             on_click="ignore",
         )
