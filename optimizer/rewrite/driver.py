@@ -124,6 +124,7 @@ class _Run:
         began = time.process_time()
         if self.stop.limit is not None and self.stop.limit <= 0:
             self.trace.stopped = "Stopped at the limit of 0 rewrites."
+        number = 1
         for number in range(1, MAX_ROUNDS + 1):
             before = self.trace.steps
             for queue in self.worklist.queues:

@@ -15,8 +15,7 @@ from optimizer.model.graph import bodies, node_id, walk_nodes
 from optimizer.numbers import counted
 from optimizer.passes.wording import described
 from optimizer.registry import ANY, Pass, register, rule
-from optimizer.rules.context import Context
-from optimizer.rules.replacement import Declined, NewNode, Operand, Outcome, Replacement
+from optimizer.rules import Context, Declined, NewNode, Operand, Outcome, Replacement
 
 
 @dataclass(slots=True)
@@ -52,7 +51,6 @@ class _Chosen:
 
 
 @register
-@dataclass(frozen=True)
 class RecomputeValues(Pass):
     """Compute values again for late readers.
 
@@ -77,7 +75,6 @@ class RecomputeValues(Pass):
     """
 
     id = "recompute-values"
-    family = "memory"
     exactness = "exact"
     presets = ()
 

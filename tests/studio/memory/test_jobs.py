@@ -8,13 +8,19 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 
+from benchmarks.hourglass import hourglass
 from optimizer.errors import Cancelled, PlanError, StudioError
+from optimizer.isolation import within_worker
+from optimizer.memory.buffer import lower_bound
 from optimizer.memory.facts import region_bytes
+from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.registry import planners
 from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
+from optimizer.source import complete
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.cli import main
@@ -23,8 +29,10 @@ from studio.memory.arena_map import MAP_FORM, ArenaMap
 from studio.memory.map.job import ALL, MAP, MapRequest
 from studio.memory.measured.job import ORDERED
 from studio.memory.orders.job import ALL_ORDERS
+from studio.memory.recompute.job import CURVE, RECOMPUTED
 from studio.memory.request import ArenaRequest
 from studio.memory.walk.job import WALK
+from tests.optimizer.graphs import proto_of
 
 Subject = tuple[OpenedModel, OpenedRun]
 SIZES = (("batch", 1), ("seq", 16))
@@ -185,3 +193,19 @@ def test_the_page_and_the_command_line_plan_the_same(
     peaks = {plan["planner"]: plan["peak_bytes"] for plan in told["plans"]}
     assert peaks == {plan.planner: plan.peak_bytes for plan in drawn.own_plans}
     assert (told["bound_bytes"], told["floor_bytes"]) == (drawn.bound_bytes, drawn.floor_bytes)
+
+
+@pytest.mark.parametrize("order", ["file", "list"])
+def test_a_point_of_the_curve_is_written_as_a_model_with_that_peak(
+    store: Store, tmp_path: Path, order: str
+) -> None:
+    path = tmp_path / "hourglass.onnx"
+    onnx.save(proto_of(hourglass()), path)
+    model = store.open_file(path, name="hourglass")
+    subject = model, store.run(model, Pipeline.of("none"))
+    curve = store.get(CURVE, subject, ArenaRequest(0, order=order))
+    last = curve.points[-1]
+    assert 2 * last.peak_bytes < curve.points[0].peak_bytes
+    written = store.get(RECOMPUTED, subject, (0, curve.order, last.copies))
+    graph = complete(load_path(written), isolate=within_worker).ir.graph
+    assert lower_bound(lifetimes(graph).buffers()) == last.peak_bytes
