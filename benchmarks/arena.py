@@ -28,12 +28,12 @@ from benchmarks.branches import NETWORKS
 from benchmarks.machine import describe
 from benchmarks.models import complete_with, folded, opened, sizes_of
 from benchmarks.report import mib, parser, publish, rows_of, section
+from benchmarks.runtime_block.model import ALIGNMENT, runtime_lifetimes
 from optimizer.errors import StudioError
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import reorder
 from optimizer.memory.registry import Budget, make_plan
-from optimizer.memory.runtime.model import ALIGNMENT, runtime_lifetimes
 from optimizer.memory.runtime.order import runtime_order
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes

@@ -14,8 +14,8 @@ def runtime_pattern(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     """Walk through the run: the smallest free block that is large enough, else a larger block.
 
     ONNX Runtime traces its first run this way and serves later ones from a single block of that
-    size. The rule is the lazy allocator's; what differs is what it is given: the lifetimes of
-    `optimizer.memory.runtime.model`, in ONNX Runtime's order and rounded up to 256 bytes. At a step
+    size. The rule is the lazy allocator's; what differs is what it is given: ONNX Runtime's own
+    lifetimes (`benchmarks.runtime_block`), in its order and rounded up to 256 bytes. At a step
     what ended is free before the step's outputs come, which come in the order of the buffers.
 
     Source: ONNX Runtime 1.31, MemPatternPlanner::TraceAllocation.

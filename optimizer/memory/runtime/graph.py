@@ -10,23 +10,14 @@ ensure_unique_dq_for_node_unit.cc.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.errors import PlanError, quoted
 from optimizer.model.graph import bodies, node_id, walk_graphs, walk_nodes
-
-_DEFINED_BY_OTHERS = frozenset(
-    {
-        "Bernoulli", "CenterCropPad", "GroupNormalization", "HardSwish", "Mish",
-        "NegativeLogLikelihoodLoss", "SequenceMap", "SoftmaxCrossEntropyLoss", "Swish",
-    }
-)  # fmt: skip
-"""Operators without a kernel on the CPU, which give way to the nodes of their definition."""
 
 _HALF = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
 Kind = Literal["bool", "signed", "unsigned", "float", "other"]
@@ -72,36 +63,6 @@ def runtime_nodes(graph: ir.Graph) -> tuple[RuntimeNode, ...]:
     nodes = [_runtime_node(node) for node in graph if not is_constant_node(node)]
     nodes.sort(key=lambda one: one.node.op_type == "CastLike")
     return tuple(_without_joined_casts(nodes, set(graph.outputs)))
-
-
-def refuse_what_is_replaced(nodes: Iterable[RuntimeNode]) -> None:
-    """Say so where the runtime runs nodes that are not in the graph.
-
-    Raises:
-        PlanError: an operator has no kernel of its own, computes with float16, which may need
-            casts, or is a DequantizeLinear with several readers.
-    """
-    for one in nodes:
-        node, name = one.node, quoted(one.node.name or "")
-        if node.op_type in _DEFINED_BY_OTHERS and not node.domain:
-            raise PlanError(
-                f"ONNX Runtime replaces {node.op_type} {name} by several nodes of its own; its "
-                "memory is not modelled, measure it instead."
-            )
-        if node.op_type == "DequantizeLinear" and _readers(node.outputs[0]) > 1:
-            raise PlanError(
-                f"ONNX Runtime gives every reader of DequantizeLinear {name} one of its own; its "
-                "memory is not modelled, measure it instead."
-            )
-        if not one.is_cast and any(value.dtype == ir.DataType.FLOAT16 for value in one.reads()):
-            raise PlanError(
-                f"ONNX Runtime may put casts around {node.op_type} {name}, which reads float16; "
-                "its memory is not modelled, measure it instead."
-            )
-
-
-def _readers(value: ir.Value) -> int:
-    return len(value.uses()) + value.is_graph_output()
 
 
 def _runtime_node(node: ir.Node) -> RuntimeNode:

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from benchmarks.branches import NETWORKS, cells, encoder
+from benchmarks.runtime_block.model import runtime_lifetimes
+from benchmarks.runtime_block.sharing import shared_operators
 from optimizer.memory.registry import make_plan
-from optimizer.memory.runtime.model import runtime_lifetimes
 from optimizer.memory.runtime.order import runtime_order
-from optimizer.memory.runtime.sharing import shared_operators
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes

@@ -10,20 +10,28 @@ and mem_pattern_planner.h.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
+from benchmarks.runtime_block.plan import StaticPlan, static_plan
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, Lifetime, UnknownSize
-from optimizer.memory.runtime.graph import RuntimeNode, refuse_what_is_replaced, runtime_nodes
+from optimizer.memory.runtime.graph import RuntimeNode, runtime_nodes
 from optimizer.memory.runtime.order import in_order
-from optimizer.memory.runtime.plan import StaticPlan, static_plan
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import graph_id, node_id, value_id
 
 ALIGNMENT = 256
 """To which the runtime rounds up every size in its block, in bytes."""
+
+_DEFINED_BY_OTHERS = frozenset(
+    {
+        "Bernoulli", "CenterCropPad", "GroupNormalization", "HardSwish", "Mish",
+        "NegativeLogLikelihoodLoss", "SequenceMap", "SoftmaxCrossEntropyLoss", "Swish",
+    }
+)  # fmt: skip
+"""Operators without a kernel on the CPU, which give way to the nodes of their definition."""
 
 _SEQUENCES = frozenset(
     {
@@ -65,6 +73,36 @@ def runtime_lifetimes(
         bodies=(),
         alignment=ALIGNMENT,
     )
+
+
+def refuse_what_is_replaced(nodes: Iterable[RuntimeNode]) -> None:
+    """Say so where the runtime runs nodes that are not in the graph.
+
+    Raises:
+        PlanError: an operator has no kernel of its own, computes with float16, which may need
+            casts, or is a DequantizeLinear with several readers.
+    """
+    for one in nodes:
+        node, name = one.node, quoted(one.node.name or "")
+        if node.op_type in _DEFINED_BY_OTHERS and not node.domain:
+            raise PlanError(
+                f"ONNX Runtime replaces {node.op_type} {name} by several nodes of its own; its "
+                "memory is not modelled, measure it instead."
+            )
+        if node.op_type == "DequantizeLinear" and _readers(node.outputs[0]) > 1:
+            raise PlanError(
+                f"ONNX Runtime gives every reader of DequantizeLinear {name} one of its own; its "
+                "memory is not modelled, measure it instead."
+            )
+        if not one.is_cast and any(value.dtype == ir.DataType.FLOAT16 for value in one.reads()):
+            raise PlanError(
+                f"ONNX Runtime may put casts around {node.op_type} {name}, which reads float16; "
+                "its memory is not modelled, measure it instead."
+            )
+
+
+def _readers(value: ir.Value) -> int:
+    return len(value.uses()) + value.is_graph_output()
 
 
 def _named(

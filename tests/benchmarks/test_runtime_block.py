@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.runtime_block.model import runtime_lifetimes
 from optimizer.errors import PlanError
 from optimizer.memory.arena import Arena
 from optimizer.memory.registry import make_plan
-from optimizer.memory.runtime.model import runtime_lifetimes
 from tests.optimizer.graphs import opened
 
 HEADER = '<ir_version: 9, opset_import: ["" : 18]>\n'

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from benchmarks.runtime_block.sharing import Pair, aliases, in_place
 from optimizer.constants import is_constant_node
 from optimizer.memory.runtime.graph import RuntimeNode
-from optimizer.memory.runtime.sharing import Pair, aliases, in_place
 
 _UNSHARED = frozenset({ir.DataType.STRING, ir.DataType.UNDEFINED})
 
