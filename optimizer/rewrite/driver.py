@@ -228,6 +228,7 @@ class _Run:
         """Write the rewrite down, and have the passes look at what it changed."""
         step = self.trace.steps + 1
         matched = _ids(outcome)
+        rewired = (node_id(reader) for reader, _ in outcome.inputs)
         place = (queue.planned.id, declared.name, node_id(node), matched)
         self.trace.rewrites.append(
             Rewrite(
@@ -242,7 +243,7 @@ class _Run:
                 edits=tuple(applied.edits),
                 reason=outcome.reason,
                 seconds=time.perf_counter() - when[1],
-                depends_on=self.touched.steps(dict.fromkeys((*matched, node_id(node)))),
+                depends_on=self.touched.steps(dict.fromkeys((*matched, *rewired))),
             )
         )
         queue.timing = replace(queue.timing, rewrites=queue.timing.rewrites + 1)
