@@ -12,7 +12,7 @@ from optimizer.cost.sizes import Sizes
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.operators.call import Call
 from optimizer.operators.catalogue import CATALOGUE, STANDARD, operator_of
-from optimizer.operators.flops.elements import per_element
+from optimizer.operators.flops import per_element
 from optimizer.operators.operator import OperatorClass
 
 VIEWS = frozenset(

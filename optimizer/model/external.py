@@ -7,8 +7,7 @@ used in place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,6 +18,7 @@ from optimizer.constants import AbsentTensor
 from optimizer.errors import ExternalDataRefused, LimitError, quoted
 from optimizer.limits import Limits
 from optimizer.model.data_files import DataFile, Missing, Refused, Sources
+from optimizer.model.graph import walk_graphs
 from optimizer.model.report import EXPORT_AGAIN, Place, Report
 from optimizer.model.tensors import byte_count, element_count
 from optimizer.numbers import bytes_text
@@ -79,10 +79,28 @@ class ExternalData:
 
     def bind(self, model: ir.Model) -> None:
         """Give every external tensor of a checked model its data."""
-        for holder in _external_holders(model):
-            holder.replace(self._bound(holder.tensor))
+        for top in (model.graph, *(function.graph for function in model.functions.values())):
+            for graph in walk_graphs(top):
+                for value in graph.initializers.values():
+                    if value.const_value is not None:
+                        value.const_value = self._bound(value.const_value)
+                for node in graph:
+                    self._bind_attributes(node)
 
-    def _bound(self, tensor: ir.ExternalTensor) -> ir.TensorProtocol:
+    def _bind_attributes(self, node: ir.Node) -> None:
+        for name, old in list(node.attributes.items()):
+            if old.type == ir.AttributeType.TENSOR and not old.is_ref():
+                new = ir.AttrTensor(name, self._bound(old.value), doc_string=old.doc_string)
+            elif old.type == ir.AttributeType.TENSORS and not old.is_ref():
+                tensors = [self._bound(tensor) for tensor in old.as_tensors()]
+                new = ir.AttrTensors(name, tensors, doc_string=old.doc_string)
+            else:
+                continue
+            node.attributes[name] = new
+
+    def _bound(self, tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+        if not isinstance(tensor, ir.ExternalTensor):
+            return tensor
         try:
             file = self._file(f"{tensor.location}")
         except Missing:
@@ -108,61 +126,6 @@ class ExternalData:
         if isinstance(found, Refused):
             raise found
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Holder:
-    """An external tensor in the graph, and what holds it."""
-
-    tensor: ir.ExternalTensor
-    owner: ir.Value | ir.Node
-    attribute: ir.Attr | None = None
-
-    def replace(self, tensor: ir.TensorProtocol) -> None:
-        """Put `tensor` in its place."""
-        if isinstance(self.owner, ir.Value):
-            self.owner.const_value = tensor
-            return
-        if self.attribute is None:
-            return
-        attribute = self.attribute
-        if attribute.type == ir.AttributeType.TENSOR:
-            new = ir.AttrTensor(attribute.name, tensor, doc_string=attribute.doc_string)
-        else:
-            tensors = [tensor if old is self.tensor else old for old in attribute.as_tensors()]
-            new = ir.AttrTensors(attribute.name, tensors, doc_string=attribute.doc_string)
-        self.owner.attributes[attribute.name] = new
-
-
-def _external_holders(model: ir.Model) -> Iterator[_Holder]:
-    bodies: list[ir.Graph] = [model.graph, *(f.graph for f in model.functions.values())]
-    while bodies:
-        graph = bodies.pop()
-        for value in list(graph.initializers.values()):
-            if isinstance(value.const_value, ir.ExternalTensor):
-                yield _Holder(value.const_value, value)
-        for node in graph:
-            for attribute in list(node.attributes.values()):
-                if attribute.is_ref():
-                    continue
-                match attribute.type:
-                    case ir.AttributeType.GRAPH:
-                        bodies.append(attribute.as_graph())
-                    case ir.AttributeType.GRAPHS:
-                        bodies.extend(attribute.as_graphs())
-                    case ir.AttributeType.TENSOR | ir.AttributeType.TENSORS:
-                        yield from _in_attribute(node, attribute.name)
-                    case _:
-                        pass
-
-
-def _in_attribute(node: ir.Node, name: str) -> Iterator[_Holder]:
-    attribute = node.attributes[name]
-    single = attribute.type == ir.AttributeType.TENSOR
-    for tensor in [attribute.as_tensor()] if single else list(attribute.as_tensors()):
-        if isinstance(tensor, ir.ExternalTensor):
-            # Read anew each time: an earlier replacement has made a new attribute.
-            yield _Holder(tensor, node, node.attributes[name])
 
 
 def _read(tensor: ir.ExternalTensor, file: DataFile) -> ir.TensorProtocol:

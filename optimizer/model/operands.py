@@ -189,11 +189,9 @@ def _einsum(given: _Operands) -> Problem | None:
 
 
 def _attention(given: _Operands) -> Problem | None:
-    if given.number("num_heads", 1) < 1 or given.number("q_num_heads", 1) < 1:
-        return Problem("The number of heads is below 1.")
-    return (
-        Problem("The number of heads is below 1.") if given.number("kv_num_heads", 1) < 1 else None
-    )
+    names = ("num_heads", "q_num_heads", "kv_num_heads")
+    few = any(given.number(name, 1) < 1 for name in names)
+    return Problem("The number of heads is below 1.") if few else None
 
 
 def _trees(given: _Operands) -> Problem | None:
@@ -216,19 +214,14 @@ def _trees(given: _Operands) -> Problem | None:
     return None
 
 
+_WINDOWS = "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv"
 _CHECKS: Mapping[str, Callable[[_Operands], Problem | None]] = {
     "Attention": _attention,
-    "AveragePool": _window,
-    "Conv": _window,
-    "ConvInteger": _window,
-    "ConvTranspose": _window,
+    **dict.fromkeys(_WINDOWS, _window),
     "Einsum": _einsum,
     "Gather": _gather,
     "GroupQueryAttention": _attention,
-    "LpPool": _window,
-    "MaxPool": _window,
     "MultiHeadAttention": _attention,
-    "QLinearConv": _window,
     "Reshape": _reshape,
     "Slice": _slice,
     "Split": _split,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import onnx_ir as ir
 from onnx import SparseTensorProto, TensorProto
 
 from optimizer.errors import InvalidGraph, LimitError
@@ -14,23 +15,12 @@ from optimizer.numbers import bytes_text
 
 MOST_ELEMENTS = (1 << 63) - 1
 
-_NAMES_BY_BITS = {
-    2: "INT2 UINT2",
-    4: "INT4 UINT4 FLOAT4E2M1",
-    6: "FLOAT6E2M3 FLOAT6E3M2",
-    8: "BOOL INT8 UINT8 FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ FLOAT8E8M0",
-    16: "INT16 UINT16 FLOAT16 BFLOAT16",
-    32: "INT32 UINT32 FLOAT",
-    64: "INT64 UINT64 DOUBLE COMPLEX64",
-    128: "COMPLEX128",
-}
 BITS: dict[int, int] = {
-    value: bits
-    for bits, names in _NAMES_BY_BITS.items()
-    for name, value in TensorProto.DataType.items()
-    if name in names.split()
+    dtype.value: dtype.bitwidth
+    for dtype in ir.DataType
+    if dtype not in (ir.DataType.UNDEFINED, ir.DataType.STRING)
 }
-"""Bits of one element of every element type but string, as far as the installed onnx has it."""
+"""Bits of one element of every element type but string."""
 
 KNOWN_TYPES = frozenset(BITS) | {TensorProto.STRING}
 
@@ -45,14 +35,7 @@ _TYPED_FIELD: dict[int, str] = {
     TensorProto.UINT64: "uint64_data",
     TensorProto.STRING: "string_data",
 }
-_TYPED_FIELDS = (
-    "float_data",
-    "int32_data",
-    "string_data",
-    "int64_data",
-    "double_data",
-    "uint64_data",
-)
+_TYPED_FIELDS = (*dict.fromkeys(_TYPED_FIELD.values()), "int32_data")
 _COMPLEX = frozenset({TensorProto.COMPLEX64, TensorProto.COMPLEX128})
 
 
@@ -118,14 +101,18 @@ def check_sparse(
 
 def sparse_indices(sparse: SparseTensorProto) -> np.ndarray:
     """The flat positions of a sparse tensor's values. int64[count], unchecked."""
-    raw = sparse.indices.raw_data
-    flat = np.frombuffer(raw, "<i8") if raw else np.array(sparse.indices.int64_data, np.int64)
+    flat = _flat_indices(sparse)
     if len(sparse.indices.dims) == 1:
         return flat
     strides = np.array(
         [element_count(sparse.dims[axis + 1 :]) for axis in range(len(sparse.dims))], np.int64
     )
     return flat.reshape(-1, len(sparse.dims)) @ strides
+
+
+def _flat_indices(sparse: SparseTensorProto) -> np.ndarray:
+    raw = sparse.indices.raw_data
+    return np.frombuffer(raw, "<i8") if raw else np.array(sparse.indices.int64_data, np.int64)
 
 
 def _type_or_dims_problem(tensor: TensorProto) -> str:
@@ -206,9 +193,7 @@ def _sparse_problem(sparse: SparseTensorProto) -> str:
 def _axis_out_of_range(sparse: SparseTensorProto) -> bool:
     if len(sparse.indices.dims) == 1:
         return False
-    raw = sparse.indices.raw_data
-    flat = np.frombuffer(raw, "<i8") if raw else np.array(sparse.indices.int64_data, np.int64)
-    table = flat.reshape(-1, len(sparse.dims))
+    table = _flat_indices(sparse).reshape(-1, len(sparse.dims))
     return bool((table < 0).any() or (table >= np.array(sparse.dims, np.int64)).any())
 
 

@@ -18,6 +18,7 @@ from onnx_ir import serde
 
 from optimizer.errors import LimitError
 from optimizer.model.graph import walk_graphs
+from optimizer.model.signatures import RUNTIME_IR_VERSION
 from optimizer.model.storage import (
     SideFile,
     TensorSink,
@@ -26,9 +27,6 @@ from optimizer.model.storage import (
     write_properties,
 )
 from optimizer.numbers import bytes_text
-
-HIGHEST_IR_VERSION = 13
-"""What ONNX Runtime 1.31 reads; onnx 1.23 itself would write 14."""
 
 INLINE_BYTES = 1_800_000_000
 """More weights than this go to a side file: protobuf ends at 2 GiB."""
@@ -136,7 +134,7 @@ def _ir_version(model: ir.Model) -> int:
                 needed = max(needed, _NEEDS_IR_VERSION.get(value.dtype, 3))
     if model.functions:
         needed = max(needed, 8)
-    return min(needed, HIGHEST_IR_VERSION)
+    return min(needed, RUNTIME_IR_VERSION)
 
 
 def _write_graph(proto: onnx.GraphProto, graph: ir.Graph, store: TensorSink) -> None:

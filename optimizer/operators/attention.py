@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from optimizer.dimension import exact_divide
+from optimizer.operators import flops
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Dim, Typed
-from optimizer.operators.flops import attention as attention_flops
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.operator import Operator, OperatorClass
 
 
@@ -66,15 +65,15 @@ _CONTRIB = _ATTENTION.named("", domain=CONTRIB)
 _ROTARY = Operator(types=like_first, category="attn", layout="sensitive")
 
 OPERATORS = (
-    _ATTENTION.named("Attention", types=attention, flops=attention_flops.attention),
-    _CONTRIB.named("Attention", types=packed_attention, flops=attention_flops.packed_attention),
+    _ATTENTION.named("Attention", types=attention, flops=flops.attention),
+    _CONTRIB.named("Attention", types=packed_attention, flops=flops.packed_attention),
     _CONTRIB.named(
         "MultiHeadAttention", types=multi_head_attention,
-        flops=attention_flops.multi_head_attention,
+        flops=flops.multi_head_attention,
     ),
     _CONTRIB.named(
         "GroupQueryAttention", types=group_query_attention,
-        flops=attention_flops.group_query_attention,
+        flops=flops.group_query_attention,
     ),
     _CONTRIB.named("PackedAttention"),
     _CONTRIB.named("DecoderMaskedMultiHeadAttention", kind=None),

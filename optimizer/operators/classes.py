@@ -24,11 +24,6 @@ def convolution(call: Call, *, weights: int = 1) -> OperatorClass | None:
     return OperatorClass.DENSE_CONV if groups == 1 else OperatorClass.GROUPED_CONV
 
 
-def quantized_convolution(call: Call) -> OperatorClass | None:
-    """As `convolution`, with w at input 3."""
-    return convolution(call, weights=3)
-
-
 def product(call: Call, *, right: int = 1) -> OperatorClass | None:
     """One matrix on the right makes one product of all rows; otherwise there is one a batch."""
     if right >= len(call.node.inputs):
@@ -38,11 +33,6 @@ def product(call: Call, *, right: int = 1) -> OperatorClass | None:
         return None
     batched = len(matrix) > 2 and any(size != 1 for size in matrix[:-2])
     return OperatorClass.BATCHED_MATMUL if batched else OperatorClass.GEMM
-
-
-def quantized_product(call: Call) -> OperatorClass | None:
-    """As `product`, with b at input 3."""
-    return product(call, right=3)
 
 
 def transpose(call: Call) -> OperatorClass | None:

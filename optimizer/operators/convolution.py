@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
-from optimizer.operators import classes
+from optimizer.operators import classes, flops
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Shape, Typed
-from optimizer.operators.flops import products as product_flops
 from optimizer.operators.operator import Operator
 from optimizer.operators.windows import windows
 
@@ -78,7 +79,7 @@ def _unpooled(call: Call, data: _Known, kernel: _Known) -> Shape:
 
 
 _CONVOLUTION = Operator(
-    types=conv, category="conv", flops=product_flops.conv, kind=classes.convolution, product=True,
+    types=conv, category="conv", flops=flops.conv, kind=classes.convolution, product=True,
     layout="sensitive",
 )  # fmt: skip
 _CONTRIB = _CONVOLUTION.named("", domain=CONTRIB)
@@ -87,11 +88,11 @@ OPERATORS = (
     _CONVOLUTION.named("Conv"),
     _CONVOLUTION.named("ConvInteger", types=conv_integer),
     _CONVOLUTION.named(
-        "ConvTranspose", types=conv_transpose, flops=product_flops.conv_transpose
+        "ConvTranspose", types=conv_transpose, flops=flops.conv_transpose
     ),
     _CONVOLUTION.named(
-        "QLinearConv", types=quantized_conv, flops=product_flops.quantized_conv,
-        kind=classes.quantized_convolution,
+        "QLinearConv", types=quantized_conv, flops=flops.quantized_conv,
+        kind=partial(classes.convolution, weights=3),
     ),
     Operator("DeformConv", category="conv", layout="sensitive"),
     _CONTRIB.named("FusedConv"),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.operators import arithmetic, kernels
+from optimizer.operators import arithmetic, flops, kernels
 from optimizer.operators.arithmetic import combining
 from optimizer.operators.broadcasting import broadcast, like_first
 from optimizer.operators.call import CONTRIB, Call, Typed
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.kernels import pairs, unary
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference

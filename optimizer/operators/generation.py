@@ -8,9 +8,8 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_tensor
 from optimizer.dimension import at_least, floor_divide
-from optimizer.operators import contents, kernels
+from optimizer.operators import contents, flops, kernels
 from optimizer.operators.call import Call, Dim, Typed
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.operands import shape_part
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.random import like_with_type

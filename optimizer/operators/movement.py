@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimizer.dimension import Dimension, at_least, exact_divide, floor_divide
-from optimizer.operators import classes, contents, kernels
+from optimizer.operators import classes, contents, flops, kernels
 from optimizer.operators.broadcasting import broadcast, like_first, non_negative, same
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.operands import slice_bounds, split_sizes
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference

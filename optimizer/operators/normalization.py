@@ -5,9 +5,9 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
+from optimizer.operators import flops
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Shape, Typed, axis_in
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.operands import indexed_axis
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
@@ -72,9 +72,9 @@ OPERATORS = (
     *_NORMALIZATION.named("", flops=flops.fixed(4), layout="follows").each(
         "RMSNormalization SimplifiedLayerNormalization"
     ),
-    _NORMALIZATION.named("LpNormalization", flops=flops.two_per_input_element, layout="follows"),
+    _NORMALIZATION.named("LpNormalization", flops=flops.per_input(2), layout="follows"),
     _NORMALIZATION.named("LRN", flops=flops.local_response_normalization),
-    _NORMALIZATION.named("MeanVarianceNormalization", flops=flops.five_per_input_element),
+    _NORMALIZATION.named("MeanVarianceNormalization", flops=flops.per_input(5)),
     _CONTRIB.named("LayerNormalization", flops=flops.fixed(7)),
     _CONTRIB.named("SimplifiedLayerNormalization", flops=flops.fixed(4)),
     _CONTRIB.named("SkipLayerNormalization", types=skip_layer_normalization, flops=flops.fixed(8)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from optimizer.operators import flops
 from optimizer.operators.call import Call, Shape, Typed
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.windows import windows
 
@@ -39,7 +39,7 @@ def roi_align(call: Call) -> list[Typed]:
 _POOLING = Operator(
     types=pool, category="pool", flops=flops.pool, kind=OperatorClass.POOLING, layout="sensitive"
 )
-_GLOBAL = _POOLING.named("", types=global_pool, flops=flops.per_input_element)
+_GLOBAL = _POOLING.named("", types=global_pool, flops=flops.per_input(1))
 
 OPERATORS = (
     *_POOLING.each("AveragePool LpPool MaxPool"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
-from optimizer.operators import classes, kernels
+from optimizer.operators import classes, flops, kernels
 from optimizer.operators.broadcasting import broadcast, broadcast_dim, same
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Dim, Shape, Typed
-from optimizer.operators.flops import products as product_flops
-from optimizer.operators.operator import Operator, OperatorClass
+from optimizer.operators.operator import Operator, OperatorClass, TypeRule
 from optimizer.operators.reference import reference
 
 FLOAT = ir.DataType.FLOAT
@@ -22,19 +23,14 @@ def matmul(call: Call) -> list[Typed]:
     return [(call.dtype(0), matmul_shape(call.shape(0), call.shape(1)))]
 
 
-def matmul_integer(call: Call) -> list[Typed]:
-    """int32 sums."""
-    return [(INT32, matmul_shape(call.shape(0), call.shape(1)))]
+def sums(dtype: ir.DataType) -> TypeRule:
+    """numpy.matmul with sums of this type."""
+    return lambda call: [(dtype, matmul_shape(call.shape(0), call.shape(1)))]
 
 
 def quantized_matmul(call: Call) -> list[Typed]:
     """A and b are inputs 0 and 3; the element type is that of y's zero point."""
     return [(call.dtype(7), matmul_shape(call.shape(0), call.shape(3)))]
-
-
-def float_matmul(call: Call) -> list[Typed]:
-    """Quantized inside, float outside."""
-    return [(FLOAT, matmul_shape(call.shape(0), call.shape(1)))]
 
 
 def fused_matmul(call: Call) -> list[Typed]:
@@ -106,25 +102,25 @@ def determinant(call: Call) -> list[Typed]:
 
 
 _PRODUCT = Operator(
-    types=matmul, category="conv", flops=product_flops.matmul, kind=classes.product, product=True,
+    types=matmul, category="conv", flops=flops.matmul, kind=classes.product, product=True,
     layout="sensitive",
 )  # fmt: skip
-_GEMM = _PRODUCT.named("", types=gemm, flops=product_flops.gemm, kind=OperatorClass.GEMM)
+_GEMM = _PRODUCT.named("", types=gemm, flops=flops.gemm, kind=OperatorClass.GEMM)
 _CONTRIB = _PRODUCT.named("", domain=CONTRIB)
 
 OPERATORS = (
     _PRODUCT.named("MatMul", kernel=kernels.matmul),
-    _PRODUCT.named("MatMulInteger", types=matmul_integer),
-    _PRODUCT.named("QLinearMatMul", types=quantized_matmul, kind=classes.quantized_product),
-    _PRODUCT.named("Einsum", types=einsum, flops=product_flops.einsum),
+    _PRODUCT.named("MatMulInteger", types=sums(INT32)),
+    _PRODUCT.named("QLinearMatMul", types=quantized_matmul, kind=partial(classes.product, right=3)),
+    _PRODUCT.named("Einsum", types=einsum, flops=flops.einsum),
     _GEMM.named("Gemm", kernel=reference),
     _GEMM.named("FusedGemm", domain=CONTRIB),
     _CONTRIB.named(
-        "MatMulNBits", types=matmul_n_bits, flops=product_flops.matmul_n_bits,
+        "MatMulNBits", types=matmul_n_bits, flops=flops.matmul_n_bits,
         kind=OperatorClass.GEMM,
     ),
     _CONTRIB.named("FusedMatMul", types=fused_matmul),
-    *_CONTRIB.named("", types=float_matmul, category="quant").each(
+    *_CONTRIB.named("", types=sums(FLOAT), category="quant").each(
         "DynamicQuantizeMatMul MatMulIntegerToFloat"
     ),
     *Operator(domain=CONTRIB, category="conv").each("GemmFastGelu TransposeMatMul"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from optimizer.operators import flops
 from optimizer.operators.broadcasting import broadcast, like_first
 from optimizer.operators.call import CONTRIB, Call, Typed
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.operator import Operator
 
 FLOAT, UINT8 = ir.DataType.FLOAT, ir.DataType.UINT8
@@ -42,9 +42,7 @@ OPERATORS = (
     _QUANTIZING.named("QuantizeLinear", domain=CONTRIB, types=quantize, flops=flops.fixed(3)),
     _QUANTIZING.named("DequantizeLinear", types=dequantize, flops=flops.fixed(2)),
     _QUANTIZING.named("DequantizeLinear", domain=CONTRIB, types=dequantize, flops=flops.fixed(2)),
-    _QUANTIZING.named(
-        "DynamicQuantizeLinear", types=dynamic_quantize, flops=flops.five_per_input_element
-    ),
+    _QUANTIZING.named("DynamicQuantizeLinear", types=dynamic_quantize, flops=flops.per_input(5)),
     *_ELEMENTS.named("", types=quantized_binary).each("QLinearAdd QLinearMul"),
     _ELEMENTS.named("QLinearSigmoid", types=like_first),
     _ELEMENTS.named("QLinearLeakyRelu", types=like_first, category="unknown"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from optimizer.operators import flops
 from optimizer.operators.call import Call, Dim, Typed
-from optimizer.operators.flops import products as product_flops
 from optimizer.operators.operator import Operator, OperatorClass
 
 
@@ -31,6 +31,6 @@ def recurrent(call: Call) -> list[Typed]:
 
 
 OPERATORS = Operator(
-    types=recurrent, category="conv", flops=product_flops.recurrent, kind=OperatorClass.RECURRENT,
+    types=recurrent, category="conv", flops=flops.recurrent, kind=OperatorClass.RECURRENT,
     layout="sensitive",
 ).each("GRU LSTM RNN")  # fmt: skip

@@ -6,11 +6,10 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
-from optimizer.operators import arithmetic, kernels
+from optimizer.operators import arithmetic, flops, kernels
 from optimizer.operators.arithmetic import reducing
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import Call, Dim, Shape, Typed, axis_in
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
 
@@ -68,7 +67,7 @@ def top_k(call: Call) -> list[Typed]:
 
 _REDUCTION = Operator(
     types=reduce, category="pool", kernel=reference,
-    flops=flops.per_input_element, kind=OperatorClass.REDUCTION, layout="follows",
+    flops=flops.per_input(1), kind=OperatorClass.REDUCTION, layout="follows",
 )  # fmt: skip
 
 OPERATORS = (
@@ -85,11 +84,9 @@ OPERATORS = (
     _REDUCTION.named(
         "ReduceSum", contents=reducing(arithmetic.added), kernel=kernels.reduction(np.sum)
     ),
-    *_REDUCTION.named("", flops=flops.two_per_input_element).each(
-        "ReduceL1 ReduceL2 ReduceSumSquare"
-    ),
-    _REDUCTION.named("ReduceLogSum", kernel=None, flops=flops.two_per_input_element),
-    _REDUCTION.named("ReduceLogSumExp", kernel=None, flops=flops.five_per_input_element),
+    *_REDUCTION.named("", flops=flops.per_input(2)).each("ReduceL1 ReduceL2 ReduceSumSquare"),
+    _REDUCTION.named("ReduceLogSum", kernel=None, flops=flops.per_input(2)),
+    _REDUCTION.named("ReduceLogSumExp", kernel=None, flops=flops.per_input(5)),
     *_REDUCTION.named("", types=arg_reduce).each("ArgMax ArgMin"),
     _REDUCTION.named("CumSum", types=like_first),
     Operator("CumProd", like_first),

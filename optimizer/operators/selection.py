@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.operators import contents, kernels
+from optimizer.operators import contents, flops, kernels
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Dim, Typed, axis_in
-from optimizer.operators.flops import elements as flops
 from optimizer.operators.operands import indexed_axis, indexed_lead
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference

@@ -10,22 +10,9 @@ import onnx_ir as ir
 from optimizer.constants import is_constant_node
 from optimizer.model.graph import bodies, graph_id, node_id, value_id, walk_nodes
 from optimizer.model.symbolic import Refinement
+from optimizer.rewrite import edits
 from optimizer.rewrite.edited_graph import EditedGraph
-from optimizer.rewrite.edits import (
-    AddInitializer,
-    DropInitializer,
-    Edit,
-    ImportOpset,
-    InsertNode,
-    NodeSpec,
-    RemoveNode,
-    Rename,
-    Retype,
-    SetAttributes,
-    SetGraphOutput,
-    SetInput,
-    ValueSpec,
-)
+from optimizer.rewrite.edits import Edit
 from optimizer.rewrite.usage import is_needed, leaving_nodes
 from optimizer.rules.replacement import (
     NewInitializer,
@@ -97,9 +84,9 @@ class Application:
     def _import_opsets(self) -> None:
         imported = self.state.model.graph.opset_imports
         for domain in sorted({node.domain for node in self.proposal.nodes} - set(imported)):
-            self._edit(ImportOpset(domain, OPSET_VERSIONS[domain]))
+            self._edit(edits.ImportOpset(domain, OPSET_VERSIONS[domain]))
         for domain, version in self.proposal.opsets.items():
-            self._edit(ImportOpset(domain, version, imported.get(domain)))
+            self._edit(edits.ImportOpset(domain, version, imported.get(domain)))
 
     def _insert_nodes(self) -> None:
         identities = [self.edited.fresh_id(self.root) for _ in self.proposal.nodes]
@@ -110,12 +97,12 @@ class Application:
                 for operand in new.inputs
             )
             spec = self._spec(new, identity, inputs)
-            self._edit(InsertNode(graph_id(self.graph), spec, before=node_id(self.root)))
+            self._edit(edits.InsertNode(graph_id(self.graph), spec, before=node_id(self.root)))
             node = self.state.nodes[identity]
             self.outputs[new] = tuple(node.outputs)
             self.done.added.append(node)
 
-    def _spec(self, new: NewNode, identity: str, inputs: tuple[str | None, ...]) -> NodeSpec:
+    def _spec(self, new: NewNode, identity: str, inputs: tuple[str | None, ...]) -> edits.NodeSpec:
         matched = self.proposal.matched
         alike = (n for n in matched if n.op_type == new.op_type and n.name)
         twin = new.twin or next(alike, None)
@@ -132,7 +119,7 @@ class Application:
         )
         name = self.edited.fresh_node_name(base, leaving=self.free_names)
         self.free_names.discard(name)
-        return NodeSpec(
+        return edits.NodeSpec(
             identity,
             new.domain,
             new.op_type,
@@ -142,13 +129,13 @@ class Application:
             tuple(as_attributes(new.attributes)),
         )
 
-    def _output_spec(self, identity: str, old: ir.Value | None, base: str) -> ValueSpec:
+    def _output_spec(self, identity: str, old: ir.Value | None, base: str) -> edits.ValueSpec:
         if old is None:
-            return ValueSpec(identity, self.edited.fresh_name(f"{base}_output"), None, None)
+            return edits.ValueSpec(identity, self.edited.fresh_name(f"{base}_output"), None, None)
         base = old.name or base
         is_free = old.producer() in self.leaving
         name = base if is_free else self.edited.fresh_name(base)
-        return ValueSpec(identity, name, old.type, old.shape)
+        return edits.ValueSpec(identity, name, old.type, old.shape)
 
     def _resolve(self, operand: Operand) -> ir.Value:
         match operand:
@@ -163,7 +150,7 @@ class Application:
         name = self.edited.fresh_name(new.hint)
         identity = self.edited.fresh_id(self.root).replace("~", "~w")
         tensor = new.tensor
-        self._edit(AddInitializer(graph_id(self.graph), identity, name, tensor))
+        self._edit(edits.AddInitializer(graph_id(self.graph), identity, name, tensor))
         value = self.created[new] = self.state.values[identity]
         return value
 
@@ -172,7 +159,7 @@ class Application:
             old = tuple(node.attributes.values())
             kept = {a.name: a for a in old if a.name not in changes}
             new = (*kept.values(), *as_attributes(changes))
-            self._edit(SetAttributes(node_id(node), old, new))
+            self._edit(edits.SetAttributes(node_id(node), old, new))
             self.rewired[node] = None
             self.done.changed.update(dict.fromkeys(node.outputs))
         for (node, index), operand in self.proposal.inputs.items():
@@ -182,7 +169,7 @@ class Application:
     def _set_input(self, node: ir.Node, index: int, new: ir.Value | None) -> None:
         old = node.inputs[index]
         self._edit(
-            SetInput(
+            edits.SetInput(
                 node_id(node),
                 index,
                 None if old is None else value_id(old),
@@ -206,7 +193,9 @@ class Application:
         assert isinstance(graph, ir.Graph)
         for index, output in enumerate(graph.outputs):
             if output is old:
-                self._edit(SetGraphOutput(graph_id(graph), index, value_id(old), value_id(new)))
+                self._edit(
+                    edits.SetGraphOutput(graph_id(graph), index, value_id(old), value_id(new))
+                )
 
     def _remove_unused(self) -> None:
         """Take out matched nodes nothing needs any more, then Constants only they used."""
@@ -223,7 +212,7 @@ class Application:
         captured = [v for n in inner for v in n.inputs]
         self.done.changed.update(dict.fromkeys(v for v in captured if v is not None))
         self._edit(
-            RemoveNode(
+            edits.RemoveNode(
                 graph_id(node.graph),
                 node_id(node),
                 None if follower is None else node_id(follower),
@@ -247,7 +236,7 @@ class Application:
                 continue
             assert isinstance(graph, ir.Graph)
             assert value.name is not None
-            self._edit(DropInitializer(graph_id(graph), value_id(value), value.name))
+            self._edit(edits.DropInitializer(graph_id(graph), value_id(value), value.name))
 
     def _settle_names(self) -> None:
         """Let replacements inherit the names of what they replaced, graph outputs above all."""
@@ -266,18 +255,20 @@ class Application:
 
     def _was_output(self, old: ir.Value) -> bool:
         identity = value_id(old)
-        return any(isinstance(e, SetGraphOutput) and e.old == identity for e in self.done.edits)
+        return any(
+            isinstance(e, edits.SetGraphOutput) and e.old == identity for e in self.done.edits
+        )
 
     def _rename(self, value: ir.Value, name: str) -> None:
         assert value.name is not None
-        self._edit(Rename(value_id(value), value.name, name))
+        self._edit(edits.Rename(value_id(value), value.name, name))
 
     def _learn(self, value: ir.Value, kind: ir.TypeProtocol | None, shape: ir.Shape | None) -> None:
         """Write down a type or shape where none was known."""
         known = (value.type, value.shape)
         better = (known[0] or kind, known[1] if known[1] is not None else shape)
         if better != known:
-            self._edit(Retype(value_id(value), known, better))
+            self._edit(edits.Retype(value_id(value), known, better))
             self.done.changed[value] = None
             self.rewired.update(dict.fromkeys(use.node for use in value.uses()))
 
@@ -298,5 +289,5 @@ class Application:
         known = (value.type, value.shape)
         kind = value.type if news.dtype is None else ir.TensorType(news.dtype)
         shape = value.shape if news.shape is None else ir.Shape(news.shape)
-        self._edit(Retype(value_id(value), known, (kind, shape)))
+        self._edit(edits.Retype(value_id(value), known, (kind, shape)))
         self.done.changed[value] = None

@@ -10,33 +10,20 @@ import onnx
 import onnx_ir as ir
 from onnx_ir import serde
 
-from optimizer.rewrite.edits import (
-    AddInitializer,
-    DropInitializer,
-    Edit,
-    ImportOpset,
-    InsertNode,
-    NodeSpec,
-    RemoveNode,
-    Rename,
-    Retype,
-    SetAttributes,
-    SetGraphOutput,
-    SetInput,
-    ValueSpec,
-)
+from optimizer.rewrite import edits
+from optimizer.rewrite.edits import Edit
 
 Json = dict[str, Any]
 StoreTensor = Callable[[ir.TensorProtocol], str]
 FetchTensor = Callable[[str], ir.TensorProtocol]
 
 _PLAIN: Mapping[type, str] = {
-    RemoveNode: "remove_node",
-    SetInput: "set_input",
-    SetGraphOutput: "set_graph_output",
-    DropInitializer: "drop_initializer",
-    Rename: "rename",
-    ImportOpset: "import_opset",
+    edits.RemoveNode: "remove_node",
+    edits.SetInput: "set_input",
+    edits.SetGraphOutput: "set_graph_output",
+    edits.DropInitializer: "drop_initializer",
+    edits.Rename: "rename",
+    edits.ImportOpset: "import_opset",
 }
 """Edits whose fields are JSON as they stand."""
 
@@ -52,26 +39,20 @@ _READABLE = {
 def edit_to_json(edit: Edit, store: StoreTensor) -> Json:
     """One edit as data; `store` keeps a tensor and returns its hash."""
     match edit:
-        case InsertNode():
+        case edits.InsertNode():
             node = _node_to_json(edit.node)
             return {"edit": "insert_node", "graph": edit.graph, "before": edit.before, **node}
-        case AddInitializer():
-            return {
-                "edit": "add_initializer",
-                "graph": edit.graph,
-                "value": edit.value,
-                "name": edit.name,
-                "tensor": store(edit.tensor),
-            }
-        case Retype():
+        case edits.AddInitializer():
+            fields = _fields(edit)
+            return {"edit": "add_initializer", **fields, "tensor": store(edit.tensor)}
+        case edits.Retype():
             old, new = (_type_to_json(*known) for known in (edit.old, edit.new))
             return {"edit": "retype", "value": edit.value, "old": old, "new": new}
-        case SetAttributes():
+        case edits.SetAttributes():
             old, new = ([_attribute_to_json(a) for a in side] for side in (edit.old, edit.new))
             return {"edit": "set_attributes", "node": edit.node, "old": old, "new": new}
         case _:
-            fields = {name: getattr(edit, name) for name in edit.__slots__}
-            return {"edit": _PLAIN[type(edit)], **fields}
+            return {"edit": _PLAIN[type(edit)], **_fields(edit)}
 
 
 def edit_from_json(data: Json, fetch: FetchTensor) -> Edit:
@@ -79,25 +60,29 @@ def edit_from_json(data: Json, fetch: FetchTensor) -> Edit:
     fields: Json = {key: value for key, value in data.items() if key != "edit"}
     match data["edit"]:
         case "insert_node":
-            return InsertNode(fields["graph"], _node_from_json(fields), fields["before"])
+            return edits.InsertNode(fields["graph"], _node_from_json(fields), fields["before"])
         case "add_initializer":
             fields["tensor"] = fetch(fields["tensor"])
-            return AddInitializer(**fields)
+            return edits.AddInitializer(**fields)
         case "retype":
             old, new = (_type_from_json(fields[side]) for side in ("old", "new"))
-            return Retype(fields["value"], old, new)
+            return edits.Retype(fields["value"], old, new)
         case "set_attributes":
             old, new = (tuple(map(_attribute_from_json, fields[s])) for s in ("old", "new"))
-            return SetAttributes(fields["node"], old, new)
+            return edits.SetAttributes(fields["node"], old, new)
         case "remove_node":
             fields["inputs"] = tuple(fields["inputs"])
             fields["inner"] = tuple(fields["inner"])
-            return RemoveNode(**fields)
+            return edits.RemoveNode(**fields)
         case kind:
             return _BY_NAME[kind](**fields)
 
 
-def _node_to_json(spec: NodeSpec) -> Json:
+def _fields(edit: Edit) -> Json:
+    return {name: getattr(edit, name) for name in edit.__slots__}
+
+
+def _node_to_json(spec: edits.NodeSpec) -> Json:
     return {
         "id": spec.id,
         "domain": spec.domain,
@@ -112,14 +97,17 @@ def _node_to_json(spec: NodeSpec) -> Json:
     }
 
 
-def _node_from_json(data: Json) -> NodeSpec:
-    return NodeSpec(
+def _node_from_json(data: Json) -> edits.NodeSpec:
+    return edits.NodeSpec(
         data["id"],
         data["domain"],
         data["op_type"],
         data["name"],
         tuple(data["inputs"]),
-        tuple(ValueSpec(o["id"], o["name"], *_type_from_json(o["type"])) for o in data["outputs"]),
+        tuple(
+            edits.ValueSpec(o["id"], o["name"], *_type_from_json(o["type"]))
+            for o in data["outputs"]
+        ),
         tuple(_attribute_from_json(a) for a in data["attributes"]),
     )
 
@@ -128,7 +116,7 @@ def _type_to_json(kind: ir.TypeProtocol | None, shape: ir.Shape | None) -> Json 
     if kind is None and shape is None:
         return None
     if isinstance(kind, ir.TensorType) and not kind.denotation:
-        dims = None if shape is None else [_dim_to_json(d) for d in shape]
+        dims = None if shape is None else [d if isinstance(d, int) else d.value for d in shape]
         return {"dtype": kind.dtype.name, "shape": dims}
     value = ir.Value(name="v", type=kind, shape=shape)
     return _packed(serde.serialize_value(value).SerializeToString(deterministic=True))
@@ -141,16 +129,8 @@ def _type_from_json(data: Json | str | None) -> tuple[ir.TypeProtocol | None, ir
         info = onnx.ValueInfoProto.FromString(base64.b64decode(data))
         value = serde.deserialize_value_info_proto(info, None)
         return value.type, value.shape
-    shape = None if data["shape"] is None else ir.Shape([_dim_from_json(d) for d in data["shape"]])
+    shape = None if data["shape"] is None else ir.Shape(data["shape"])
     return ir.TensorType(ir.DataType[data["dtype"]]), shape
-
-
-def _dim_to_json(dim: int | ir.SymbolicDim) -> int | str | None:
-    return dim if isinstance(dim, int) else dim.value
-
-
-def _dim_from_json(dim: int | str | None) -> int | str | None:
-    return dim
 
 
 def _attribute_to_json(attribute: ir.Attr) -> Json | str:

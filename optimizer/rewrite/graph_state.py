@@ -8,20 +8,8 @@ from typing import ClassVar
 import onnx_ir as ir
 
 from optimizer.model.graph import ID, bodies, graph_id, value_id, walk_graphs, walk_nodes
-from optimizer.rewrite.edits import (
-    AddInitializer,
-    DropInitializer,
-    Edit,
-    ImportOpset,
-    InsertNode,
-    NodeSpec,
-    RemoveNode,
-    Rename,
-    Retype,
-    SetAttributes,
-    SetGraphOutput,
-    SetInput,
-)
+from optimizer.rewrite import edits
+from optimizer.rewrite.edits import Edit
 
 
 class GraphState:
@@ -66,62 +54,62 @@ class GraphState:
         """Carry out the exact inverse of `apply`."""
         self._TURNS[type(edit)](self, edit, forward=False)
 
-    def forget(self, edits: Iterable[Edit]) -> None:
+    def forget(self, reverted: Iterable[Edit]) -> None:
         """Drop what reverted edits had made, as if it had never been."""
-        for edit in edits:
-            if isinstance(edit, InsertNode):
+        for edit in reverted:
+            if isinstance(edit, edits.InsertNode):
                 for value in self.nodes.pop(edit.node.id).outputs:
                     del self.values[value_id(value)]
-            elif isinstance(edit, AddInitializer):
+            elif isinstance(edit, edits.AddInitializer):
                 del self.values[edit.value]
 
-    def _turn_insert(self, edit: InsertNode, *, forward: bool) -> None:
+    def _turn_insert(self, edit: edits.InsertNode, *, forward: bool) -> None:
         if forward:
             self._insert(edit)
         else:
             self._take_out(edit.graph, edit.node.id)
 
-    def _turn_remove(self, edit: RemoveNode, *, forward: bool) -> None:
+    def _turn_remove(self, edit: edits.RemoveNode, *, forward: bool) -> None:
         if forward:
             self._take_out(edit.graph, edit.node)
         else:
             self._put_back(edit)
 
-    def _turn_input(self, edit: SetInput, *, forward: bool) -> None:
+    def _turn_input(self, edit: edits.SetInput, *, forward: bool) -> None:
         value = self.value(edit.new if forward else edit.old)
         self.nodes[edit.node].replace_input_with(edit.index, value)
 
-    def _turn_output(self, edit: SetGraphOutput, *, forward: bool) -> None:
+    def _turn_output(self, edit: edits.SetGraphOutput, *, forward: bool) -> None:
         value = self.values[edit.new if forward else edit.old]
         self.graphs[edit.graph].outputs[edit.index] = value
 
-    def _turn_add(self, edit: AddInitializer, *, forward: bool) -> None:
+    def _turn_add(self, edit: edits.AddInitializer, *, forward: bool) -> None:
         if forward:
             self._add_initializer(edit)
         else:
             del self.graphs[edit.graph].initializers[edit.name]
 
-    def _turn_drop(self, edit: DropInitializer, *, forward: bool) -> None:
+    def _turn_drop(self, edit: edits.DropInitializer, *, forward: bool) -> None:
         initializers = self.graphs[edit.graph].initializers
         if forward:
             del initializers[edit.name]
         else:
             initializers[edit.name] = self.values[edit.value]
 
-    def _turn_name(self, edit: Rename, *, forward: bool) -> None:
+    def _turn_name(self, edit: edits.Rename, *, forward: bool) -> None:
         self.values[edit.value].name = edit.new if forward else edit.old
 
-    def _turn_type(self, edit: Retype, *, forward: bool) -> None:
+    def _turn_type(self, edit: edits.Retype, *, forward: bool) -> None:
         value = self.values[edit.value]
         value.type, value.shape = edit.new if forward else edit.old
 
-    def _turn_attributes(self, edit: SetAttributes, *, forward: bool) -> None:
+    def _turn_attributes(self, edit: edits.SetAttributes, *, forward: bool) -> None:
         attributes = self.nodes[edit.node].attributes
         attributes.clear()
         for attribute in edit.new if forward else edit.old:
             attributes[attribute.name] = attribute
 
-    def _turn_opset(self, edit: ImportOpset, *, forward: bool) -> None:
+    def _turn_opset(self, edit: edits.ImportOpset, *, forward: bool) -> None:
         if forward:
             self.model.graph.opset_imports[edit.domain] = edit.version
         elif edit.old is None:
@@ -130,19 +118,19 @@ class GraphState:
             self.model.graph.opset_imports[edit.domain] = edit.old
 
     _TURNS: ClassVar[Mapping[type[Edit], Callable[..., None]]] = {
-        InsertNode: _turn_insert,
-        RemoveNode: _turn_remove,
-        SetInput: _turn_input,
-        SetGraphOutput: _turn_output,
-        AddInitializer: _turn_add,
-        DropInitializer: _turn_drop,
-        Rename: _turn_name,
-        Retype: _turn_type,
-        SetAttributes: _turn_attributes,
-        ImportOpset: _turn_opset,
+        edits.InsertNode: _turn_insert,
+        edits.RemoveNode: _turn_remove,
+        edits.SetInput: _turn_input,
+        edits.SetGraphOutput: _turn_output,
+        edits.AddInitializer: _turn_add,
+        edits.DropInitializer: _turn_drop,
+        edits.Rename: _turn_name,
+        edits.Retype: _turn_type,
+        edits.SetAttributes: _turn_attributes,
+        edits.ImportOpset: _turn_opset,
     }
 
-    def _insert(self, edit: InsertNode) -> None:
+    def _insert(self, edit: edits.InsertNode) -> None:
         spec, graph, before = edit.node, self.graphs[edit.graph], self.nodes[edit.before]
         node = self.nodes.get(spec.id)
         if node is None:
@@ -152,7 +140,7 @@ class GraphState:
                 node.replace_input_with(index, self.value(identity))
         graph.insert_before(before, node)
 
-    def _create(self, spec: NodeSpec) -> ir.Node:
+    def _create(self, spec: edits.NodeSpec) -> ir.Node:
         outputs = [ir.Value(name=o.name, type=o.type, shape=o.shape) for o in spec.outputs]
         node = ir.Node(
             spec.domain,
@@ -177,7 +165,7 @@ class GraphState:
         _detach(node)
         self.graphs[graph].remove(node)
 
-    def _put_back(self, edit: RemoveNode) -> None:
+    def _put_back(self, edit: edits.RemoveNode) -> None:
         node, graph = self.nodes[edit.node], self.graphs[edit.graph]
         for index, identity in enumerate(edit.inputs):
             node.replace_input_with(index, self.value(identity))
@@ -189,7 +177,7 @@ class GraphState:
         else:
             graph.insert_before(self.nodes[edit.before], node)
 
-    def _add_initializer(self, edit: AddInitializer) -> None:
+    def _add_initializer(self, edit: edits.AddInitializer) -> None:
         value = self.values.get(edit.value)
         if value is None:
             tensor = edit.tensor

@@ -27,7 +27,6 @@ from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import (
     DeclinedMatch,
     FailedMatch,
-    MatchId,
     PassTiming,
     Rewrite,
     Trace,
@@ -144,20 +143,8 @@ def _to_json(trace: Trace, tensors: dict[str, bytes]) -> dict[str, Any]:
 
 
 def _rewrite_to_json(rewrite: Rewrite, store: StoreTensor) -> dict[str, Any]:
-    return {
-        "step": rewrite.step,
-        "round": rewrite.round,
-        "pass_id": rewrite.pass_id,
-        "rule": rewrite.rule,
-        "match": rewrite.match,
-        "root": rewrite.root,
-        "matched": list(rewrite.matched),
-        "values": dict(rewrite.values),
-        "reason": rewrite.reason,
-        "seconds": rewrite.seconds,
-        "depends_on": list(rewrite.depends_on),
-        "edits": [edit_to_json(edit, store) for edit in rewrite.edits],
-    }
+    plain = {name: getattr(rewrite, name) for name in rewrite.__slots__ if name != "edits"}
+    return {**plain, "edits": [edit_to_json(edit, store) for edit in rewrite.edits]}
 
 
 def _from_json(document: dict[str, Any], fetch: FetchTensor) -> Trace:
@@ -166,9 +153,9 @@ def _from_json(document: dict[str, Any], fetch: FetchTensor) -> Trace:
         model_name=document["model_name"],
         pipeline=document["pipeline"],
         rewrites=[_rewrite_from_json(data, fetch) for data in document["rewrites"]],
-        declined=[_declined_from_json(data) for data in document["declined"]],
-        failed=[_failed_from_json(data) for data in document.get("failed", ())],
-        vetoed=[_vetoed_from_json(data) for data in document.get("vetoed", ())],
+        declined=[DeclinedMatch(**_frozen(data)) for data in document["declined"]],
+        failed=[FailedMatch(**_frozen(data)) for data in document.get("failed", ())],
+        vetoed=[VetoedMatch(**_frozen(data)) for data in document.get("vetoed", ())],
         timings={key: PassTiming(**timing) for key, timing in document["timings"].items()},
         seconds=document["seconds"],
         versions=document["versions"],
@@ -177,29 +164,13 @@ def _from_json(document: dict[str, Any], fetch: FetchTensor) -> Trace:
 
 
 def _rewrite_from_json(data: dict[str, Any], fetch: FetchTensor) -> Rewrite:
-    fields: dict[str, Any] = {
-        **data,
-        "match": MatchId(data["match"]),
-        "matched": tuple(data["matched"]),
-        "depends_on": tuple(data["depends_on"]),
-        "edits": tuple(edit_from_json(edit, fetch) for edit in data["edits"]),
-    }
-    return Rewrite(**fields)
+    edits = [edit_from_json(edit, fetch) for edit in data["edits"]]
+    return Rewrite(**_frozen({**data, "edits": edits}))
 
 
-def _declined_from_json(data: dict[str, Any]) -> DeclinedMatch:
-    fields: dict[str, Any] = {**data, "nodes": tuple(data["nodes"])}
-    return DeclinedMatch(**fields)
-
-
-def _failed_from_json(data: dict[str, Any]) -> FailedMatch:
-    fields: dict[str, Any] = {**data, "matched": tuple(data["matched"])}
-    return FailedMatch(**fields)
-
-
-def _vetoed_from_json(data: dict[str, Any]) -> VetoedMatch:
-    fields: dict[str, Any] = {**data, "matched": tuple(data["matched"])}
-    return VetoedMatch(**fields)
+def _frozen(data: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a record of the trace, in which what JSON has as a list is a tuple."""
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any list
 
 
 def _tensor(data: bytes, described: dict[str, Any]) -> ir.TensorProtocol:

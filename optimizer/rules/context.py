@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -25,14 +24,7 @@ class FoldBudget:
     """What constant folding may still spend in this run."""
 
     bytes_left: int
-    deadline: float | None = None
     seconds: float = 5.0
-
-    def expired(self) -> bool:
-        """Whether the time is used up; the clock starts at the first question."""
-        if self.deadline is None:
-            self.deadline = time.monotonic() + self.seconds
-        return time.monotonic() > self.deadline
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ import sys
 import numpy as np
 from optimizer.operators import elementwise
 from optimizer.operators.broadcasting import like_first
-from optimizer.operators.flops.elements import fixed
+from optimizer.operators.flops import fixed
 from optimizer.operators.kernels import unary
 from optimizer.operators.operator import Operator, OperatorClass
 
