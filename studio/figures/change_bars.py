@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from profiling.timeline.attribution import Attribution, AttributionGroup, Kernel
 from profiling.timeline.origins import SourceNode
 from studio.figures.palette import operator_color
-from studio.figures.template import TEMPLATE, titled
+from studio.figures.template import TEMPLATE, rows_axis, titled
 from studio.numbers import three_digits
 
 SHOWN = 10
@@ -95,12 +95,7 @@ def change_bars(
         height=120 + 40 * max(3, len(rows)),
         margin={"r": 56, "t": 60},
         xaxis={"title": f"{unit} in one run", "rangemode": "tozero"},
-        yaxis={
-            "tickvals": list(range(len(rows))),
-            "ticktext": names,
-            "range": [len(rows) - 0.4, -0.6],
-            "showgrid": False,
-        },
+        yaxis=rows_axis(names),
         bargap=0.3,
     )
     return figure

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from types import MappingProxyType
 from typing import Any
 
@@ -42,6 +43,66 @@ def titled(title: str, colors: Mapping[str, str] = NO_COLORS) -> dict[str, objec
     )
     # Plotly places a title by its middle; from the top, and the first line always at one height
     return {"text": title, "y": 1, "yanchor": "top", "pad": {"t": 6}, "subtitle": {"text": key}}
+
+
+def rows_axis(labels: Iterable[str]) -> dict[str, Any]:
+    """A vertical axis with a row for each label, the first on top.
+
+    Args:
+        labels: safe for Plotly's own markup.
+    """
+    texts = [f"{label} " for label in labels]
+    return {
+        "tickvals": list(range(len(texts))),
+        "ticktext": texts,
+        "range": [len(texts) - 0.4, -0.6],
+        "showgrid": False,
+        "fixedrange": True,
+    }
+
+
+def short(label: str, most: int) -> str:
+    """A label cut to so many letters, made safe for Plotly's own markup."""
+    return escape(label if len(label) <= most else f"{label[: most - 1]}…")
+
+
+def interval(
+    figure: go.Figure,
+    y: float,
+    found: tuple[float, float, float],
+    *,
+    color: str,
+    hover: str,
+    filled: bool = True,
+    symbol: str = "diamond",
+) -> None:
+    """A line from the lower to the upper end of an interval, a mark at the estimate.
+
+    Args:
+        figure: to draw on.
+        y: of its row.
+        found: lower end, estimate, upper end.
+        color: of both.
+        hover: what the mark says, in Plotly's own markup.
+        filled: else the line is dotted and the mark hollow.
+        symbol: of the mark.
+    """
+    low, middle, high = found
+    figure.add_trace(
+        go.Scatter(
+            x=[low, high], y=[y, y], mode="lines", hoverinfo="skip",
+            line={"color": color, **({"width": 3} if filled else {"width": 2, "dash": "dot"})},
+        )
+    )  # fmt: skip
+    figure.add_trace(
+        go.Scatter(
+            x=[middle],
+            y=[y],
+            mode="markers",
+            marker={"color": color, "size": 10, "symbol": symbol if filled else f"{symbol}-open"},
+            hovertemplate=f"{hover}<extra></extra>",
+        )
+    )
 
 
 def log_axis(values: Sequence[float]) -> dict[str, Any]:

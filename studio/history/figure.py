@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from profiling.config.question import STARTS, Question, question_of_options
 from profiling.records import Measurement, Recording
-from studio.figures.template import TEMPLATE, color_of, titled
+from studio.figures.template import TEMPLATE, color_of, short, titled
 from studio.numbers import three_digits
 
 Timed = dict[str, list[tuple[int, float]]]
@@ -63,7 +63,7 @@ def median_dots(recordings: Sequence[Recording], names: Sequence[str], *, title:
             _leader(figure, start, ms, y)
             _dot(figure, ms, y, name=names[place], color=color_of(row if alone else place))
             y += _DOT_PX
-        ticks.append((middle, _short(label)))
+        ticks.append((middle, short(label, _MOST_LABEL)))
         y += _GAP_PX
     figure.update_layout(
         template=TEMPLATE,
@@ -134,8 +134,3 @@ def _options_text(measured: Measurement) -> str:
     kept = {name: value for name, value in options.items() if not deployed or name not in start}
     texts = [f"{name}={value}" for name, value in sorted(kept.items())]
     return " ".join([_DEPLOYED, *texts] if deployed else texts)
-
-
-def _short(label: str) -> str:
-    cut = label if len(label) <= _MOST_LABEL else f"{label[: _MOST_LABEL - 1]}…"
-    return escape(cut)

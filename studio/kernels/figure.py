@@ -10,7 +10,15 @@ import plotly.graph_objects as go
 
 from profiling.kernels.hotspots import Hotspots
 from profiling.kernels.selection import Row, WorkloadRace
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+from studio.figures.template import (
+    AFTER_COLOR,
+    BEFORE_COLOR,
+    TEMPLATE,
+    interval,
+    rows_axis,
+    short,
+    titled,
+)
 from studio.numbers import three_digits, times_text
 
 SHOWN = 10
@@ -32,12 +40,12 @@ def hot_bars(hot: Hotspots, *, raced: frozenset[str], title: str) -> go.Figure:
     """
     shown = hot.operators[:SHOWN]
     rest = hot.operators[SHOWN:]
-    labels = [f"{_short(operator.workload.title)} " for operator in shown]
+    labels = [short(operator.workload.title, _MOST_TITLE) for operator in shown]
     shares = [100 * operator.share for operator in shown]
     texts = [f"{share:.3g} %{_times(len(o.nodes))}" for share, o in zip(shares, shown, strict=True)]
     colors = [AFTER_COLOR if operator.workload.key in raced else BEFORE_COLOR for operator in shown]
     if rest:
-        labels.append(f"{len(rest)} more ")
+        labels.append(f"{len(rest)} more")
         shares.append(100 * sum(operator.share for operator in rest))
         texts.append(f"{shares[-1]:.3g} %")
         colors.append("rgba(139,147,163,0.4)")
@@ -60,12 +68,7 @@ def hot_bars(hot: Hotspots, *, raced: frozenset[str], title: str) -> go.Figure:
         height=110 + _ROW_PX * len(labels),
         margin={"r": 88},
         xaxis={"title": "% of the time of all operators", "rangemode": "tozero"},
-        yaxis={
-            "tickvals": list(range(len(labels))),
-            "ticktext": labels,
-            "autorange": "reversed",
-            "showgrid": False,
-        },
+        yaxis=rows_axis(labels),
     )
     return figure
 
@@ -83,12 +86,7 @@ def candidate_dots(raced: WorkloadRace) -> go.Figure:
         height=116 + _ROW_PX * max(2, len(rows)),
         margin={"r": 60, "t": 64},
         xaxis={"title": "times as fast as it is now, 95 % interval", "type": "log", **_ticks(rows)},
-        yaxis={
-            "tickvals": list(range(len(rows))),
-            "ticktext": [f"{escape(row.candidate.label)}{_mark(row)} " for row in rows],
-            "range": [len(rows) - 0.4, -0.6],
-            "showgrid": False,
-        },
+        yaxis=rows_axis(f"{escape(row.candidate.label)}{_mark(row)}" for row in rows),
     )
     return figure
 
@@ -109,28 +107,13 @@ def _dot(figure: go.Figure, row: Row, position: int) -> None:
     assert found is not None
     color = {"faster": AFTER_COLOR, "slower": _SLOWER_COLOR}.get(found.verdict, BEFORE_COLOR)
     label = escape(row.candidate.label)
-    figure.add_trace(
-        go.Scatter(
-            x=[found.low, found.high],
-            y=[position, position],
-            mode="lines",
-            line={"color": color, "width": 3},
-            opacity=0.45,
-            hoverinfo="skip",
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=[found.speedup],
-            y=[position],
-            mode="markers",
-            marker={
-                "color": color,
-                "size": 9,
-                "symbol": "diamond" if row.candidate.lossy else "circle",
-            },
-            hovertemplate=f"{label}<br>%{{x:.3g}}×, {_time(row.p50_ms or 0)}<extra></extra>",
-        )
+    interval(
+        figure,
+        position,
+        (found.low, found.speedup, found.high),
+        color=color,
+        hover=f"{label}<br>%{{x:.3g}}×, {_time(row.p50_ms or 0)}",
+        symbol="diamond" if row.candidate.lossy else "circle",
     )
     figure.add_annotation(
         x=1,
@@ -162,7 +145,7 @@ def _ticks(rows: Sequence[Row]) -> dict[str, object]:
 def _about(raced: WorkloadRace) -> str:
     operator = raced.operator
     share = f"{100 * operator.share:.3g} % of the time{_times(len(operator.nodes))}"
-    return f"{_short(operator.workload.title)} · {share}"
+    return f"{short(operator.workload.title, _MOST_TITLE)} · {share}"
 
 
 def _time(latency_ms: float) -> str:
@@ -177,8 +160,3 @@ def _times(places: int) -> str:
 
 def _mark(row: Row) -> str:
     return " (fewer bits)" if row.candidate.lossy else ""
-
-
-def _short(title: str) -> str:
-    cut = title if len(title) <= _MOST_TITLE else f"{title[: _MOST_TITLE - 1]}…"
-    return escape(cut)

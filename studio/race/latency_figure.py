@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from profiling.config.question import Question, meaning_of
 from profiling.racing.race import Race, Timing
-from studio.figures.template import TEMPLATE, color_of, titled
+from studio.figures.template import TEMPLATE, color_of, rows_axis, titled
 from studio.numbers import three_digits
 
 MOST_DOTS = 400
@@ -93,7 +93,7 @@ def _axes(race: Race, panel: _Panel, domain: tuple[float, ...]) -> dict[str, obj
             "anchor": f"y{panel.name}",
         },
         f"yaxis{panel.name}": {
-            **variant_rows([timing.label for timing in race.timings]),
+            **rows_axis(escape(timing.label) for timing in race.timings),
             "domain": list(domain),
             "anchor": f"x{panel.name}",
         },
@@ -111,17 +111,6 @@ def _head(figure: go.Figure, race: Race, question: Question, panel: _Panel) -> N
         x=0, xref="paper", y=1, yref=f"y{panel.name} domain", yanchor="bottom", xanchor="left",
         text=f"<b>{question.capitalize()}</b>: {meaning_of(race.configs)}", showarrow=False,
     )  # fmt: skip
-
-
-def variant_rows(labels: Sequence[str]) -> dict[str, object]:
-    """An axis with a variant a row, the first on top."""
-    return {
-        "tickvals": list(range(len(labels))),
-        "ticktext": [f"{escape(label)} " for label in labels],
-        "range": [len(labels) - 0.4, -0.6],
-        "showgrid": False,
-        "fixedrange": True,
-    }
 
 
 def _strip(figure: go.Figure, timing: Timing, row: int, panel: _Panel) -> None:

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from profiling.racing.race import Race
 from profiling.racing.samples import Contrast
-from studio.figures.template import TEMPLATE, color_of, titled
-from studio.race.latency_figure import rounded_out, variant_rows
+from studio.figures.template import TEMPLATE, color_of, interval, rows_axis, titled
+from studio.race.latency_figure import rounded_out
 
 _ROW_PX = 34
 _PAIR_PX = 56
@@ -56,7 +56,7 @@ def speedup_forest(*races: Race, over: bool = False) -> go.Figure:
             "tickvals": _ticks(low, high),
             "title": f"← slower    times as fast as {escape(baseline)}    faster →",
         },
-        yaxis=variant_rows(labels),
+        yaxis=rows_axis(map(escape, labels)),
         uirevision="forest",
     )
     return figure
@@ -84,7 +84,9 @@ def _speedup(figure: go.Figure, race: Race, label: str, mark: _Mark) -> list[flo
     found = _contrast(race, label)
     if found is None or found.low <= 0:
         return []
-    _interval(figure, (found.low, found.speedup, found.high), label, mark)
+    ends = (found.low, found.speedup, found.high)
+    hover = f"{escape(label)}<br>{found.speedup:.3f}×, {found.low:.3f} to {found.high:.3f}"
+    interval(figure, mark.y, ends, color=mark.color, hover=hover, filled=mark.filled)
     return [max(found.low, 1 / _WIDEST), min(found.high, _WIDEST)]
 
 
@@ -100,33 +102,6 @@ def _claim(race: Race, label: str, *, over: bool) -> str:
 def _say(figure: go.Figure, text: str, mark: _Mark) -> None:
     figure.add_annotation(
         x=1.02, xref="paper", y=mark.y, text=escape(text), showarrow=False, xanchor="left"
-    )
-
-
-def _interval(
-    figure: go.Figure, found: tuple[float, float, float], label: str, mark: _Mark
-) -> None:
-    low, middle, high = found
-    dash = "solid" if mark.filled else "dot"
-    figure.add_trace(
-        go.Scatter(
-            x=[low, high], y=[mark.y, mark.y], mode="lines", hoverinfo="skip",
-            line={"color": mark.color, "width": 3 if mark.filled else 2, "dash": dash},
-        )
-    )  # fmt: skip
-    figure.add_trace(
-        go.Scatter(
-            x=[middle],
-            y=[mark.y],
-            mode="markers",
-            marker={
-                "color": mark.color,
-                "size": 10,
-                "symbol": "diamond" if mark.filled else "diamond-open",
-            },
-            hovertemplate=f"{escape(label)}<br>{middle:.3f}×, {low:.3f} to {high:.3f}"
-            "<extra></extra>",
-        )
     )
 
 

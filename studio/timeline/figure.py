@@ -17,7 +17,7 @@ from profiling.timeline.finding import finding
 from profiling.timeline.lanes import Lane, lanes_of
 from profiling.timeline.profile import Phase, Profile
 from studio.figures.palette import TITLES, category_color
-from studio.figures.template import TEMPLATE, titled
+from studio.figures.template import TEMPLATE, rows_axis, titled
 from studio.graphview.categories import Category, category
 from studio.numbers import counted, three_digits
 
@@ -69,13 +69,7 @@ def gantt(profiles: Mapping[str, Profile], phase: Phase, *, dark: bool) -> go.Fi
         hovermode="closest",
         hoverdistance=30,
         xaxis={"title": "ms since the run began", "range": [0, longest / 1000 * 1.09]},
-        yaxis={
-            "tickvals": [row.y for row in rows],
-            "ticktext": [f"{escape(row.label)} " for row in rows],
-            "range": [len(rows) - 0.4, -0.6],
-            "showgrid": False,
-            "fixedrange": True,
-        },
+        yaxis=rows_axis(escape(row.label) for row in rows),
     )
     return figure
 

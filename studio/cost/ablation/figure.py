@@ -13,7 +13,7 @@ from profiling.racing.samples import Contrast
 from profiling.worth.ablation import PassWorth
 from profiling.worth.waterfall import Metric
 from studio.cost.waterfall.figure import scale_of
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
 
 _ROW_PX = 26
 _MOST_LABEL = 34
@@ -72,7 +72,7 @@ def ablation_dots(
             "zeroline": True,
             "showgrid": True,
         },
-        yaxis=_passes_axis([titles[w.pass_id] for w in worth]),
+        yaxis=rows_axis(short(titles[w.pass_id], _MOST_LABEL) for w in worth),
     )
     return figure
 
@@ -105,8 +105,8 @@ def interactions(worth: Sequence[PassWorth], titles: Mapping[str, str]) -> go.Fi
     figure = go.Figure(
         go.Heatmap(
             z=[[_compressed(w.others.get(name, 0)) for name in columns] for w in rows],
-            x=[_cut(titles[name]) for name in columns],
-            y=[_cut(titles[w.pass_id]) for w in rows],
+            x=[short(titles[name], _MOST_LABEL) for name in columns],
+            y=[short(titles[w.pass_id], _MOST_LABEL) for w in rows],
             text=[[_signed(w.others.get(name, 0)) for name in columns] for w in rows],
             texttemplate="%{text}",
             hovertemplate="without %{y}<br>%{x}: %{text} rewrites<extra></extra>",
@@ -173,18 +173,9 @@ def latency_without(
         title=titled(with_question(config, title)),
         height=120 + _ROW_PX * len(order),
         xaxis={"title": "latency without the pass against all passes, %", "zeroline": True},
-        yaxis=_passes_axis([titles[name] for name in order]),
+        yaxis=rows_axis(short(titles[name], _MOST_LABEL) for name in order),
     )
     return figure
-
-
-def _passes_axis(names: Sequence[str]) -> dict[str, object]:
-    return {
-        "tickvals": list(range(len(names))),
-        "ticktext": [f"{_cut(name)} " for name in names],
-        "range": [len(names) - 0.4, -0.6],
-        "showgrid": False,
-    }
 
 
 def _compressed(change: int) -> float:
@@ -194,7 +185,3 @@ def _compressed(change: int) -> float:
 
 def _signed(change: int) -> str:
     return "" if change == 0 else f"{change:+,}".replace("-", "−")
-
-
-def _cut(title: str) -> str:
-    return escape(title if len(title) <= _MOST_LABEL else f"{title[: _MOST_LABEL - 1]}…")

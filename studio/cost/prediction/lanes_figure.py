@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from optimizer.cost.predict import Parts
 from studio.figures.change_bars import time_unit
-from studio.figures.template import TEMPLATE, titled
+from studio.figures.template import TEMPLATE, rows_axis, titled
 from studio.numbers import three_digits
 
 PART_COLORS: Mapping[str, str] = {
@@ -96,12 +96,7 @@ def lanes(rows: Sequence[LaneRow], *, title: str, row_px: int = 30) -> go.Figure
         dragmode=False,
         clickmode="event+select",
         xaxis={"title": f"{unit}, predicted", "range": [0, _TEXT_ROOM * longest / size]},
-        yaxis={
-            "tickvals": list(range(len(rows))),
-            "ticktext": [f"{row.label} " for row in rows],
-            "range": [len(rows) - 0.4, -0.6],
-            "showgrid": False,
-        },
+        yaxis=rows_axis(row.label for row in rows),
     )
     return figure
 

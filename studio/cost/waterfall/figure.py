@@ -15,7 +15,7 @@ from profiling.worth.levels import Change
 from profiling.worth.waterfall import Bar, Metric, Waterfall
 from studio.cost.trace_costs import steps_text
 from studio.cost.waterfall.rows_figure import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
-from studio.figures.template import BEFORE_COLOR
+from studio.figures.template import BEFORE_COLOR, short
 from studio.numbers import three_digits, times_text, unit_of
 
 _MOST_LABEL = 38
@@ -116,7 +116,9 @@ def _static_row(bar: Bar, label: str, family: str, *, found: Waterfall, scale: S
     amount = signed_text(bar.change, metric) if bar.change else "no change"
     hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{amount}{share}"
     color = FAMILY_COLORS.get(family, BEFORE_COLOR)
-    return Row(_cut(label), color, -bar.change / scale.size, f"{amount}{share}", hover)
+    return Row(
+        short(label, _MOST_LABEL), color, -bar.change / scale.size, f"{amount}{share}", hover
+    )
 
 
 def _percent(share: float) -> str:
@@ -192,7 +194,15 @@ def _measured_row(bar: MeasuredBar, label: str, family: str, *, level: float) ->
         amount = "no clear difference"
     hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{change_text(change)}"
     color = FAMILY_COLORS.get(family, BEFORE_COLOR)
-    return Row(_cut(label), color, bar.saved_ms, amount, hover, (low, high), clear=change.clear)
+    return Row(
+        short(label, _MOST_LABEL),
+        color,
+        bar.saved_ms,
+        amount,
+        hover,
+        (low, high),
+        clear=change.clear,
+    )
 
 
 def change_text(change: Change) -> str:
@@ -202,11 +212,6 @@ def change_text(change: Change) -> str:
     return (
         f"{times_text(change.speedup)}, 95 % interval {exp(change.low):.2f}–{exp(change.high):.2f}"
     )
-
-
-def _cut(label: str) -> str:
-    short = label if len(label) <= _MOST_LABEL else f"{label[: _MOST_LABEL - 1]}…"
-    return escape(short)
 
 
 def _key(families: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, titled
 
 FAMILY_COLORS = {
     "node": "#5b8fc9",
@@ -111,12 +111,7 @@ def waterfall_rows(
         barmode="overlay",
         bargap=0.3,
         xaxis={"title": f"{ends.unit}{cut}", "range": [low, high], "showgrid": True},
-        yaxis={
-            "tickvals": list(range(len(names))),
-            "ticktext": [f"{name} " for name in names],
-            "range": [len(names) - 0.4, -0.6],
-            "showgrid": False,
-        },
+        yaxis=rows_axis(names),
     )
     return figure
 
