@@ -18,7 +18,7 @@ from studio.experiment import Bench
 from studio.page.computed import computed
 from studio.page.experiment import offer, show_earlier
 from studio.services import machine_groups, pool, store
-from studio.variants.setting import Setting
+from studio.variants.entrant import Setting
 
 
 def render_section(setting: Setting) -> None:

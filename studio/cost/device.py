@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import partial
 
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
-from studio.cost.choice import put
+from optimizer.cost.devices import devices
+from optimizer.isolation import Progress
+from profiling.calibration import cached, calibrate
+from profiling.workers import WorkerPool
+from studio.artifacts.cache_folder import cache_folder
 from studio.cost.link import CostChoice
-from studio.cost.prediction.devices import THIS, calibrate_here, calibration_key, known_devices
+from studio.cost.sidebar import put
 from studio.page.parts import PATIENCE_S, follow, show_error, words
 from studio.services import pool, tasks
 
@@ -93,3 +98,29 @@ def _calibration(*, known: bool) -> None:
 def _start() -> None:
     tasks().drop(calibration_key())
     tasks().start(calibration_key(), partial(calibrate_here, pool()))
+
+
+THIS = "this"
+"""The machine that the studio runs on."""
+
+
+def known_devices() -> dict[str, DeviceProfile | None]:
+    """By id, this CPU first; None for it as long as it was not calibrated."""
+    sheets: dict[str, DeviceProfile | None] = {device.id: device for device in devices()}
+    return {THIS: cached(cache_folder()), **sheets}
+
+
+def calibration_key() -> Hashable:
+    """The key of the task of `calibrate_here`."""
+    return ("calibration", THIS)
+
+
+def calibrate_here(
+    pool: WorkerPool, *, progress: Progress, cancelled: Callable[[], bool]
+) -> DeviceProfile:
+    """Measure this CPU and keep what was found.
+
+    Raises:
+        StudioError: the runtime does not run here, or it was cancelled.
+    """
+    return calibrate(pool, folder=cache_folder(), progress=progress, cancelled=cancelled)

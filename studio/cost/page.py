@@ -10,12 +10,11 @@ from profiling.config import RunConfig
 from studio.artifacts.opened import Subject
 from studio.cost.ablation.page import render_ablation
 from studio.cost.break_even.page import render_break_even
-from studio.cost.choice import chosen
 from studio.cost.device import calibrate_once, choose_device, say_calibrating
 from studio.cost.fusion.page import render_fusion
 from studio.cost.link import CostChoice
 from studio.cost.roofline.page import render_roofline
-from studio.cost.sidebar import segments, sidebar, variant
+from studio.cost.sidebar import chosen, segments, sidebar, variant
 from studio.cost.trace_costs import TraceCosts, trace_costs
 from studio.cost.waterfall.page import measured, on_paper, predicted
 from studio.page.launch import Draw

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from profiling.config import RunConfig
 from profiling.config.question import QUESTIONS, config_for, explained
-from studio.cost.choice import put, take
 from studio.cost.link import LAST, LEAST_SECONDS, MOST_SECONDS, MOST_TOP, CostChoice
 from studio.variants.contradictions import Problem, common_problem, with_mend
 from studio.variants.link import RunChoice
 from studio.variants.options import common_options
-from studio.workspace import current
+from studio.workspace import current, remember
 
 _LAST_SOUND = "cost-last-sound"
 _COUNTS = {
@@ -163,3 +163,21 @@ def segments(
 def _mirror(name: str, value: object) -> None:
     """Widgets show the session's settings, also after another page was open."""
     st.session_state[f"cost-{name}"] = value
+
+
+def chosen() -> CostChoice:
+    """This session's settings."""
+    return current().of(CostChoice)
+
+
+def put(name: str, key: str) -> None:
+    """Take over what the widget `key` was set to; nothing, where it was emptied."""
+    value: Any = st.session_state.get(key)
+    if value is not None:
+        take(**{name: value})
+
+
+def take(**changes: Any) -> None:
+    """Settings from now on."""
+    workspace = current()
+    remember(workspace.having(replace(workspace.of(CostChoice), **changes)))

@@ -14,7 +14,7 @@ from optimizer.errors import StudioError
 from profiling.worth.waterfall import METRICS, Metric, StepCost
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.cost.prediction.report import PredictedSteps
+from studio.cost.prediction.job import PredictedSteps
 
 
 @dataclass(frozen=True, slots=True)

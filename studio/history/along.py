@@ -7,11 +7,10 @@ from functools import partial
 import streamlit as st
 
 from optimizer.errors import quoted
+from studio.history.actions import offer_exports
 from studio.history.bundles import offer_import
-from studio.history.exports import offer_exports
 from studio.history.opened import show_opened
-from studio.history.source import along, listed, open_place
-from studio.history.table import show_table
+from studio.history.table import along, listed, open_place, show_table
 from studio.page.parts import show_message, words
 from studio.recordings.keeper import is_shared
 from studio.recordings.shipped import Shipped, find_shipped

@@ -11,7 +11,7 @@ import streamlit as st
 from profiling.records import Filter, Recording
 from profiling.records.bundle import MOST_FILE_BYTES, SUFFIX, read_bundle
 from studio.history.filters import filter_by_bundle
-from studio.history.source import open_place
+from studio.history.table import open_place
 from studio.page.parts import PATIENCE_S, follow, show_error, words
 from studio.recordings.keeper import is_shared
 from studio.recordings.shipped import Shipped, shipped

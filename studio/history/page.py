@@ -6,20 +6,17 @@ import streamlit as st
 
 from optimizer.errors import StudioError
 from profiling.records import Filter
+from studio.history.actions import offer_deletion, offer_exports, show_refusal
 from studio.history.along import show_along, show_list
 from studio.history.bundles import offer_bundles
 from studio.history.cache import show_cache
-from studio.history.deletion import offer_deletion, show_refusal
-from studio.history.exports import offer_exports
 from studio.history.filters import choose_filter, page_number
-from studio.history.notice import show_keeping_problem
 from studio.history.opened import show_opened
-from studio.history.source import open_place, own
-from studio.history.table import PER_PAGE, show_table
-from studio.page.parts import go_to, show_error
+from studio.history.table import PER_PAGE, open_place, own, show_table
+from studio.page.parts import go_to, show_error, show_message
 from studio.recordings.keeper import is_shared
 from studio.recordings.shipped import place_of, shipped
-from studio.services import records
+from studio.services import keeper, records
 from studio.workspace import current
 
 
@@ -56,7 +53,8 @@ def _list() -> None:
         above = st.container()
         offer_bundles()
         show_cache()
-    show_keeping_problem()
+    if keeper().problem:
+        show_message(f"The last result was not kept. {keeper().problem}", key="not-kept")
     if records().count() == 0:
         _nothing_yet()
         return

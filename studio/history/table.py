@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from profiling.records import Listed, Recording, hardware
 from profiling.records.recording import started
+from studio.history.actions import offer_deletion, offer_exports
 from studio.history.compare import MOST_COMPARED, show_comparison
-from studio.history.deletion import offer_deletion
-from studio.history.exports import offer_exports
 from studio.history.filters import turn_page
-from studio.history.source import Source
 from studio.numbers import counted
+from studio.recordings.shipped import Shipped
+from studio.services import records
+from studio.workspace import current, remember
 
 PER_PAGE = 100
 _ROW_PX = 31
@@ -101,3 +103,48 @@ def _actions(chosen: Sequence[Listed], source: Source) -> None:
     offer_exports(load, len(identities))
     if source.own:
         offer_deletion(identities)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a table needs for the recordings that it lists.
+
+    Attributes:
+        load: a whole recording, by its id.
+        open: makes it the one that is open.
+        own: whether they are the person's, to be deleted.
+    """
+
+    load: Callable[[int], Recording]
+    open: Callable[[int], None]
+    own: bool
+
+
+def own() -> Source:
+    """The database."""
+    return Source(records().load, lambda identity: open_place(record=identity), own=True)
+
+
+def along(bundle: Shipped) -> Source:
+    """A bundle that comes with Passlens."""
+    return Source(
+        lambda number: bundle.recordings[number - 1],
+        lambda number: open_place(recorded=f"{bundle.name}:{number}"),
+        own=False,
+    )
+
+
+def open_place(*, record: int | None = None, recorded: str = "") -> None:
+    """What History shows from now on: a recording, a bundle, or with nothing the list."""
+    remember(current().showing(record=record, recorded=recorded))
+
+
+def listed(recordings: Sequence[Recording]) -> list[Listed]:
+    """Rows of a table."""
+    return [
+        Listed(
+            one.id, one.kind, one.title, one.model, one.model_hash, one.machine, one.started_at,
+            one.seconds, "", one.passlens, len(one.measurements),
+        )
+        for one in recordings
+    ]  # fmt: skip

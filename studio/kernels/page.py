@@ -20,9 +20,8 @@ from studio.kernels.job import (
 from studio.kernels.report import show_confirmation, show_kernels
 from studio.page.experiment import offer
 from studio.page.parts import show_message, words
-from studio.variants.entrant import Entrant
+from studio.variants.entrant import Entrant, Setting
 from studio.variants.link import MOST_ENTRANTS, EntrantChoice, RunChoice
-from studio.variants.setting import Setting
 from studio.workspace import current, remember
 
 _MOST_OPERATORS = 12

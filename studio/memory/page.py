@@ -28,8 +28,7 @@ from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change, sidebar
 from studio.memory.steps import step_slider
 from studio.page.computed import computed
-from studio.page.parts import model_and_run, show_message
-from studio.page.sections import choose_section
+from studio.page.parts import choose_section, model_and_run, show_message
 from studio.services import store
 from studio.workspace import current
 

@@ -14,9 +14,9 @@ from studio.race.job import RACE_EXPERIMENT, RaceRequest
 from studio.race.report import show_race, show_race_cut_short, show_race_so_far
 from studio.race.sweep.job import dimensions_of
 from studio.race.sweep.page import render_sweep
+from studio.variants.entrant import Setting
 from studio.variants.link import RunChoice, SweepChoice
 from studio.variants.problem import with_labels
-from studio.variants.setting import Setting
 from studio.workspace import current, remember
 
 _SET_UP_S = 4

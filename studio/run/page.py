@@ -11,13 +11,12 @@ from profiling.config.question import explained
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.capture import page as capture
 from studio.kernels import page as kernels
-from studio.page.parts import model_and_run, show_message
-from studio.page.sections import choose_section
+from studio.page.parts import choose_section, model_and_run, show_message
 from studio.race import page as race
 from studio.timeline import memory_page as memory
 from studio.timeline import page as timeline
+from studio.variants.entrant import Setting
 from studio.variants.link import SECTIONS, RunChoice
-from studio.variants.setting import Setting
 from studio.variants.sidebar import choose
 from studio.workspace import current, remember
 

@@ -17,7 +17,7 @@ from studio.timeline.page import (
     show_timeline,
 )
 from studio.timeline.result import ProfileReport
-from studio.variants.setting import Setting
+from studio.variants.entrant import Setting
 
 _DEVICE = (
     "Device memory is what everybody has taken on the GPU; its driver is asked every few "

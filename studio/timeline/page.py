@@ -24,7 +24,7 @@ from studio.timeline.figure import gantt
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
 from studio.timeline.operators_figure import Kernels, operator_bars, operator_times
 from studio.timeline.result import ProfileReport
-from studio.variants.setting import Setting
+from studio.variants.entrant import Setting
 
 MOST_ROWS = 500
 _PHASES = {"steady": "Steady run", "first": "First run"}

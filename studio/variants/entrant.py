@@ -1,15 +1,18 @@
-"""A variant as people choose it: a step of a trace, and how it is run."""
+"""A variant as people choose it: a step of a trace, and how it is run; and all that are chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
-from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.artifacts.store import Store
+from studio.variants.contradictions import Problem
+from studio.variants.problem import show_problem
 
 LAST = -1
 """The last step, of a trace that may not be known yet."""
@@ -61,3 +64,48 @@ def variants_of(
         path = store.materialize(subject[0], run, step_of(entrant, run))
         variants.append(Variant(entrant.label, path, entrant.config))
     return variants
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Variants, and what is asked of them.
+
+    Attributes:
+        asked: the variants for each question, deployed first; in each the baseline first.
+        left_out: why a question is not asked although it was wanted; else empty.
+    """
+
+    asked: tuple[tuple[Entrant, ...], ...]
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What was chosen in the sidebar.
+
+    Attributes:
+        chosen: the variants.
+        seconds: of steady running for all of them together.
+        problem: why what is chosen now cannot be run; the variants are those of before.
+    """
+
+    model: OpenedModel
+    run: OpenedRun
+    chosen: Chosen
+    seconds: float
+    problem: Problem | None = None
+
+    @property
+    def subject(self) -> Subject:
+        """What is measured: the open model and its run."""
+        return self.model, self.run
+
+    @property
+    def entrants(self) -> tuple[Entrant, ...]:
+        """Variants of a section that asks one question: bare where that is asked."""
+        return self.chosen.asked[-1]
+
+    @property
+    def held(self) -> Callable[[], None] | None:
+        """Draws why nothing can be started; None where it can."""
+        return None if self.problem is None else partial(show_problem, self.problem)

@@ -18,7 +18,7 @@ from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.page.parts import words
 from studio.variants.contradictions import Problem, problem_of, with_mend
 from studio.variants.entrant import LAST as LAST_STEP
-from studio.variants.entrant import Entrant
+from studio.variants.entrant import Chosen, Entrant
 from studio.variants.link import (
     LAST,
     LEAST_SECONDS,
@@ -31,7 +31,6 @@ from studio.variants.link import (
 from studio.variants.options import common_options, vary
 from studio.variants.problem import mend_text
 from studio.variants.sets import sets_of
-from studio.variants.setting import Chosen
 from studio.workspace import Workspace, current, remember
 
 _STEP = "step"

@@ -9,7 +9,6 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from studio.artifacts.opened import OpenedRun, Subject
-from studio.cost.choice import put, take
 from studio.cost.device import choose_device
 from studio.cost.fusion.chain import MOST_NODES, Chain, find_chains
 from studio.cost.fusion.examples import EXAMPLES
@@ -17,16 +16,20 @@ from studio.cost.fusion.figure import fusion_bars, versions
 from studio.cost.fusion.fusion import Fusion
 from studio.cost.fusion.job import FUSION, ChainRequest, Explained, explained
 from studio.cost.fusion.memory_figure import memory_picture
-from studio.cost.fusion.race import FusionRaceRequest
-from studio.cost.fusion.race_page import render_fusion_race
+from studio.cost.fusion.race import FUSION_EXPERIMENT, FusionRaceRequest, fusion_finding
 from studio.cost.link import CostChoice
 from studio.cost.prediction.job import device_text
 from studio.cost.prediction.lanes_figure import waiting_text
-from studio.cost.sidebar import seconds
+from studio.cost.sidebar import put, seconds, take
 from studio.numbers import counted, digits
 from studio.page.computed import computed
-from studio.page.figure import Table, is_dark, show_figure, show_twin
-from studio.page.parts import words
+from studio.page.experiment import offer
+from studio.page.figure import Table, is_dark, show_figure, show_table, show_twin
+from studio.page.parts import show_message, show_remarks, words
+from studio.race.job import RaceReport
+from studio.race.latency_figure import latency_strips
+from studio.race.report import how, percentiles, show_race_cut_short, show_race_so_far
+from studio.race.speedup_figure import speedup_forest
 from studio.services import pool, store
 from studio.workspace import current
 
@@ -169,3 +172,47 @@ def _table(found: Fusion) -> Table:
         "bytes": [access.size_bytes for *_, access in rows],
         "kernel's time, µs": [digits(kernel.parts.total_us) for _, kernel, *_ in rows],
     }
+
+
+def render_fusion_race(subject: Subject, request: FusionRaceRequest) -> None:
+    """The button, progress, and what came out."""
+    offer(
+        FUSION_EXPERIMENT,
+        subject,
+        request,
+        name="Race the chain",
+        explain=_explain_race,
+        show=lambda found: _show_race(found, request),
+        show_partial=show_race_so_far,
+        show_left=show_race_cut_short,
+    )
+
+
+def _explain_race() -> None:
+    st.html(
+        '<div class="empty"><h2>Does it pay here?</h2>'
+        "<p>The chain alone, on this machine, one thread: as it is, as our passes make it, and"
+        " fused by the runtime itself, in turns, each in a process of its own. Here will be how"
+        " much faster each is, with its interval.</p></div>"
+    )
+
+
+def _show_race(found: RaceReport, request: FusionRaceRequest) -> None:
+    (race,) = found.races
+    for number, timing in enumerate(race.timings):
+        if not timing.believable:
+            show_message(f"{timing.label}: {race.verdict(timing.label)}", key=f"chain-{number}")
+    show_remarks(race.remarks, key="chain")
+    title = fusion_finding(race, request.explained.fusion, request.device)
+    show_figure(latency_strips(race, title=title), "fusion-latency")
+    st.caption(
+        words(
+            "The same inputs again and again: on a CPU everything may lie in its caches, so that"
+            " what fusing keeps out of memory was cheap to begin with, and the gain is smaller than"
+            " in the whole model or on a GPU. A run includes the session's own overhead."
+            f" {how(race)}"
+        )
+    )
+    if len(race.timings) > 1:
+        show_figure(speedup_forest(race), "fusion-speedup")
+    show_table(percentiles([race]))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from optimizer.cost.predict import NodePrediction, Parts
-from studio.cost.prediction.report import PredictedGraph
+from studio.cost.prediction.job import PredictedGraph
 
 _MOST_NAME = 48
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from studio.cost.prediction.report import PredictedGraph
+from studio.cost.prediction.job import PredictedGraph
 from studio.timeline.node_times import MeasuredTimes
 
 _LEAST_US = 0.1

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from optimizer.cost.device import DeviceProfile
 from studio.cost.prediction.alike import Alike, shares
 from studio.cost.prediction.beside import Beside
+from studio.cost.prediction.job import PredictedGraph
 from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes
-from studio.cost.prediction.report import PredictedGraph
 from studio.figures.change_bars import time_unit
 from studio.figures.palette import TITLES, categories, category_color
 from studio.figures.template import TEMPLATE, log_axis, titled

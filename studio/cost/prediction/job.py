@@ -1,17 +1,71 @@
-"""Predictions of an open run, made by a worker and kept beside the run."""
+"""Predictions of an open run, made by a worker: every step's total, and every node of one step."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from optimizer.codec import Format
 from optimizer.cost.device import DEVICE_FORM, DeviceProfile
-from optimizer.cost.predict import predict_graph
+from optimizer.cost.predict import NodePrediction, predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.isolation import Progress
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
 from studio.artifacts.artifact import Artifact, Value
-from studio.cost.prediction.report import GRAPH_FORM, STEPS_FORM, PredictedGraph, PredictedSteps
 from studio.cost.prediction.steps import PricedSteps
 from studio.cost.prediction.wording import detail_of
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedSteps:
+    """A whole trace on one device.
+
+    Attributes:
+        before_ns: of the source.
+        after_ns: of the last step; where launches depend on how cold the caches are, not quite
+            what all changes lead to.
+        changes_ns: what each step added, step 1 first; negative where it saved.
+        unknown: nodes without a prediction, before and after.
+    """
+
+    before_ns: int
+    after_ns: int
+    changes_ns: tuple[int, ...]
+    unknown: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedGraph:
+    """One step on one device.
+
+    Attributes:
+        step: of the trace.
+        nodes: with a prediction, in list order.
+        details: of each, what tells it from others of its operator: `3×3 /2 → 1×64×56×56`.
+        unknown: how many others there are.
+        assumed: the sizes taken for free dimensions.
+    """
+
+    step: int
+    nodes: tuple[NodePrediction, ...]
+    details: tuple[str, ...]
+    unknown: int = 0
+    assumed: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def total_us(self) -> float:
+        """All nodes, one after the other."""
+        return sum(node.parts.total_us for node in self.nodes)
+
+    @property
+    def launch_us(self) -> float:
+        """The part of it that is launches."""
+        return sum(node.parts.emit_us for node in self.nodes)
+
+
+STEPS_FORM = Format(PredictedSteps, "passlens.predicted-steps/3", "prediction of a trace")
+GRAPH_FORM = Format(PredictedGraph, "passlens.predicted-nodes/2", "prediction of a step")
+
 
 _REPORT_EVERY = 50
 Device = str

@@ -9,12 +9,12 @@ import streamlit as st
 from optimizer.cost.device import DeviceProfile
 from profiling.calibration import CALIBRATED
 from studio.artifacts.opened import Subject
-from studio.cost.choice import take
+from studio.cost.device import THIS, known_devices
 from studio.cost.go_to import go_to_node
 from studio.cost.prediction.beside import Beside, beside
-from studio.cost.prediction.devices import THIS, known_devices
 from studio.cost.prediction.figure import predicted_against_measured
-from studio.cost.prediction.report import PredictedGraph
+from studio.cost.prediction.job import PredictedGraph
+from studio.cost.sidebar import take
 from studio.numbers import digits
 from studio.page.experiment import offer
 from studio.page.figure import Table, is_dark, picked_key, show_twin

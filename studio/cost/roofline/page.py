@@ -14,9 +14,8 @@ from studio.cost.go_to import go_to_node
 from studio.cost.link import LAST, CostChoice
 from studio.cost.prediction.alike import Alike, alike
 from studio.cost.prediction.figure import change_title, slowest
-from studio.cost.prediction.job import PREDICTED_GRAPH, device_text
+from studio.cost.prediction.job import PREDICTED_GRAPH, PredictedGraph, device_text
 from studio.cost.prediction.lanes_figure import PART_COLORS, part_us, waiting_text
-from studio.cost.prediction.report import PredictedGraph
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.cost.roofline.measured import render_measured
 from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits

@@ -14,8 +14,7 @@ from profiling.worth.waterfall import Bar, Metric, Waterfall, waterfall
 from studio.artifacts.opened import Subject
 from studio.cost.go_to import go_to_steps
 from studio.cost.link import CostChoice
-from studio.cost.prediction.job import PREDICTED_STEPS, device_text
-from studio.cost.prediction.report import PredictedSteps
+from studio.cost.prediction.job import PREDICTED_STEPS, PredictedSteps, device_text
 from studio.cost.trace_costs import TraceCosts, steps_text
 from studio.cost.waterfall.figure import (
     elsewhere_label,

@@ -23,8 +23,8 @@ from studio.race.sweep.job import (
     races_of,
     sweep_finding,
 )
+from studio.variants.entrant import Setting
 from studio.variants.link import MOST_SIZES, RunChoice, SweepChoice, sizes_of
-from studio.variants.setting import Setting
 from studio.workspace import current, remember
 
 

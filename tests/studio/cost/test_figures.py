@@ -16,8 +16,8 @@ from optimizer.cost.predict import NodePrediction, Parts
 from studio.cost.prediction.alike import alike, shares
 from studio.cost.prediction.beside import Beside, Pair, beside, spearman
 from studio.cost.prediction.figure import change_title, predicted_against_measured, slowest
+from studio.cost.prediction.job import PredictedGraph
 from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes, parts_text, waiting_text
-from studio.cost.prediction.report import PredictedGraph
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.timeline.node_times import MeasuredKernel, MeasuredTimes
 

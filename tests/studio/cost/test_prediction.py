@@ -20,8 +20,13 @@ from profiling.workers import WorkerPool
 from profiling.worth.waterfall import waterfall
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.cost.prediction.job import PREDICTED_GRAPH, PREDICTED_STEPS, device_text
-from studio.cost.prediction.report import STEPS_FORM, PredictedSteps
+from studio.cost.prediction.job import (
+    PREDICTED_GRAPH,
+    PREDICTED_STEPS,
+    STEPS_FORM,
+    PredictedSteps,
+    device_text,
+)
 from studio.cost.prediction.steps import PricedSteps
 from studio.cost.trace_costs import trace_costs
 from studio.cost.waterfall.figure import elsewhere_label, static_waterfall

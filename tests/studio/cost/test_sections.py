@@ -17,7 +17,7 @@ from optimizer.errors import Cancelled
 from profiling.calibration.calibrate import path_of
 from studio import services
 from studio.artifacts.cache_folder import cache_folder
-from studio.cost.prediction.devices import calibration_key
+from studio.cost.device import calibration_key
 
 LONG_S = 120
 LOOKS = 100

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.gpu_table import Ideal, Row
-from studio.history.benchmark_figure import benchmark_dots
+from studio.history.benchmark import benchmark_dots
 
 
 def test_every_measured_row_is_a_dot_and_every_limit_a_line() -> None:

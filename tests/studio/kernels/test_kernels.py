@@ -208,8 +208,7 @@ def _applied(path: str) -> None:
     from profiling.config import RunConfig
     from studio.kernels.job import KERNELS_EXPERIMENT
     from studio.kernels.page import show_applied
-    from studio.variants.entrant import Entrant
-    from studio.variants.setting import Chosen, Setting
+    from studio.variants.entrant import Chosen, Entrant, Setting
 
     entrants = (Entrant("source", 0, RunConfig()), Entrant("default preset", 1, RunConfig()))
     nothing = cast("Any", None)

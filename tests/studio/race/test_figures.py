@@ -10,11 +10,10 @@ from optimizer.verify import Comparison
 from profiling.racing.race import Timing
 from profiling.racing.sweep import Sweep, SweepPoint
 from studio.figures.template import log_axis
-from studio.race.cold_note import cold_note
 from studio.race.finding import finding
 from studio.race.latency_figure import axis_range, latency_strips
 from studio.race.phases_figure import early_runs, phase_bars, phase_values, warm_up_lines
-from studio.race.report import how, percentiles, phase_table
+from studio.race.report import cold_note, how, percentiles, phase_table
 from studio.race.speedup_figure import speedup_forest
 from studio.race.sweep.figure import latency_lines, throughput_lines
 from studio.race.sweep.job import sweep_finding
