@@ -1,4 +1,4 @@
-"""Whether the entrants can be captured as CUDA graphs; no GPU is needed to find out."""
+"""Whether the variants can be captured as CUDA graphs; no GPU is needed to find out."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from optimizer.source import complete
 from profiling.cuda.eligibility import check_model
 from profiling.cuda.findings import CaptureCheck
 from studio.experiment import Bench
-from studio.variants.entrant import Entrant, run_of, step_of
+from studio.variants.variant import TraceVariant, run_of, step_of
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedEntrant:
-    """One entrant's checklist.
+class CheckedVariant:
+    """One variant's checklist.
 
     Attributes:
-        label: of the entrant.
+        label: of the variant.
         step: of its trace.
         preset: whose trace; empty for the one that is open.
         check: the checklist; its node ids are those of the trace.
@@ -30,22 +30,22 @@ class CheckedEntrant:
     check: CaptureCheck
 
 
-def check_entrants(bench: Bench, entrants: tuple[Entrant, ...]) -> tuple[CheckedEntrant, ...]:
+def check_variants(bench: Bench, variants: tuple[TraceVariant, ...]) -> tuple[CheckedVariant, ...]:
     """The checklist of each.
 
     Raises:
         StudioError: a preset's passes fail, or a step cannot be opened.
     """
-    found: list[CheckedEntrant] = []
-    for index, entrant in enumerate(entrants):
-        bench.progress(f"checking {entrant.label}", index / len(entrants))
-        run = run_of(entrant, bench.store, bench.subject)
-        step = step_of(entrant, run)
+    found: list[CheckedVariant] = []
+    for index, variant in enumerate(variants):
+        bench.progress(f"checking {variant.label}", index / len(variants))
+        run = run_of(variant, bench.store, bench.subject)
+        step = step_of(variant, run)
         check = bench.pool(
             check_step, run.files, step,
-            entrant.config.graph_optimization != "disabled", cancelled=bench.cancelled,
+            variant.config.graph_optimization != "disabled", cancelled=bench.cancelled,
         )  # fmt: skip
-        found.append(CheckedEntrant(entrant.label, step, entrant.preset, check))
+        found.append(CheckedVariant(variant.label, step, variant.preset, check))
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""The checklist of each entrant: what a capture needs, where it is not so, what to do."""
+"""The checklist of each variant: what a capture needs, where it is not so, what to do."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from html import escape
 import streamlit as st
 
 from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding, Rule, Severity
-from studio.capture.check import CheckedEntrant
+from studio.capture.check import CheckedVariant
 from studio.numbers import counted
 from studio.page.figure import Table, show_twin
 from studio.page.parts import go_to, words
 from studio.workspace import View, current, remember
 
 _SHOWN = 6
-"""Kinds of findings of one entrant that are written out; the table has all."""
+"""Kinds of findings of one variant that are written out; the table has all."""
 
 _STYLE = """<style>
 .capture-list { border-collapse: collapse; font-size: 13px; max-width: 920px; width: 100%; }
@@ -38,18 +38,18 @@ _MARKS: Mapping[Severity, tuple[str, str]] = {
 """How each is marked, the gravest first."""
 
 
-def show_checks(entrants: Sequence[CheckedEntrant]) -> None:
-    """The list for all entrants, then each one's findings."""
-    st.html(_STYLE + _list(entrants))
-    runtime = entrants[0].check.runtime if entrants else ""
+def show_checks(variants: Sequence[CheckedVariant]) -> None:
+    """The list for all variants, then each one's findings."""
+    st.html(_STYLE + _list(variants))
+    runtime = variants[0].check.runtime if variants else ""
     st.caption(
         words(
             f"Found out without a GPU, from the graph and the kernels of {runtime}. ✓ holds, "
             "△ holds if the remedy is kept to, ✕ stands in the way."
         )
     )
-    for number, entrant in enumerate(entrants):
-        _findings(entrant, number)
+    for number, variant in enumerate(variants):
+        _findings(variant, number)
 
 
 def verdict(check: CaptureCheck) -> str:
@@ -62,13 +62,13 @@ def verdict(check: CaptureCheck) -> str:
     return "can be captured"
 
 
-def _list(entrants: Sequence[CheckedEntrant]) -> str:
-    head = "".join(f"<th>{escape(entrant.label)}</th>" for entrant in entrants)
+def _list(variants: Sequence[CheckedVariant]) -> str:
+    head = "".join(f"<th>{escape(variant.label)}</th>" for variant in variants)
     rows = "".join(
-        f"<tr><td>{escape(text)}</td>{''.join(_cell(e.check, rule) for e in entrants)}</tr>"
+        f"<tr><td>{escape(text)}</td>{''.join(_cell(e.check, rule) for e in variants)}</tr>"
         for rule, text in RULES.items()
     )
-    last = "".join(f"<td><b>{escape(verdict(entrant.check))}</b></td>" for entrant in entrants)
+    last = "".join(f"<td><b>{escape(verdict(variant.check))}</b></td>" for variant in variants)
     return (
         f'<table class="capture-list"><tr><th>A capture needs</th>{head}</tr>{rows}'
         f"<tr><td><b>So this model</b></td>{last}</tr></table>"
@@ -103,16 +103,16 @@ def _places(count: int) -> str:
     return counted(count, "place")
 
 
-def _findings(entrant: CheckedEntrant, number: int) -> None:
-    findings = entrant.check.findings
+def _findings(variant: CheckedVariant, number: int) -> None:
+    findings = variant.check.findings
     if not findings:
         return
-    st.html(f'<h3 class="capture">{escape(entrant.label)}</h3>')
+    st.html(f'<h3 class="capture">{escape(variant.label)}</h3>')
     groups = _grouped(findings)
     for place, group in enumerate(groups[:_SHOWN]):
-        _group(entrant, group, key=f"{number}-{place}")
+        _group(variant, group, key=f"{number}-{place}")
     show_twin(
-        f"All {counted(len(findings), 'finding')} of {words(entrant.label)}", _table(findings)
+        f"All {counted(len(findings), 'finding')} of {words(variant.label)}", _table(findings)
     )
 
 
@@ -126,7 +126,7 @@ def _grouped(findings: Sequence[CaptureFinding]) -> list[list[CaptureFinding]]:
     return sorted(groups.values(), key=lambda group: order.index(group[0].severity))
 
 
-def _group(entrant: CheckedEntrant, group: Sequence[CaptureFinding], *, key: str) -> None:
+def _group(variant: CheckedVariant, group: Sequence[CaptureFinding], *, key: str) -> None:
     first = group[0]
     others = f" and {_places(len(group) - 1).replace('place', 'other place')}" if group[1:] else ""
     what = f"{first.op_type} " if first.op_type else "Input " if first.rule == "shapes" else ""
@@ -134,13 +134,13 @@ def _group(entrant: CheckedEntrant, group: Sequence[CaptureFinding], *, key: str
         st.text(f"{_MARKS[first.severity][1] if first.remedy else '·'}")
         text = f"{what}'{first.place}'{others}. {first.reason} {first.remedy}".strip()
         st.text(text, width=760)
-        if first.node and not entrant.preset:
+        if first.node and not variant.preset:
             st.button(
                 "Look at it",
                 key=f"look-{key}",
                 type="tertiary",
                 on_click=_select,
-                args=(entrant.step, first.node),
+                args=(variant.step, first.node),
             )
     if st.session_state.pop("capture-look", False):
         go_to("rewrite")

@@ -18,9 +18,9 @@ from profiling.cuda.findings import CaptureCheck
 from profiling.cuda.stages_torch import TorchStages, torch_stages
 from profiling.machine import Machine, this_machine
 from profiling.records import Measurement
-from studio.capture.check import check_entrants
+from studio.capture.check import check_variants
 from studio.experiment import Bench, Experiment
-from studio.variants.entrant import Entrant, variants_of
+from studio.variants.variant import TraceVariant, materialized
 
 _LIMITS = JobLimits(seconds=300, memory_bytes=None)
 PLAIN, CAPTURED = "one launch a kernel", "captured graph"
@@ -31,11 +31,11 @@ class CaptureRequest:
     """What to capture.
 
     Attributes:
-        entrant: the variant; it runs on CUDA whatever its device is.
+        variant: the variant; it runs on CUDA whatever its device is.
         seconds: of steady running, for both sides together.
     """
 
-    entrant: Entrant
+    variant: TraceVariant
     seconds: float = 10.0
 
 
@@ -44,7 +44,7 @@ class CaptureReport:
     """What came out.
 
     Attributes:
-        variant: label of the entrant.
+        variant: label of the variant.
         step: of its trace.
         model: display name.
         model_hash: SHA-256 of the source model.
@@ -107,9 +107,8 @@ def run_capture(bench: Bench, request: CaptureRequest) -> CaptureReport:
         StudioError: a file cannot be written, there is no GPU, or the model does not run on it.
     """
     began, started_at = time.monotonic(), _now()
-    entrant = request.entrant
-    (checked,) = check_entrants(bench, (entrant,))
-    (variant,) = variants_of((entrant,), bench.store, bench.subject)
+    (checked,) = check_variants(bench, (request.variant,))
+    (variant,) = materialized((request.variant,), bench.store, bench.subject)
     assert not isinstance(variant.model, bytes)
     config = replace(variant.config, device="cuda", cuda_graph=False)
     plan = CapturePlan(seconds=request.seconds / 2)
@@ -130,7 +129,7 @@ def run_capture(bench: Bench, request: CaptureRequest) -> CaptureReport:
         lambda: bench.pool.run_fresh(torch_stages, limits=_LIMITS, cancelled=bench.cancelled)
     )
     return CaptureReport(
-        entrant.label, checked.step, *bench.source,
+        request.variant.label, checked.step, *bench.source,
         hashlib.sha256(variant.model.read_bytes()).hexdigest(), checked.check, plain, captured,
         refusal, torch, machine, started_at, time.monotonic() - began,
     )  # fmt: skip

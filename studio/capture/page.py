@@ -1,4 +1,4 @@
-"""CUDA Graph: whether the entrants can be captured, and what that saves."""
+"""CUDA Graph: whether the variants can be captured, and what that saves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 from optimizer.isolation import Progress
 from profiling.cuda.stages_torch import LISTING
-from studio.capture.check import CheckedEntrant, check_entrants
+from studio.capture.check import CheckedVariant, check_variants
 from studio.capture.checklist import show_checks
 from studio.capture.job import CAPTURE_EXPERIMENT, CaptureRequest
 from studio.capture.report import show_capture
@@ -18,30 +18,30 @@ from studio.experiment import Bench
 from studio.page.computed import computed
 from studio.page.experiment import offer, show_earlier
 from studio.services import machine_groups, pool, store
-from studio.variants.entrant import Setting
+from studio.variants.variant import RunSetup
 
 
-def render_section(setting: Setting) -> None:
+def render_section(setup: RunSetup) -> None:
     """The section: the checklist at once, the measurement where there is a GPU."""
-    if setting.held is not None and not machine_groups()["cuda"].ok:
-        setting.held()  # there is no button to say it beside
-    key = ("capture-check", setting.model.key, setting.run.key, setting.entrants)
-    checks = computed(key, partial(_check, setting), "CUDA Graph")
+    if setup.blocked is not None and not machine_groups()["cuda"].ok:
+        setup.blocked()  # there is no button to say it beside
+    key = ("capture-check", setup.model.key, setup.run.key, setup.variants)
+    checks = computed(key, partial(_check, setup), "CUDA Graph")
     if checks is None:
         return
     show_checks(checks)
-    _measure(setting)
+    _measure(setup)
     _teach()
 
 
 def _check(
-    setting: Setting, *, progress: Progress, cancelled: Callable[[], bool]
-) -> tuple[CheckedEntrant, ...]:
-    bench = Bench(store(), pool(), setting.subject, progress, cancelled)
-    return check_entrants(bench, setting.entrants)
+    setup: RunSetup, *, progress: Progress, cancelled: Callable[[], bool]
+) -> tuple[CheckedVariant, ...]:
+    bench = Bench(store(), pool(), setup.subject, progress, cancelled)
+    return check_variants(bench, setup.variants)
 
 
-def _measure(setting: Setting) -> None:
+def _measure(setup: RunSetup) -> None:
     st.html('<h3 class="capture">With and without a captured graph</h3>')
     status = machine_groups()["cuda"]
     if not status.ok:
@@ -51,21 +51,21 @@ def _measure(setting: Setting) -> None:
         )
         with st.container(key="quiet-capture-gpu"):
             st.text(status.reason)
-        show_earlier(CAPTURE_EXPERIMENT, setting.model, show_capture)
+        show_earlier(CAPTURE_EXPERIMENT, setup.model, show_capture)
         return
-    labels = [entrant.label for entrant in setting.entrants]
+    labels = [variant.label for variant in setup.variants]
     label = st.selectbox("Variant", labels, index=len(labels) - 1, key="capture-variant", width=320)
-    entrant = next(entrant for entrant in setting.entrants if entrant.label == label)
-    request = CaptureRequest(entrant, setting.seconds)
+    variant = next(variant for variant in setup.variants if variant.label == label)
+    request = CaptureRequest(variant, setup.seconds)
     offer(
         CAPTURE_EXPERIMENT,
-        setting.subject,
+        setup.subject,
         request,
         name="Capture",
         explain=lambda: _explain(label),
         show=show_capture,
         show_recorded=show_capture,
-        held=setting.held,
+        blocked=setup.blocked,
     )
 
 

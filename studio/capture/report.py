@@ -15,7 +15,7 @@ from profiling.cuda.launches import (
     span_ns,
     stages_by_difference,
 )
-from studio.capture.check import CheckedEntrant
+from studio.capture.check import CheckedVariant
 from studio.capture.checklist import show_checks
 from studio.capture.figure import launch_timeline, stage_bars
 from studio.capture.job import CAPTURED, PLAIN, CaptureReport, median_ms
@@ -39,7 +39,7 @@ def show_capture(report: CaptureReport) -> None:
     show_twin("Latencies as a table", _latencies(report))
     _device(report)
     with st.expander("The checklist of this model"):
-        show_checks([CheckedEntrant(report.variant, report.step, "recorded", report.check)])
+        show_checks([CheckedVariant(report.variant, report.step, "recorded", report.check)])
 
 
 def stages_of_report(report: CaptureReport) -> dict[str, tuple[Stage, ...]]:

@@ -183,11 +183,11 @@ def _swept(text: str | None) -> tuple[str, list[int]]:
 
 def _record(found: Sequence[Sweep], variants: Sequence[Variant]) -> None:
     # The database is a lot of imports that a race does without.
-    from studio.race.job import RACE_EXPERIMENT, Raced, RaceReport, workload_of
+    from studio.race.job import RACE_EXPERIMENT, RacedGraph, RaceReport, workload_of
     from studio.race.sweep.job import SWEEP_EXPERIMENT, SweepReport
     from studio.services import records
 
-    graphs = tuple(Raced(0, workload=workload_of(variant.model)) for variant in variants)
+    graphs = tuple(RacedGraph(0, workload=workload_of(variant.model)) for variant in variants)
     source = Path(str(variants[0].model)).name, graphs[0].workload
     if found[0].dimension:
         recording = SWEEP_EXPERIMENT.recording(SweepReport(tuple(found), graphs, *source))

@@ -61,7 +61,7 @@ def _worth(subject: Subject, choice: CostChoice) -> None:
         device = choose_device(choice) if predicting else None
         if not predicting:
             say_calibrating()
-    held = None if problem is None else partial(show_problem, problem)
+    blocked = None if problem is None else partial(show_problem, problem)
     costs = trace_costs(store(), *subject)
     if not costs.steps:
         show_message("No pass found anything to do; there is nothing to explain.", key="no-steps")
@@ -70,18 +70,18 @@ def _worth(subject: Subject, choice: CostChoice) -> None:
     elif choice.section == "waterfall" and choice.count != "latency":
         on_paper(costs, choice.count, choice)
     else:
-        _measured(subject, costs, config, choice, held)
+        _measured(subject, costs, config, choice, blocked)
 
 
 def _measured(
-    subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, held: Draw | None
+    subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, blocked: Draw | None
 ) -> None:
     runnable = subject[0].summary["statuses"]["runnable"]
     if not runnable["ok"] and (choice.section != "ablation" or choice.race):
         show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
     elif choice.section == "waterfall":
-        measured(subject, costs, config, choice, held)
+        measured(subject, costs, config, choice, blocked)
     elif choice.section == "ablation":
-        render_ablation(subject, costs, config, choice, held)
+        render_ablation(subject, costs, config, choice, blocked)
     else:
-        render_break_even(subject, config, choice, held)
+        render_break_even(subject, config, choice, blocked)

@@ -7,7 +7,7 @@ import streamlit as st
 from optimizer.errors import StudioError
 from profiling.records import Filter
 from studio.history.actions import offer_deletion, offer_exports, show_refusal
-from studio.history.along import show_along, show_list
+from studio.history.bundled import show_bundled, show_list
 from studio.history.bundles import offer_bundles
 from studio.history.cache import show_cache
 from studio.history.filters import choose_filter, page_number
@@ -28,7 +28,7 @@ def render() -> None:
         if place is not None:
             with st.sidebar:
                 offer_bundles()
-            show_along(*place)
+            show_bundled(*place)
         elif identity is not None:
             _opened(identity)
         else:

@@ -22,7 +22,7 @@ from profiling.racing.race import Variant
 from profiling.records import Measurement
 from studio.experiment import Bench, Experiment, measurement
 from studio.numbers import counted
-from studio.variants.entrant import Entrant, run_of, variants_of
+from studio.variants.variant import TraceVariant, materialized, run_of
 
 _NOTHING = Hotspots("runtime profile", 0.0, ())
 
@@ -32,13 +32,13 @@ class KernelsRequest:
     """What to race.
 
     Attributes:
-        entrant: the variant; its options are the baseline everywhere.
+        variant: the variant; its options are the baseline everywhere.
         seconds: of steady running, for all races together.
         top: how many hot operators.
         lossy: whether fewer bits may be chosen for the whole model.
     """
 
-    entrant: Entrant
+    variant: TraceVariant
     seconds: float = 20.0
     top: int = TOP
     lossy: bool = False
@@ -125,9 +125,9 @@ def run_kernels(bench: Bench, request: KernelsRequest) -> KernelsReport:
     started, began = datetime.datetime.now(datetime.UTC), time.monotonic()
     machine = this_machine()
     bench.progress("writing the model", 0.0)
-    variant = variants_of([request.entrant], bench.store, bench.subject)[0]
+    variant = materialized([request.variant], bench.store, bench.subject)[0]
     made = KernelsReport(
-        request.entrant.label,
+        request.variant.label,
         *bench.source,
         request.lossy,
         Selection(variant.config, _NOTHING, ()),
@@ -136,7 +136,7 @@ def run_kernels(bench: Bench, request: KernelsRequest) -> KernelsReport:
         machine,
         started.isoformat(timespec="seconds"),
         0.0,
-        request.entrant.step,
+        request.variant.step,
     )
     selection = select(
         variant,
@@ -162,8 +162,8 @@ def apply_kernels(bench: Bench, request: ApplyRequest) -> KernelsReport:
     asked, report = request.kernels, request.found
     began = time.monotonic()
     bench.progress("writing the model", 0.0)
-    variant = variants_of([asked.entrant], bench.store, bench.subject)[0]
-    run = run_of(asked.entrant, bench.store, bench.subject)
+    variant = materialized([asked.variant], bench.store, bench.subject)[0]
+    run = run_of(asked.variant, bench.store, bench.subject)
     mark = hashlib.sha256(repr(_raced(asked)).encode()).hexdigest()[:16]
     choice = choose(report.selection, lossy=asked.lossy)
     tuning = report.tuning
@@ -192,7 +192,7 @@ def apply_kernels(bench: Bench, request: ApplyRequest) -> KernelsReport:
 
 def _raced(request: KernelsRequest) -> tuple[object, ...]:
     """What races depend on: what may be chosen afterwards is no part of them."""
-    return (request.entrant, request.seconds, request.top)
+    return (request.variant, request.seconds, request.top)
 
 
 _FORM = Format(

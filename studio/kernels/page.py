@@ -20,8 +20,8 @@ from studio.kernels.job import (
 from studio.kernels.report import show_confirmation, show_kernels
 from studio.page.experiment import offer
 from studio.page.parts import show_message, words
-from studio.variants.entrant import Entrant, Setting
-from studio.variants.link import MOST_ENTRANTS, EntrantChoice, RunChoice
+from studio.variants.link import MOST_VARIANTS, RunChoice, VariantChoice
+from studio.variants.variant import RunSetup, TraceVariant
 from studio.workspace import current, remember
 
 _MOST_OPERATORS = 12
@@ -29,25 +29,25 @@ _AROUND_A_RACE_S = 15
 """What a race takes beside its steady runs: ten processes, sessions and warm-ups."""
 
 
-def render_section(setting: Setting) -> None:
+def render_section(setup: RunSetup) -> None:
     """The section."""
-    request = _request(setting)
+    request = _request(setup)
     offer(
         KERNELS_EXPERIMENT,
-        setting.subject,
+        setup.subject,
         request,
         name="Race the kernels",
         explain=lambda: _explain(request),
-        show=lambda report: _show(report, request, setting),
+        show=lambda report: _show(report, request, setup),
         show_recorded=show_kernels,
         show_partial=show_kernels,
-        held=setting.held,
+        blocked=setup.blocked,
     )
 
 
-def _request(setting: Setting) -> KernelsRequest:
+def _request(setup: RunSetup) -> KernelsRequest:
     """Which variant, how many operators, whether fewer bits will do."""
-    labels = [entrant.label for entrant in setting.entrants]
+    labels = [variant.label for variant in setup.variants]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.selectbox(
             "Variant",
@@ -71,8 +71,8 @@ def _request(setting: Setting) -> KernelsRequest:
             key="kernels-lossy",
             help="Whether int8, 4-bit and 16-bit candidates may be applied to the whole model.",
         )
-    entrant = next(entrant for entrant in setting.entrants if entrant.label == label)
-    return KernelsRequest(entrant, setting.seconds, int(top), lossy)
+    variant = next(variant for variant in setup.variants if variant.label == label)
+    return KernelsRequest(variant, setup.seconds, int(top), lossy)
 
 
 def _explain(request: KernelsRequest) -> None:
@@ -89,7 +89,7 @@ def _explain(request: KernelsRequest) -> None:
     )
 
 
-def _show(report: KernelsReport, request: KernelsRequest, setting: Setting) -> None:
+def _show(report: KernelsReport, request: KernelsRequest, setup: RunSetup) -> None:
     show_kernels(report)
     st.subheader("Whole model", anchor=False)
     choice = choose(report.selection, lossy=request.lossy)
@@ -98,15 +98,15 @@ def _show(report: KernelsReport, request: KernelsRequest, setting: Setting) -> N
         return
     offer(
         APPLY_EXPERIMENT,
-        setting.subject,
+        setup.subject,
         ApplyRequest(request, report),
         name="Apply to the whole model",
         explain=lambda: None,
-        show=lambda applied: show_applied(applied, request.entrant, setting),
+        show=lambda applied: show_applied(applied, request.variant, setup),
     )
 
 
-def show_applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> None:
+def show_applied(report: KernelsReport, variant: TraceVariant, setup: RunSetup) -> None:
     """The whole model before and after, and the ways to take it over."""
     confirmation = report.confirmation
     if confirmation is None:
@@ -117,8 +117,8 @@ def show_applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> N
             st.button(
                 "Add these options as a variant",
                 on_click=_add_variant,
-                args=(confirmation, setting.entrants.index(entrant)),
-                disabled=len(current().of(RunChoice).entrants) >= MOST_ENTRANTS,
+                args=(confirmation, setup.variants.index(variant)),
+                disabled=len(current().of(RunChoice).variants) >= MOST_VARIANTS,
                 key="kernels-add",
             )
         file = confirmation.file
@@ -133,10 +133,10 @@ def show_applied(report: KernelsReport, entrant: Entrant, setting: Setting) -> N
 
 def _add_variant(confirmation: Confirmation, index: int) -> None:
     choice = current().of(RunChoice)
-    base = choice.entrants[index]
+    base = choice.variants[index]
     options = {**dict(base.options), **confirmation.choice.options}
-    added = EntrantChoice(base.graph, tuple(sorted(options.items())))
-    remember(current().having(replace(choice, entrants=(*choice.entrants, added))))
+    added = VariantChoice(base.graph, tuple(sorted(options.items())))
+    remember(current().having(replace(choice, variants=(*choice.variants, added))))
 
 
 def _stem(name: str) -> str:

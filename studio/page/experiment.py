@@ -38,7 +38,7 @@ def offer(
     show_recorded: Callable[[Found], None] | None = None,
     show_partial: Callable[[Any], None] | None = None,
     show_left: Callable[[Any], None] | None = None,
-    held: Draw | None = None,
+    blocked: Draw | None = None,
 ) -> None:
     """An experiment on the open run: not begun, under way, failed, or done.
 
@@ -52,7 +52,7 @@ def offer(
         show_recorded: draws a recording of such an experiment until it is begun; none unless given.
         show_partial: draws what is known so far.
         show_left: the same when it was cancelled or failed; as `show_partial` unless given.
-        held: draws, beside the button, why it cannot be begun now.
+        blocked: draws, beside the button, why it cannot be begun now.
     """
 
     def work(
@@ -83,7 +83,7 @@ def offer(
         show_left=show_left,
         beside=lambda found: _beside(found.record_id),
         earlier=show_newest,
-        held=held,
+        blocked=blocked,
     )
 
 

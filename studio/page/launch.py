@@ -36,7 +36,7 @@ def launch(
     show_left: Callable[[Any], None] | None = None,
     beside: Callable[[Result], None] | None = None,
     earlier: Draw | None = None,
-    held: Draw | None = None,
+    blocked: Draw | None = None,
 ) -> None:
     """The work of that key: not begun, under way, failed, or done.
 
@@ -50,7 +50,7 @@ def launch(
         show_left: the same when it was cancelled or failed; as `show_partial` unless given.
         beside: draws what more can be done with a result, beside the button.
         earlier: draws a recording of such work, below `explain`, until it is begun.
-        held: draws, beside the button, why it cannot be begun now; what there is stays.
+        blocked: draws, beside the button, why it cannot be begun now; what there is stays.
     """
 
     def start() -> None:
@@ -63,24 +63,24 @@ def launch(
     task: Task[Any] | None = tasks().get(key)
     if task is None:
         with _row(name):
-            _begin(name, start, held)
+            _begin(name, start, blocked)
         with _body(name):
             explain()
             if earlier is not None:
                 earlier()
     elif not task.wait(PATIENCE_S):
-        _say_held(held)
+        _say_blocked(blocked)
         _follow(task, name, so_far)
     elif task.error is not None:
         with _row(name):
-            _again(name, start, held)
+            _again(name, start, blocked)
             _say_why(task, name)
         with _body(name):
             so_far(task)
     elif task.result is not None:
         result: Result = task.result
         with _row(name):
-            _again(name, start, held)
+            _again(name, start, blocked)
             if beside is not None:
                 beside(result)
         with _body(name):
@@ -95,26 +95,26 @@ def _so_far(task: Task[Any], draw: Callable[[Any], None] | None, explain: Draw) 
         explain()
 
 
-def _begin(name: str, start: Callable[[], None], held: Draw | None) -> None:
-    disabled = held is not None
+def _begin(name: str, start: Callable[[], None], blocked: Draw | None) -> None:
+    disabled = blocked is not None
     st.button(name, type="primary", on_click=start, key=f"start-{name}", disabled=disabled)
-    _say_held(held)
+    _say_blocked(blocked)
 
 
-def _again(name: str, start: Callable[[], None], held: Draw | None) -> None:
+def _again(name: str, start: Callable[[], None], blocked: Draw | None) -> None:
     st.button(
         "Run again",
         on_click=start,
         key=f"again-{name}",
         icon=":material/replay:",
-        disabled=held is not None,
+        disabled=blocked is not None,
     )
-    _say_held(held)
+    _say_blocked(blocked)
 
 
-def _say_held(held: Draw | None) -> None:
-    if held is not None:
-        held()
+def _say_blocked(blocked: Draw | None) -> None:
+    if blocked is not None:
+        blocked()
 
 
 def _say_why(task: Task[Any], name: str) -> None:

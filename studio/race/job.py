@@ -15,7 +15,7 @@ from profiling.racing.race import Race, Variant
 from profiling.records import Measurement
 from studio.experiment import Bench, Experiment, OfRaces, measurement
 from studio.race.finding import finding
-from studio.variants.entrant import Entrant, variants_of
+from studio.variants.variant import TraceVariant, materialized
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class RaceRequest:
         runs: steady runs of each at least, if they fit into `seconds`.
     """
 
-    asked: tuple[tuple[Entrant, ...], ...]
+    asked: tuple[tuple[TraceVariant, ...], ...]
     seconds: float = 20.0
     runs: int = 200
 
@@ -39,7 +39,7 @@ class RaceRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Raced:
+class RacedGraph:
     """Which graph a variant was.
 
     Attributes:
@@ -67,7 +67,7 @@ class RaceReport(OfRaces):
     """
 
     races: tuple[Race, ...]
-    graphs: tuple[Raced, ...]
+    graphs: tuple[RacedGraph, ...]
     model: str
     model_hash: str
     headline: str = ""
@@ -94,7 +94,7 @@ def run_race(bench: Bench, request: RaceRequest) -> RaceReport:
         StudioError: a file cannot be written, or nothing runs.
     """
     bench.progress("writing the models", 0.0)
-    asked = [variants_of(entrants, bench.store, bench.subject) for entrants in request.asked]
+    asked = [materialized(variants, bench.store, bench.subject) for variants in request.asked]
     races = run_races(
         asked,
         RacePlan(runs=request.runs, seconds=request.seconds_each),
@@ -120,11 +120,11 @@ RACE_EXPERIMENT = Experiment(
 )
 
 
-def graphs_of(entrants: Sequence[Entrant], variants: Sequence[Variant]) -> tuple[Raced, ...]:
+def graphs_of(variants: Sequence[TraceVariant], files: Sequence[Variant]) -> tuple[RacedGraph, ...]:
     """What each variant is, with its file's hash."""
     return tuple(
-        Raced(entrant.step, entrant.preset, workload_of(variant.model))
-        for entrant, variant in zip(entrants, variants, strict=True)
+        RacedGraph(variant.step, variant.preset, workload_of(file.model))
+        for variant, file in zip(variants, files, strict=True)
     )
 
 
@@ -136,7 +136,7 @@ def workload_of(model: bytes | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def measurements_of(race: Race, graphs: Sequence[Raced]) -> list[Measurement]:
+def measurements_of(race: Race, graphs: Sequence[RacedGraph]) -> list[Measurement]:
     """A flat row for each variant.
 
     Args:

@@ -14,9 +14,9 @@ from studio.race.job import RACE_EXPERIMENT, RaceRequest
 from studio.race.report import show_race, show_race_cut_short, show_race_so_far
 from studio.race.sweep.job import dimensions_of
 from studio.race.sweep.page import render_sweep
-from studio.variants.entrant import Setting
 from studio.variants.link import RunChoice, SweepChoice
 from studio.variants.problem import with_labels
+from studio.variants.variant import RunSetup
 from studio.workspace import current, remember
 
 _SET_UP_S = 4
@@ -25,41 +25,41 @@ _SET_UP_S = 4
 _MODE = "race-mode"
 
 
-def render_section(setting: Setting) -> None:
+def render_section(setup: RunSetup) -> None:
     """The section: a race of all variants, or a sweep of one."""
-    dimensions = dimensions_of(setting.model)
+    dimensions = dimensions_of(setup.model)
     if dimensions:
         _choose_mode(dimensions)
-    if setting.run.result.steps == 0 and len({e.step for e in setting.entrants}) == 1:
-        _no_rewrites(setting)
-    if setting.chosen.left_out:
-        show_message(with_labels(setting.chosen.left_out), key="left-out")
+    if setup.run.result.steps == 0 and len({e.step for e in setup.variants}) == 1:
+        _no_rewrites(setup)
+    if setup.chosen.left_out:
+        show_message(with_labels(setup.chosen.left_out), key="left-out")
     if dimensions and current().of(RunChoice).sweep is not None:
-        render_sweep(setting, dimensions)
+        render_sweep(setup, dimensions)
     else:
-        _race(setting)
+        _race(setup)
 
 
-def _race(setting: Setting) -> None:
-    request = RaceRequest(setting.chosen.asked, setting.seconds)
+def _race(setup: RunSetup) -> None:
+    request = RaceRequest(setup.chosen.asked, setup.seconds)
     offer(
         RACE_EXPERIMENT,
-        setting.subject,
+        setup.subject,
         request,
         name="Race",
-        explain=lambda: _explain(setting, request),
+        explain=lambda: _explain(setup, request),
         show=show_race,
         show_recorded=show_race,
         show_partial=show_race_so_far,
         show_left=show_race_cut_short,
-        held=setting.held,
+        blocked=setup.blocked,
     )
 
 
-def _explain(setting: Setting, request: RaceRequest) -> None:
+def _explain(setup: RunSetup, request: RaceRequest) -> None:
     """What will be here, what runs for it, and for how long."""
-    names = " · ".join(escape(entrant.label) for entrant in setting.entrants)
-    duration = setting.seconds * 1.3 + _SET_UP_S * sum(map(len, request.asked))
+    names = " · ".join(escape(variant.label) for variant in setup.variants)
+    duration = setup.seconds * 1.3 + _SET_UP_S * sum(map(len, request.asked))
     st.html(
         f'<div class="empty"><h2>Which one is faster?</h2><p>{names}</p>{_questions(request)}'
         "<p>Each variant runs in a process of its own, in turns with the others; outputs are "
@@ -71,7 +71,7 @@ def _explain(setting: Setting, request: RaceRequest) -> None:
 
 def _questions(request: RaceRequest) -> str:
     """A line for each question, with its share of the time."""
-    asked = [[entrant.config for entrant in entrants] for entrants in request.asked]
+    asked = [[variant.config for variant in variants] for variants in request.asked]
     lines = [
         f"<li><b>{question.capitalize()}</b>: {meaning_of(configs)}; "
         f"up to {request.seconds_each:.3g} s of steady running</li>"
@@ -81,8 +81,8 @@ def _questions(request: RaceRequest) -> str:
     return f"<ul>{''.join(lines)}</ul>" if lines else ""
 
 
-def _no_rewrites(setting: Setting) -> None:
-    if len({tuple(sorted(e.config.changed().items())) for e in setting.entrants}) == 1:
+def _no_rewrites(setup: RunSetup) -> None:
+    if len({tuple(sorted(e.config.changed().items())) for e in setup.variants}) == 1:
         text = (
             "No pass found anything to do here, so all variants are the same; "
             "let one of them vary an option."

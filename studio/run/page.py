@@ -15,12 +15,12 @@ from studio.page.parts import choose_section, model_and_run, show_message
 from studio.race import page as race
 from studio.timeline import memory_page as memory
 from studio.timeline import page as timeline
-from studio.variants.entrant import Setting
 from studio.variants.link import SECTIONS, RunChoice
 from studio.variants.sidebar import choose
+from studio.variants.variant import RunSetup
 from studio.workspace import current, remember
 
-Section = Callable[[Setting], None]
+Section = Callable[[RunSetup], None]
 
 TITLES: Mapping[str, str] = dict(
     zip(SECTIONS, ("Race", "Timeline", "Memory", "Kernels", "CUDA Graph"), strict=True)
@@ -56,15 +56,15 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
         show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
     else:
         choice = current().of(RunChoice)
-        setting = Setting(model, run, chosen, float(choice.seconds), problem)
+        setup = RunSetup(model, run, chosen, float(choice.seconds), problem)
         if choice.section != "race":
-            _say_question(setting)
-        _DRAW[choice.section](setting)
+            _say_question(setup)
+        _DRAW[choice.section](setup)
 
 
-def _say_question(setting: Setting) -> None:
+def _say_question(setup: RunSetup) -> None:
     """Which of the two questions a section is about that asks only one."""
-    text = explained([[entrant.config for entrant in setting.entrants]])
+    text = explained([[variant.config for variant in setup.variants]])
     if text:
         st.caption(text)
 

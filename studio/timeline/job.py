@@ -19,7 +19,7 @@ from studio.overlays import keep_numbers
 from studio.race.job import graphs_of
 from studio.timeline.node_times import OVERLAY, StepTimes, times_json
 from studio.timeline.result import PROFILE_REPORT, Profiled, ProfileReport, with_few_runs
-from studio.variants.entrant import Entrant, run_of, step_of, variants_of
+from studio.variants.variant import TraceVariant, materialized, run_of, step_of
 
 RUNS = 11
 """Of each variant: the first, and ten steady ones."""
@@ -30,11 +30,11 @@ class ProfileRequest:
     """What to profile.
 
     Attributes:
-        entrants: the baseline first.
+        variants: the baseline first.
         runs: of each, the first one included.
     """
 
-    entrants: tuple[Entrant, ...]
+    variants: tuple[TraceVariant, ...]
     runs: int = RUNS
 
 
@@ -46,9 +46,9 @@ def run_profile(bench: Bench, request: ProfileRequest) -> ProfileReport:
     """
     started, began, machine = datetime.datetime.now(datetime.UTC), time.monotonic(), this_machine()
     bench.progress("writing the models", 0.0)
-    variants = variants_of(request.entrants, bench.store, bench.subject)
-    runs = [run_of(entrant, bench.store, bench.subject) for entrant in request.entrants]
-    families = _families(bench.pool, request.entrants, runs)
+    variants = materialized(request.variants, bench.store, bench.subject)
+    runs = [run_of(variant, bench.store, bench.subject) for variant in request.variants]
+    families = _families(bench.pool, request.variants, runs)
     made = profile_interleaved(
         variants,
         pool=bench.pool,
@@ -57,10 +57,10 @@ def run_profile(bench: Bench, request: ProfileRequest) -> ProfileReport:
         cancelled=bench.cancelled,
     )
     found = [
-        _profiled(entrant, step_of(entrant, run), families[run.key], one)
-        for entrant, run, one in zip(request.entrants, runs, made, strict=True)
+        _profiled(variant, step_of(variant, run), families[run.key], one)
+        for variant, run, one in zip(request.variants, runs, made, strict=True)
     ]
-    graphs = graphs_of(request.entrants, variants)
+    graphs = graphs_of(request.variants, variants)
     found = [
         replace(one, workload=graph.workload) for one, graph in zip(found, graphs, strict=True)
     ]
@@ -84,20 +84,22 @@ PROFILE_EXPERIMENT = Experiment(
 
 
 def _families(
-    pool: WorkerPool, entrants: Sequence[Entrant], runs: Sequence[OpenedRun]
+    pool: WorkerPool, variants: Sequence[TraceVariant], runs: Sequence[OpenedRun]
 ) -> dict[str, Origins]:
     found: dict[str, Origins] = {}
     for run in {run.key: run for run in runs}.values():
-        steps = {step_of(e, run) for e, r in zip(entrants, runs, strict=True) if r.key == run.key}
+        steps = {step_of(e, run) for e, r in zip(variants, runs, strict=True) if r.key == run.key}
         found[run.key] = pool(origins_of, run.files, tuple(sorted(steps)))
     return found
 
 
-def _profiled(entrant: Entrant, step: int, family: Origins, made: Profile | RunError) -> Profiled:
+def _profiled(
+    variant: TraceVariant, step: int, family: Origins, made: Profile | RunError
+) -> Profiled:
     nodes = family.steps[step]
     if isinstance(made, RunError):
-        return Profiled(entrant, step, None, nodes, made.message)
-    return Profiled(entrant, step, made, nodes)
+        return Profiled(variant, step, None, nodes, made.message)
+    return Profiled(variant, step, made, nodes)
 
 
 def _keep(runs: Sequence[OpenedRun], found: Sequence[Profiled]) -> None:

@@ -17,7 +17,7 @@ from studio.timeline.page import (
     show_timeline,
 )
 from studio.timeline.result import ProfileReport
-from studio.variants.entrant import Setting
+from studio.variants.variant import RunSetup
 
 _DEVICE = (
     "Device memory is what everybody has taken on the GPU; its driver is asked every few "
@@ -32,9 +32,9 @@ _EXPLAINED = {
 }
 
 
-def render_section(setting: Setting) -> None:
+def render_section(setup: RunSetup) -> None:
     """The section."""
-    offer_profile(setting, show_memory)
+    offer_profile(setup, show_memory)
 
 
 def show_profile(report: ProfileReport) -> None:

@@ -24,7 +24,7 @@ from studio.timeline.figure import gantt
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
 from studio.timeline.operators_figure import Kernels, operator_bars, operator_times
 from studio.timeline.result import ProfileReport
-from studio.variants.entrant import Setting
+from studio.variants.variant import RunSetup
 
 MOST_ROWS = 500
 _PHASES = {"steady": "Steady run", "first": "First run"}
@@ -35,12 +35,12 @@ _DRAWN = {
 }
 
 
-def render_section(setting: Setting) -> None:
+def render_section(setup: RunSetup) -> None:
     """The section."""
-    offer_profile(setting, show_timeline)
+    offer_profile(setup, show_timeline)
 
 
-def offer_profile(setting: Setting, show: Callable[[ProfileReport], None]) -> None:
+def offer_profile(setup: RunSetup, show: Callable[[ProfileReport], None]) -> None:
     """The profile of all variants, which timeline and memory share."""
 
     def show_it(report: ProfileReport) -> None:
@@ -49,18 +49,18 @@ def offer_profile(setting: Setting, show: Callable[[ProfileReport], None]) -> No
 
     offer(
         PROFILE_EXPERIMENT,
-        setting.subject,
-        ProfileRequest(setting.entrants),
+        setup.subject,
+        ProfileRequest(setup.variants),
         name="Profile",
-        explain=lambda: _explain(setting),
+        explain=lambda: _explain(setup),
         show=show_it,
         show_recorded=show_it,
-        held=setting.held,
+        blocked=setup.blocked,
     )
 
 
-def _explain(setting: Setting) -> None:
-    names = ", ".join(escape(entrant.label) for entrant in setting.entrants)
+def _explain(setup: RunSetup) -> None:
+    names = ", ".join(escape(variant.label) for variant in setup.variants)
     st.html(
         '<div class="empty"><h2>Where does the time go?</h2>'
         f"<p>{names}: eleven runs each with the runtime's profiler on, in turns with eleven "

@@ -14,7 +14,7 @@ from profiling.timeline.finding import few_runs, finding
 from profiling.timeline.origins import SourceNode, StepNode
 from profiling.timeline.profile import Phase, Profile
 from profiling.timeline.profile_json import profile_from_json, profile_to_json
-from studio.variants.entrant import Entrant
+from studio.variants.variant import TraceVariant
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Profiled:
         workload: SHA-256 of the file that ran.
     """
 
-    entrant: Entrant
+    variant: TraceVariant
     step: int
     profile: Profile | None
     nodes: Mapping[str, StepNode]
@@ -38,8 +38,8 @@ class Profiled:
 
     @property
     def label(self) -> str:
-        """The entrant's."""
-        return self.entrant.label
+        """The variant's."""
+        return self.variant.label
 
     def kernels(self, phase: Phase) -> list[Kernel]:
         """The operators that ran; none without a profile."""
@@ -116,10 +116,10 @@ def _with_few_runs(one: Profiled) -> Profiled:
 
 
 def _measurement(one: Profiled) -> Measurement:
-    entrant = one.entrant
+    variant = one.variant
     row = Measurement(
-        one.label, one.workload, None if entrant.preset else one.step,
-        dict(sorted(entrant.config.changed().items())), error=one.error,
+        one.label, one.workload, None if variant.preset else one.step,
+        dict(sorted(variant.config.changed().items())), error=one.error,
     )  # fmt: skip
     if one.profile is None or not one.profile.timeline.runs:
         return row

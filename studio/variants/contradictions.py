@@ -20,12 +20,12 @@ class Problem:
     Attributes:
         contradiction: between options.
         question: under which it cannot.
-        entrant: place of the variant whose own options take part; None where those of all do it.
+        variant: place of the variant whose own options take part; None where those of all do it.
     """
 
     contradiction: Contradiction
     question: Question
-    entrant: int | None = None
+    variant: int | None = None
 
 
 def common_problem(choice: RunChoice) -> Problem | None:
@@ -41,7 +41,7 @@ def problem_of(choice: RunChoice) -> Problem | None:
     """
     common = common_problem(choice)
     found = _refusal(
-        choice.asked, [dict(choice.options) | dict(e.options) for e in choice.entrants]
+        choice.asked, [dict(choice.options) | dict(e.options) for e in choice.variants]
     )
     if found is None:
         return None
@@ -67,15 +67,15 @@ def with_mend(choice: RunChoice, problem: Problem, mend: Changes) -> RunChoice:
 
 def _with_one(choice: RunChoice, problem: Problem, mend: Changes) -> RunChoice:
     start, common = dict(STARTS[problem.question]), dict(choice.options)
-    if problem.entrant is None:
+    if problem.variant is None:
         found = mended(start | common, mend)
         return replace(choice, options=_differing(found, start, common))
-    entrants = list(choice.entrants)
-    entrant = entrants[problem.entrant]
-    own = dict(entrant.options)
+    variants = list(choice.variants)
+    variant = variants[problem.variant]
+    own = dict(variant.options)
     found = mended(start | common | own, mend)
-    entrants[problem.entrant] = replace(entrant, options=_differing(found, start | common, own))
-    return replace(choice, entrants=tuple(entrants))
+    variants[problem.variant] = replace(variant, options=_differing(found, start | common, own))
+    return replace(choice, variants=tuple(variants))
 
 
 def _differing(

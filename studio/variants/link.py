@@ -3,7 +3,7 @@
     section=timeline  race=source,last,runtime~intra_threads=2  seconds=20  set=device=cuda
     sweep=batch:1,2,4  as=deployed
 
-Each entrant is a graph and, after tildes, what it changes of the options that all share.
+Each variant is a graph and, after tildes, what it changes of the options that all share.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SECTIONS = ("race", "timeline", "memory", "kernels", "capture")
 SECONDS = 10
 LEAST_SECONDS = 2
 MOST_SECONDS = 120
-MOST_ENTRANTS = 6
+MOST_VARIANTS = 6
 SIZES = (1, 2, 4, 8)
 MOST_SIZES = 12
 LARGEST_SIZE = 65_536
@@ -36,7 +36,7 @@ _GRAPH = re.compile("|".join((SOURCE, LAST, *PRESETS, "[0-9]{1,8}")))
 
 
 @dataclass(frozen=True, slots=True)
-class EntrantChoice:
+class VariantChoice:
     """One variant as it was chosen.
 
     Attributes:
@@ -56,16 +56,16 @@ class SweepChoice:
     sizes: tuple[int, ...] = SIZES
 
 
-DEFAULT = (EntrantChoice(SOURCE), EntrantChoice(LAST))
+DEFAULT = (VariantChoice(SOURCE), VariantChoice(LAST))
 
 
-def _entrants(text: str) -> tuple[EntrantChoice, ...] | None:
-    found = [one for one in map(_entrant, text.split(",")) if one is not None]
-    return tuple(found[:MOST_ENTRANTS]) if len(found) > 1 else None
+def _variants(text: str) -> tuple[VariantChoice, ...] | None:
+    found = [one for one in map(_variant, text.split(",")) if one is not None]
+    return tuple(found[:MOST_VARIANTS]) if len(found) > 1 else None
 
 
-def _entrants_text(entrants: Iterable[EntrantChoice]) -> str:
-    return ",".join(map(_entrant_text, entrants))
+def _variants_text(variants: Iterable[VariantChoice]) -> str:
+    return ",".join(map(_variant_text, variants))
 
 
 def _common(text: str) -> Options:
@@ -91,13 +91,13 @@ def _sweep(text: str) -> SweepChoice | None:
     return SweepChoice(dimension[:80], sizes_of(sizes) or SIZES) if dimension else None
 
 
-def _entrant_text(entrant: EntrantChoice) -> str:
-    return "~".join([entrant.graph, *starmap(setting_text, entrant.options)])
+def _variant_text(variant: VariantChoice) -> str:
+    return "~".join([variant.graph, *starmap(setting_text, variant.options)])
 
 
-def _entrant(text: str) -> EntrantChoice | None:
+def _variant(text: str) -> VariantChoice | None:
     graph, *settings = text.split("~")
-    return EntrantChoice(graph, _options(settings)) if _GRAPH.fullmatch(graph) else None
+    return VariantChoice(graph, _options(settings)) if _GRAPH.fullmatch(graph) else None
 
 
 def _options(settings: Iterable[str]) -> Options:
@@ -126,7 +126,7 @@ class RunChoice(Settings):
 
     Attributes:
         section: what is looked at.
-        entrants: the baseline first.
+        variants: the baseline first.
         seconds: of steady running, for all of them.
         options: run-time options of all that are set, whatever the question.
         sweep: what the race is repeated over; None for one size.
@@ -134,7 +134,7 @@ class RunChoice(Settings):
     """
 
     section: str = parameter("section", SECTIONS[0], one_of(SECTIONS))
-    entrants: tuple[EntrantChoice, ...] = parameter("race", DEFAULT, _entrants, _entrants_text)
+    variants: tuple[VariantChoice, ...] = parameter("race", DEFAULT, _variants, _variants_text)
     seconds: int = parameter("seconds", SECONDS, whole(LEAST_SECONDS, MOST_SECONDS))
     options: Options = parameter("set", (), _common, _settings_text)
     sweep: SweepChoice | None = parameter("sweep", None, _sweep, _sweep_text)
@@ -142,8 +142,8 @@ class RunChoice(Settings):
 
     def for_another_trace(self) -> RunChoice:
         """The same for a trace that has other steps."""
-        kept = tuple(entrant for entrant in self.entrants if not entrant.graph.isdecimal())
-        return replace(self, entrants=kept if len(kept) > 1 else DEFAULT, sweep=None)
+        kept = tuple(variant for variant in self.variants if not variant.graph.isdecimal())
+        return replace(self, variants=kept if len(kept) > 1 else DEFAULT, sweep=None)
 
 
 SETTINGS = RunChoice

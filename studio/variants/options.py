@@ -15,7 +15,7 @@ from profiling.config.question import QUESTIONS, SETTLED, STARTS
 from profiling.config.settings import find_option
 from studio.page.parts import words
 from studio.services import machine_groups
-from studio.variants.link import EntrantChoice, Options, RunChoice
+from studio.variants.link import Options, RunChoice, VariantChoice
 from studio.workspace import current, remember
 
 GROUPS: Mapping[Group, str] = {
@@ -98,7 +98,7 @@ def why_not(group: Group) -> str:
     return "" if status.ok else status.reason
 
 
-def vary(index: int, choice: EntrantChoice, put: Callable[[EntrantChoice], None]) -> None:
+def vary(index: int, choice: VariantChoice, put: Callable[[VariantChoice], None]) -> None:
     """What one variant changes of the common options: each with its value, and one more."""
     common = dict(current().of(RunChoice).options)
     changed = dict(choice.options)

@@ -21,7 +21,7 @@ _NAMES = re.compile(rf"\b({'|'.join(option.name for option in options())})(?:=(\
 
 def show_problem(problem: Problem) -> None:
     """What is wrong, and a button for each way out."""
-    whose = "" if problem.entrant is None else f"Variant {problem.entrant + 1}: "
+    whose = "" if problem.variant is None else f"Variant {problem.variant + 1}: "
     with st.container(key="quiet-options", width="content"):
         st.text(f"{whose}{in_words(problem.contradiction)}.")
         with st.container(horizontal=True, gap="small"):

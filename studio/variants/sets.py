@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from optimizer.registry import PRESETS
 from profiling.config.option import Value
-from studio.variants.link import LAST, SOURCE, EntrantChoice, RunChoice
+from studio.variants.link import LAST, SOURCE, RunChoice, VariantChoice
 from studio.variants.options import why_not
 from studio.workspace import Workspace
 
@@ -18,10 +18,10 @@ def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]
     if has_rewrites:
         others = [p for p in PRESETS if p != workspace.preset or workspace.on or workspace.off]
         graphs = [SOURCE, LAST, *others]
-        entrants = tuple(EntrantChoice(graph) for graph in graphs)
-        found["Source / last step / presets"] = replace(workspace.of(RunChoice), entrants=entrants)
+        variants = tuple(VariantChoice(graph) for graph in graphs)
+        found["Source / last step / presets"] = replace(workspace.of(RunChoice), variants=variants)
     found["The same twice"] = replace(
-        workspace.of(RunChoice), entrants=(EntrantChoice(LAST), EntrantChoice(LAST))
+        workspace.of(RunChoice), variants=(VariantChoice(LAST), VariantChoice(LAST))
     )
     found["Threads 1 / 2"] = _varied(workspace, "intra_threads", 1, 2)
     found["Runtime's optimizations off / all"] = _varied(
@@ -43,9 +43,9 @@ def _varied(
     workspace: Workspace, name: str, *values: Value, options: Mapping[str, Value] | None = None
 ) -> RunChoice:
     """The last step under each value of one option."""
-    entrants = tuple(EntrantChoice(LAST, ((name, value),)) for value in values)
+    variants = tuple(VariantChoice(LAST, ((name, value),)) for value in values)
     common = dict(workspace.of(RunChoice).options) if options is None else dict(options)
     common.pop(name, None)
     return replace(
-        workspace.of(RunChoice), entrants=entrants, options=tuple(sorted(common.items()))
+        workspace.of(RunChoice), variants=variants, options=tuple(sorted(common.items()))
     )

@@ -17,20 +17,20 @@ from profiling.config.question import QUESTIONS, As, ask, config_for, explained
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.page.parts import words
 from studio.variants.contradictions import Problem, problem_of, with_mend
-from studio.variants.entrant import LAST as LAST_STEP
-from studio.variants.entrant import Chosen, Entrant
 from studio.variants.link import (
     LAST,
     LEAST_SECONDS,
-    MOST_ENTRANTS,
     MOST_SECONDS,
+    MOST_VARIANTS,
     SOURCE,
-    EntrantChoice,
     RunChoice,
+    VariantChoice,
 )
 from studio.variants.options import common_options, vary
 from studio.variants.problem import mend_text
 from studio.variants.sets import sets_of
+from studio.variants.variant import LAST as LAST_STEP
+from studio.variants.variant import Chosen, TraceVariant
 from studio.workspace import Workspace, current, remember
 
 _STEP = "step"
@@ -44,7 +44,7 @@ def choose(model: OpenedModel, run: OpenedRun) -> tuple[Chosen, Problem | None]:
     """
     last: int = run.result.steps
     st.subheader("Variants", anchor=False)
-    for index, choice in enumerate(current().of(RunChoice).entrants):
+    for index, choice in enumerate(current().of(RunChoice).variants):
         _row(index, choice, last=last)
     _more(last)
     _asked()
@@ -80,13 +80,13 @@ def chosen_of(workspace: Workspace, *, last: int) -> Chosen:
     """
     choice = workspace.of(RunChoice)
     common = dict(choice.options)
-    found = ask(choice.asked, [{**common, **dict(one.options)} for one in choice.entrants])
+    found = ask(choice.asked, [{**common, **dict(one.options)} for one in choice.variants])
     labels = _labels(workspace, last=last)
     return Chosen(
         tuple(
             tuple(
-                _entrant(one, label, config, workspace, last=last)
-                for one, label, config in zip(choice.entrants, labels, configs, strict=True)
+                _variant(one, label, config, workspace, last=last)
+                for one, label, config in zip(choice.variants, labels, configs, strict=True)
             )
             for configs in found.configs
         ),
@@ -98,14 +98,14 @@ def _labels(workspace: Workspace, *, last: int) -> list[str]:
     """What the variants are called; the second of equal ones gets a number."""
     found: list[str] = []
     seen: Counter[str] = Counter()
-    for choice in workspace.of(RunChoice).entrants:
+    for choice in workspace.of(RunChoice).variants:
         label = label_of(choice, workspace, last=last)
         seen[label] += 1
         found.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
     return found
 
 
-def label_of(choice: EntrantChoice, workspace: Workspace, *, last: int) -> str:
+def label_of(choice: VariantChoice, workspace: Workspace, *, last: int) -> str:
     """What a variant is called: its graph, and what it changes of the common options."""
     changes = ", ".join(starmap(setting_text, choice.options))
     graph = graph_name(choice.graph, workspace, last=last)
@@ -125,31 +125,31 @@ def _is_preset(workspace: Workspace) -> bool:
     return not (workspace.on or workspace.off or workspace.vetoed) and workspace.preset != "none"
 
 
-def _entrant(
-    choice: EntrantChoice, label: str, config: RunConfig, workspace: Workspace, *, last: int
-) -> Entrant:
+def _variant(
+    choice: VariantChoice, label: str, config: RunConfig, workspace: Workspace, *, last: int
+) -> TraceVariant:
     match choice.graph:
         case "source":
-            return Entrant(label, 0, config)
+            return TraceVariant(label, 0, config)
         case "last":
-            return Entrant(label, last, config)
+            return TraceVariant(label, last, config)
         case preset if preset in PRESETS:
             if _is_preset(workspace) and workspace.preset == preset:
-                return Entrant(label, last, config)
-            return Entrant(label, LAST_STEP, config, preset)
+                return TraceVariant(label, last, config)
+            return TraceVariant(label, LAST_STEP, config, preset)
         case step:
-            return Entrant(label, min(int(step), last), config)
+            return TraceVariant(label, min(int(step), last), config)
 
 
-def _put(*entrants: EntrantChoice) -> None:
-    _keep(replace(current().of(RunChoice), entrants=entrants))
+def _put(*variants: VariantChoice) -> None:
+    _keep(replace(current().of(RunChoice), variants=variants))
 
 
 def _keep(choice: RunChoice) -> None:
     remember(current().having(choice))
 
 
-def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
+def _row(index: int, choice: VariantChoice, *, last: int) -> None:
     """One variant: its graph, what it varies, away with it."""
     workspace = current()
     is_step = choice.graph.isdecimal()
@@ -160,7 +160,7 @@ def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
     graphs += [_STEP] if last > 0 else []
     key = f"graph-{index}"
     st.session_state[key] = _STEP if is_step else choice.graph
-    with st.container(key=f"entrant-{index}", gap="xsmall"):
+    with st.container(key=f"variant-{index}", gap="xsmall"):
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
             st.selectbox(
                 f"Variant {index + 1}",
@@ -182,7 +182,7 @@ def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
                 type="tertiary",
                 on_click=_remove,
                 args=(index,),
-                disabled=len(workspace.of(RunChoice).entrants) <= 2,
+                disabled=len(workspace.of(RunChoice).variants) <= 2,
             )
         if is_step:
             _step(index, choice, last=last)
@@ -190,7 +190,7 @@ def _row(index: int, choice: EntrantChoice, *, last: int) -> None:
             st.caption(words(mend_text(dict(choice.options))))
 
 
-def _step(index: int, choice: EntrantChoice, *, last: int) -> None:
+def _step(index: int, choice: VariantChoice, *, last: int) -> None:
     key = f"step-{index}"
     st.session_state[key] = min(int(choice.graph), last)
     st.number_input(
@@ -204,7 +204,7 @@ def _step(index: int, choice: EntrantChoice, *, last: int) -> None:
     )
 
 
-def _tune(index: int, choice: EntrantChoice) -> None:
+def _tune(index: int, choice: VariantChoice) -> None:
     with st.popover("", icon=":material/tune:", type="tertiary", help="Options of this variant"):
         vary(index, choice, partial(_replace, index))
         st.button(
@@ -213,47 +213,47 @@ def _tune(index: int, choice: EntrantChoice) -> None:
             icon=":material/content_copy:",
             on_click=_duplicate,
             args=(index,),
-            disabled=len(current().of(RunChoice).entrants) >= MOST_ENTRANTS,
+            disabled=len(current().of(RunChoice).variants) >= MOST_VARIANTS,
         )
 
 
-def _replace(index: int, entrant: EntrantChoice) -> None:
-    entrants = list(current().of(RunChoice).entrants)
-    entrants[index] = entrant
-    _put(*entrants)
+def _replace(index: int, variant: VariantChoice) -> None:
+    variants = list(current().of(RunChoice).variants)
+    variants[index] = variant
+    _put(*variants)
 
 
 def _pick_graph(index: int, last: int) -> None:
     graph = st.session_state[f"graph-{index}"]
-    entrant = current().of(RunChoice).entrants[index]
-    _replace(index, replace(entrant, graph=str(last // 2) if graph == _STEP else graph))
+    variant = current().of(RunChoice).variants[index]
+    _replace(index, replace(variant, graph=str(last // 2) if graph == _STEP else graph))
 
 
 def _pick_step(index: int) -> None:
-    entrant = current().of(RunChoice).entrants[index]
-    _replace(index, replace(entrant, graph=str(st.session_state[f"step-{index}"])))
+    variant = current().of(RunChoice).variants[index]
+    _replace(index, replace(variant, graph=str(st.session_state[f"step-{index}"])))
 
 
 def _remove(index: int) -> None:
-    entrants = current().of(RunChoice).entrants
-    _put(*entrants[:index], *entrants[index + 1 :])
+    variants = current().of(RunChoice).variants
+    _put(*variants[:index], *variants[index + 1 :])
 
 
 def _duplicate(index: int) -> None:
-    entrants = current().of(RunChoice).entrants
-    _put(*entrants[: index + 1], entrants[index], *entrants[index + 1 :])
+    variants = current().of(RunChoice).variants
+    _put(*variants[: index + 1], variants[index], *variants[index + 1 :])
 
 
 def _more(last: int) -> None:
     """One more variant, or a whole set of them."""
-    full = len(current().of(RunChoice).entrants) >= MOST_ENTRANTS
+    full = len(current().of(RunChoice).variants) >= MOST_VARIANTS
     with st.container(horizontal=True, gap="small", key="more-variants"):
         st.button(
             "Add",
             icon=":material/add:",
-            on_click=lambda: _put(*current().of(RunChoice).entrants, EntrantChoice()),
+            on_click=lambda: _put(*current().of(RunChoice).variants, VariantChoice()),
             disabled=full,
-            help=f"At most {MOST_ENTRANTS}." if full else None,
+            help=f"At most {MOST_VARIANTS}." if full else None,
         )
         with st.popover("Compare…", icon=":material/stacks:", help="Variants worth racing"):
             for name, choice in sets_of(current(), has_rewrites=last > 0).items():

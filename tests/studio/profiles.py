@@ -10,7 +10,7 @@ from profiling.timeline.memory import memory
 from profiling.timeline.origins import SourceNode, StepNode
 from profiling.timeline.profile import Profile
 from studio.timeline.result import Profiled, ProfileReport
-from studio.variants.entrant import Entrant
+from studio.variants.variant import TraceVariant
 from tests.profiling.records.samples import XEON
 
 
@@ -28,12 +28,12 @@ def profiled(*, runs: int, operators: int = 2, variants: int = 1) -> ProfileRepo
     nodes = {name: StepNode(f"n{i}", "MatMul", (f"n{i}",)) for i, name in enumerate(names)}
     found = [
         Profiled(
-            Entrant(f"a{i or ''}", 0, RunConfig()), 0,
+            TraceVariant(f"a{i or ''}", 0, RunConfig()), 0,
             _profile(names, runs, random.Random(i)), nodes, workload="ab",
         )
         for i in range(variants)
     ]  # fmt: skip
-    failed = Profiled(Entrant("b", -1, RunConfig()), 4, None, nodes, "It does not run.")
+    failed = Profiled(TraceVariant("b", -1, RunConfig()), 4, None, nodes, "It does not run.")
     source = {f"n{i}": SourceNode(name, "MatMul", "kept") for i, name in enumerate(names)}
     started = "2026-11-21T12:00:00+00:00"
     return ProfileReport("bert", (*found, failed), source, XEON, started, 21.5, "cd" * 32, runs)

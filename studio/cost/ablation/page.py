@@ -27,7 +27,7 @@ NO_TURNS: Mapping[str, int] = MappingProxyType({})
 
 
 def render_ablation(
-    subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, held: Draw | None
+    subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, blocked: Draw | None
 ) -> None:
     """The section."""
     seconds = float(choice.seconds) if choice.race else 0.0
@@ -47,7 +47,7 @@ def render_ablation(
         show=show,
         show_recorded=show_ablation,
         show_partial=show,
-        held=held,
+        blocked=blocked,
     )
 
 

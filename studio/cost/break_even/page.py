@@ -19,7 +19,7 @@ from studio.page.parts import show_message, show_remarks
 
 
 def render_break_even(
-    subject: Subject, config: RunConfig, choice: CostChoice, held: Draw | None
+    subject: Subject, config: RunConfig, choice: CostChoice, blocked: Draw | None
 ) -> None:
     """The section."""
     offer(
@@ -30,7 +30,7 @@ def render_break_even(
         explain=lambda: _explain(subject[1]),
         show=lambda report: show_break_even(report.with_tuning(choice.tune_s)),
         show_recorded=show_break_even,
-        held=held,
+        blocked=blocked,
     )
 
 

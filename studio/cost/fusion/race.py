@@ -15,7 +15,7 @@ from studio.cost.fusion.fusion import Fusion
 from studio.cost.fusion.job import AFTER, BEFORE, ChainRequest, Explained
 from studio.experiment import Bench, Experiment
 from studio.numbers import times_text
-from studio.race.job import RACE_EXPERIMENT, Raced, RaceReport, workload_of
+from studio.race.job import RACE_EXPERIMENT, RacedGraph, RaceReport, workload_of
 
 AS_IT_IS = "as it is"
 PASSES = "our passes"
@@ -81,7 +81,7 @@ def run_fusion_race(bench: Bench, request: FusionRaceRequest) -> RaceReport:
         observe=lambda _, race: bench.partial((race,)),
     )
     race, fusion = race_of(outcome), request.explained.fusion
-    graphs = tuple(Raced(0, CHAIN, workload_of(variant.model)) for variant in variants)
+    graphs = tuple(RacedGraph(0, CHAIN, workload_of(variant.model)) for variant in variants)
     headline = f"{fusion.title}: {fusion_finding(race, fusion, request.device)}"
     return RaceReport((race,), graphs, *bench.source, headline)
 

@@ -9,8 +9,8 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.cost.device import DeviceProfile
-from studio.cost.prediction.alike import Alike, shares
-from studio.cost.prediction.beside import Beside
+from studio.cost.prediction.accuracy import Accuracy
+from studio.cost.prediction.groups import NodeGroup, shares
 from studio.cost.prediction.job import PredictedGraph
 from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes
 from studio.figures.change_bars import time_unit
@@ -41,7 +41,7 @@ def change_title(device: DeviceProfile, before: PredictedGraph, after: Predicted
     return f"{name}: predicted {first} → {total}, {sign}{three_digits(abs(percent))} %; {what}"
 
 
-def slowest(groups: Sequence[Alike], total_us: float, *, top: int) -> go.Figure:
+def slowest(groups: Sequence[NodeGroup], total_us: float, *, top: int) -> go.Figure:
     """The nodes that take longest, each with its parts.
 
     Args:
@@ -56,21 +56,21 @@ def slowest(groups: Sequence[Alike], total_us: float, *, top: int) -> go.Figure:
     return lanes(rows, title=f"{what} are {100 * part:.0f} % of the predicted time", row_px=27)
 
 
-def _row(group: Alike, total_us: float) -> LaneRow:
+def _row(group: NodeGroup, total_us: float) -> LaneRow:
     title = escape(group.title)
     hover = f"<b>{title}</b><br>{escape(group.name)}<br>"
     piece = Piece(group.parts, hover=hover, key=f"after:{group.first.node}")
     return LaneRow(title, (piece,), text=_beside(group, total_us))
 
 
-def _beside(group: Alike, total_us: float) -> str:
+def _beside(group: NodeGroup, total_us: float) -> str:
     unit, size = time_unit([group.total_us])
     share = 100 * group.total_us / (total_us or 1.0)
     time = three_digits(group.total_us / size)
     return f"{time} {unit} · {share:.2g} % · {group.parts.limit}"
 
 
-def predicted_against_measured(found: Beside, *, dark: bool) -> go.Figure:
+def predicted_against_measured(found: Accuracy, *, dark: bool) -> go.Figure:
     """A dot an operator that ran; on the diagonal it takes what was predicted.
 
     Args:
@@ -118,7 +118,7 @@ def predicted_against_measured(found: Beside, *, dark: bool) -> go.Figure:
     return figure
 
 
-def _title(found: Beside) -> str:
+def _title(found: Accuracy) -> str:
     unit, size = time_unit([found.predicted_us, found.measured_us])
     totals = (
         f"Predicted {three_digits(found.predicted_us / size)} {unit},"

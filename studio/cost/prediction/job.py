@@ -12,8 +12,8 @@ from optimizer.isolation import Progress
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
 from studio.artifacts.artifact import Artifact, Value
+from studio.cost.prediction.node_text import detail_of
 from studio.cost.prediction.steps import PricedSteps
-from studio.cost.prediction.wording import detail_of
 
 
 @dataclass(frozen=True, slots=True)

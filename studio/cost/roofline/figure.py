@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from optimizer.cost.classes import OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
-from studio.cost.prediction.alike import Alike
+from studio.cost.prediction.groups import NodeGroup
 from studio.cost.prediction.lanes_figure import parts_text
 from studio.cost.roofline.labels import Dot, Line, Spot, Window, spots
 from studio.figures.change_bars import time_unit
@@ -34,8 +34,8 @@ _ROOF_COLOR = "#8b93a3"
 
 def roofline(
     device: DeviceProfile,
-    before: Sequence[Alike],
-    after: Sequence[Alike],
+    before: Sequence[NodeGroup],
+    after: Sequence[NodeGroup],
     *,
     title: str,
     dark: bool,
@@ -83,17 +83,17 @@ def roofline(
     return figure
 
 
-def without_arithmetic(groups: Iterable[Alike]) -> tuple[int, float]:
+def without_arithmetic(groups: Iterable[NodeGroup]) -> tuple[int, float]:
     """Nodes that compute nothing and are not in the picture: how many, and their microseconds."""
     left = [group for group in groups if not group.flops_per_s]
     return sum(len(group.nodes) for group in left), sum(group.total_us for group in left)
 
 
-def _drawable(groups: Iterable[Alike]) -> list[Alike]:
+def _drawable(groups: Iterable[NodeGroup]) -> list[NodeGroup]:
     return [group for group in groups if group.flops_per_s and group.first.intensity]
 
 
-def _window(device: DeviceProfile, groups: Sequence[Alike]) -> Window:
+def _window(device: DeviceProfile, groups: Sequence[NodeGroup]) -> Window:
     """Everything that is drawn, and the ridge where memory stops being the limit."""
     across = [math.log10(group.first.intensity) for group in groups] or [0.0]
     up = [math.log10(group.flops_per_s) for group in groups] or [9.0]
@@ -107,7 +107,7 @@ def _window(device: DeviceProfile, groups: Sequence[Alike]) -> Window:
     )
 
 
-def _peak(device: DeviceProfile, groups: Iterable[Alike]) -> float:
+def _peak(device: DeviceProfile, groups: Iterable[NodeGroup]) -> float:
     return max(device.peak_flops, *(group.first.rate for group in groups), 1.0)
 
 
@@ -143,7 +143,7 @@ def _near_levels(device: DeviceProfile) -> list[list[Level]]:
     return found
 
 
-def _roofs(device: DeviceProfile, groups: Sequence[Alike], window: Window) -> list[Line]:
+def _roofs(device: DeviceProfile, groups: Sequence[NodeGroup], window: Window) -> list[Line]:
     """The rates of the classes that take most of the time."""
     fastest = max(math.log10(level.bytes_per_s) for level in device.levels)
     found: list[Line] = []
@@ -165,7 +165,7 @@ def _label(figure: go.Figure, text: str, spot: Spot, *, dark: bool) -> None:
     )  # fmt: skip
 
 
-def _roof_groups(groups: Iterable[Alike]) -> list[tuple[float, list[OperatorClass]]]:
+def _roof_groups(groups: Iterable[NodeGroup]) -> list[tuple[float, list[OperatorClass]]]:
     """Highest rate and classes; those that take most of the time, near ones together."""
     spent: dict[OperatorClass, float] = {}
     best: dict[OperatorClass, float] = {}
@@ -196,14 +196,14 @@ def _line(figure: go.Figure, line: Line, *, dash: str) -> None:
     )
 
 
-def _dot(group: Alike, longest: float) -> Dot:
+def _dot(group: NodeGroup, longest: float) -> Dot:
     center = (math.log10(group.first.intensity), math.log10(group.flops_per_s))
     return Dot(center, _diameter(group.total_us, longest) / 2)
 
 
 def _dots(
     figure: go.Figure,
-    groups: Sequence[Alike],
+    groups: Sequence[NodeGroup],
     longest: float,
     *,
     color: str | None,
@@ -243,7 +243,7 @@ def _diameter(us: float, longest: float) -> float:
     return max(_SMALLEST_PX, _LARGEST_PX * math.sqrt(us / longest))
 
 
-def _hover(group: Alike, *, rings: bool) -> str:
+def _hover(group: NodeGroup, *, rings: bool) -> str:
     node, cost = group.first, group.first.cost
     unit, size = time_unit([group.total_us])
     which = "Before: " if rings else ""
@@ -256,7 +256,7 @@ def _hover(group: Alike, *, rings: bool) -> str:
     )
 
 
-def _key(groups: Iterable[Alike], *, rings: bool, dark: bool) -> Mapping[str, str]:
+def _key(groups: Iterable[NodeGroup], *, rings: bool, dark: bool) -> Mapping[str, str]:
     kinds: dict[Category, float] = {}
     for group in groups:
         kind = category(group.first.op_type)

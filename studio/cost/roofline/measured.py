@@ -11,7 +11,7 @@ from profiling.calibration import CALIBRATED
 from studio.artifacts.opened import Subject
 from studio.cost.device import THIS, known_devices
 from studio.cost.go_to import go_to_node
-from studio.cost.prediction.beside import Beside, beside
+from studio.cost.prediction.accuracy import Accuracy, compared
 from studio.cost.prediction.figure import predicted_against_measured
 from studio.cost.prediction.job import PredictedGraph
 from studio.cost.sidebar import take
@@ -23,7 +23,7 @@ from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
 from studio.timeline.node_times import MeasuredTimes, measured_times
 from studio.timeline.page import how, show_failures
 from studio.timeline.result import ProfileReport
-from studio.variants.entrant import Entrant
+from studio.variants.variant import TraceVariant
 
 
 def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGraph) -> None:
@@ -35,7 +35,7 @@ def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGra
     if not runnable["ok"]:
         show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
         return
-    request = ProfileRequest((Entrant(f"step {after.step}", after.step, CALIBRATED),))
+    request = ProfileRequest((TraceVariant(f"step {after.step}", after.step, CALIBRATED),))
     offer(
         PROFILE_EXPERIMENT,
         subject,
@@ -74,7 +74,7 @@ def _profiled(
 
 def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: str) -> bool:
     measured = measured_times(subject[1], after.step)
-    found = beside(after, measured) if measured is not None else None
+    found = compared(after, measured) if measured is not None else None
     if measured is None or found is None or not found.pairs:
         return False
     picked = picked_key(predicted_against_measured(found, dark=is_dark()), f"beside-{after.step}")
@@ -100,7 +100,7 @@ def _profiler(measured: MeasuredTimes) -> str:
     return f" (−{measured.profiler_us:.2g} µs a node)"
 
 
-def _left_out(found: Beside) -> str:
+def _left_out(found: Accuracy) -> str:
     told: list[str] = []
     if found.left_out_us:
         told.append(f"{found.left_out_us:.3g} µs ran in operators without a prediction.")
@@ -109,7 +109,7 @@ def _left_out(found: Beside) -> str:
     return " ".join(told) or "Every operator that ran is here."
 
 
-def _table(found: Beside) -> Table:
+def _table(found: Accuracy) -> Table:
     pairs = sorted(found.pairs, key=lambda pair: -pair.measured_us)
     return {
         "node": [pair.name or pair.node for pair in pairs],

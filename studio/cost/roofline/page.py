@@ -12,8 +12,8 @@ from optimizer.cost.predict import NodePrediction
 from studio.artifacts.opened import Subject
 from studio.cost.go_to import go_to_node
 from studio.cost.link import LAST, CostChoice
-from studio.cost.prediction.alike import Alike, alike
 from studio.cost.prediction.figure import change_title, slowest
+from studio.cost.prediction.groups import NodeGroup, grouped
 from studio.cost.prediction.job import PREDICTED_GRAPH, PredictedGraph, device_text
 from studio.cost.prediction.lanes_figure import PART_COLORS, part_us, waiting_text
 from studio.cost.roofline.figure import roofline, without_arithmetic
@@ -36,7 +36,7 @@ def render_roofline(subject: Subject, device: DeviceProfile, choice: CostChoice)
     if not after.nodes:
         show_message("No operator here has a predicted time.", key="nothing-predicted")
         return
-    groups = alike(after)
+    groups = grouped(after)
     _go_to(_plane(device, before, after, groups), before, after, key="roofline")
     bars = slowest(groups, after.total_us, top=choice.top)
     picked = picked_key(bars, f"slowest-{step}")
@@ -62,10 +62,13 @@ def _graph(subject: Subject, step: int, device: DeviceProfile) -> PredictedGraph
 
 
 def _plane(
-    device: DeviceProfile, before: PredictedGraph, after: PredictedGraph, groups: Sequence[Alike]
+    device: DeviceProfile,
+    before: PredictedGraph,
+    after: PredictedGraph,
+    groups: Sequence[NodeGroup],
 ) -> str | None:
     """The plot; which dot was clicked."""
-    rings = alike(before) if before.step != after.step else ()
+    rings = grouped(before) if before.step != after.step else ()
     drawn = roofline(
         device, rings, groups, title=change_title(device, before, after), dark=is_dark()
     )
@@ -74,7 +77,7 @@ def _plane(
     return node
 
 
-def _how(after: PredictedGraph, groups: Sequence[Alike]) -> str:
+def _how(after: PredictedGraph, groups: Sequence[NodeGroup]) -> str:
     count, us = without_arithmetic(groups)
     parts = [
         "Area is predicted time, nodes of equal work are one dot; a dot under its roof loses time"

@@ -123,7 +123,7 @@ def _table(found: Waterfall, labels: list[str]) -> Table:
 
 
 def measured(
-    subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, held: Draw | None
+    subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, blocked: Draw | None
 ) -> None:
     """What a race of cut points says."""
     by: MeasuredBy = "pass" if choice.by == "pass" else "cut"
@@ -136,7 +136,7 @@ def measured(
         show=lambda report: show_waterfall(report, by=by, inside=True),
         show_recorded=show_waterfall,
         show_partial=lambda report: show_waterfall(report, by=by, inside=False),
-        held=held,
+        blocked=blocked,
     )
 
 

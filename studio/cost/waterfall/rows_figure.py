@@ -173,7 +173,7 @@ def _end(
 def _text(
     figure: go.Figure, y: int, reach: tuple[float, float], text: str, axis: tuple[float, float]
 ) -> None:
-    """Beside the bar, on the side that has more room."""
+    """Accuracy the bar, on the side that has more room."""
     low, high = axis
     rooms = (reach[0] - low, high - reach[1])
     right = rooms[1] > rooms[0]

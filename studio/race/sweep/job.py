@@ -21,8 +21,8 @@ from profiling.records import Measurement
 from studio.artifacts.opened import OpenedModel
 from studio.experiment import Bench, Experiment, OfRaces
 from studio.numbers import times_text
-from studio.race.job import Raced, graphs_of, measurements_of
-from studio.variants.entrant import Entrant, variants_of
+from studio.race.job import RacedGraph, graphs_of, measurements_of
+from studio.variants.variant import TraceVariant, materialized
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SweepRequest:
         seconds: for the steady state of all at one size, for one question.
     """
 
-    asked: tuple[tuple[Entrant, ...], ...]
+    asked: tuple[tuple[TraceVariant, ...], ...]
     dimension: str
     sizes: tuple[int, ...]
     seconds: float
@@ -55,7 +55,7 @@ class SweepReport(OfRaces):
     """
 
     sweeps: tuple[Sweep, ...]
-    graphs: tuple[Raced, ...]
+    graphs: tuple[RacedGraph, ...]
     model: str
     model_hash: str
     record_id: int | None = None
@@ -86,7 +86,7 @@ def run_sweep(bench: Bench, request: SweepRequest) -> SweepReport:
         StudioError: a file cannot be written, or the dimension is not free.
     """
     bench.progress("writing the models", 0.0)
-    asked = [variants_of(entrants, bench.store, bench.subject) for entrants in request.asked]
+    asked = [materialized(variants, bench.store, bench.subject) for variants in request.asked]
 
     def one(variants: Sequence[Variant], told: Progress, seen: Callable[[Sweep], None]) -> Sweep:
         return sweep(

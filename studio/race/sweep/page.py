@@ -23,25 +23,25 @@ from studio.race.sweep.job import (
     races_of,
     sweep_finding,
 )
-from studio.variants.entrant import Setting
 from studio.variants.link import MOST_SIZES, RunChoice, SweepChoice, sizes_of
+from studio.variants.variant import RunSetup
 from studio.workspace import current, remember
 
 
-def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
+def render_sweep(setup: RunSetup, dimensions: tuple[str, ...]) -> None:
     """What to sweep over, then the sweep.
 
     Args:
-        setting: which variants.
+        setup: which variants.
         dimensions: names of the sizes that the model leaves open.
     """
     chosen = _choose(dimensions)
-    asked = setting.chosen.asked
-    each_s = max(1.0, setting.seconds / (len(chosen.sizes) * len(asked)))
+    asked = setup.chosen.asked
+    each_s = max(1.0, setup.seconds / (len(chosen.sizes) * len(asked)))
     request = SweepRequest(asked, chosen.dimension, chosen.sizes, each_s)
     offer(
         SWEEP_EXPERIMENT,
-        setting.subject,
+        setup.subject,
         request,
         name="Sweep",
         explain=lambda: _explain(request),
@@ -49,7 +49,7 @@ def render_sweep(setting: Setting, dimensions: tuple[str, ...]) -> None:
         show_recorded=show_sweep,
         show_partial=lambda sweeps: _show_so_far(sweeps, request.sizes),
         show_left=lambda sweeps: _show_so_far(sweeps, request.sizes, over=True),
-        held=setting.held,
+        blocked=setup.blocked,
     )
 
 
@@ -74,7 +74,7 @@ def _choose(dimensions: tuple[str, ...]) -> SweepChoice:
 
 def _explain(request: SweepRequest) -> None:
     sizes = ", ".join(map(str, request.sizes))
-    asked = explained([entrant.config for entrant in entrants] for entrants in request.asked)
+    asked = explained([variant.config for variant in variants] for variants in request.asked)
     st.html(
         f'<div class="empty"><h2>How does it grow?</h2><p>{len(request.asked[0])} variants at '
         f"{escape(request.dimension)} {sizes}, {request.seconds:.3g} s of steady running at each "

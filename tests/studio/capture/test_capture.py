@@ -20,7 +20,7 @@ from profiling.machine import this_machine
 from profiling.workers import WorkerPool
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.capture.check import CheckedEntrant, check_entrants
+from studio.capture.check import CheckedVariant, check_variants
 from studio.capture.checklist import verdict
 from studio.capture.figure import gap_title, launch_timeline, stage_bars
 from studio.capture.job import (
@@ -34,11 +34,11 @@ from studio.capture.job import (
 from studio.capture.report import stages_of_report
 from studio.experiment import Bench
 from studio.gallery.gallery import open_path
-from studio.variants.entrant import LAST, Entrant
+from studio.variants.variant import LAST, TraceVariant
 from tests.profiling.cuda import samples
 
 Subject = tuple[OpenedModel, OpenedRun]
-ENTRANTS = (Entrant("source", 0, RunConfig()), Entrant("last", LAST, RunConfig()))
+VARIANTS = (TraceVariant("source", 0, RunConfig()), TraceVariant("last", LAST, RunConfig()))
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +55,9 @@ def opened(pool: WorkerPool, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return store, (model, store.run(model, Pipeline.of("default")))
 
 
-def checked(opened: tuple[Store, Subject], pool: WorkerPool) -> tuple[CheckedEntrant, ...]:
+def checked(opened: tuple[Store, Subject], pool: WorkerPool) -> tuple[CheckedVariant, ...]:
     store, subject = opened
-    return check_entrants(Bench(store, pool, subject), ENTRANTS)
+    return check_variants(Bench(store, pool, subject), VARIANTS)
 
 
 def report(*, captured: bool = True) -> CaptureReport:
@@ -102,7 +102,7 @@ def test_without_a_gpu_a_capture_ends_with_one_sentence(
         pytest.skip("there is a GPU here")
     store, subject = opened
     with pytest.raises(StudioError, match="CUDA"):
-        run_capture(Bench(store, pool, subject), CaptureRequest(ENTRANTS[0], 1.0))
+        run_capture(Bench(store, pool, subject), CaptureRequest(VARIANTS[0], 1.0))
 
 
 @pytest.mark.parametrize("captured", [True, False])

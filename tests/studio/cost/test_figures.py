@@ -13,9 +13,9 @@ from optimizer.cost.device import Level
 from optimizer.cost.devices import CORTEX_X4, H200
 from optimizer.cost.node import Cost
 from optimizer.cost.predict import NodePrediction, Parts
-from studio.cost.prediction.alike import alike, shares
-from studio.cost.prediction.beside import Beside, Pair, beside, spearman
+from studio.cost.prediction.accuracy import Accuracy, Pair, compared, spearman
 from studio.cost.prediction.figure import change_title, predicted_against_measured, slowest
+from studio.cost.prediction.groups import grouped, shares
 from studio.cost.prediction.job import PredictedGraph
 from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes, parts_text, waiting_text
 from studio.cost.roofline.figure import roofline, without_arithmetic
@@ -50,7 +50,7 @@ def traces(figure: Any, kind: str) -> list[Any]:
 
 
 def test_equal_work_is_one_dot_and_its_area_is_the_time_of_all_of_it() -> None:
-    groups = alike(GRAPH)
+    groups = grouped(GRAPH)
     assert [len(group.nodes) for group in groups] == [2, 1, 1]
     assert groups[0].total_us == 44
     assert groups[0].title == "2 × MatMul → 10×10"
@@ -65,14 +65,14 @@ def test_equal_work_is_one_dot_and_its_area_is_the_time_of_all_of_it() -> None:
 
 def test_equal_work_in_colder_caches_is_the_same_work() -> None:
     nodes = (GRAPH.nodes[0], replace(GRAPH.nodes[1], parts=Parts(6, 1, 20, 1)))
-    (group,) = alike(replace(GRAPH, nodes=nodes, details=("", "")))
+    (group,) = grouped(replace(GRAPH, nodes=nodes, details=("", "")))
     assert group.parts == Parts(8, 2, 40, 2)
     assert group.total_us == sum(node.parts.total_us for node in nodes)
     assert group.flops_per_s == pytest.approx(4_000_000 / 48e-6)
 
 
 def test_a_dot_stands_at_its_intensity_and_at_what_it_reaches_with_its_launch() -> None:
-    figure: Any = roofline(CORTEX_X4, (), alike(GRAPH), title="", dark=True)
+    figure: Any = roofline(CORTEX_X4, (), grouped(GRAPH), title="", dark=True)
     dot = next(
         trace for trace in traces(figure, "scatter")
         if trace.mode == "markers" and trace.customdata[0][0] == "after:n1"
@@ -82,7 +82,7 @@ def test_a_dot_stands_at_its_intensity_and_at_what_it_reaches_with_its_launch() 
 
 
 def test_no_dot_lies_above_its_classes_roof_and_every_level_of_memory_is_drawn() -> None:
-    figure: Any = roofline(H200, alike(SOURCE), alike(GRAPH), title="", dark=False)
+    figure: Any = roofline(H200, grouped(SOURCE), grouped(GRAPH), title="", dark=False)
     texts = [annotation.text for annotation in figure.layout.annotations]
     assert any(text.startswith("matrix product 100 GFLOP/s") for text in texts)
     assert any(text.startswith("L2 ") for text in texts)
@@ -97,28 +97,28 @@ def test_parts_of_one_cache_that_are_equally_fast_have_one_short_name() -> None:
     near = (Level("L2", 1 << 20, 9e10), Level("L3, 16 MiB", 1 << 24, 3e10),
             Level("L3, 48 MiB", 3 << 24, 2.9e10), Level("memory", None, 1e10))  # fmt: skip
     device = replace(CORTEX_X4, levels=near)
-    figure: Any = roofline(device, (), alike(GRAPH), title="", dark=False)
+    figure: Any = roofline(device, (), grouped(GRAPH), title="", dark=False)
     texts = [annotation.text for annotation in figure.layout.annotations]
     assert texts[-3:] == ["L2 90 GB/s", "L3 30 GB/s", "memory 10 GB/s"]
 
 
 def test_the_source_is_drawn_as_grey_rings_under_the_step() -> None:
-    figure: Any = roofline(CORTEX_X4, alike(SOURCE), alike(GRAPH), title="", dark=False)
+    figure: Any = roofline(CORTEX_X4, grouped(SOURCE), grouped(GRAPH), title="", dark=False)
     marks = [trace for trace in traces(figure, "scatter") if trace.mode == "markers"]
     assert [trace.marker.symbol for trace in marks] == ["circle-open", "circle", "circle"]
     assert {data[0].split(":")[0] for data in marks[0].customdata} == {"before"}
 
 
 def test_names_of_a_model_are_escaped_where_plotly_reads_markup() -> None:
-    figure: Any = roofline(CORTEX_X4, (), alike(GRAPH), title="", dark=False)
-    bars: Any = slowest(alike(GRAPH), GRAPH.total_us, top=5)
+    figure: Any = roofline(CORTEX_X4, (), grouped(GRAPH), title="", dark=False)
+    bars: Any = slowest(grouped(GRAPH), GRAPH.total_us, top=5)
     hovers = [data[1] for trace in (*figure.data, *bars.data) for data in trace.customdata or ()]
     assert any("&lt;b&gt;evil" in hover for hover in hovers)
     assert not any("<b>evil" in hover for hover in hovers)
 
 
 def test_what_computes_nothing_is_counted_for_the_caption() -> None:
-    assert without_arithmetic(alike(GRAPH)) == (1, 8.0)
+    assert without_arithmetic(grouped(GRAPH)) == (1, 8.0)
 
 
 def test_the_longer_lane_is_the_length_of_a_row() -> None:
@@ -176,7 +176,7 @@ def test_the_title_says_before_after_and_what_bounds_most() -> None:
 
 
 def test_the_slowest_are_drawn_and_the_title_says_which_part_they_are() -> None:
-    figure: Any = slowest(alike(GRAPH), GRAPH.total_us, top=1)
+    figure: Any = slowest(grouped(GRAPH), GRAPH.total_us, top=1)
     assert figure.layout.title.text == "The slowest 1 kinds of work are 73 % of the predicted time"
     assert len(figure.layout.yaxis.ticktext) == 1
 
@@ -192,7 +192,7 @@ def test_an_operator_that_computes_several_nodes_is_beside_all_of_them() -> None
             MeasuredKernel("Transpose", 0.0, ("n4",)),
         ),
     )
-    found = beside(GRAPH, measured)
+    found = compared(GRAPH, measured)
     assert [pair.predicted_us for pair in found.pairs] == [22 + 8, 8]
     assert (found.left_out_us, found.too_short) == (5.0, 1)
     assert found.ratio == pytest.approx(38 / 40)
@@ -210,7 +210,7 @@ def test_predicted_and_measured_share_one_scale_and_the_title_has_both_totals() 
     pairs = tuple(
         Pair(f"n{i}", "", "MatMul" if i % 2 else "Add", float(i), 2.0 * i) for i in range(1, 6)
     )
-    figure: Any = predicted_against_measured(Beside("last", pairs), dark=False)
+    figure: Any = predicted_against_measured(Accuracy("last", pairs), dark=False)
     assert figure.layout.title.text == ("Predicted 15 µs, measured 30 µs (0.50×); Spearman 1.00")
     assert figure.layout.xaxis.range == figure.layout.yaxis.range
     dots = [trace for trace in traces(figure, "scatter") if trace.mode == "markers"]

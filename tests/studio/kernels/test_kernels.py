@@ -28,7 +28,7 @@ from studio.kernels.job import (
     KernelsRequest,
 )
 from studio.kernels.report import setting_text
-from studio.variants.entrant import Entrant
+from studio.variants.variant import TraceVariant
 from tests.profiling.kernels.models import floats, parsed
 
 MODEL = """
@@ -38,7 +38,7 @@ g (float[1,16,32,32] x) => (float[1,16,32,32] y) {
     y = Conv(b, w2)
 }
 """
-REQUEST = KernelsRequest(Entrant("optimized", 0, RunConfig()), seconds=2.0, top=1)
+REQUEST = KernelsRequest(TraceVariant("optimized", 0, RunConfig()), seconds=2.0, top=1)
 
 Subject = tuple[OpenedModel, OpenedRun]
 
@@ -138,8 +138,8 @@ def test_what_won_is_raced_in_the_whole_model_and_recorded(
 
 def test_equal_requests_share_a_key_and_others_do_not(place: tuple[Store, Subject]) -> None:
     _, subject = place
-    other = KernelsRequest(Entrant("optimized", 0, RunConfig(intra_threads=2)), 2.0, 1)
-    same = KernelsRequest(Entrant("optimized", 0, RunConfig()), 2.0, 1)
+    other = KernelsRequest(TraceVariant("optimized", 0, RunConfig(intra_threads=2)), 2.0, 1)
+    same = KernelsRequest(TraceVariant("optimized", 0, RunConfig()), 2.0, 1)
     key = KERNELS_EXPERIMENT.key
     assert key(subject, REQUEST) == key(subject, same)
     assert key(subject, REQUEST) != key(subject, other)
@@ -208,13 +208,16 @@ def _applied(path: str) -> None:
     from profiling.config import RunConfig
     from studio.kernels.job import KERNELS_EXPERIMENT
     from studio.kernels.page import show_applied
-    from studio.variants.entrant import Chosen, Entrant, Setting
+    from studio.variants.variant import Chosen, RunSetup, TraceVariant
 
-    entrants = (Entrant("source", 0, RunConfig()), Entrant("default preset", 1, RunConfig()))
+    variants = (
+        TraceVariant("source", 0, RunConfig()),
+        TraceVariant("default preset", 1, RunConfig()),
+    )
     nothing = cast("Any", None)
-    setting = Setting(nothing, nothing, Chosen((entrants,)), 2.0)
+    setup = RunSetup(nothing, nothing, Chosen((variants,)), 2.0)
     show_applied(
-        KERNELS_EXPERIMENT.form.from_json(json.loads(Path(path).read_text())), entrants[1], setting
+        KERNELS_EXPERIMENT.form.from_json(json.loads(Path(path).read_text())), variants[1], setup
     )
 
 

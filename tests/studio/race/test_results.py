@@ -15,14 +15,14 @@ from profiling.config.question import question_of_options
 from profiling.racing.race import Race
 from profiling.records import Recording
 from studio.race.finding import finding
-from studio.race.job import RACE_EXPERIMENT, Raced, RaceReport
+from studio.race.job import RACE_EXPERIMENT, RacedGraph, RaceReport
 from studio.race.sweep.job import SWEEP_EXPERIMENT, SweepReport
 from studio.tasks import Task
 from tests.studio.races import SWEPT, THREE, deployed
 
 
 def report() -> RaceReport:
-    graphs = (Raced(0, "", "ab"), Raced(52, "", "cd"), Raced(-1, "runtime", "ef"))
+    graphs = (RacedGraph(0, "", "ab"), RacedGraph(52, "", "cd"), RacedGraph(-1, "runtime", "ef"))
     return RaceReport((THREE,), graphs, "resnet50", "12" * 32)
 
 
@@ -72,7 +72,7 @@ def test_a_recording_has_a_flat_row_for_every_variant() -> None:
 
 
 def test_a_recorded_sweep_is_the_same_sweep() -> None:
-    swept = SweepReport((SWEPT,), (Raced(0), Raced(5)), "tour", "34" * 32)
+    swept = SweepReport((SWEPT,), (RacedGraph(0), RacedGraph(5)), "tour", "34" * 32)
     recording = SWEEP_EXPERIMENT.recording(swept)
     assert recording is not None
     assert SWEEP_EXPERIMENT.form.from_json(json.loads(json.dumps(recording.payload))) == swept
@@ -83,7 +83,7 @@ def test_a_recorded_sweep_is_the_same_sweep() -> None:
 
 
 def test_a_recorded_sweep_from_before_the_questions_opens() -> None:
-    swept = SweepReport((SWEPT,), (Raced(0), Raced(5)), "tour", "34" * 32)
+    swept = SweepReport((SWEPT,), (RacedGraph(0), RacedGraph(5)), "tour", "34" * 32)
     recording = SWEEP_EXPERIMENT.recording(swept)
     assert recording is not None
     old = dict(recording.payload)
@@ -97,7 +97,7 @@ def test_a_recorded_sweep_from_before_the_questions_opens() -> None:
 
 def test_a_sweep_in_which_nothing_ran_is_not_kept() -> None:
     empty = replace(SWEPT, points=SWEPT.points[1:2])
-    report = SweepReport((empty,), (Raced(0), Raced(5)), "tour", "")
+    report = SweepReport((empty,), (RacedGraph(0), RacedGraph(5)), "tour", "")
     assert SWEEP_EXPERIMENT.recording(report) is None
 
 

@@ -92,7 +92,7 @@ def test_variants_are_added_varied_and_removed_and_are_in_the_link(
     page.goto(f"{app_url}/run?model=tour")
     press(page, "Add")
     page.wait_for_url(re.compile("race=source%2Clast%2Clast"), timeout=PATIENCE_MS)
-    page.locator(".st-key-entrant-2 .stPopover button").first.click(timeout=PATIENCE_MS)
+    page.locator(".st-key-variant-2 .stPopover button").first.click(timeout=PATIENCE_MS)
     options = page.get_by_role("combobox", name="Vary an option")
     options.fill("intra thr", timeout=PATIENCE_MS)
     page.get_by_role("option", name="Intra-op threads").click(timeout=PATIENCE_MS)

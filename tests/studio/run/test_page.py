@@ -11,31 +11,31 @@ from profiling.config import RunConfig, options
 from profiling.config.option import ConfigError, check_value
 from profiling.config.question import ALL_AS
 from studio.link import from_link, to_link
-from studio.variants.entrant import LAST as LAST_STEP
-from studio.variants.entrant import Entrant
 from studio.variants.link import (
     DEFAULT,
     LAST,
     SOURCE,
-    EntrantChoice,
     RunChoice,
     SweepChoice,
+    VariantChoice,
     sizes_of,
 )
 from studio.variants.options import other_value
 from studio.variants.problem import with_labels
 from studio.variants.sets import gpu_sets, sets_of
 from studio.variants.sidebar import chosen_of
+from studio.variants.variant import LAST as LAST_STEP
+from studio.variants.variant import TraceVariant
 from studio.workspace import Workspace
 
 
-def entrants_of(workspace: Workspace, *, last: int) -> tuple[Entrant, ...]:
+def variants_of(workspace: Workspace, *, last: int) -> tuple[TraceVariant, ...]:
     """The variants as those of one question."""
     return chosen_of(workspace, last=last).asked[-1]
 
 
-def chosen(*entrants: EntrantChoice, **workspace: Any) -> Workspace:
-    return Workspace(**workspace).having(RunChoice(entrants=entrants))
+def chosen(*variants: VariantChoice, **workspace: Any) -> Workspace:
+    return Workspace(**workspace).having(RunChoice(variants=variants))
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def chosen(*entrants: EntrantChoice, **workspace: Any) -> Workspace:
         RunChoice(sweep=SweepChoice("batch", (1, 16)), asked="bare"),
         RunChoice(options=(("graph_optimization", "disabled"),)),
         RunChoice(
-            entrants=(
-                EntrantChoice(SOURCE),
-                EntrantChoice("runtime", (("optimizers_off", "AttentionFusion+BiasGeluFusion"),)),
-                EntrantChoice("17", (("spinning", True), ("thread_affinities", "2-3"))),
+            variants=(
+                VariantChoice(SOURCE),
+                VariantChoice("runtime", (("optimizers_off", "AttentionFusion+BiasGeluFusion"),)),
+                VariantChoice("17", (("spinning", True), ("thread_affinities", "2-3"))),
             )
         ),
     ],
@@ -84,19 +84,19 @@ def test_what_makes_sense_beside_nonsense_is_kept() -> None:
     found = from_link(
         RunChoice, {"race": "source,what,last~spinning=true~tempo=9,12", "seconds": "999"}
     )
-    assert [entrant.graph for entrant in found.entrants] == [SOURCE, LAST, "12"]
-    assert found.entrants[1].options == (("spinning", True),)
+    assert [variant.graph for variant in found.variants] == [SOURCE, LAST, "12"]
+    assert found.variants[1].options == (("spinning", True),)
     assert found.seconds == 120
 
 
 def test_a_link_races_six_variants_at_most() -> None:
-    assert len(from_link(RunChoice, {"race": ",".join(["source"] * 9)}).entrants) == 6
+    assert len(from_link(RunChoice, {"race": ",".join(["source"] * 9)}).variants) == 6
 
 
 def test_other_rewrites_leave_no_steps_of_the_old_trace() -> None:
-    choice = RunChoice(entrants=(EntrantChoice("3"), EntrantChoice(SOURCE), EntrantChoice("9")))
-    assert choice.for_another_trace().entrants == DEFAULT
-    kept = RunChoice(entrants=(*DEFAULT, EntrantChoice("9")), sweep=SweepChoice("batch"))
+    choice = RunChoice(variants=(VariantChoice("3"), VariantChoice(SOURCE), VariantChoice("9")))
+    assert choice.for_another_trace().variants == DEFAULT
+    kept = RunChoice(variants=(*DEFAULT, VariantChoice("9")), sweep=SweepChoice("batch"))
     assert kept.for_another_trace() == RunChoice()
 
 
@@ -110,12 +110,12 @@ def test_sizes_are_read_from_any_text(text: str, sizes: tuple[int, ...]) -> None
 
 def test_variants_are_called_by_their_graph_and_what_they_vary() -> None:
     workspace = chosen(
-        EntrantChoice(SOURCE),
-        EntrantChoice(LAST),
-        EntrantChoice("runtime", (("spinning", True), ("intra_threads", 2))),
-        EntrantChoice("7"),
+        VariantChoice(SOURCE),
+        VariantChoice(LAST),
+        VariantChoice("runtime", (("spinning", True), ("intra_threads", 2))),
+        VariantChoice("7"),
     )
-    labels = [entrant.label for entrant in entrants_of(workspace, last=52)]
+    labels = [variant.label for variant in variants_of(workspace, last=52)]
     assert labels == [
         "source",
         "default preset",
@@ -125,57 +125,57 @@ def test_variants_are_called_by_their_graph_and_what_they_vary() -> None:
 
 
 def test_the_same_variant_twice_gets_two_labels() -> None:
-    twice = entrants_of(chosen(EntrantChoice(LAST), EntrantChoice(LAST)), last=9)
-    assert [entrant.label for entrant in twice] == ["default preset", "default preset (2)"]
+    twice = variants_of(chosen(VariantChoice(LAST), VariantChoice(LAST)), last=9)
+    assert [variant.label for variant in twice] == ["default preset", "default preset (2)"]
 
 
 def test_a_pipeline_changed_by_hand_is_not_called_a_preset() -> None:
-    workspace = chosen(*DEFAULT, EntrantChoice("default"), off=frozenset({"eliminate-identity"}))
-    _, own, preset = entrants_of(workspace, last=50)
+    workspace = chosen(*DEFAULT, VariantChoice("default"), off=frozenset({"eliminate-identity"}))
+    _, own, preset = variants_of(workspace, last=50)
     assert (own.label, own.step, own.preset) == ("own pipeline", 50, "")
     assert (preset.label, preset.step, preset.preset) == ("default preset", LAST_STEP, "default")
 
 
 def test_a_preset_that_is_open_is_the_open_trace_itself() -> None:
-    entrant = entrants_of(chosen(EntrantChoice("default"), *DEFAULT), last=50)[0]
-    assert (entrant.step, entrant.preset) == (50, "")
+    variant = variants_of(chosen(VariantChoice("default"), *DEFAULT), last=50)[0]
+    assert (variant.step, variant.preset) == (50, "")
 
 
 def test_a_step_beyond_the_trace_is_its_last_one() -> None:
-    assert entrants_of(chosen(EntrantChoice("99"), *DEFAULT), last=5)[0].step == 5
+    assert variants_of(chosen(VariantChoice("99"), *DEFAULT), last=5)[0].step == 5
 
 
 def test_a_variant_changes_the_common_options_for_itself_alone() -> None:
-    varied = EntrantChoice(LAST, (("intra_threads", 1),))
-    choice = RunChoice(entrants=(EntrantChoice(LAST), varied), options=(("intra_threads", 2),))
-    configs = [entrant.config for entrant in entrants_of(Workspace().having(choice), last=5)]
+    varied = VariantChoice(LAST, (("intra_threads", 1),))
+    choice = RunChoice(variants=(VariantChoice(LAST), varied), options=(("intra_threads", 2),))
+    configs = [variant.config for variant in variants_of(Workspace().having(choice), last=5)]
     assert [config.intra_threads for config in configs] == [2, 1]
 
 
 def test_options_of_one_variant_that_contradict_the_common_ones_are_refused() -> None:
-    varied = EntrantChoice(LAST, (("spinning", True),))
+    varied = VariantChoice(LAST, (("spinning", True),))
     choice = RunChoice(
-        entrants=(EntrantChoice(LAST), varied), options=(("intra_threads", 1),), asked="deployed"
+        variants=(VariantChoice(LAST), varied), options=(("intra_threads", 1),), asked="deployed"
     )
     for asked in ALL_AS:
         with pytest.raises(ConfigError, match="spin"):
-            entrants_of(Workspace().having(replace(choice, asked=asked)), last=5)
+            variants_of(Workspace().having(replace(choice, asked=asked)), last=5)
 
 
 def test_both_questions_are_asked_of_the_same_variants() -> None:
     deployed, bare = chosen_of(chosen(*DEFAULT), last=5).asked
-    assert [entrant.label for entrant in deployed] == [entrant.label for entrant in bare]
-    assert {entrant.config for entrant in bare} == {RunConfig()}
-    assert {entrant.config for entrant in deployed} == {
+    assert [variant.label for variant in deployed] == [variant.label for variant in bare]
+    assert {variant.config for variant in bare} == {RunConfig()}
+    assert {variant.config for variant in deployed} == {
         RunConfig(graph_optimization="all", intra_threads=0)
     }
 
 
 def test_a_question_that_the_options_cannot_answer_is_left_out_with_the_reason() -> None:
     found = chosen_of(
-        chosen(EntrantChoice(LAST), EntrantChoice(LAST, (("spinning", True),))), last=5
+        chosen(VariantChoice(LAST), VariantChoice(LAST, (("spinning", True),))), last=5
     )
-    assert [entrant.config.spinning for entrant in found.asked[0]] == [False, True]
+    assert [variant.config.spinning for variant in found.asked[0]] == [False, True]
     assert len(found.asked) == 1
     assert found.left_out.startswith("Not raced as bare: With one thread there is nobody to spin")
     assert with_labels(found.left_out).endswith("or 'Idle threads spin: off'.")
@@ -196,14 +196,14 @@ def test_every_set_is_a_race_that_can_be_run(has_rewrites: bool) -> None:
     sets = sets_of(Workspace(), has_rewrites=has_rewrites)
     assert ("Source / last step / presets" in sets) == has_rewrites
     for choice in sets.values():
-        entrants = entrants_of(Workspace().having(choice), last=20 if has_rewrites else 0)
-        assert 2 <= len(entrants) <= 6
-        assert len({entrant.label for entrant in entrants}) == len(entrants)
+        variants = variants_of(Workspace().having(choice), last=20 if has_rewrites else 0)
+        assert 2 <= len(variants) <= 6
+        assert len({variant.label for variant in variants}) == len(variants)
 
 
 def test_the_sets_for_a_gpu_run_there_and_differ_in_one_option() -> None:
     for choice in gpu_sets(Workspace()).values():
-        off, on = entrants_of(Workspace().having(choice), last=9)
+        off, on = variants_of(Workspace().having(choice), last=9)
         assert off.config.device == on.config.device == "cuda"
         assert len(off.config.changed().items() ^ on.config.changed().items()) == 1
         assert off.label != on.label
@@ -211,5 +211,5 @@ def test_the_sets_for_a_gpu_run_there_and_differ_in_one_option() -> None:
 
 def test_the_first_set_races_source_default_and_runtime() -> None:
     choice = sets_of(Workspace(), has_rewrites=True)["Source / last step / presets"]
-    labels = [entrant.label for entrant in entrants_of(Workspace().having(choice), last=9)]
+    labels = [variant.label for variant in variants_of(Workspace().having(choice), last=9)]
     assert labels == ["source", "default preset", "runtime preset"]

@@ -21,13 +21,13 @@ from studio.gallery import gallery
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
 from studio.timeline.page import how
 from studio.timeline.result import PROFILE_REPORT, ProfileReport
-from studio.variants.entrant import LAST, Entrant
+from studio.variants.variant import LAST, TraceVariant
 from tests.studio.profiles import profiled
 
-ENTRANTS = (
-    Entrant("source", 0, RunConfig()),
-    Entrant("default", LAST, RunConfig()),
-    Entrant("runtime's own", 0, RunConfig(graph_optimization="all")),
+VARIANTS = (
+    TraceVariant("source", 0, RunConfig()),
+    TraceVariant("default", LAST, RunConfig()),
+    TraceVariant("runtime's own", 0, RunConfig(graph_optimization="all")),
 )
 
 
@@ -45,7 +45,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, kept: list[Recording]) -> P
     store = Store(default_pool(), root=tmp_path_factory.mktemp("store"))
     model = store.open_file(gallery.open_path("tour"), name="tour")
     bench = Bench(store, default_pool(), (model, store.run(model, Pipeline.of("default"))))
-    return PROFILE_EXPERIMENT.conducted(bench, ProfileRequest(ENTRANTS, runs=3), keep)
+    return PROFILE_EXPERIMENT.conducted(bench, ProfileRequest(VARIANTS, runs=3), keep)
 
 
 def test_a_recorded_profile_is_the_same_profile(

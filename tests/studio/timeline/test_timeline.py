@@ -38,14 +38,14 @@ from studio.timeline.memory_figure import memory_panels
 from studio.timeline.operators_figure import operator_times
 from studio.timeline.page import how
 from studio.timeline.result import ProfileReport
-from studio.variants.entrant import LAST, Entrant
+from studio.variants.variant import LAST, TraceVariant
 from tests.profiling.timeline.measured import measured
 from tests.studio.profiles import profiled
 
-ENTRANTS = (
-    Entrant("source", 0, RunConfig()),
-    Entrant("default", LAST, RunConfig()),
-    Entrant("runtime's own", 0, RunConfig(graph_optimization="all")),
+VARIANTS = (
+    TraceVariant("source", 0, RunConfig()),
+    TraceVariant("default", LAST, RunConfig()),
+    TraceVariant("runtime's own", 0, RunConfig(graph_optimization="all")),
 )
 
 
@@ -64,7 +64,7 @@ def subject(store: Store) -> tuple[OpenedModel, OpenedRun]:
 def report(store: Store, subject: tuple[OpenedModel, OpenedRun]) -> ProfileReport:
     told: list[float] = []
     bench = Bench(store, default_pool(), subject, lambda _, fraction: told.append(fraction))
-    made = run_profile(bench, ProfileRequest(ENTRANTS, runs=3))
+    made = run_profile(bench, ProfileRequest(VARIANTS, runs=3))
     assert told == sorted(told)
     assert 0 <= told[0] <= told[-1] <= 1
     return made
@@ -114,18 +114,18 @@ def test_a_variant_that_does_not_run_leaves_its_reason_and_the_others_their_time
 ) -> None:
     model = store.open_file(gallery.open_path("tour"), name="another")
     subject = (model, store.run(model, Pipeline.of("default")))
-    wrong = Entrant("wrong", 0, RunConfig(thread_affinities="900", intra_threads=2))
+    wrong = TraceVariant("wrong", 0, RunConfig(thread_affinities="900", intra_threads=2))
     bench = Bench(store, default_pool(), subject)
-    made = run_profile(bench, ProfileRequest((wrong, ENTRANTS[0]), runs=2))
+    made = run_profile(bench, ProfileRequest((wrong, VARIANTS[0]), runs=2))
     assert list(made.profiles) == ["source"]
     assert "900" in made.variants[0].error
 
 
 def test_equal_requests_have_equal_keys(subject: tuple[OpenedModel, OpenedRun]) -> None:
     key = PROFILE_EXPERIMENT.key
-    keys = {key(subject, ProfileRequest(tuple(ENTRANTS))) for _ in range(2)}
+    keys = {key(subject, ProfileRequest(tuple(VARIANTS))) for _ in range(2)}
     assert len(keys) == 1
-    assert keys != {key(subject, ProfileRequest(ENTRANTS[:2]))}
+    assert keys != {key(subject, ProfileRequest(VARIANTS[:2]))}
 
 
 def test_the_viewer_gets_the_times_by_their_content(
@@ -280,7 +280,7 @@ def test_the_memory_section_tells_weights_activations_and_block_apart(
     page = AppTest.from_function(draw_memory, args=(report,), default_timeout=180).run()
     assert not page.exception
     found = table(page, 0)
-    assert found["variant"] == [entrant.label for entrant in ENTRANTS]
+    assert found["variant"] == [variant.label for variant in VARIANTS]
     assert set(found["from"]) == {"runtime"}
     assert "most taken on the GPU, MiB" not in found
     columns = (
@@ -298,7 +298,7 @@ def test_the_memory_section_draws_what_a_gpu_has_taken_or_says_why_it_cannot() -
     curve = MemoryCurve("device", (0, 2_900), (400 << 20, 900 << 20), ())
     a = replace(made.variants[0], profile=replace(made.profiles["a"], device=(curve, curve)))
     c = replace(
-        a, entrant=replace(a.entrant, label="c"),
+        a, variant=replace(a.variant, label="c"),
         profile=replace(made.profiles["a"], device_missing="No driver."),
     )  # fmt: skip
     both = replace(made, variants=(a, c))

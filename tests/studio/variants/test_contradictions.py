@@ -10,30 +10,30 @@ from profiling.config.contradiction import Contradictory
 from profiling.config.option import value_text
 from profiling.config.settings import find_option
 from studio.variants.contradictions import Problem, problem_of, with_mend
-from studio.variants.link import LAST, SOURCE, EntrantChoice, RunChoice
+from studio.variants.link import LAST, SOURCE, RunChoice, VariantChoice
 from studio.variants.problem import in_words, mend_text
 from studio.variants.sidebar import chosen_of
 from studio.workspace import Workspace
 
-PAIR = (EntrantChoice(SOURCE), EntrantChoice(LAST))
+PAIR = (VariantChoice(SOURCE), VariantChoice(LAST))
 SPINNING = ("spinning", True)
 TWO_THREADS = ("intra_threads", 2)
 
 COMMON = RunChoice(options=(SPINNING,), asked="bare")
-OWN = RunChoice(entrants=(PAIR[0], EntrantChoice(LAST, (SPINNING,))), asked="bare")
+OWN = RunChoice(variants=(PAIR[0], VariantChoice(LAST, (SPINNING,))), asked="bare")
 NOT_BARE = RunChoice(options=(("graph_optimization", "all"),), asked="bare")
 NOT_DEPLOYED = RunChoice(
-    entrants=tuple(replace(one, options=(("graph_optimization", "disabled"),)) for one in PAIR),
+    variants=tuple(replace(one, options=(("graph_optimization", "disabled"),)) for one in PAIR),
     asked="deployed",
 )
 BETWEEN = RunChoice(
-    entrants=(PAIR[0], EntrantChoice(LAST, (("intra_threads", 1),))),
+    variants=(PAIR[0], VariantChoice(LAST, (("intra_threads", 1),))),
     options=(TWO_THREADS, SPINNING),
 )
 SEVERAL = RunChoice(
-    entrants=(
-        EntrantChoice(SOURCE, (("inter_threads", 4),)),
-        EntrantChoice(LAST, (("tf32", False), ("cudnn", False))),
+    variants=(
+        VariantChoice(SOURCE, (("inter_threads", 4),)),
+        VariantChoice(LAST, (("tf32", False), ("cudnn", False))),
     ),
     options=(SPINNING, ("optimizers_off", "ConstantFolding")),
     asked="bare",
@@ -48,12 +48,12 @@ def problem(choice: RunChoice) -> Problem:
 
 @pytest.mark.parametrize(("choice", "place"), [(COMMON, None), (OWN, 1), (BETWEEN, 1)])
 def test_a_problem_says_whose_options_are_meant(choice: RunChoice, place: int | None) -> None:
-    assert problem(choice).entrant == place
+    assert problem(choice).variant == place
 
 
 def test_common_options_that_every_variant_changes_for_itself_are_no_problem() -> None:
-    varied = tuple(EntrantChoice(LAST, (("intra_threads", count),)) for count in (2, 4))
-    assert problem_of(RunChoice(entrants=varied, options=(SPINNING,), asked="bare")) is None
+    varied = tuple(VariantChoice(LAST, (("intra_threads", count),)) for count in (2, 4))
+    assert problem_of(RunChoice(variants=varied, options=(SPINNING,), asked="bare")) is None
 
 
 def test_what_only_one_of_both_questions_cannot_run_is_no_problem() -> None:
@@ -64,7 +64,7 @@ def test_what_only_one_of_both_questions_cannot_run_is_no_problem() -> None:
 def test_the_level_of_another_question_is_a_problem_with_a_mend() -> None:
     for choice, place in ((NOT_BARE, None), (NOT_DEPLOYED, 0)):
         found = problem(choice)
-        assert found.entrant == place
+        assert found.variant == place
         sound = with_mend(choice, found, found.contradiction.mends[0])
         assert problem_of(sound) is None
     assert with_mend(NOT_BARE, problem(NOT_BARE), problem(NOT_BARE).contradiction.mends[0]) == (
@@ -88,8 +88,8 @@ def test_every_mend_leaves_a_choice_that_can_be_run(choice: RunChoice) -> None:
     for mend in found.contradiction.mends:
         sound = with_mend(choice, found, mend)
         assert problem_of(sound) is None
-        (entrants,) = chosen_of(Workspace().having(sound), last=9).asked[:1]
-        assert len(entrants) == len(choice.entrants)
+        (variants,) = chosen_of(Workspace().having(sound), last=9).asked[:1]
+        assert len(variants) == len(choice.variants)
 
 
 def test_a_mend_changes_only_whose_options_were_wrong() -> None:
@@ -97,7 +97,7 @@ def test_a_mend_changes_only_whose_options_were_wrong() -> None:
     assert with_mend(COMMON, problem(COMMON), off) == RunChoice(asked="bare")
     sound = with_mend(BETWEEN, problem(BETWEEN), off)
     assert sound.options == BETWEEN.options
-    assert dict(sound.entrants[1].options) == {"intra_threads": 1, "spinning": False}
+    assert dict(sound.variants[1].options) == {"intra_threads": 1, "spinning": False}
 
 
 def test_a_problem_is_told_in_labels() -> None:

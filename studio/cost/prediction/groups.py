@@ -12,7 +12,7 @@ _MOST_NAME = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class NodeGroup:
     """Nodes with the same operator, cost and predicted parts but for the launch; at least one.
 
     Launches differ with what the caches hold when a node begins, which is no difference in work.
@@ -58,7 +58,7 @@ class Alike:
         return name if len(name) <= _MOST_NAME else f"…{name[1 - _MOST_NAME :]}"
 
 
-def alike(graph: PredictedGraph) -> tuple[Alike, ...]:
+def grouped(graph: PredictedGraph) -> tuple[NodeGroup, ...]:
     """Equal work together, what takes longest first."""
     groups: dict[object, list[NodePrediction]] = {}
     details: dict[object, str] = {}
@@ -66,7 +66,7 @@ def alike(graph: PredictedGraph) -> tuple[Alike, ...]:
         key = (node.op_type, node.kind, node.cost, replace(node.parts, emit_us=0.0))
         groups.setdefault(key, []).append(node)
         details.setdefault(key, detail)
-    found = [Alike(tuple(group), details[key]) for key, group in groups.items()]
+    found = [NodeGroup(tuple(group), details[key]) for key, group in groups.items()]
     return tuple(sorted(found, key=lambda group: -group.total_us))
 
 

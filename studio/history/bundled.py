@@ -16,7 +16,7 @@ from studio.recordings.keeper import is_shared
 from studio.recordings.shipped import Shipped, find_shipped
 
 
-def show_along(name: str, number: int | None) -> None:
+def show_bundled(name: str, number: int | None) -> None:
     """A bundle, or one recording of it.
 
     Args:

@@ -19,7 +19,7 @@ LAST = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class TraceVariant:
     """One participant of an experiment; labels are unique in it.
 
     Attributes:
@@ -35,35 +35,33 @@ class Entrant:
     preset: str = ""
 
 
-def run_of(entrant: Entrant, store: Store, subject: tuple[OpenedModel, OpenedRun]) -> OpenedRun:
-    """The run whose trace the entrant is a step of.
+def run_of(variant: TraceVariant, store: Store, subject: Subject) -> OpenedRun:
+    """The run whose trace the variant is a step of.
 
     Raises:
         StudioError: the preset is unknown, or its passes fail on this model.
     """
     model, run = subject
-    return store.run(model, Pipeline.of(entrant.preset)) if entrant.preset else run
+    return store.run(model, Pipeline.of(variant.preset)) if variant.preset else run
 
 
-def step_of(entrant: Entrant, run: OpenedRun) -> int:
-    """The entrant's step as a number, in the run that `run_of` gives."""
-    return int(run.result.steps) if entrant.step == LAST else entrant.step
+def step_of(variant: TraceVariant, run: OpenedRun) -> int:
+    """The variant's step as a number, in the run that `run_of` gives."""
+    return int(run.result.steps) if variant.step == LAST else variant.step
 
 
-def variants_of(
-    entrants: Sequence[Entrant], store: Store, subject: tuple[OpenedModel, OpenedRun]
-) -> list[Variant]:
-    """The entrants with their files written.
+def materialized(variants: Sequence[TraceVariant], store: Store, subject: Subject) -> list[Variant]:
+    """The variants with their files written.
 
     Raises:
         StudioError: a preset's passes fail, or a step cannot be written.
     """
-    variants: list[Variant] = []
-    for entrant in entrants:
-        run = run_of(entrant, store, subject)
-        path = store.materialize(subject[0], run, step_of(entrant, run))
-        variants.append(Variant(entrant.label, path, entrant.config))
-    return variants
+    files: list[Variant] = []
+    for variant in variants:
+        run = run_of(variant, store, subject)
+        path = store.materialize(subject[0], run, step_of(variant, run))
+        files.append(Variant(variant.label, path, variant.config))
+    return files
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +73,12 @@ class Chosen:
         left_out: why a question is not asked although it was wanted; else empty.
     """
 
-    asked: tuple[tuple[Entrant, ...], ...]
+    asked: tuple[tuple[TraceVariant, ...], ...]
     left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class RunSetup:
     """What was chosen in the sidebar.
 
     Attributes:
@@ -101,11 +99,11 @@ class Setting:
         return self.model, self.run
 
     @property
-    def entrants(self) -> tuple[Entrant, ...]:
+    def variants(self) -> tuple[TraceVariant, ...]:
         """Variants of a section that asks one question: bare where that is asked."""
         return self.chosen.asked[-1]
 
     @property
-    def held(self) -> Callable[[], None] | None:
+    def blocked(self) -> Callable[[], None] | None:
         """Draws why nothing can be started; None where it can."""
         return None if self.problem is None else partial(show_problem, self.problem)

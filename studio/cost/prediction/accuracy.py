@@ -37,7 +37,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Accuracy:
     """Both, as far as both are known.
 
     Attributes:
@@ -75,7 +75,7 @@ class Beside:
         )
 
 
-def beside(predicted: PredictedGraph, measured: MeasuredTimes) -> Beside:
+def compared(predicted: PredictedGraph, measured: MeasuredTimes) -> Accuracy:
     """Put what was measured of a step beside its prediction.
 
     Both are what a node takes in a run without the profiler.
@@ -97,7 +97,7 @@ def beside(predicted: PredictedGraph, measured: MeasuredTimes) -> Beside:
             pairs.append(Pair(first.node, first.name, kernel.op_type, total, kernel.steady_us))
         else:
             left_out += kernel.steady_us
-    return Beside(measured.label, tuple(pairs), left_out, too_short)
+    return Accuracy(measured.label, tuple(pairs), left_out, too_short)
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
