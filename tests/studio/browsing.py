@@ -25,7 +25,7 @@ def wait(page: Page, condition: str) -> None:
         page.wait_for_function(f"window.__passlens?.ready && ({condition})", timeout=PATIENCE_MS)
     except TimeoutError:
         seen = page.evaluate("[location.href, window.__passlens, document.body.innerText]")
-        raise AssertionError(f"{condition} never blocked: {seen}") from None
+        raise AssertionError(f"{condition} never held: {seen}") from None
 
 
 def opened(page: Page, url: str, condition: str = "true") -> dict[str, Any]:
