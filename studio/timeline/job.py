@@ -15,9 +15,8 @@ from profiling.timeline.profile import Profile
 from profiling.workers import WorkerPool
 from studio.artifacts.opened import OpenedRun
 from studio.experiment import Bench, Experiment
-from studio.overlays import keep_numbers
 from studio.race.job import graphs_of
-from studio.timeline.node_times import OVERLAY, StepTimes, times_json
+from studio.timeline.node_times import MeasuredKernel, StepTimes, Times, keep_times
 from studio.timeline.result import PROFILE_REPORT, Profiled, ProfileReport, with_few_runs
 from studio.variants.variant import TraceVariant, materialized, run_of, step_of
 
@@ -105,16 +104,20 @@ def _profiled(
 def _keep(runs: Sequence[OpenedRun], found: Sequence[Profiled]) -> None:
     """Leave node times where the viewer finds them, with each run whose steps were profiled."""
     for run in {run.key: run for run in runs}.values():
-        times = [
-            StepTimes(
-                one.step,
-                one.label,
-                tuple(one.kernels("first")),
-                tuple(one.kernels("steady")),
-                None if one.profile.profiler is None else one.profile.profiler.node_us,
-            )
+        times = tuple(
+            _times(one, one.profile)
             for one, home in zip(found, runs, strict=True)
             if one.profile is not None and (home.key == run.key or one.step == 0)
-        ]
+        )
         if times:
-            keep_numbers(run, OVERLAY, times_json(times))
+            keep_times(run, Times(times))
+
+
+def _times(one: Profiled, profile: Profile) -> StepTimes:
+    first = {kernel.name: kernel.time_us for kernel in one.kernels("first")}
+    kernels = tuple(
+        MeasuredKernel(first.get(kernel.name, 0.0), kernel.time_us, kernel.op_type, kernel.nodes)
+        for kernel in one.kernels("steady")
+    )
+    taken_us = None if profile.profiler is None else profile.profiler.node_us
+    return StepTimes(one.step, one.label, kernels, taken_us)

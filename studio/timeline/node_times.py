@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from profiling.timeline.attribution import Kernel
+from optimizer.codec import Format, written_as
 from studio.artifacts.opened import OpenedRun
-from studio.overlays import kept_numbers
+from studio.overlays import keep_numbers, kept_numbers
 
-SCHEMA = "passlens.times/1"
 OVERLAY = "node_times"
-
-
-@dataclass(frozen=True, slots=True)
-class StepTimes:
-    """The operators of one step as they ran.
-
-    Attributes:
-        label: of the variant.
-        first: in the first run.
-        steady: medians of later runs; the same operators.
-        profiler_us: what the profiler took of each operator, and was taken off; None where nothing
-            was.
-    """
-
-    step: int
-    label: str
-    first: tuple[Kernel, ...]
-    steady: tuple[Kernel, ...]
-    profiler_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +16,20 @@ class MeasuredKernel:
     """An operator that ran.
 
     Attributes:
+        first_us: in the first run.
         steady_us: median of later runs.
         nodes: ids of the step's nodes that it computes.
     """
 
-    op_type: str
+    first_us: float
     steady_us: float
+    op_type: str
     nodes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredTimes:
-    """What a profile of a step says, read again.
+class StepTimes:
+    """The operators of one step as they ran.
 
     Attributes:
         label: of the variant.
@@ -63,32 +43,28 @@ class MeasuredTimes:
     profiler_us: float | None = None
 
 
-def times_json(steps: Iterable[StepTimes]) -> dict[str, Any]:
-    """`passlens.times/1`: for each step its operators, and the ids of the nodes of each."""
-    return {"schema": SCHEMA, "profiles": [_profile(one) for one in steps]}
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Steps of a run that were profiled together."""
+
+    profiles: tuple[StepTimes, ...]
 
 
-def measured_times(run: OpenedRun, step: int) -> MeasuredTimes | None:
+written_as(
+    MeasuredKernel,
+    lambda one: [one.first_us, one.steady_us, one.op_type, list(one.nodes)],
+    lambda row: MeasuredKernel(row[0], row[1], row[2], tuple(row[3])),
+)
+TIMES = Format(Times, "passlens.times/1", "profile of a run")
+
+
+def keep_times(run: OpenedRun, times: Times) -> None:
+    """Leave them where the viewer finds them, and `measured_times`."""
+    keep_numbers(run, OVERLAY, TIMES.to_json(times))
+
+
+def measured_times(run: OpenedRun, step: int) -> StepTimes | None:
     """The newest times of a step that were kept with this run; None if it was never profiled."""
-    for document in kept_numbers(run, OVERLAY):
-        for profile in document["profiles"]:
-            if profile["step"] == step:
-                kernels = tuple(
-                    MeasuredKernel(op_type, steady_us, tuple(nodes))
-                    for _, steady_us, op_type, nodes in profile["kernels"]
-                )
-                return MeasuredTimes(step, profile["label"], kernels, profile.get("profiler_us"))
-    return None
-
-
-def _profile(times: StepTimes) -> dict[str, Any]:
-    first = {kernel.name: kernel.time_us for kernel in times.first}
-    return {
-        "step": times.step,
-        "label": times.label,
-        "profiler_us": times.profiler_us,
-        "kernels": [
-            [first.get(one.name, 0.0), one.time_us, one.op_type, list(one.nodes)]
-            for one in times.steady
-        ],
-    }
+    documents = kept_numbers(run, OVERLAY)
+    found = (one for document in documents for one in TIMES.from_json(document).profiles)
+    return next((one for one in found if one.step == step), None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from studio.cost.prediction.job import PredictedGraph
-from studio.timeline.node_times import MeasuredTimes
+from studio.timeline.node_times import StepTimes
 
 _LEAST_US = 0.1
 """What is left of a shorter node when the profiler's time is taken off is noise."""
@@ -75,7 +75,7 @@ class Accuracy:
         )
 
 
-def compared(predicted: PredictedGraph, measured: MeasuredTimes) -> Accuracy:
+def compared(predicted: PredictedGraph, measured: StepTimes) -> Accuracy:
     """Put what was measured of a step beside its prediction.
 
     Both are what a node takes in a run without the profiler.

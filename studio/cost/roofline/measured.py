@@ -20,7 +20,7 @@ from studio.page.experiment import offer
 from studio.page.figure import Table, is_dark, picked_key, show_twin
 from studio.page.parts import show_message, words
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
-from studio.timeline.node_times import MeasuredTimes, measured_times
+from studio.timeline.node_times import StepTimes, measured_times
 from studio.timeline.page import how, show_failures
 from studio.timeline.result import ProfileReport
 from studio.variants.variant import TraceVariant
@@ -94,7 +94,7 @@ def _show(subject: Subject, device: DeviceProfile, after: PredictedGraph, made: 
     return True
 
 
-def _profiler(measured: MeasuredTimes) -> str:
+def _profiler(measured: StepTimes) -> str:
     if measured.profiler_us is None:
         return ", which this older profile does not tell: its times contain it"
     return f" (−{measured.profiler_us:.2g} µs a node)"

@@ -19,7 +19,7 @@ from studio.cost.prediction.groups import grouped, shares
 from studio.cost.prediction.job import PredictedGraph
 from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes, parts_text, waiting_text
 from studio.cost.roofline.figure import roofline, without_arithmetic
-from studio.timeline.node_times import MeasuredKernel, MeasuredTimes
+from studio.timeline.node_times import MeasuredKernel, StepTimes
 
 
 def node(identity: str, operator: str, parts: Parts, **about: Any) -> NodePrediction:
@@ -182,14 +182,14 @@ def test_the_slowest_are_drawn_and_the_title_says_which_part_they_are() -> None:
 
 
 def test_an_operator_that_computes_several_nodes_is_beside_all_of_them() -> None:
-    measured = MeasuredTimes(
+    measured = StepTimes(
         4,
         "step 4",
         (
-            MeasuredKernel("FusedMatMul", 31.0, ("n1", "n3")),
-            MeasuredKernel("Transpose", 9.0, ("n4",)),
-            MeasuredKernel("ReorderOutput", 5.0, ()),
-            MeasuredKernel("Transpose", 0.0, ("n4",)),
+            MeasuredKernel(0.0, 31.0, "FusedMatMul", ("n1", "n3")),
+            MeasuredKernel(0.0, 9.0, "Transpose", ("n4",)),
+            MeasuredKernel(0.0, 5.0, "ReorderOutput", ()),
+            MeasuredKernel(0.0, 0.0, "Transpose", ("n4",)),
         ),
     )
     found = compared(GRAPH, measured)
