@@ -28,7 +28,7 @@ from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Variant
 from profiling.racing.samples import Contrast
 from profiling.workers import WorkerPool
-from studio.graphview.summary import summary_json
+from studio.graphview.summary import summary_of
 
 RESULT = Path(__file__).parent / "results" / "verdicts.md"
 _WANTED_SAME, _WANTED_SLOWER = 19 / 20, 18 / 20
@@ -97,7 +97,7 @@ def work(network: Planted, pool: WorkerPool) -> float:
         for extra in (0, 1):
             path = Path(folder) / f"{extra}.onnx"
             path.write_bytes(network.model(extra=extra))
-            flops.append(summary_json(open_source(path, isolate=pool))["cost"]["flops"])
+            flops.append(summary_of(open_source(path, isolate=pool)).cost.flops)
     return flops[1] / flops[0]
 
 

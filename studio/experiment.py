@@ -70,7 +70,7 @@ class Bench:
     @property
     def source(self) -> tuple[str, str]:
         """The model's display name, and the SHA-256 of its file."""
-        return self.model.summary["name"], self.model.summary["digest"]
+        return self.model.summary.name, self.model.summary.digest
 
 
 class Report(Protocol):

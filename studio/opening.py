@@ -42,7 +42,7 @@ def title_of(workspace: Workspace) -> str:
     if entry is not None:
         return entry.title
     known = store().model(workspace.model)
-    return known.summary["name"] if known is not None else Path(workspace.model).name
+    return known.summary.name if known is not None else Path(workspace.model).name
 
 
 def try_again(workspace: Workspace) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,10 +33,10 @@ from studio.artifacts.opened import RESULT_FORM, SOURCE, TRACE, RunResult
 from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.steps_file import steps_json
-from studio.graphview.summary import summary_json
+from studio.graphview.summary import SUMMARY, summary_of
 
 GRAPH = "graph.json.gz"
-SUMMARY = "summary.json"
+SUMMARY_FILE = "summary.json"
 STEPS = "steps.json.gz"
 RESULT = "result.json"
 WHOLE_TRACE = "run.trace"
@@ -99,8 +99,8 @@ def open_model(request: OpenRequest, folder: Path, *, progress: Progress) -> Non
     _write_gzip(folder / GRAPH, drawing)
     if model.statuses.optimizable.ok:
         write(model.ir, folder / SOURCE, inline_bytes=INLINE_BYTES)
-    summary = {**summary_json(model), "name": request.name, "code": code_version()}
-    (folder / SUMMARY).write_text(_dump(summary))
+    summary = SUMMARY.to_json(replace(summary_of(model), name=request.name))
+    (folder / SUMMARY_FILE).write_text(_dump({**summary, "code": code_version()}))
 
 
 def rewrite_model(

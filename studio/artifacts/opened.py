@@ -6,11 +6,11 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from optimizer.codec import Format
 from optimizer.rewrite.graph_at import TraceFiles
 from studio.artifacts.file_lock import FileLock
+from studio.graphview.summary import Summary
 
 SOURCE = "source.onnx"
 TRACE = "trace.zip"
@@ -52,13 +52,13 @@ class OpenedModel:
     """A model in the store.
 
     Attributes:
-        summary: as `passlens inspect --json` tells it, and the code's version.
+        summary: what is in it.
         pin: keeps it there.
     """
 
     key: str
     folder: Path
-    summary: dict[str, Any]
+    summary: Summary
     pin: Pin | None = field(default=None, repr=False, compare=False)
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from optimizer.codec import Format
 from optimizer.errors import StudioError, WorkerCrashed, quoted
@@ -43,6 +43,7 @@ from studio.artifacts.opened import (
     Subject,
     Verified,
 )
+from studio.graphview.summary import SUMMARY, Summary
 from studio.verdict import verdict_text
 
 Cancelled = Callable[[], bool]
@@ -147,9 +148,9 @@ class Store:
         """
         key = run_key(pipeline)
         folder = model.folder / key
-        optimizable = model.summary["statuses"]["optimizable"]
-        if not optimizable["ok"]:
-            raise StudioError(optimizable["reason"])
+        optimizable = model.summary.statuses.optimizable
+        if not optimizable.ok:
+            raise StudioError(optimizable.reason)
 
         def make(draft: Path) -> None:
             self._isolate(
@@ -305,11 +306,13 @@ class Store:
 
 def _is_current(folder: Path) -> bool:
     """Whether a model is here and was opened by the code as it is."""
-    return folder.is_dir() and _summary(folder).get("code") == code_version()
+    if not folder.is_dir():
+        return False
+    return json.loads((folder / jobs.SUMMARY_FILE).read_bytes()).get("code") == code_version()
 
 
-def _summary(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / jobs.SUMMARY).read_text())
+def _summary(folder: Path) -> Summary:
+    return SUMMARY.loads((folder / jobs.SUMMARY_FILE).read_bytes())
 
 
 def run_key(pipeline: Pipeline) -> str:

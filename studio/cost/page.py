@@ -76,9 +76,9 @@ def _worth(subject: Subject, choice: CostChoice) -> None:
 def _measured(
     subject: Subject, costs: TraceCosts, config: RunConfig, choice: CostChoice, blocked: Draw | None
 ) -> None:
-    runnable = subject[0].summary["statuses"]["runnable"]
-    if not runnable["ok"] and (choice.section != "ablation" or choice.race):
-        show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
+    runnable = subject[0].summary.statuses.runnable
+    if not runnable.ok and (choice.section != "ablation" or choice.race):
+        show_message(f"This model cannot be run: {runnable.reason}", key="not-runnable")
     elif choice.section == "waterfall":
         measured(subject, costs, config, choice, blocked)
     elif choice.section == "ablation":

@@ -30,7 +30,7 @@ class WorthRequest:
 
 def is_large(bench: Bench) -> bool:
     """Whether the open model is so large that few of its kind fit into memory."""
-    return bench.model.summary["weight_bytes"] > _LARGE_BYTES
+    return bench.model.summary.weight_bytes > _LARGE_BYTES
 
 
 def how(race: Race, config: RunConfig, *, races: int = 1, seconds: float) -> str:

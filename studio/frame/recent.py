@@ -38,7 +38,7 @@ def opened_here() -> tuple[Recent, ...]:
     if gallery.find(model) is None and all(one.model != model for one in known):
         opened = _opened(model)
         if opened is not None:
-            one = Recent(model, opened.summary["name"], opened.summary["nodes"])
+            one = Recent(model, opened.summary.name, opened.summary.nodes)
             known = (one, *known)[:MOST]
             st.session_state[_KEY] = known
     return known

@@ -61,8 +61,8 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
     )
     with st.sidebar:
         sidebar(setting.choice)
-    if not model.summary["statuses"]["optimizable"]["ok"]:
-        reason = model.summary["statuses"]["optimizable"]["reason"]
+    if not model.summary.statuses.optimizable.ok:
+        reason = model.summary.statuses.optimizable.reason
         show_message(f"This model cannot be planned: {reason}", key="not-plannable")
         return
     step_slider(setting)

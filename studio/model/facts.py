@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
 
-from optimizer.findings import Finding
+from optimizer.findings import Finding, Status, Statuses
 from studio.graphview.categories import category
+from studio.graphview.summary import Port, Summary
 from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 from studio.page.findings import by_kind
 
@@ -21,20 +21,20 @@ SHOWN_PORTS = 24
 SHOWN_KINDS = 24
 
 
-def facts_html(summary: Mapping[str, Any]) -> str:
+def facts_html(summary: Summary) -> str:
     """The column.
 
     Args:
-        summary: as `summary_json` makes it.
+        summary: of the model.
     """
     parts = [
-        f"<h2>{_text(summary['name'])}</h2>",
-        _statuses(summary["statuses"]),
+        f"<h2>{_text(summary.name)}</h2>",
+        _statuses(summary.statuses),
         _figures(summary),
-        _operators(summary["operators"]),
-        _ports("Inputs", summary["inputs"]),
-        _ports("Outputs", summary["outputs"]),
-        _findings(summary["findings"], summary["findings_left_out"]),
+        _operators(summary.operators),
+        _ports("Inputs", summary.inputs),
+        _ports("Outputs", summary.outputs),
+        _findings(summary.findings, summary.findings_left_out),
     ]
     return f'<div class="facts">{"".join(parts)}</div>'
 
@@ -43,26 +43,26 @@ def _text(text: object) -> str:
     return escape("".join(c if c.isprintable() else " " for c in str(text)))
 
 
-def _statuses(statuses: Mapping[str, Mapping[str, Any]]) -> str:
+def _statuses(statuses: Statuses) -> str:
     lines: list[str] = []
     for use, (can, cannot) in USES.items():
-        ok, reason = statuses[use]["ok"], statuses[use]["reason"]
-        kind, mark, words = ("ok", "✓", can) if ok else ("no", "✗", cannot)
-        why = f"<br><small>{_text(reason)}</small>" if reason else ""
+        status: Status = getattr(statuses, use)
+        kind, mark, words = ("ok", "✓", can) if status.ok else ("no", "✗", cannot)
+        why = f"<br><small>{_text(status.reason)}</small>" if status.reason else ""
         lines.append(f'<li class="{kind}"><b>{mark}</b><span>{words}{why}</span></li>')
     return f'<h3>Status</h3><ul class="status">{"".join(lines)}</ul>'
 
 
-def _figures(summary: Mapping[str, Any]) -> str:
-    constants = summary["constant_nodes"]
+def _figures(summary: Summary) -> str:
+    constants = summary.constant_nodes
     rows = {
-        "Nodes": f"{summary['nodes']:,}"
+        "Nodes": f"{summary.nodes:,}"
         + (f" and {counted(constants, 'constant')}" if constants else ""),
-        "Parameters": amount_text(summary["parameters"]),
-        "Weights": bytes_text(summary["weight_bytes"]),
-        "Work a run": f"{amount_text(summary['cost']['flops'], 'FLOP')}; {FLOP_MEANS}",
-        "Opset": ", ".join(f"{d} {v}" for d, v in summary["opsets"].items()),
-        "Producer": summary["producer"] or "unknown",
+        "Parameters": amount_text(summary.parameters),
+        "Weights": bytes_text(summary.weight_bytes),
+        "Work a run": f"{amount_text(summary.cost.flops, 'FLOP')}; {FLOP_MEANS}",
+        "Opset": ", ".join(f"{d} {v}" for d, v in summary.opsets.items()),
+        "Producer": summary.producer or "unknown",
     }
     return "<h3>Size</h3><dl>" + _pairs(rows.items()) + "</dl>"
 
@@ -88,10 +88,10 @@ def _operators(counts: Mapping[str, int]) -> str:
     return f'{title}<div class="bars">{"".join(rows)}</div>{more if rest else ""}'
 
 
-def _ports(title: str, ports: list[Mapping[str, str]]) -> str:
+def _ports(title: str, ports: Sequence[Port]) -> str:
     lines = [
-        f"<li><code>{_text(port['name'])}</code> <small>{_text(port['dtype'])} "
-        f"{_text(port['shape'])}</small></li>"
+        f"<li><code>{_text(port.name)}</code> <small>{_text(port.dtype)} "
+        f"{_text(port.shape)}</small></li>"
         for port in ports[:SHOWN_PORTS]
     ]
     if len(ports) > SHOWN_PORTS:
@@ -99,8 +99,8 @@ def _ports(title: str, ports: list[Mapping[str, str]]) -> str:
     return f"<h3>{title} <b>{len(ports)}</b></h3><ul>{''.join(lines)}</ul>"
 
 
-def _findings(findings: list[Mapping[str, str]], left_out: int) -> str:
-    kinds = by_kind(Finding(**found) for found in findings)  # pyright: ignore[reportArgumentType] - from JSON
+def _findings(findings: Sequence[Finding], left_out: int) -> str:
+    kinds = by_kind(findings)
     shown = kinds[:SHOWN_KINDS]
     more = len(findings) + left_out - sum(len(kind.places) for kind in shown)
     lines = [

@@ -35,7 +35,7 @@ def render() -> None:
 
 
 def _facts(model: OpenedModel) -> None:
-    status = model.summary["statuses"]["optimizable"]
-    if st.button("See the rewrites", type="primary", width="stretch", disabled=not status["ok"]):
+    status = model.summary.statuses.optimizable
+    if st.button("See the rewrites", type="primary", width="stretch", disabled=not status.ok):
         go_to("rewrite")
     st.html(facts_html(model.summary))

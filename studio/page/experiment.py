@@ -107,7 +107,7 @@ def show_earlier(
         model: that is open; a recording of another one is said to be that.
         show: draws what was found.
     """
-    kind, digest = experiment.kind, str(model.summary["digest"])
+    kind, digest = experiment.kind, model.summary.digest
     found = earlier(
         _own(kind, digest), kind, digest, fits=lambda one: experiment.form.reads(one.payload)
     )

@@ -50,10 +50,10 @@ def render() -> None:
 def _page(model: OpenedModel, run: OpenedRun) -> None:
     with st.sidebar:
         chosen, problem = choose(model, run)
-    status = model.summary["statuses"]["runnable"]
+    status = model.summary.statuses.runnable
     choose_section(TITLES, current().of(RunChoice).section, key="section", take=_take)
-    if not status["ok"]:
-        show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
+    if not status.ok:
+        show_message(f"This model cannot be run: {status.reason}", key="not-runnable")
     else:
         choice = current().of(RunChoice)
         setup = RunSetup(model, run, chosen, float(choice.seconds), problem)

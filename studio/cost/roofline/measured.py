@@ -31,9 +31,9 @@ def render_measured(subject: Subject, device: DeviceProfile, after: PredictedGra
     if not device.measured:
         _choose_this_cpu()
         return
-    runnable = subject[0].summary["statuses"]["runnable"]
-    if not runnable["ok"]:
-        show_message(f"This model cannot be run: {runnable['reason']}", key="not-runnable")
+    runnable = subject[0].summary.statuses.runnable
+    if not runnable.ok:
+        show_message(f"This model cannot be run: {runnable.reason}", key="not-runnable")
         return
     request = ProfileRequest((TraceVariant(f"step {after.step}", after.step, CALIBRATED),))
     offer(

@@ -54,10 +54,10 @@ def curves(found: ArenaMeasurement | None) -> list[Curve]:
 
 def offer(setting: Setting, drawn: ArenaMap) -> None:
     """A button that measures, then what it found."""
-    status = setting.model.summary["statuses"]["runnable"]
+    status = setting.model.summary.statuses.runnable
     st.subheader("Measured", anchor=False)
-    if not status["ok"]:
-        show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
+    if not status.ok:
+        show_message(f"This model cannot be run: {status.reason}", key="not-runnable")
         return
     launch(
         _key(setting),

@@ -86,9 +86,9 @@ def _file(setting: Setting, nodes: tuple[str, ...]) -> bytes:
 
 
 def _measure(setting: Setting, found: Orders) -> None:
-    status = setting.model.summary["statuses"]["runnable"]
-    if not status["ok"]:
-        show_message(f"This model cannot be run: {status['reason']}", key="not-runnable")
+    status = setting.model.summary.statuses.runnable
+    if not status.ok:
+        show_message(f"This model cannot be run: {status.reason}", key="not-runnable")
         return
     best = found.best
     request = ArenaRun(setting.request.step, setting.request.sizes, best.method, best.nodes)

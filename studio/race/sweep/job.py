@@ -121,10 +121,7 @@ SWEEP_EXPERIMENT = Experiment(
 
 def dimensions_of(model: OpenedModel) -> tuple[str, ...]:
     """Names of the sizes that the model leaves open, the first input's first."""
-    inputs = [
-        Input(port["name"], port["dtype"], _shape(port["shape"]))
-        for port in model.summary["inputs"]
-    ]
+    inputs = [Input(port.name, port.dtype, _shape(port.shape)) for port in model.summary.inputs]
     names = free_dimensions(inputs)
     return tuple(name for name in names if re.fullmatch(r"[A-Za-z_][\w.]{0,79}", name))
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import onnx_ir as ir
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from optimizer.model.graph import Model
 from profiling.records import Recording
 from profiling.records.bundle import bundle_bytes
 from studio.artifacts.opened import OpenedModel
+from studio.graphview.summary import summary_of
 from studio.race.job import RACE_EXPERIMENT, RaceReport
 from studio.recordings import shipped
 from studio.recordings.shipped import earlier, place_of
@@ -94,7 +98,10 @@ def shown(model_hash: str) -> AppTest:
 
 
 def opened(model_hash: str) -> OpenedModel:
-    summary: dict[str, Any] = {"digest": model_hash}
+    summary = replace(
+        summary_of(Model(ir.Model(ir.Graph([], [], nodes=[]), ir_version=8), "m", "")),
+        digest=model_hash,
+    )
     return OpenedModel("key", Path(), summary)
 
 
