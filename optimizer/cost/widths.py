@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from optimizer.cost.classes import OperatorClass
 from optimizer.cost.sizes import Sizes
-from optimizer.operators.classes import axes_in_order
+from optimizer.operators.movement import axes_in_order
 
 _ALIASING_BYTES = 4096
 """Lines this far apart share a set of a first-level cache; so it is on all current processors."""

@@ -18,8 +18,6 @@ from optimizer.operators import (
     pooling,
     products,
     quantization,
-    random,
-    recurrent,
     reduction,
     reshaping,
     selection,
@@ -31,7 +29,7 @@ STANDARD = frozenset({"", "ai.onnx"})
 
 GROUPS = (
     elementwise, normalization, convolution, products, pooling, reduction, reshaping, movement,
-    selection, generation, random, quantization, control, recurrent, attention,
+    selection, generation, quantization, control, attention,
 )  # fmt: skip
 
 CATALOGUE: Mapping[tuple[str, str], Operator] = {

@@ -7,10 +7,10 @@ from functools import partial
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
-from optimizer.operators import classes, flops
+from optimizer.operators import flops
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Shape, Typed
-from optimizer.operators.operator import Operator
-from optimizer.operators.windows import windows
+from optimizer.operators.operator import Operator, OperatorClass
+from optimizer.operators.pooling import windows
 
 INT32 = ir.DataType.INT32
 _Known = tuple[Dimension, ...]
@@ -78,8 +78,24 @@ def _unpooled(call: Call, data: _Known, kernel: _Known) -> Shape:
     )
 
 
+def window_class(call: Call, *, weights: int = 1) -> OperatorClass | None:
+    """W[M, C/group, kernel…]; of ConvTranspose W[C, M/group, kernel…].
+
+    A window of one element needs no rearranged input, whatever the groups: a matrix product.
+    """
+    kernel = call.sizes(weights)
+    if kernel is None or len(kernel) < 2:
+        return None
+    groups = call.number("group", 1)
+    if groups > 1 and kernel[1] == 1 and groups == kernel[0]:
+        return OperatorClass.DEPTHWISE_CONV
+    if all(size == 1 for size in kernel[2:]):
+        return OperatorClass.POINTWISE_CONV
+    return OperatorClass.DENSE_CONV if groups == 1 else OperatorClass.GROUPED_CONV
+
+
 _CONVOLUTION = Operator(
-    types=conv, category="conv", flops=flops.conv, kind=classes.convolution, product=True,
+    types=conv, category="conv", flops=flops.conv, kind=window_class, product=True,
     layout="sensitive",
 )  # fmt: skip
 _CONTRIB = _CONVOLUTION.named("", domain=CONTRIB)
@@ -92,7 +108,7 @@ OPERATORS = (
     ),
     _CONVOLUTION.named(
         "QLinearConv", types=quantized_conv, flops=flops.quantized_conv,
-        kind=partial(classes.convolution, weights=3),
+        kind=partial(window_class, weights=3),
     ),
     Operator("DeformConv", category="conv", layout="sensitive"),
     _CONTRIB.named("FusedConv"),

@@ -1,4 +1,4 @@
-"""Operators that make tensors of their own, or tell about others."""
+"""Operators that make tensors of their own, draw numbers, or tell about others."""
 
 from __future__ import annotations
 
@@ -9,14 +9,23 @@ import onnx_ir as ir
 from optimizer.constants import constant_tensor
 from optimizer.dimension import at_least, floor_divide
 from optimizer.operators import contents, flops, kernels
-from optimizer.operators.call import Call, Dim, Typed
+from optimizer.operators.call import CONTRIB, Call, Dim, Typed
 from optimizer.operators.operands import shape_part
 from optimizer.operators.operator import Operator, OperatorClass
-from optimizer.operators.random import like_with_type
 from optimizer.operators.reference import reference
 
 FLOAT = ir.DataType.FLOAT
 INT64 = ir.DataType.INT64
+
+
+def like_with_type(call: Call) -> list[Typed]:
+    """The input's shape; `dtype` or else the input's element type."""
+    return [(call.element_type("dtype") or call.dtype(0), call.shape(0))]
+
+
+def random(call: Call) -> list[Typed]:
+    """The shape is an attribute."""
+    return [(call.element_type("dtype") or FLOAT, call.numbers("shape"))]
 
 
 def shape_of(call: Call) -> list[Typed]:
@@ -73,10 +82,18 @@ def _range_length(call: Call) -> Dim:
     return max(math.ceil((numbers[1] - numbers[0]) / numbers[2]), 0)
 
 
+_RANDOM = Operator(random=True)
+_DROPOUT = Operator(domain=CONTRIB, random=True)
 _METADATA = Operator(category="shape", result="metadata", layout="sensitive")
 _FILL = Operator(category="shape", flops=flops.moving, kind=OperatorClass.COPY)
 
 OPERATORS = (
+    *_RANDOM.named("", types=like_with_type, layout="agnostic").each(
+        "Bernoulli RandomNormalLike RandomUniformLike"
+    ),
+    *_RANDOM.named("", types=random).each("RandomNormal RandomUniform"),
+    _RANDOM.named("Multinomial"),
+    *_DROPOUT.each("BiasDropout BitmaskBiasDropout BitmaskDropout Sampling"),
     _METADATA.named(
         "Shape", types=shape_of, contents=contents.shape_of, kernel=kernels.shape
     ),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from optimizer.dimension import Dimension, at_least, exact_divide, floor_divide
-from optimizer.operators import classes, contents, flops, kernels
+from optimizer.operators import contents, flops, kernels
 from optimizer.operators.broadcasting import broadcast, like_first, non_negative, same
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
 from optimizer.operators.operands import slice_bounds, split_sizes
@@ -232,6 +232,22 @@ def _bound(dim: Dimension, bound: Dimension, *, fits: bool) -> Dim:
     return bound if fits and isinstance(dim, int) else None
 
 
+def transpose_class(call: Call) -> OperatorClass | None:
+    """Whether the innermost axis stays, so that whole blocks move."""
+    shape = call.sizes(0)
+    if shape is None:
+        return None
+    given = call.numbers("perm")
+    order = axes_in_order(range(len(shape))[::-1] if given is None else given, shape)
+    stays = not order or order[-1] == max(order)
+    return OperatorClass.BLOCK_TRANSPOSE if stays else OperatorClass.TRANSPOSE
+
+
+def axes_in_order(permutation: Iterable[int], shape: tuple[int, ...]) -> list[int]:
+    """The axes of a Transpose's input as its output has them, without those of size 1."""
+    return [axis for axis in permutation if axis < len(shape) and shape[axis] != 1]
+
+
 _COPY = Operator(
     category="shape", flops=flops.moving, kind=OperatorClass.COPY, carries=True, any_type=True,
     layout="follows",
@@ -269,7 +285,7 @@ OPERATORS = (
         any_type=False, carries=False, shape_inputs=(1,), layout="sensitive",
     ),
     _COPY.named(
-        "Transpose", types=transpose, **contents.moved(kernels.transpose), kind=classes.transpose,
+        "Transpose", types=transpose, **contents.moved(kernels.transpose), kind=transpose_class,
     ),
     _BLOCKS.named("DepthToSpace", types=depth_to_space),
     _BLOCKS.named("SpaceToDepth", types=space_to_depth),

@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Products of matrices, and the recurrent layers that are made of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
-from optimizer.operators import classes, flops, kernels
+from optimizer.operators import flops, kernels
 from optimizer.operators.broadcasting import broadcast, broadcast_dim, same
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Dim, Shape, Typed
 from optimizer.operators.operator import Operator, OperatorClass, TypeRule
@@ -101,8 +101,42 @@ def determinant(call: Call) -> list[Typed]:
     return [(call.dtype(0), None if shape is None else shape[:-2])]
 
 
+def recurrent(call: Call) -> list[Typed]:
+    """Y[seq, directions, batch, hidden], Y_h and Y_c[directions, batch, hidden].
+
+    `layout` 1 puts the batch first: Y[batch, seq, directions, hidden], Y_h[batch, directions, …].
+    """
+    sequence, recurrence = call.shape(0), call.shape(2)
+    directions = 2 if call.text("direction", "forward") == "bidirectional" else 1
+    hidden: Dim = call.number("hidden_size", 0) or (recurrence[-1] if recurrence else None)
+    batch_first = bool(call.number("layout", 0))
+    seq: Dim = None
+    batch: Dim = None
+    if sequence is not None and len(sequence) == 3:
+        seq, batch = sequence[:2]
+        if batch_first:
+            seq, batch = batch, seq
+    dtype = call.dtype(0)
+    if batch_first:
+        state: Typed = (dtype, (batch, directions, hidden))
+        return [(dtype, (batch, seq, directions, hidden)), state, state]
+    state = (dtype, (directions, batch, hidden))
+    return [(dtype, (seq, directions, batch, hidden)), state, state]
+
+
+def product_class(call: Call, *, right: int = 1) -> OperatorClass | None:
+    """One matrix on the right makes one product of all rows; otherwise there is one a batch."""
+    if right >= len(call.node.inputs):
+        return OperatorClass.ELEMENTWISE
+    matrix = call.sizes(right)
+    if matrix is None:
+        return None
+    batched = len(matrix) > 2 and any(size != 1 for size in matrix[:-2])
+    return OperatorClass.BATCHED_MATMUL if batched else OperatorClass.GEMM
+
+
 _PRODUCT = Operator(
-    types=matmul, category="conv", flops=flops.matmul, kind=classes.product, product=True,
+    types=matmul, category="conv", flops=flops.matmul, kind=product_class, product=True,
     layout="sensitive",
 )  # fmt: skip
 _GEMM = _PRODUCT.named("", types=gemm, flops=flops.gemm, kind=OperatorClass.GEMM)
@@ -111,7 +145,7 @@ _CONTRIB = _PRODUCT.named("", domain=CONTRIB)
 OPERATORS = (
     _PRODUCT.named("MatMul", kernel=kernels.matmul),
     _PRODUCT.named("MatMulInteger", types=sums(INT32)),
-    _PRODUCT.named("QLinearMatMul", types=quantized_matmul, kind=partial(classes.product, right=3)),
+    _PRODUCT.named("QLinearMatMul", types=quantized_matmul, kind=partial(product_class, right=3)),
     _PRODUCT.named("Einsum", types=einsum, flops=flops.einsum),
     _GEMM.named("Gemm", kernel=reference),
     _GEMM.named("FusedGemm", domain=CONTRIB),
@@ -125,4 +159,8 @@ OPERATORS = (
     ),
     *Operator(domain=CONTRIB, category="conv").each("GemmFastGelu TransposeMatMul"),
     Operator("Det", determinant),
+    *Operator(
+        types=recurrent, category="conv", flops=flops.recurrent, kind=OperatorClass.RECURRENT,
+        layout="sensitive",
+    ).each("GRU LSTM RNN"),
 )  # fmt: skip

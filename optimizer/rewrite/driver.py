@@ -27,10 +27,9 @@ from optimizer.model.symbolic import SymbolicValues
 from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
 from optimizer.registry import LAST, Rule
-from optimizer.rewrite.application import Applied
 from optimizer.rewrite.edits import Retype
 from optimizer.rewrite.refusal import Refused
-from optimizer.rewrite.rewriter import Rewriter
+from optimizer.rewrite.rewriter import Applied, Rewriter
 from optimizer.rewrite.touched import Touched
 from optimizer.rewrite.trace import (
     DeclinedMatch,

@@ -1,17 +1,301 @@
-"""The only thing that changes a graph.
+"""The only thing that changes a graph: a replacement, step by step, as primitive edits.
 
-A `Replacement` is checked against what must hold for any rewrite (`refusal`), turned into
-primitive edits, and applied (`application`).
+It is checked against what must hold for any rewrite (`refusal`); each edit is applied as soon as it
+is written down.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 import onnx_ir as ir
 
-from optimizer.rewrite.application import Application, Applied
+from optimizer.constants import is_constant_node
+from optimizer.model.graph import bodies, graph_id, node_id, value_id, walk_nodes
+from optimizer.model.symbolic import Refinement
+from optimizer.rewrite import edits
 from optimizer.rewrite.edited_graph import EditedGraph
+from optimizer.rewrite.edits import Edit
 from optimizer.rewrite.refusal import check
-from optimizer.rules.replacement import Replacement
+from optimizer.rewrite.usage import is_needed, leaving_nodes
+from optimizer.rules.replacement import (
+    NewInitializer,
+    NewNode,
+    NewOutput,
+    Operand,
+    Replacement,
+    as_attributes,
+)
+
+OPSET_VERSIONS = {"com.microsoft": 1}
+"""Versions under which operator sets are imported that the model did not use before."""
+
+
+@dataclass(slots=True)
+class Applied:
+    """What one rewrite did, as objects, for the driver's worklist.
+
+    Attributes:
+        edits: the primitive changes, in order.
+        values: old value id -> id of the value that took its place.
+        added: new nodes.
+        removed: nodes that are gone.
+        changed: values that have new consumers, fewer consumers, or a better known type.
+    """
+
+    edits: list[Edit] = field(default_factory=list[Edit])
+    values: dict[str, str] = field(default_factory=dict[str, str])
+    added: list[ir.Node] = field(default_factory=list[ir.Node])
+    removed: list[ir.Node] = field(default_factory=list[ir.Node])
+    changed: dict[ir.Value, None] = field(default_factory=dict[ir.Value, None])
+
+
+class Application:
+    """One replacement on its way into the graph; it has passed the checks."""
+
+    def __init__(self, edited: EditedGraph, root: ir.Node, proposal: Replacement) -> None:
+        self.edited, self.state = edited, edited.state
+        self.root, self.proposal = root, proposal
+        assert isinstance(root.graph, ir.Graph)
+        self.graph = root.graph
+        self.leaving = leaving_nodes(proposal.matched, proposal.values, edited.position)
+        self.free_names = {node.name for node in self.leaving if node.name}
+        self.done = Applied()
+        self.created: dict[NewOutput | NewInitializer, ir.Value] = {}
+        self.outputs: dict[NewNode, tuple[ir.Value, ...]] = {}
+        self.rewired: dict[ir.Node, None] = {}
+
+    def run(self) -> Applied:
+        """Carry it out."""
+        old_inputs = [v for n in self.proposal.matched for v in n.inputs if v is not None]
+        self._import_opsets()
+        self._insert_nodes()
+        self._change_nodes()
+        for old, operand in self.proposal.values.items():
+            self._replace(old, self._resolve(operand))
+        self._remove_unused()
+        self._drop_initializers(old_inputs)
+        self._settle_names()
+        self._refine()
+        for value in old_inputs:
+            self.done.changed[value] = None
+        return self.done
+
+    def _edit(self, edit: Edit) -> None:
+        self.state.apply(edit)
+        self.done.edits.append(edit)
+
+    def _import_opsets(self) -> None:
+        imported = self.state.model.graph.opset_imports
+        for domain in sorted({node.domain for node in self.proposal.nodes} - set(imported)):
+            self._edit(edits.ImportOpset(domain, OPSET_VERSIONS[domain]))
+        for domain, version in self.proposal.opsets.items():
+            self._edit(edits.ImportOpset(domain, version, imported.get(domain)))
+
+    def _insert_nodes(self) -> None:
+        identities = [self.edited.fresh_id(self.root) for _ in self.proposal.nodes]
+        self.edited.place(identities, self.root)
+        for identity, new in zip(identities, self.proposal.nodes, strict=True):
+            inputs = tuple(
+                None if operand is None else value_id(self._resolve(operand))
+                for operand in new.inputs
+            )
+            spec = self._spec(new, identity, inputs)
+            self._edit(edits.InsertNode(graph_id(self.graph), spec, before=node_id(self.root)))
+            node = self.state.nodes[identity]
+            self.outputs[new] = tuple(node.outputs)
+            self.done.added.append(node)
+
+    def _spec(self, new: NewNode, identity: str, inputs: tuple[str | None, ...]) -> edits.NodeSpec:
+        matched = self.proposal.matched
+        alike = (n for n in matched if n.op_type == new.op_type and n.name)
+        twin = new.twin or next(alike, None)
+        base = new.name or (twin.name if twin is not None else None) or self.root.name or identity
+        heirs = {} if new.twin is None else dict(enumerate(new.twin.outputs))
+        heirs |= {
+            operand.index: old
+            for old, operand in self.proposal.values.items()
+            if isinstance(operand, NewOutput) and operand.node is new
+        }
+        outputs = tuple(
+            self._output_spec(f"{identity}:{index}", heirs.get(index), base)
+            for index in range(new.outputs)
+        )
+        name = self.edited.fresh_node_name(base, leaving=self.free_names)
+        self.free_names.discard(name)
+        return edits.NodeSpec(
+            identity,
+            new.domain,
+            new.op_type,
+            name,
+            inputs,
+            outputs,
+            tuple(as_attributes(new.attributes)),
+        )
+
+    def _output_spec(self, identity: str, old: ir.Value | None, base: str) -> edits.ValueSpec:
+        if old is None:
+            return edits.ValueSpec(identity, self.edited.fresh_name(f"{base}_output"), None, None)
+        base = old.name or base
+        is_free = old.producer() in self.leaving
+        name = base if is_free else self.edited.fresh_name(base)
+        return edits.ValueSpec(identity, name, old.type, old.shape)
+
+    def _resolve(self, operand: Operand) -> ir.Value:
+        match operand:
+            case NewOutput():
+                return self.outputs[operand.node][operand.index]
+            case NewInitializer():
+                return self.created.get(operand) or self._add_initializer(operand)
+            case _:
+                return operand
+
+    def _add_initializer(self, new: NewInitializer) -> ir.Value:
+        name = self.edited.fresh_name(new.hint)
+        identity = self.edited.fresh_id(self.root).replace("~", "~w")
+        tensor = new.tensor
+        self._edit(edits.AddInitializer(graph_id(self.graph), identity, name, tensor))
+        value = self.created[new] = self.state.values[identity]
+        return value
+
+    def _change_nodes(self) -> None:
+        for node, changes in self.proposal.attributes.items():
+            old = tuple(node.attributes.values())
+            kept = {a.name: a for a in old if a.name not in changes}
+            new = (*kept.values(), *as_attributes(changes))
+            self._edit(edits.SetAttributes(node_id(node), old, new))
+            self.rewired[node] = None
+            self.done.changed.update(dict.fromkeys(node.outputs))
+        for (node, index), operand in self.proposal.inputs.items():
+            value = None if operand is None else self._resolve(operand)
+            self._set_input(node, index, value)
+
+    def _set_input(self, node: ir.Node, index: int, new: ir.Value | None) -> None:
+        old = node.inputs[index]
+        self._edit(
+            edits.SetInput(
+                node_id(node),
+                index,
+                None if old is None else value_id(old),
+                None if new is None else value_id(new),
+            )
+        )
+        self.done.changed.update(dict.fromkeys(v for v in (old, new) if v is not None))
+        self.rewired[node] = None
+
+    def _replace(self, old: ir.Value, new: ir.Value) -> None:
+        self.done.values[value_id(old)] = value_id(new)
+        for use in tuple(old.uses()):
+            self._set_input(use.node, use.idx, new)
+        if old.is_graph_output():
+            self._replace_output(old, new)
+        self._learn(new, old.type, old.shape)
+        self.done.changed[new] = None
+
+    def _replace_output(self, old: ir.Value, new: ir.Value) -> None:
+        graph = old.graph
+        assert isinstance(graph, ir.Graph)
+        for index, output in enumerate(graph.outputs):
+            if output is old:
+                self._edit(
+                    edits.SetGraphOutput(graph_id(graph), index, value_id(old), value_id(new))
+                )
+
+    def _remove_unused(self) -> None:
+        """Take out matched nodes nothing needs any more, then Constants only they used."""
+        pending = sorted(self.proposal.matched, key=self.edited.position, reverse=True)
+        for node in pending:
+            if node.graph is self.graph and not any(map(is_needed, node.outputs)):
+                self._remove(node)
+
+    def _remove(self, node: ir.Node) -> None:
+        assert isinstance(node.graph, ir.Graph)
+        follower = self.edited.follower(node)
+        inputs = node.inputs
+        inner = [n for body in bodies(node) for n in walk_nodes(body)]
+        captured = [v for n in inner for v in n.inputs]
+        self.done.changed.update(dict.fromkeys(v for v in captured if v is not None))
+        self._edit(
+            edits.RemoveNode(
+                graph_id(node.graph),
+                node_id(node),
+                None if follower is None else node_id(follower),
+                tuple(None if v is None else value_id(v) for v in inputs),
+                tuple(map(node_id, inner)),
+            )
+        )
+        self.done.removed.append(node)
+        for value in inputs:
+            producer = value.producer() if value is not None else None
+            if producer is None or producer.graph is None or not is_constant_node(producer):
+                continue
+            if not is_needed(producer.outputs[0]):
+                self._remove(producer)
+
+    def _drop_initializers(self, old_inputs: Sequence[ir.Value]) -> None:
+        """Drop constants that only the removed nodes used, and those asked for."""
+        for value in dict.fromkeys([*old_inputs, *self.proposal.drop]):
+            graph = value.graph
+            if not value.is_initializer() or value.is_graph_input() or is_needed(value):
+                continue
+            assert isinstance(graph, ir.Graph)
+            assert value.name is not None
+            self._edit(edits.DropInitializer(graph_id(graph), value_id(value), value.name))
+
+    def _settle_names(self) -> None:
+        """Let replacements inherit the names of what they replaced, graph outputs above all."""
+        for old, operand in self.proposal.values.items():
+            new = self._resolve(operand)
+            producer = old.producer()
+            gone = producer is not None and producer.graph is None
+            if not old.name or new.is_graph_input() or old.name == new.name:
+                continue
+            if new.is_graph_output() and self._was_output(old):
+                if not gone:
+                    self._rename(old, self.edited.fresh_name(old.name))
+                self._rename(new, old.name)
+            elif gone and isinstance(operand, NewOutput):
+                self._rename(new, old.name)
+
+    def _was_output(self, old: ir.Value) -> bool:
+        identity = value_id(old)
+        return any(
+            isinstance(e, edits.SetGraphOutput) and e.old == identity for e in self.done.edits
+        )
+
+    def _rename(self, value: ir.Value, name: str) -> None:
+        assert value.name is not None
+        self._edit(edits.Rename(value_id(value), value.name, name))
+
+    def _learn(self, value: ir.Value, kind: ir.TypeProtocol | None, shape: ir.Shape | None) -> None:
+        """Write down a type or shape where none was known."""
+        known = (value.type, value.shape)
+        better = (known[0] or kind, known[1] if known[1] is not None else shape)
+        if better != known:
+            self._edit(edits.Retype(value_id(value), known, better))
+            self.done.changed[value] = None
+            self.rewired.update(dict.fromkeys(use.node for use in value.uses()))
+
+    def _refine(self) -> None:
+        """Carry new knowledge about shapes forward, as far as it reaches."""
+        for node in dict.fromkeys([*self.done.added, *self.rewired]):
+            pending_inner = [node]
+            while pending_inner:
+                current = pending_inner.pop()
+                if current.graph is None:
+                    continue
+                for news in self.edited.refinements(current):
+                    self._write_down(news)
+                    pending_inner.extend(use.node for use in news.value.uses())
+
+    def _write_down(self, news: Refinement) -> None:
+        value = news.value
+        known = (value.type, value.shape)
+        kind = value.type if news.dtype is None else ir.TensorType(news.dtype)
+        shape = value.shape if news.shape is None else ir.Shape(news.shape)
+        self._edit(edits.Retype(value_id(value), known, (kind, shape)))
+        self.done.changed[value] = None
 
 
 class Rewriter(EditedGraph):

@@ -19,8 +19,8 @@ from optimizer.rewrite.edits import (
     SetGraphOutput,
     SetInput,
 )
+from optimizer.rewrite.provenance import made_from, successions
 from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.succession import made_from, successions
 from optimizer.rewrite.trace import Rewrite
 from studio.graphview.catalogue import pass_records
 from studio.graphview.edges import Edge, into_node, into_outputs
