@@ -12,7 +12,7 @@ Where it goes:
 
     buffer, plan         what is placed, and where; the bound below every plan; certificates
     registry, planners   the planners, one a file
-    lives                buffers as columns, for planners that compare all with all
+    live_intervals       buffers as columns, for planners that compare all with all
     lazy_allocator       a walk through time, and its film
     search               the exact search
     intervals            buffers and plans as CSV files

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from optimizer.errors import PlanError, quoted
@@ -25,13 +24,11 @@ class LifetimeOptions:
         in_place: an elementwise operator may write over an input that dies at it.
         alignment: every size is rounded up to a multiple of this many bytes; 64 on a CPU, 256 on
             CUDA.
-        workspace: bytes a node needs while it runs, by node id.
     """
 
     views: bool = True
     in_place: bool = True
     alignment: int = 64
-    workspace: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ class Lifetime:
     """A piece of memory, from the step that makes it to the last that needs it.
 
     Attributes:
-        value: id of the value it was made for; of a workspace the node's id with "#workspace".
+        value: id of the value it was made for.
         name: display text.
         values: ids of all values in it, in the order in which they are made: views, in place.
         node: id of the node that makes it; empty for inputs and weights.
@@ -48,7 +45,7 @@ class Lifetime:
         size_bytes: not aligned.
         start: first step at which it is needed.
         end: first step at which it is not.
-        shape: of the first value; empty for a workspace.
+        shape: of the first value.
         dtype: of the first value, as ONNX calls it.
     """
 

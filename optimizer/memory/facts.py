@@ -28,7 +28,7 @@ def region_bytes(arena: Arena) -> dict[Region, int]:
 
 
 def floor_bytes(arena: Arena, *regions: Region) -> int:
-    """The largest single operator's own inputs, outputs and workspace.
+    """The largest single operator's own inputs and outputs.
 
     No order needs less, but that another order may allow a result to be written over an input,
     which counts once then. Only activations count, or the regions named.

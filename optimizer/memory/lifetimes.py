@@ -15,7 +15,6 @@ from optimizer.memory.weights import weights
 from optimizer.model.graph import graph_id, node_id, value_id
 
 _DEFAULT = LifetimeOptions()
-WORKSPACE = "#workspace"
 
 
 def lifetimes(
@@ -78,8 +77,7 @@ def _arena(
 ) -> Arena:
     pieces = pieces_of(program, options)
     constants, unknown_constants = weights(program, options, measure, steps=len(order))
-    lived = [*_lived(pieces, order, measure), *_workspaces(pieces, options, order)]
-    lived.sort(key=lambda lifetime: lifetime.start)
+    lived = sorted(_lived(pieces, order, measure), key=lambda lifetime: lifetime.start)
     return Arena(
         graph=graph_id(program.graph),
         owner="" if owner is None else node_id(owner),
@@ -143,27 +141,6 @@ def _lifetime(
         shape=measure.shape(value),
         dtype=value.dtype.name if value.dtype is not None else "",
     )
-
-
-def _workspaces(
-    pieces: Pieces, options: LifetimeOptions, order: Sequence[int]
-) -> Iterator[Lifetime]:
-    """Memory that is taken and given back within a step."""
-    for step, index in enumerate(order):
-        if pieces.workspace[index]:
-            operation = pieces.program.operations[index]
-            identity = operation.id
-            yield Lifetime(
-                value=f"{identity}{WORKSPACE}",
-                name=f"workspace of {operation.node.name or identity}",
-                values=(),
-                node=identity,
-                readers=(),
-                region="activations",
-                size_bytes=options.workspace[identity],
-                start=step,
-                end=step + 1,
-            )
 
 
 def _unknown(pieces: Pieces, measure: KnownSizes) -> Iterator[UnknownSize]:

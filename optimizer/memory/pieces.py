@@ -49,7 +49,6 @@ class Pieces:
         makes: for each operation the pieces it makes.
         reads: for each operation the different pieces it reads.
         written_over: for each operation the pieces that the first one it makes may replace.
-        workspace: for each operation the aligned bytes it needs while it runs.
     """
 
     program: Program
@@ -57,7 +56,6 @@ class Pieces:
     makes: list[tuple[int, ...]]
     reads: list[tuple[int, ...]]
     written_over: list[tuple[int, ...]]
-    workspace: list[int]
 
 
 def pieces_of(program: Program, options: LifetimeOptions, *, outputs: bool = False) -> Pieces:
@@ -70,7 +68,7 @@ def pieces_of(program: Program, options: LifetimeOptions, *, outputs: bool = Fal
     """
     pieces: list[Piece] = []
     place = _grouped(program, options, pieces)
-    found = Pieces(program, pieces, [], [], [], [])
+    found = Pieces(program, pieces, [], [], [])
     for index, operation in enumerate(program.operations):
         makes = tuple(p for t in operation.makes if pieces[p := place[t]].tensors[0] == t)
         reads = tuple(dict.fromkeys([place[tensor] for tensor in operation.reads]))
@@ -80,8 +78,6 @@ def pieces_of(program: Program, options: LifetimeOptions, *, outputs: bool = Fal
         found.reads.append(reads)
         over = _replaced(operation, makes, place, pieces) if options.in_place else ()
         found.written_over.append(over)
-        needed = options.workspace.get(operation.id, 0) if options.workspace else 0
-        found.workspace.append(aligned(needed, options.alignment))
     for piece in pieces:
         if piece.planned or (outputs and piece.maker != NOTHING):
             piece.taken = aligned(piece.size_bytes or 0, options.alignment)
@@ -166,7 +162,7 @@ def walk(pieces: Pieces, order: Sequence[int]) -> Iterator[Moment]:
         replaced = next((p for p in over if waiting[p] == 1), NOTHING)
         made = sum(known[piece].taken for piece in makes)
         live += made
-        most = live + pieces.workspace[index]
+        most = live
         if replaced != NOTHING:
             most -= known[replaced].taken
         dying = [piece for piece in makes if not waiting[piece] and known[piece].planned]

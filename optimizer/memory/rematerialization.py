@@ -287,8 +287,8 @@ class _Chains:
         """What a copy reads that is not there any more where it runs, nor made by the chain."""
         for tensor in self._operations[step].reads:
             piece = self._state.pieces.pieces[self._piece[tensor]]
-            kept = not piece.planned or max(piece.readers) >= reader
-            if not kept and self._maker.get(tensor) not in chain:
+            stays = not piece.planned or max(piece.readers) >= reader
+            if not stays and self._maker.get(tensor) not in chain:
                 yield tensor
 
 

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 from html import escape
+from typing import cast
 
 import plotly.graph_objects as go
 
 from optimizer.memory.arena import Lifetime
+from studio.figures.palette import category_color
+from studio.graphview.categories import Category
 from studio.memory.arena_map import ArenaMap
 from studio.numbers import Unit, bytes_text
 
 MOST_DRAWN = 3000
 """Rectangles of a figure that a browser moves smoothly; of more, the largest areas are drawn."""
-
-CATEGORY_COLORS = {
-    "conv": "#5b8bdc",
-    "norm": "#2a9d93",
-    "act": "#d9714e",
-    "pool": "#8f9a35",
-    "shape": "#8590a0",
-    "elem": "#bd964c",
-    "attn": "#9474cf",
-    "control": "#cf66a0",
-    "quant": "#a07454",
-    "io": "#8b93a3",
-    "unknown": "#777777",
-}
-"""The viewer's categories, of one lightness, readable on light and dark."""
-
-CATEGORY_NAMES = {
-    "conv": "matmul, conv",
-    "norm": "norm",
-    "act": "activation",
-    "pool": "pool, reduce",
-    "shape": "shape",
-    "elem": "elementwise",
-    "attn": "attention",
-    "control": "control",
-    "quant": "quantization",
-    "io": "input",
-    "unknown": "other",
-}
-"""In the order in which a figure lists them."""
-
 
 _SHADES = (0.62, 0.74, 0.86)
 """Neighbours of one category are told apart."""
@@ -50,32 +22,32 @@ _SHADES = (0.62, 0.74, 0.86)
 
 def drawn_lifetimes(drawn: ArenaMap, most: int = MOST_DRAWN) -> list[int]:
     """Positions of the activations that are drawn, in their order; the largest areas of many."""
-    lives = drawn.activations
-    if len(lives) <= most:
-        return list(range(len(lives)))
-    areas = [one.size_bytes * (one.end - one.start) for one in lives]
-    return sorted(sorted(range(len(lives)), key=lambda index: -areas[index])[:most])
+    lifetimes = drawn.activations
+    if len(lifetimes) <= most:
+        return list(range(len(lifetimes)))
+    areas = [one.size_bytes * (one.end - one.start) for one in lifetimes]
+    return sorted(sorted(range(len(lifetimes)), key=lambda index: -areas[index])[:most])
 
 
-def rectangles(drawn: ArenaMap, unit: Unit, *, most: int = MOST_DRAWN) -> go.Bar:
+def rectangles(drawn: ArenaMap, unit: Unit, *, most: int, dark: bool) -> go.Bar:
     """One bar a buffer: from its first step to its last, from its offset up by its size."""
     plan = drawn.plan
     assert plan is not None
     shown = drawn_lifetimes(drawn, most)
-    lives = [drawn.activations[index] for index in shown]
+    lifetimes = [drawn.activations[index] for index in shown]
     return go.Bar(
-        x=[one.start for one in lives],
-        y=[one.size_bytes / unit.size for one in lives],
+        x=[one.start for one in lifetimes],
+        y=[one.size_bytes / unit.size for one in lifetimes],
         base=[plan.offsets[index] / unit.size for index in shown],
-        width=[one.end - one.start for one in lives],
+        width=[one.end - one.start for one in lifetimes],
         offset=0,
         marker={
-            "color": [CATEGORY_COLORS[category_of(drawn, one)] for one in lives],
-            "opacity": [_SHADES[index % len(_SHADES)] for index in range(len(lives))],
+            "color": [category_color(category_of(drawn, one), dark=dark) for one in lifetimes],
+            "opacity": [_SHADES[index % len(_SHADES)] for index in range(len(lifetimes))],
             "line": {"width": 0.5, "color": "rgba(24,28,40,0.55)"},
         },
-        customdata=[one.node for one in lives],
-        hovertext=[hover_text(drawn, one) for one in lives],
+        customdata=[one.node for one in lifetimes],
+        hovertext=[hover_text(drawn, one) for one in lifetimes],
         hovertemplate="%{hovertext}<extra></extra>",
         name="buffers",
     )
@@ -93,13 +65,13 @@ def covered(drawn: ArenaMap, steps: tuple[float, float], sizes: tuple[float, flo
     return found
 
 
-def category_of(drawn: ArenaMap, one: Lifetime) -> str:
+def category_of(drawn: ArenaMap, one: Lifetime) -> Category:
     """The category of the operator that makes it."""
     label = drawn.labels.get(one.node)
-    return label.category if label is not None else "io"
+    return cast("Category", label.category) if label is not None else "io"
 
 
-def categories_of(drawn: ArenaMap) -> list[str]:
+def categories_of(drawn: ArenaMap) -> list[Category]:
     """The categories that are drawn."""
     return [category_of(drawn, drawn.activations[index]) for index in drawn_lifetimes(drawn)]
 

@@ -10,11 +10,10 @@ from typing import Any, cast
 import plotly.graph_objects as go
 from plotly import subplots
 
+from studio.figures.palette import TITLES, category_color
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
 from studio.memory.arena_map import ArenaMap
 from studio.memory.buffers_figure import (
-    CATEGORY_COLORS,
-    CATEGORY_NAMES,
     MOST_DRAWN,
     categories_of,
     covered,
@@ -118,7 +117,7 @@ def lanes(
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.02
     )
     for column, panel in enumerate(panels, start=1):
-        bars = rectangles(panel.drawn, unit, most=MOST_DRAWN // len(panels))
+        bars = rectangles(panel.drawn, unit, most=MOST_DRAWN // len(panels), dark=dark)
         figure.add_trace(bars, row=1, col=column)
         figure.add_trace(_live(panel.drawn, unit), row=1, col=column)
         if len(panels) > 1:
@@ -134,7 +133,7 @@ def lanes(
     figure.update_yaxes(range=[0, scale.size_bytes / unit.size * _HEADROOM])
     figure.update_yaxes(title=f"address, {unit.name}", row=1, col=1)
     drawn = {category for panel in panels for category in categories_of(panel.drawn)}
-    key = {CATEGORY_NAMES[c]: CATEGORY_COLORS[c] for c in CATEGORY_NAMES if c in drawn}
+    key = {TITLES[c]: category_color(c, dark=dark) for c in TITLES if c in drawn}
     figure.update_layout(
         template=TEMPLATE,
         title=titled(title, {"alive": LIVE, **key}),

@@ -9,14 +9,8 @@ from functools import partial
 import streamlit as st
 
 from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.memory.arena_map import ArenaMap
 from studio.memory.film import page as film
-from studio.memory.free_sizes import (
-    assumed_sizes,
-    change_sizes,
-    say_assumed,
-    say_unknown,
-    with_sizes,
-)
 from studio.memory.link import SECTIONS, MemoryChoice
 from studio.memory.map import page as lanes
 from studio.memory.map.job import MAP, MapRequest, maps_of
@@ -25,13 +19,14 @@ from studio.memory.planners import page as planners
 from studio.memory.recompute import page as recompute
 from studio.memory.request import ArenaRequest
 from studio.memory.setting import Maps, Setting
-from studio.memory.sidebar import change, sidebar
+from studio.memory.sidebar import change, change_sizes, sidebar
 from studio.memory.steps import step_slider
 from studio.page.computed import computed
-from studio.page.parts import choose_section, model_and_run, show_message
+from studio.page.parts import choose_section, model_and_run, show_message, words
 from studio.services import store
 from studio.workspace import current
 
+MOST_LISTED = 200
 Section = Callable[[Setting, Maps], None]
 
 TITLES: Mapping[str, str] = dict(
@@ -121,3 +116,50 @@ def _maps(setting: Setting) -> Maps | None:
         return None
     *before, after = found
     return Maps(after, before[0] if before else None, (setting.before_step, request.step))
+
+
+def assumed_sizes(setting: Setting, drawn: ArenaMap) -> dict[str, int]:
+    """Free dimensions that nobody has set a size of, and the sizes they are taken to have.
+
+    Args:
+        setting: with the sizes that were set.
+        drawn: under these; where it is planned nothing needs to be assumed.
+    """
+    given = dict(setting.request.sizes)
+    if drawn.known:
+        return {}
+    return {name: size for name, size in drawn.free.items() if name not in given}
+
+
+def with_sizes(setting: Setting, sizes: Mapping[str, int]) -> Setting:
+    """The same with more sizes; the link does not change."""
+    every = tuple(sorted((dict(setting.request.sizes) | dict(sizes)).items()))
+    return replace(setting, request=replace(setting.request, sizes=every))
+
+
+def say_assumed(assumed: Mapping[str, int]) -> None:
+    """Which sizes the page has chosen by itself."""
+    if assumed:
+        listed = ", ".join(f"{name} = {size:,}" for name, size in assumed.items())
+        it = "it" if len(assumed) == 1 else "them"
+        said = f"At {listed}: assumed, the model leaves {it} open. Change {it} on the left."
+        with st.container(key="assumed-sizes"):
+            st.caption(words(said))
+
+
+def say_unknown(drawn: ArenaMap) -> None:
+    """Why there is no total: a sum without these tensors would be too small."""
+    unknown = drawn.arena.unknown
+    show_message(
+        f"{len(unknown)} tensors have no known size, and no dimension that could be given one;"
+        " memory cannot be planned.",
+        key="unknown-sizes",
+    )
+    with st.expander(f"{len(unknown)} tensors of unknown size"):
+        shown = unknown[:MOST_LISTED]
+        st.dataframe(
+            {"tensor": [one.name for one in shown], "why": [one.reason for one in shown]},
+            hide_index=True,
+            width="stretch",
+            key="unknown-table",
+        )

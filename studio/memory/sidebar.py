@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
 from optimizer.memory.order import ORDERS
 from optimizer.memory.registry import planners
+from studio.memory.arena_map import ArenaMap
 from studio.memory.link import ALIGNMENTS, LARGEST_SIZE, MOST_SECONDS, MemoryChoice
+from studio.memory.setting import Setting
 from studio.page.parts import words
 from studio.workspace import current, remember
 
@@ -26,115 +28,77 @@ def change(**changes: Any) -> None:
 def sidebar(choice: MemoryChoice) -> None:
     """The widgets that all sections share."""
     st.subheader("Plan", anchor=False)
+    known = planners()
     if choice.section == "map":
-        _planner(choice)
-    if choice.section in ("map", "planners", "order"):
-        _seconds(choice)
+        titles = {planner.id: planner.title for planner in known}
+        _choice(st.selectbox, "planner", "Planner", titles, choice.planner)
+    searches = choice.planner in {planner.id for planner in known if planner.speed == "search"}
+    if choice.section in ("planners", "order") or (choice.section == "map" and searches):
+        _kept(
+            st.slider, "seconds", choice.seconds, lambda seconds: change(seconds=seconds),
+            label="Seconds a search may take", min_value=1, max_value=MOST_SECONDS,
+            help="It stops at once where the plan meets the bound.",
+        )  # fmt: skip
     if choice.section != "order":
-        _select("order", "Order of the nodes", ORDERS, choice.order)
+        _choice(st.selectbox, "order", "Order of the nodes", ORDERS, choice.order)
     st.subheader("May share memory", anchor=False)
-    _toggle("Views", choice.views, lambda on: _share(views=on), "Reshape and its kind.")
-    _toggle(
-        "In place",
-        choice.in_place,
-        lambda on: _share(in_place=on),
-        "An elementwise operator writes over an input that nobody needs after it.",
-    )
-    _segments(
-        "alignment",
-        "Aligned to",
-        {str(size): f"{size} B" for size in ALIGNMENTS},
-        str(choice.alignment),
-        lambda text: change(alignment=int(text), moment=None, event=None),
-    )
+    _kept(
+        st.toggle, "Views", choice.views, lambda on: _share(views=on),
+        label="Views", help="Reshape and its kind.",
+    )  # fmt: skip
+    _kept(
+        st.toggle, "In place", choice.in_place, lambda on: _share(in_place=on), label="In place",
+        help="An elementwise operator writes over an input that nobody needs after it.",
+    )  # fmt: skip
+    sizes = {size: f"{size} B" for size in ALIGNMENTS}
+    _choice(st.segmented_control, "alignment", "Aligned to", sizes, choice.alignment, required=True)
     if choice.section == "map":
         beside = current().view.before if choice.beside else "nothing"
-        _segments("beside", "Beside it", _BESIDE, beside, _compare_with)
+        _kept(
+            st.segmented_control, "beside", beside, _compare_with, label="Beside it",
+            options=list(_BESIDE), format_func=_BESIDE.__getitem__, required=True,
+        )  # fmt: skip
 
 
-def sizes_inputs(
-    proposed: Mapping[str, int], *, key: str, width: int | Literal["stretch"] = "stretch"
-) -> dict[str, int]:
-    """A number for every free dimension.
-
-    Args:
-        proposed: what each input starts with.
-        key: tells two groups of inputs apart.
-        width: of each input, in pixels.
-    """
-    return {
-        name: int(
-            st.number_input(
-                words(name),
-                1,
-                LARGEST_SIZE,
-                value=size,
-                step=1,
-                key=f"size-{key}-{name}",
-                width=width,
-            )
-        )
-        for name, size in proposed.items()
-    }
-
-
-def bind(sizes: Mapping[str, int]) -> None:
-    """Plan with these sizes from now on."""
-    change(sizes=tuple(sorted(sizes.items())), moment=None, event=None)
-
-
-def _planner(choice: MemoryChoice) -> None:
-    names = {planner.id: planner.title for planner in planners()}
-    _select("planner", "Planner", names, choice.planner)
-
-
-def _seconds(choice: MemoryChoice) -> None:
-    speeds = {planner.id: planner.speed for planner in planners()}
-    if choice.section == "map" and speeds.get(choice.planner) != "search":
+def change_sizes(setting: Setting, drawn: ArenaMap) -> None:
+    """The sizes in use of free dimensions; a new number plans anew."""
+    given = dict(setting.request.sizes)
+    used = {name: given[name] for name in drawn.free if name in given}
+    if not used:
         return
-    key = "memory-seconds"
-    st.session_state[key] = choice.seconds
-    st.slider(
-        "Seconds a search may take",
-        1,
-        MOST_SECONDS,
-        key=key,
-        on_change=lambda: change(seconds=st.session_state[key]),
-        help="It stops at once where the plan meets the bound.",
-    )
+    st.subheader("Sizes", anchor=False)
+    sizes = {
+        name: int(st.number_input(words(name), 1, LARGEST_SIZE, size, 1, key=f"size-use-{name}"))
+        for name, size in used.items()
+    }
+    if sizes != used:
+        change(sizes=tuple(sorted({**given, **sizes}.items())), moment=None, event=None)
+        st.rerun()
 
 
-def _select(name: str, label: str, titles: Mapping[str, str], value: str) -> None:
-    key = f"memory-{name}"
-    st.session_state[key] = value if value in titles else next(iter(titles))
-    st.selectbox(
-        label,
-        list(titles),
-        format_func=titles.__getitem__,
-        key=key,
-        on_change=lambda: change(**{name: st.session_state[key]}, moment=None, event=None),
-    )
-
-
-def _toggle(label: str, value: bool, put: Callable[[bool], None], tip: str) -> None:
-    key = f"memory-{label}"
-    st.session_state[key] = value
-    st.toggle(label, key=key, on_change=lambda: put(st.session_state[key]), help=tip)
-
-
-def _segments(
-    name: str, label: str, titles: Mapping[str, str], value: str, put: Callable[[str], None]
+def _choice(
+    draw: Callable[..., Any],
+    name: str,
+    label: str,
+    titles: Mapping[Any, str],
+    value: Any,
+    **more: Any,
 ) -> None:
+    """One of several; what belonged to the former plan is forgotten."""
+    _kept(
+        draw, name, value if value in titles else next(iter(titles)),
+        lambda chosen: change(**{name: chosen}, moment=None, event=None),
+        label=label, options=list(titles), format_func=titles.__getitem__, **more,
+    )  # fmt: skip
+
+
+def _kept(
+    draw: Callable[..., Any], name: str, value: Any, put: Callable[[Any], None], **about: Any
+) -> None:
+    """A widget that shows what the link says, and tells `put` of another value."""
     key = f"memory-{name}"
     st.session_state[key] = value
-    st.segmented_control(
-        label,
-        list(titles),
-        format_func=titles.__getitem__,
-        key=key,
-        on_change=lambda: put(st.session_state[key]),
-        required=True,
-    )
+    draw(key=key, on_change=lambda: put(st.session_state[key]), **about)
 
 
 def _share(*, views: bool | None = None, in_place: bool | None = None) -> None:

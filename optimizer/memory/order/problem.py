@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 
 from optimizer.memory.pieces import Pieces
 from optimizer.memory.program import NOTHING
@@ -87,7 +86,7 @@ def least_peak(problem: Problem, relations: Relations) -> int:
     is made before it and read after it in every order.
     """
     pieces = problem.pieces
-    held = list(pieces.workspace)
+    held = [0] * problem.count
     for piece in pieces.pieces:
         if not piece.taken or piece.maker == NOTHING:
             continue
@@ -117,7 +116,6 @@ def own_peak(problem: Problem) -> int:
     own = (
         problem.made_bytes[index]
         + sum(known[piece].taken for piece in pieces.reads[index])
-        + pieces.workspace[index]
         - max((known[piece].taken for piece in pieces.written_over[index]), default=0)
         for index in range(problem.count)
     )
@@ -130,21 +128,6 @@ def bound(problem: Problem) -> tuple[int, Relations | None]:
         return own_peak(problem), None
     relations = relations_of(problem)
     return least_peak(problem, relations), relations
-
-
-def in_order(problem: Problem, ranks: Sequence[int]) -> list[int]:
-    """The operations by rank, those with a smaller rank first where dependencies allow it."""
-    missing = [len(before) for before in problem.before]
-    ready = [(ranks[index], index) for index, count in enumerate(missing) if not count]
-    heapify(ready)
-    order: list[int] = []
-    while ready:
-        order.append(heappop(ready)[1])
-        for later in problem.after[order[-1]]:
-            missing[later] -= 1
-            if not missing[later]:
-                heappush(ready, (ranks[later], later))
-    return order
 
 
 def _bits(mask: int) -> Iterator[int]:

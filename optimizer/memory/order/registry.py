@@ -11,12 +11,12 @@ from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order.exact import exact_order
-from optimizer.memory.order.problem import Problem, bound, in_order, problem_of
+from optimizer.memory.order.problem import Problem, bound, problem_of
 from optimizer.memory.order.schedule import list_schedule
 from optimizer.memory.pieces import check_known, peak_bytes, pieces_of
 from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
-from optimizer.memory.runtime.order import runtime_order
+from optimizer.memory.runtime.order import runtime_order, when_ready
 from optimizer.memory.sizes import KnownSizes
 from optimizer.numbers import counted
 
@@ -144,7 +144,8 @@ def _runtime(problem: Problem) -> list[int]:
     """
     program = problem.pieces.program
     step = {identity: step for step, identity in enumerate(runtime_order(program.graph))}
-    return in_order(problem, [step.get(identity, len(step)) for identity in program.ids()])
+    ranks = [(step.get(identity, len(step)), at) for at, identity in enumerate(program.ids())]
+    return when_ready(ranks, problem.before)
 
 
 def _ids(problem: Problem, order: Sequence[int]) -> tuple[str, ...]:

@@ -53,7 +53,6 @@ class Window:
         before: mask of those that must run before.
         after: those that may be ready afterwards.
         made: bytes of what it makes.
-        most: bytes on top while it runs: the workspace.
         lost: bytes of what it makes and nobody reads.
         ends: (readers, bytes) of what may die at it.
         over: (readers, bytes) of what its result may replace.
@@ -64,7 +63,6 @@ class Window:
     before: list[int]
     after: list[list[int]]
     made: list[int]
-    most: list[int]
     lost: list[int]
     ends: list[list[tuple[int, int]]]
     over: list[list[tuple[int, int]]]
@@ -106,7 +104,6 @@ def window_of(
         before=[sum(1 << here[b] for b in problem.before[i] if b in here) for i in operations],
         after=[[here[a] for a in problem.after[i] if a in here] for i in operations],
         made=[problem.made_bytes[i] for i in operations],
-        most=[pieces.workspace[i] for i in operations],
         lost=[
             sum(
                 pieces.pieces[p].taken
@@ -217,8 +214,7 @@ class _Search:
     def _effect(self, place: int, mask: int, live: int) -> tuple[int, int]:
         """The bytes alive while the operation runs, and after it; `mask` has its bit."""
         window = self._window
-        after = live + window.made[place]
-        during = after + window.most[place]
+        after = during = live + window.made[place]
         for readers, size in window.over[place]:
             if not readers & ~mask:
                 during -= size

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.lives import Column, Lives, lives_of
+from optimizer.memory.live_intervals import Column, LiveIntervals, live_intervals
 from optimizer.memory.registry import Budget, Placement, planner
 
 PRIORITIES = ("TWA", "TAW", "WAT", "SAT")
@@ -30,7 +30,7 @@ def canonical(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     Source: the canonical plans of Moffitt 2023, "MiniMalloc: A Lightweight Memory Allocator for
     Hardware-Accelerated Machine Learning"; one descent without its search.
     """
-    found = best_descent(lives_of(buffers), budget.goal(buffers))
+    found = best_descent(live_intervals(buffers), budget.goal(buffers))
     return Placement(found.offsets.tolist(), note=f"Priority {found.priority}.")
 
 
@@ -51,11 +51,11 @@ class Descent:
     priority: str = ""
 
 
-def best_descent(lives: Lives, goal_bytes: int) -> Descent:
+def best_descent(intervals: LiveIntervals, goal_bytes: int) -> Descent:
     """The smallest plan of all priorities; the first that is small enough."""
     best: Descent | None = None
     for priority in PRIORITIES:
-        found = descend(lives, ranking(lives, priority))
+        found = descend(intervals, ranking(intervals, priority))
         if best is None or found.peak_bytes < best.peak_bytes:
             best = replace(found, priority=priority)
         if best.peak_bytes <= goal_bytes:
@@ -64,27 +64,27 @@ def best_descent(lives: Lives, goal_bytes: int) -> Descent:
     return best
 
 
-def ranking(lives: Lives, priority: str) -> Column:
+def ranking(intervals: LiveIntervals, priority: str) -> Column:
     """The buffers by priority, first the one to place first; letters as in `PRIORITIES`."""
     letters = {
-        "T": lives.crowds,
-        "W": lives.steps,
-        "A": lives.sizes * lives.steps.astype(np.float64),
-        "S": lives.sizes,
+        "T": intervals.crowds,
+        "W": intervals.steps,
+        "A": intervals.sizes * intervals.steps.astype(np.float64),
+        "S": intervals.sizes,
     }
     return np.lexsort([-letters[letter] for letter in reversed(priority)])
 
 
-def descend(lives: Lives, ranked: Column) -> Descent:
+def descend(intervals: LiveIntervals, ranked: Column) -> Descent:
     """Place the lowest first; of buffers that can lie equally low the first in `ranked`."""
-    found = descend_below(lives, ranked, _TAKEN)
+    found = descend_below(intervals, ranked, _TAKEN)
     assert found is not None
     return found
 
 
-def descend_below(lives: Lives, ranked: Column, limit_bytes: float) -> Descent | None:
+def descend_below(intervals: LiveIntervals, ranked: Column, limit_bytes: float) -> Descent | None:
     """As `descend`, but None as soon as the plan needs more than `limit_bytes`."""
-    starts, ends, sizes = lives.starts[ranked], lives.ends[ranked], lives.sizes[ranked]
+    starts, ends, sizes = intervals.starts[ranked], intervals.ends[ranked], intervals.sizes[ranked]
     offsets = np.zeros(len(ranked), np.int64)
     lowest = np.where(sizes > 0, 0, _TAKEN)
     peak = 0

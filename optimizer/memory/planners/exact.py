@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from optimizer.errors import PlanError
 from optimizer.memory.buffer import Buffer, lower_bound
-from optimizer.memory.lives import lives_of
+from optimizer.memory.live_intervals import live_intervals
 from optimizer.memory.plan import peak_bytes
 from optimizer.memory.planners.canonical import best_descent
 from optimizer.memory.registry import Budget, Placement, planner
@@ -30,7 +30,7 @@ def exact(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     Hardware-Accelerated Machine Learning"; what differs is told in `optimizer.memory.search`.
     """
     goal_bytes = budget.goal(buffers)
-    offsets = best_descent(lives_of(buffers), goal_bytes).offsets.tolist()
+    offsets = best_descent(live_intervals(buffers), goal_bytes).offsets.tolist()
     alive = [at for at, one in enumerate(buffers) if one.steps > 0 and one.size_bytes > 0]
     peak = peak_bytes(buffers, offsets)
     if peak <= goal_bytes:

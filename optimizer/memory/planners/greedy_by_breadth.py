@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.lives import lives_of, place_in_order
+from optimizer.memory.live_intervals import live_intervals, place_in_order
 from optimizer.memory.registry import Budget, Placement, planner
 
 
@@ -21,6 +21,6 @@ def greedy_by_breadth(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     Source: Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net Inference",
     greedy by breadth.
     """
-    lives = lives_of(buffers)
-    order = np.lexsort((-lives.sizes, lives.crowded_at, -lives.crowds))
-    return Placement(place_in_order(lives, order.tolist()))
+    intervals = live_intervals(buffers)
+    order = np.lexsort((-intervals.sizes, intervals.crowded_at, -intervals.crowds))
+    return Placement(place_in_order(intervals, order.tolist()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.lives import lives_of, place_in_order
+from optimizer.memory.live_intervals import live_intervals, place_in_order
 from optimizer.memory.registry import Budget, Placement, planner
 
 
@@ -20,4 +20,4 @@ def greedy_by_size(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     greedy by size; as in TensorFlow Lite's arena planner.
     """
     order = sorted(range(len(buffers)), key=lambda i: (-buffers[i].size_bytes, buffers[i].start, i))
-    return Placement(place_in_order(lives_of(buffers), order))
+    return Placement(place_in_order(live_intervals(buffers), order))

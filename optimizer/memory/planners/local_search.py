@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.lives import Column, Lives, lives_of
+from optimizer.memory.live_intervals import Column, LiveIntervals, live_intervals
 from optimizer.memory.planners.canonical import Descent, best_descent, descend_below
 from optimizer.memory.registry import Budget, Placement, planner
 
@@ -38,9 +38,9 @@ def local_search(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     Source: simulated annealing (Kirkpatrick et al. 1983) over the canonical plans of Moffitt 2023;
     moves at the peak as in the hill climbing of TVM's unified static memory planner.
     """
-    lives = lives_of(buffers)
+    intervals = live_intervals(buffers)
     goal_bytes = budget.goal(buffers)
-    best = now = best_descent(lives, goal_bytes)
+    best = now = best_descent(intervals, goal_bytes)
     drawn = random.Random(budget.seed)  # noqa: S311 no secret
     tried = 0
     heat_bytes = _HEAT * now.peak_bytes / max(budget.seconds, 1e-9)
@@ -49,18 +49,18 @@ def local_search(buffers: Sequence[Buffer], budget: Budget) -> Placement:
         # Metropolis: accept an increase d with probability exp(-d / heat); the draw comes first,
         # so that a descent can end as soon as it is worse than what would be accepted
         worse_bytes = -heat_bytes * left * math.log(1.0 - drawn.random())
-        ranked = _reranked(lives, now, drawn)
-        found = descend_below(lives, ranked, now.peak_bytes + worse_bytes)
+        ranked = _reranked(intervals, now, drawn)
+        found = descend_below(intervals, ranked, now.peak_bytes + worse_bytes)
         if found is not None:
             now = found
             best = min(best, now, key=lambda descent: descent.peak_bytes)
     return Placement(best.offsets.tolist(), note=f"Rankings tried: {tried:,}.")
 
 
-def _reranked(lives: Lives, now: Descent, drawn: random.Random) -> Column:
+def _reranked(intervals: LiveIntervals, now: Descent, drawn: random.Random) -> Column:
     """The ranking with a buffer of a pile before one that it meets: only those compete."""
-    moved = drawn.choice(_pile(lives, now, drawn))
-    rivals = _meeting(lives, moved)
+    moved = drawn.choice(_pile(intervals, now, drawn))
+    rivals = _meeting(intervals, moved)
     rivals[moved] = False
     at = int(np.flatnonzero(now.ranked == moved)[0])
     earlier = np.zeros(len(rivals), bool)
@@ -82,16 +82,16 @@ def _narrowed(mask: Mask, also: Mask) -> Mask:
     return both if both.any() else mask
 
 
-def _pile(lives: Lives, now: Descent, drawn: random.Random) -> list[int]:
+def _pile(intervals: LiveIntervals, now: Descent, drawn: random.Random) -> list[int]:
     """A buffer that ends at the peak, one that it lies on, and so on down to 0."""
-    tops = now.offsets + lives.sizes
+    tops = now.offsets + intervals.sizes
     pile = [drawn.choice(np.flatnonzero(tops == now.peak_bytes).tolist())]
     while now.offsets[pile[-1]] > 0:
-        below = _meeting(lives, pile[-1]) & (tops == now.offsets[pile[-1]])
-        pile.append(drawn.choice(np.flatnonzero(below & (lives.sizes > 0)).tolist()))
+        below = _meeting(intervals, pile[-1]) & (tops == now.offsets[pile[-1]])
+        pile.append(drawn.choice(np.flatnonzero(below & (intervals.sizes > 0)).tolist()))
     return pile
 
 
-def _meeting(lives: Lives, index: int) -> Mask:
+def _meeting(intervals: LiveIntervals, index: int) -> Mask:
     """Which buffers are alive together with this one, itself included."""
-    return (lives.starts < lives.ends[index]) & (lives.ends > lives.starts[index])
+    return (intervals.starts < intervals.ends[index]) & (intervals.ends > intervals.starts[index])

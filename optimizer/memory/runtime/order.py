@@ -46,7 +46,7 @@ def runtime_order(graph: ir.Graph, order: ExecutionOrder = "default") -> tuple[s
         at.setdefault(node_id(node), min(steps, default=len(nodes)) - 0.5)
     plain = [RuntimeNode(node, list(node.inputs), read_by_bodies(node)) for node in nodes]
     ranks = [(at[one.id], index) for index, one in enumerate(plain)]
-    return tuple(plain[index].id for index in _when_ready(ranks, _sources(plain)))
+    return tuple(plain[index].id for index in when_ready(ranks, _sources(plain)))
 
 
 def in_order(
@@ -57,7 +57,7 @@ def in_order(
     if order == "default":
         return tuple(nodes[index] for index in _by_depth(sources))
     ranks = [(one.node.op_type not in _FIRST, index) for index, one in enumerate(nodes)]
-    return tuple(nodes[index] for index in _when_ready(ranks, sources))
+    return tuple(nodes[index] for index in when_ready(ranks, sources))
 
 
 def _sources(nodes: Sequence[RuntimeNode]) -> list[list[int]]:
@@ -84,8 +84,13 @@ def _by_depth(sources: Sequence[Sequence[int]]) -> list[int]:
     return order
 
 
-def _when_ready(ranks: Sequence[tuple[float, int]], sources: Sequence[Sequence[int]]) -> list[int]:
-    """Of the nodes whose sources have run always the one with the lowest rank."""
+def when_ready(ranks: Sequence[tuple[float, int]], sources: Sequence[Sequence[int]]) -> list[int]:
+    """Of the nodes whose sources have run always the one with the lowest rank.
+
+    Args:
+        ranks: of each node, and its position.
+        sources: for each node the positions of those that run before it.
+    """
     readers: list[list[int]] = [[] for _ in ranks]
     missing = [len(some) for some in sources]
     for index, some in enumerate(sources):

@@ -17,7 +17,6 @@ each other; a dead end in one turns no decision in another.
 
 from __future__ import annotations
 
-from optimizer.memory.search.compiled import compiled, mixed
 from optimizer.memory.search.problem import Problem
 from optimizer.memory.search.state import (
     BUFFER,
@@ -38,6 +37,8 @@ from optimizer.memory.search.state import (
     TURNED,
     UNPLACED,
     State,
+    compiled,
+    mixed,
 )  # fmt: skip
 
 _FINE, _NOWHERE = -1, 1 << 60

@@ -1,9 +1,11 @@
-"""What changes during the search."""
+"""What changes during the search, how it is compiled, and the hash it remembers states by."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar, cast
 
+import numba
 import numpy as np
 
 from optimizer.memory.search.problem import Integers, Problem
@@ -82,3 +84,25 @@ def state_of(problem: Problem) -> State:
         refuted=np.zeros((_REFUTED, 2), np.int64),
         queue=np.arange(sections), queued=nothing + 1, counters=counters,
     )  # fmt: skip
+
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+
+def compiled(function: _F) -> _F:
+    """Machine code, kept on disk where that can be written; other threads go on while it runs."""
+    try:
+        made = numba.njit(cache=True, nogil=True)(function)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] numba has no types
+    except RuntimeError:  # neither beside the code nor in the user's folder
+        made = numba.njit(nogil=True)(function)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] numba has no types
+    return cast("_F", made)
+
+
+@compiled
+def mixed(value: int) -> int:
+    """64 bits that depend on all 64 bits (the finalizer of SplitMix64)."""
+    value ^= (value >> 30) & 0x3FFFFFFFF
+    value *= -4658895280553007687
+    value ^= (value >> 27) & 0x1FFFFFFFFF
+    value *= -7723592293110705685
+    return value ^ ((value >> 31) & 0x1FFFFFFFF)

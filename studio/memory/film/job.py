@@ -57,14 +57,14 @@ def film_json(
     visible = [i for i, buffer in enumerate(planned) if buffer.size_bytes and buffer.steps > 0]
     buffers = [planned[i] for i in visible]
     activations = arena.of("activations")
-    lives = [activations[i] for i in visible]
+    lifetimes = [activations[i] for i in visible]
     place = {node: step for step, node in enumerate(arena.nodes)}
     return {
         "schema": SCHEMA,
         "alignment": arena.alignment,
         "bound": lower_bound(buffers),
         "nodes": [_node(identity, labelled) for identity in arena.nodes],
-        "buffers": _buffers(buffers, lives, place),
+        "buffers": _buffers(buffers, lifetimes, place),
         "events": _events(film(buffers), buffers),
         "lanes": [_lane(make_plan(planner, buffers, budget)) for planner in LANES],
     }
@@ -76,16 +76,16 @@ def _node(identity: str, labelled: Mapping[str, NodeLabel]) -> list[str]:
 
 
 def _buffers(
-    buffers: Sequence[Buffer], lives: Sequence[Lifetime], place: Mapping[str, int]
+    buffers: Sequence[Buffer], lifetimes: Sequence[Lifetime], place: Mapping[str, int]
 ) -> dict[str, list[Any]]:
     return {
-        "name": [cut(life.name, 200) for life in lives],
-        "node": [place.get(life.node, -1) for life in lives],
+        "name": [cut(life.name, 200) for life in lifetimes],
+        "node": [place.get(life.node, -1) for life in lifetimes],
         "size": [buffer.size_bytes for buffer in buffers],
         "start": [buffer.start for buffer in buffers],
         "end": [buffer.end for buffer in buffers],
-        "type": [f"{life.dtype} {dims_text(life.shape)}".strip() for life in lives],
-        "values": [len(life.values) for life in lives],
+        "type": [f"{life.dtype} {dims_text(life.shape)}".strip() for life in lifetimes],
+        "values": [len(life.values) for life in lifetimes],
     }
 
 

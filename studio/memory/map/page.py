@@ -19,12 +19,12 @@ from studio.memory.map.bodies import body_name, choose_graph
 from studio.memory.map.contributors import show_contributors
 from studio.memory.map.regions import show_regions
 from studio.memory.measured import page as measured
+from studio.memory.plan_text import peaks_text, proof_text
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change
 from studio.memory.steps import go_to_step
 from studio.memory.walk.figure import walk_strip
 from studio.memory.walk.job import WALK, Walk
-from studio.memory.wording import peaks_text, proof_text
 from studio.numbers import counted, digits
 from studio.page.figure import is_dark, picture_kind, show_twin
 from studio.page.parts import look_at, show_message, words
@@ -208,14 +208,14 @@ def _how(setting: Setting, after: ArenaMap, most: int) -> str:
 
 def _table(drawn: ArenaMap) -> dict[str, list[Any]]:
     assert drawn.plan is not None
-    lives = drawn.activations
+    lifetimes = drawn.activations
     return {
-        "tensor": [one.name for one in lives],
-        "KiB": [digits(one.size_bytes / 1024) for one in lives],
+        "tensor": [one.name for one in lifetimes],
+        "KiB": [digits(one.size_bytes / 1024) for one in lifetimes],
         "offset, KiB": [digits(offset / 1024) for offset in drawn.plan.offsets],
-        "from step": [one.start for one in lives],
-        "until step": [one.end - 1 for one in lives],
-        "shape": ["×".join(map(str, one.shape)) for one in lives],
-        "type": [dtype_text(one) for one in lives],
-        "values in it": [len(one.values) for one in lives],
+        "from step": [one.start for one in lifetimes],
+        "until step": [one.end - 1 for one in lifetimes],
+        "shape": ["×".join(map(str, one.shape)) for one in lifetimes],
+        "type": [dtype_text(one) for one in lifetimes],
+        "values in it": [len(one.values) for one in lifetimes],
     }

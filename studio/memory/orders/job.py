@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import onnx_ir as ir
 
@@ -12,7 +12,7 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.memory.facts import floor_bytes, live_bytes
 from optimizer.memory.lifetimes import lifetimes
-from optimizer.memory.order import ORDERS, reorder
+from optimizer.memory.order import ORDERS, Order, reorder
 from optimizer.memory.registry import Budget
 from optimizer.rewrite.graph_at import TraceFiles
 from studio.artifacts.artifact import Artifact, Value
@@ -21,28 +21,16 @@ from studio.memory.subject import open_step
 
 
 @dataclass(frozen=True, slots=True)
-class FoundOrder:
-    """One method's order.
+class FoundOrder(Order):
+    """One method's order; without nodes where the method failed, `note` says why.
 
     Attributes:
-        method: its id.
-        nodes: ids, in the order to run them; empty where the method failed.
         live_bytes: activations alive, step by step.
-        peak_bytes: the largest of them.
-        proven: no order has a smaller peak.
-        states: that the exact search looked at.
-        note: what the method has to say, or why it failed.
         seconds: wall clock it took.
     """
 
-    method: str
-    nodes: tuple[str, ...]
-    live_bytes: tuple[int, ...]
-    peak_bytes: int
-    proven: bool
-    states: int
-    note: str
-    seconds: float
+    live_bytes: tuple[int, ...] = ()
+    seconds: float = 0.0
 
     @property
     def title(self) -> str:
@@ -108,13 +96,11 @@ def _find(graph: ir.Graph, request: ArenaRequest, seconds: float) -> FoundOrder:
     try:
         order = reorder(graph, request.order, options=options, sizes=sizes, budget=Budget(seconds))
     except StudioError as error:
-        return FoundOrder(request.order, (), (), 0, False, 0, error.message, 0.0)
+        return FoundOrder(request.order, (), 0, 0, proven=False, note=error.message)
     spent = time.perf_counter() - started
     live = live_bytes(lifetimes(graph, options, order=order.nodes, sizes=sizes))
-    return FoundOrder(
-        request.order, order.nodes, live, max(live, default=0), order.proven, order.states,
-        order.note, spent,
-    )  # fmt: skip
+    known = {field.name: getattr(order, field.name) for field in fields(order)}
+    return FoundOrder(**known, live_bytes=live, seconds=spent)
 
 
 ALL_ORDERS: Artifact[tuple[ArenaRequest, float], Orders] = Artifact(

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from optimizer.memory.plan import Plan
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
-from studio.memory.wording import proof_text, times_bound
+from studio.memory.plan_text import proof_text, times_bound
 from studio.numbers import three_digits, times_text, unit_of
 
 BOUND = "#10857f"

@@ -62,11 +62,6 @@ def test_a_result_written_over_its_input_counts_once_in_the_floor() -> None:
     assert floor_bytes(arena_of(body, LifetimeOptions(in_place=False, alignment=1))) == 80
 
 
-def test_a_workspace_belongs_to_the_floor_of_its_operator() -> None:
-    options = LifetimeOptions(alignment=1, workspace={"n5": 500})
-    assert floor_bytes(arena_of(WIDE, options)) == 540
-
-
 def test_contributors_are_what_is_alive_at_a_step_largest_first() -> None:
     assert [one.name for one in contributors(arena_of(WIDE), 2)] == ["b", "c", "a"]
     names = [one.name for one in contributors(arena_of(WIDE), 5, "inputs and outputs")]

@@ -152,14 +152,6 @@ def test_a_tensor_of_two_initializers_counts_once() -> None:
     assert weight.size_bytes == 8
 
 
-def test_a_workspace_is_taken_and_given_back_within_its_step() -> None:
-    options = LifetimeOptions(workspace={"n1": 1000})
-    arena = arena_of("g (float[9] x) => (y) { a = Transpose(x) y = Transpose(a) }", options)
-    workspace = arena.of("activations")[-1]
-    assert (workspace.value, workspace.start, workspace.end) == ("n1#workspace", 1, 2)
-    assert arena.buffers()[-1].size_bytes == 1024
-
-
 def test_sizes_are_rounded_up_for_plans_and_kept_for_people() -> None:
     body = "g (float[9] x) => (y) { a = Transpose(x) y = Transpose(a) }"
     cuda = arena_of(body, LifetimeOptions(alignment=256))

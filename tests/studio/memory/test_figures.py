@@ -15,11 +15,11 @@ from studio.memory.buffers_figure import MOST_DRAWN, drawn_lifetimes, hover_text
 from studio.memory.lanes_figure import Curve, Line, Panel, Scale, lanes, lines_of
 from studio.memory.orders.figure import measured_orders, order_curves, orders_finding
 from studio.memory.orders.job import FoundOrder, Orders
+from studio.memory.plan_text import peaks_text, proof_text
 from studio.memory.planners.figure import bar_text, cut_at, planner_bars, planners_finding
 from studio.memory.recompute.figure import recompute_curve, recompute_finding
 from studio.memory.walk.figure import walk_strip
 from studio.memory.walk.job import Walk, looked_at
-from studio.memory.wording import peaks_text, proof_text
 from studio.numbers import bytes_text
 from tests.studio.memory.memory_maps import KIB, life, mapped
 
@@ -168,7 +168,8 @@ def test_the_finding_of_the_planners_names_who_is_best_and_what_the_worst_costs(
 def order(method: str, *live_kib: int, proven: bool = False) -> FoundOrder:
     live = tuple(size * KIB for size in live_kib)
     nodes = tuple(f"n{i}" for i in range(len(live)))
-    return FoundOrder(method, nodes, live, max(live, default=0), proven, 7, "", 0.1)
+    peak = max(live, default=0)
+    return FoundOrder(method, nodes, peak, 0, proven, 7, "", live, 0.1)
 
 
 def test_an_order_that_helps_is_told_with_its_proof() -> None:

@@ -18,7 +18,7 @@ Gap = Literal["best", "first"]
 
 
 @dataclass(frozen=True, slots=True)
-class Lives:
+class LiveIntervals:
     """One entry a buffer; steps are numbered anew, only those at which something changes count.
 
     Attributes:
@@ -38,7 +38,7 @@ class Lives:
     steps: Column
 
 
-def lives_of(buffers: Sequence[Buffer]) -> Lives:
+def live_intervals(buffers: Sequence[Buffer]) -> LiveIntervals:
     """The columns of some buffers."""
     curve = live_curve(buffers)
     changes = np.array(curve.steps, np.int64)
@@ -55,10 +55,12 @@ def lives_of(buffers: Sequence[Buffer]) -> Lives:
         ],
         np.int64,
     )
-    return Lives(starts, ends, sizes, live[crowded_at], crowded_at, steps)
+    return LiveIntervals(starts, ends, sizes, live[crowded_at], crowded_at, steps)
 
 
-def place_in_order(lives: Lives, order: Iterable[int], *, gap: Gap = "best") -> list[int]:
+def place_in_order(
+    intervals: LiveIntervals, order: Iterable[int], *, gap: Gap = "best"
+) -> list[int]:
     """Put each buffer into a gap between those already placed that meet it, else on top of them.
 
     O(n) of numpy for each buffer: what is placed stays sorted by offset.
@@ -66,20 +68,20 @@ def place_in_order(lives: Lives, order: Iterable[int], *, gap: Gap = "best") -> 
     Returns:
         The offsets.
     """
-    offsets = [0] * len(lives.sizes)
+    offsets = [0] * len(intervals.sizes)
     placed = np.empty((4, len(offsets)), np.int64)  # offset, upper end, start, end of life
     count = 0
     for index in order:
-        size = lives.sizes[index]
+        size = intervals.sizes[index]
         if not size:
             continue
         lows, highs, starts, ends = placed[:, :count]
-        meets = (starts < lives.ends[index]) & (ends > lives.starts[index])
+        meets = (starts < intervals.ends[index]) & (ends > intervals.starts[index])
         offset = _offset_in(lows[meets], highs[meets], size, gap)
         offsets[index] = offset
         at = int(np.searchsorted(lows, offset))
         placed[:, at + 1 : count + 1] = placed[:, at:count]
-        placed[:, at] = offset, offset + size, lives.starts[index], lives.ends[index]
+        placed[:, at] = offset, offset + size, intervals.starts[index], intervals.ends[index]
         count += 1
     return offsets
 

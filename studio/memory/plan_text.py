@@ -25,17 +25,11 @@ def proof_text(plan: Plan) -> str:
     """How good a plan is, and how sure that is."""
     if plan.certificate == "meets the bound":
         return "at the lower bound, proven"
-    gap = f"{gap_percent(plan)} above the most alive at once"
+    above = 100 * (plan.peak_bytes / plan.bound_bytes - 1) if plan.bound_bytes else 0.0
+    gap = f"{three_digits(above)} % above the most alive at once"
     if plan.certificate == "search exhausted":
         return f"proven optimal, {gap}"
     return f"{gap}, not proven"
-
-
-def gap_percent(plan: Plan) -> str:
-    """How far the peak is above the bound."""
-    if not plan.bound_bytes:
-        return "0 %"
-    return f"{three_digits(100 * (plan.peak_bytes / plan.bound_bytes - 1))} %"
 
 
 def times_bound(plan: Plan) -> str:
