@@ -38,11 +38,6 @@ class Setting:
         return self.run.result.steps
 
     @property
-    def order(self) -> str:
-        """Id of the method that orders the nodes."""
-        return self.request.order
-
-    @property
     def plain(self) -> ArenaRequest:
         """The arena with its nodes as in the file."""
         return replace(self.request, order="file")

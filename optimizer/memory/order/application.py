@@ -9,8 +9,9 @@ import onnx_ir as ir
 
 from optimizer.memory.lifetimes import positions
 from optimizer.memory.program import read_program
+from optimizer.memory.runtime.graph import read_by_bodies
 from optimizer.memory.sizes import KnownSizes
-from optimizer.model.graph import Model, bodies, walk_graphs, walk_nodes
+from optimizer.model.graph import Model
 
 
 def apply_order(model: Model, nodes: Sequence[str]) -> Model:
@@ -53,8 +54,4 @@ def _with_constants(
 def _reads(node: ir.Node) -> Iterator[ir.Value]:
     """What a node needs, its bodies included."""
     yield from (value for value in node.inputs if value is not None)
-    for body in bodies(node):
-        for inner in walk_nodes(body):
-            yield from (value for value in inner.inputs if value is not None)
-        for inside in walk_graphs(body):
-            yield from inside.outputs
+    yield from read_by_bodies(node)

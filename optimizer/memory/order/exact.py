@@ -26,21 +26,16 @@ _WINDOW_STATES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """What the search came to.
+    """The best order found.
 
     Attributes:
-        order: the best order found.
-        peak_bytes: its peak.
-        bound_bytes: no order has a smaller one.
-        proven: whether no order is better.
+        bound_bytes: no order has a smaller peak.
         states: sets of operations that were looked at.
         parts: how many parts the order was divided into.
     """
 
     order: list[int]
-    peak_bytes: int
     bound_bytes: int
-    proven: bool
     states: int
     parts: int
 
@@ -84,9 +79,7 @@ class _Parts:
             else:
                 self._slide(first, end, reached, budget)
             reached = max(reached, self._peak(first, end))
-        peak = self._peak(0, len(self._order))
-        proven = peak <= self._least
-        return Exact(self._order, peak, self._least, proven, self._states, len(parts))
+        return Exact(self._order, self._least, self._states, len(parts))
 
     def _peak(self, first: int, end: int) -> int:
         return max((m.live_bytes for m in self._moments()[first:end]), default=0)

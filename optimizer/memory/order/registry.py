@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -86,9 +86,8 @@ def reorder(
     if method == "exact":
         return _exact(problem, budget or Budget())
     order = {"file": _file, "runtime": _runtime, "list": list_schedule}[method](problem)
-    peak = peak_bytes(pieces, order)
     least, _ = bound(problem)
-    return Order(method, _ids(problem, order), peak, least, proven=peak == least)
+    return _order(method, problem, order, least)
 
 
 def ordered_arena(
@@ -117,20 +116,20 @@ def ordered_arena(
 def _exact(problem: Problem, budget: Budget) -> Order:
     known = [_file(problem), list_schedule(problem), _runtime(problem)]
     found = exact_order(problem, known, budget)
-    parts = counted(found.parts, "part")
-    if not found.states:
-        note = "Known orders are as good as the bound." if found.proven else "Not searched."
+    plain = _order("exact", problem, found.order, found.bound_bytes)
+    if found.states:
+        looked = f"Looked at {counted(found.states, 'set')} of nodes"
+        note = f"{looked} in {counted(found.parts, 'part')}."
     else:
-        note = f"Looked at {counted(found.states, 'set')} of nodes in {parts}."
-    return Order(
-        method="exact",
-        nodes=_ids(problem, found.order),
-        peak_bytes=found.peak_bytes,
-        bound_bytes=found.bound_bytes,
-        proven=found.proven,
-        states=found.states,
-        note=note,
-    )
+        note = "Known orders are as good as the bound." if plain.proven else "Not searched."
+    return replace(plain, states=found.states, note=note)
+
+
+def _order(method: str, problem: Problem, order: Sequence[int], least: int) -> Order:
+    operations = problem.pieces.program.operations
+    peak = peak_bytes(problem.pieces, order)
+    nodes = tuple(operations[index].id for index in order)
+    return Order(method, nodes, peak, least, proven=peak <= least)
 
 
 def _file(problem: Problem) -> list[int]:
@@ -146,8 +145,3 @@ def _runtime(problem: Problem) -> list[int]:
     step = {identity: step for step, identity in enumerate(runtime_order(program.graph))}
     ranks = [(step.get(identity, len(step)), at) for at, identity in enumerate(program.ids())]
     return when_ready(ranks, problem.before)
-
-
-def _ids(problem: Problem, order: Sequence[int]) -> tuple[str, ...]:
-    operations = problem.pieces.program.operations
-    return tuple(operations[index].id for index in order)

@@ -11,10 +11,21 @@ import numpy as np
 
 from optimizer.memory.registry import Budget
 from optimizer.memory.search.kernel import search, undo
-from optimizer.memory.search.orders import orders
 from optimizer.memory.search.problem import Integers, Problem
-from optimizer.memory.search.state import DEPTH, LOWEST, NODES, QUEUED, STOPPED, state_of
+from optimizer.memory.search.state import (
+    DEPTH,
+    FULLEST,
+    LOWEST,
+    NODES,
+    QUEUED,
+    SCARCEST,
+    STOPPED,
+    state_of,
+)
 
+_SEED = 4
+_MOST_NOISE = 0.3
+_TURNS = (SCARCEST, FULLEST, SCARCEST, LOWEST)
 _FIRST_SLICE, _SLICE_S = 16, 0.1
 _RUN, _DESCENTS = 500, 1.25
 """The shortest run in decisions: enough for every buffer once."""
@@ -93,3 +104,37 @@ def _luby() -> Iterator[int]:
     for _ in count():
         yield low
         high, low = (high + 1, 1) if high & -high == low else (high, 2 * low)
+
+
+def orders(problem: Problem, seed: int = 0) -> Iterator[tuple[int, Integers]]:
+    """Where to decide and the rank of every buffer, for one restart after another, for ever.
+
+    Contention (the most that is alive in a section of the buffer), length and area in the three
+    sequences of the paper, size; after them, log-linear mixtures with noise.
+    """
+    live = problem.live
+    ends = zip(problem.first.tolist(), problem.end.tolist(), strict=True)
+    contention = np.array([live[first:end].max() for first, end in ends], float)
+    length = (problem.end - problem.first).astype(float)
+    size = problem.size.astype(float)
+    area = length * size
+    yield FULLEST, _ranks(contention, length, area)
+    yield LOWEST, _ranks(contention, length, area)
+    yield LOWEST, _ranks(area, contention)
+    yield SCARCEST, _ranks(area, contention)
+    yield FULLEST, _ranks(contention, area, length)
+    yield LOWEST, _ranks(length, area, contention)
+    yield SCARCEST, _ranks(contention, length, area)
+    random = np.random.default_rng(_SEED + seed)
+    for turn in count():
+        share = random.random(3) * (random.random(3) < 0.7)
+        key = share @ np.log([contention**4, length, size])
+        noise = random.uniform(0, _MOST_NOISE) * random.standard_normal(len(size))
+        yield _TURNS[turn % len(_TURNS)], _ranks(key + noise)
+
+
+def _ranks(*keys: np.ndarray) -> Integers:
+    """Places in the order: by the first key, the largest first, then by the next."""
+    ranks = np.empty(len(keys[0]), np.int64)
+    ranks[np.lexsort([-key for key in reversed(keys)])] = np.arange(len(ranks))
+    return ranks

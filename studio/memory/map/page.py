@@ -16,8 +16,7 @@ from studio.memory.arena_map import ArenaMap
 from studio.memory.buffers_figure import MOST_DRAWN, dtype_text
 from studio.memory.lanes_figure import Panel, Scale, lanes
 from studio.memory.map.bodies import body_name, choose_graph
-from studio.memory.map.contributors import show_contributors
-from studio.memory.map.regions import show_regions
+from studio.memory.map.contributors import show_contributors, show_regions
 from studio.memory.measured import page as measured
 from studio.memory.plan_text import peaks_text, proof_text
 from studio.memory.setting import Maps, Setting
@@ -195,7 +194,7 @@ def _how(setting: Setting, after: ArenaMap, most: int) -> str:
     note = f" ({plan.note.rstrip('.')})" if plan.note else ""
     text = (
         f"Counted from shapes, nothing was run: {sharing}, {request.alignment}-byte aligned,"
-        f" order: {ORDERS.get(setting.order, setting.order).lower()};"
+        f" order: {ORDERS.get(request.order, request.order).lower()};"
         f" planner {find_planner(plan.planner).title}{note}, {plan.seconds * 1000:.3g} ms, checked"
         " by an independent sweep. A rectangle leads to its node; the live curve lists what is"
         " alive there."
