@@ -5,21 +5,15 @@ This script must not lie beside the folder `pages`: Streamlit would take that fo
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
 
-from studio.cost import page as cost
-from studio.export import page as export
 from studio.frame.bar import show_bar
 from studio.frame.places import BEHIND_SHARE, HOME, PLACES, title
-from studio.history import page as history
-from studio.memory import page as memory
-from studio.model import page as model
 from studio.opening import hold_open, title_of
 from studio.page.parts import set_places
-from studio.rewrite import page as rewrite
-from studio.run import page as run
 from studio.workspace import current, remember
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -35,18 +29,9 @@ st.set_page_config(
 )
 st.html(Path(__file__).parent / "frame.css")
 st.html(Path(__file__).parent / "history.html", unsafe_allow_javascript=True)
-render = {
-    "model": model.render,
-    "rewrite": rewrite.render,
-    "run": run.render,
-    "memory": memory.render,
-    "cost": cost.render,
-    "history": history.render,
-    "export": export.render,
-}
 places = {
     place: st.Page(
-        render[place],
+        import_module(f"studio.{place}.page").render,
         title=title(place),
         url_path=place,
         default=place == HOME,

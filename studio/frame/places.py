@@ -1,4 +1,4 @@
-"""The pages, in the order of the bar."""
+"""The pages, in the order of the bar: each the folder in `studio/` whose `page.py` draws it."""
 
 from __future__ import annotations
 
