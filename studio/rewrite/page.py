@@ -48,11 +48,13 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
         passlens_viewer(
             workbench(workspace, opening, running, verifying, versus=versus),
             key=KEY,
-            on_view=lambda: _take("view", changed_view),
-            on_pipeline=lambda: _take("pipeline", changed_pipeline),
-            on_veto=lambda: _take("veto", _vetoed),
-            on_unveto=lambda: _take("unveto", _allowed),
-            on_cancel=(running or opening).cancel,
+            on={
+                "view": lambda: _take("view", changed_view),
+                "pipeline": lambda: _take("pipeline", changed_pipeline),
+                "veto": lambda: _take("veto", _vetoed),
+                "unveto": lambda: _take("unveto", _allowed),
+                "cancel": (running or opening).cancel,
+            },
         )
 
     look()

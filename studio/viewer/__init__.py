@@ -13,14 +13,19 @@ triggers `pipeline`, `veto`, `unveto` and `cancel`, each of which lives for one 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from types import MappingProxyType
+from typing import Any, Literal, cast, get_args
 
 from streamlit.components.v2 import component
 
 from studio.viewer.assets_route import asset_routes, asset_version
-from studio.viewer.descriptor import ViewerData, ViewState
 
-__all__ = ["ViewState", "ViewerData", "asset_routes", "asset_version", "passlens_viewer"]
+__all__ = ["Event", "asset_routes", "asset_version", "passlens_viewer"]
+
+Event = Literal["view", "event", "pipeline", "veto", "unveto", "cancel"]
+"""The user looked elsewhere; a film went to another event, `{"film": key, "event": number}`; a
+pass, a family or a preset was switched; a rewrite was vetoed, or is allowed again; the work under
+way should stop."""
 
 # Several lines on purpose: Streamlit takes a single line with a slash for the path of a file.
 _STUB = """
@@ -36,42 +41,22 @@ _HTML = """
 
 
 def passlens_viewer(
-    descriptor: ViewerData | Mapping[str, Any],
+    descriptor: Mapping[str, Any],
     *,
     key: str,
-    on_view: Callable[[], None] | None = None,
-    on_event: Callable[[], None] | None = None,
-    on_pipeline: Callable[[], None] | None = None,
-    on_veto: Callable[[], None] | None = None,
-    on_unveto: Callable[[], None] | None = None,
-    on_cancel: Callable[[], None] | None = None,
-) -> ViewState | None:
+    on: Mapping[Event, Callable[[], None]] = MappingProxyType({}),
+) -> None:
     """Show the workbench; it fills the height that the window has left.
 
     Args:
-        descriptor: what to show. Small: graphs and traces are named by key and address.
+        descriptor: what to show, as `Descriptor` in `assets/types.js` has it. Small: graphs and
+            traces are named by key and address.
         key: the widget's key; the same on every run, or the component starts afresh.
-        on_view: called before the script runs again because the user looked elsewhere.
-        on_event: the same for a film, which tells `{"film": key, "event": number}`.
-        on_pipeline: a pass, a family or a preset was switched.
-        on_veto: one rewrite was vetoed.
-        on_unveto: a vetoed rewrite is allowed again.
-        on_cancel: the work under way should stop.
-
-    Returns:
-        Where the user looks, or None as long as nothing was touched.
+        on: what is called before the script runs again because of an event.
     """
-    result = _component()(
-        key=key,
-        data=dict(descriptor),
-        on_view_change=on_view or _nothing,
-        on_event_change=on_event or _nothing,
-        on_pipeline_change=on_pipeline or _nothing,
-        on_veto_change=on_veto or _nothing,
-        on_unveto_change=on_unveto or _nothing,
-        on_cancel_change=on_cancel or _nothing,
-    )
-    return cast("ViewState | None", result.get("view"))
+    # Streamlit keeps a state only where a callback stands for it.
+    heard = {f"on_{event}_change": on.get(event, lambda: None) for event in get_args(Event)}
+    _component()(key=key, data=dict(descriptor), **heard)
 
 
 def _component() -> Callable[..., Mapping[str, Any]]:
@@ -80,7 +65,3 @@ def _component() -> Callable[..., Mapping[str, Any]]:
         "Callable[..., Mapping[str, Any]]",
         component("passlens_viewer", html=_HTML, js=js),
     )
-
-
-def _nothing() -> None:
-    """Streamlit keeps a state only where a callback stands for it."""

@@ -16,7 +16,7 @@ declare global {
   type AllocatorEvents = import("./film/events.js").AllocatorEvents;
   type Replay = import("./film/events.js").Replay;
   type FilmPanel = import("./film/panel.js").FilmPanel;
-  type LaneScene = import("./film/lanes.js").LaneScene;
+  type LaneScene = import("./film/draw-lanes.js").LaneScene;
   type Layout = import("./layout/layout.js").Layout;
   type Level = import("./layout/layout.js").Level;
   type Metrics = import("./layout/metrics.js").Metrics;

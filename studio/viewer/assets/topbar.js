@@ -5,7 +5,6 @@
 import { fill } from "./page/dom.js";
 import { hearLeaving } from "./page/link.js";
 import { ModelMenu } from "./topbar/model-menu.js";
-import { mendRoles } from "./page/roles.js";
 import { SharePanel } from "./topbar/share-panel.js";
 
 /**
@@ -24,7 +23,14 @@ import { SharePanel } from "./topbar/share-panel.js";
 /** @type {WeakMap<object, {menu: ModelMenu, share: SharePanel}>} */
 const bars = new WeakMap();
 
+/** Streamlit's drop zone says that it is decoration, and has a name all the same: it is a group. */
+const CONTRADICTION = "[data-testid=stFileUploaderDropzone][role=presentation]";
+
+function mendRoles() {
+  for (const zone of document.querySelectorAll(CONTRADICTION)) zone.setAttribute("role", "group");
+}
 mendRoles(); // the bar is on every page, and loaded once
+new MutationObserver(mendRoles).observe(document.body, { childList: true, subtree: true });
 
 /** @type {BarComponent | null} the bar stays when the page changes */
 let latest = null;

@@ -2,6 +2,7 @@
 // The first picture, before Streamlit has arrived: drawn in a place of its own, and handed over to
 // the component as it is once there is one.
 
+import { h } from "../page/dom.js";
 import { Viewer } from "./viewer.js";
 
 /**
@@ -148,19 +149,8 @@ function drop(found) {
 function loadStreamlit({ script, preloads }) {
   if (requested) return;
   requested = true;
+  const origin = { crossorigin: "anonymous" };
   for (const href of preloads)
-    document.head.append(
-      Object.assign(document.createElement("link"), {
-        rel: "modulepreload",
-        crossOrigin: "anonymous",
-        href,
-      }),
-    );
-  document.head.append(
-    Object.assign(document.createElement("script"), {
-      type: "module",
-      crossOrigin: "anonymous",
-      src: script,
-    }),
-  );
+    document.head.append(h("link", { rel: "modulepreload", ...origin, href }));
+  document.head.append(h("script", { type: "module", ...origin, src: script }));
 }

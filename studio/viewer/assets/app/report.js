@@ -109,10 +109,7 @@ export class Report {
         return untold();
       },
     };
-    /** @type {any} */ (window).__passlensWhere = (
-      /** @type {string} */ id,
-      /** @type {number} */ pane,
-    ) => this.where(id, pane);
+    /** @type {any} */ (window).__passlensWhere = this.where.bind(this);
   }
 
   /**

@@ -4,8 +4,7 @@
 import { OverlayLoader } from "../overlays/loader.js";
 import { Comparison } from "../session/comparison.js";
 import { fill } from "../page/dom.js";
-import { fetchJson, wanted } from "../page/fetching.js";
-import { fontReady } from "../page/fonts.js";
+import { fetchJson, fontReady, wanted } from "../page/fetching.js";
 import { Keys } from "./keys.js";
 import { answerForLinks } from "../page/link.js";
 import { Metrics } from "../layout/metrics.js";

@@ -1,6 +1,8 @@
 // @ts-check
 // Where the camera goes: the top, everything, one box, the change.
 
+import { hull } from "../layout/placement.js";
+
 const LEAST_ZOOM = 0.7; // of the first picture: its texts can be read
 const MARGIN = 24; // pixels around what fits
 const HEADROOM = 28; // pixels above the first row
@@ -46,8 +48,7 @@ function fullestColumn(pictures, wide, tall) {
       const left = Math.min(at.x, Math.max(at.x + at.w - wide, b.x));
       const inside = boxes.filter((o) => o.x >= left && o.x + o.w <= left + wide);
       if (inside.length <= best.score) continue;
-      const x0 = Math.min(...inside.map((o) => o.x));
-      const x1 = Math.max(...inside.map((o) => o.x + o.w));
+      const { x0, x1 } = hull(inside);
       best = { x: (x0 + x1) / 2, score: inside.length };
     }
   return best.x;

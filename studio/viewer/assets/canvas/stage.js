@@ -7,9 +7,8 @@ import { Stamped } from "../page/stamped.js";
 import { TITLE_H } from "../layout/metrics.js";
 import { Minimap } from "./minimap.js";
 import { Pane } from "./pane.js";
-import { paneHost } from "./pointer.js";
+import { makeDraggable, paneHost } from "./pointer.js";
 import { paneHeader } from "./header.js";
-import { makeDraggable } from "./splitter.js";
 import { showAll, showBox, showChange, showTop } from "./framing.js";
 import { edgeLabel, nearest, neighbourhood } from "./nearby.js";
 

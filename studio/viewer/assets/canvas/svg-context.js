@@ -137,15 +137,17 @@ export class SvgContext {
     const most = Math.min(w, h) / 2;
     const all = Array.isArray(radius) ? radius : [radius, radius, radius, radius];
     const [nw, ne, se, sw] = all.map((r) => Math.max(0, Math.min(r, most)));
+    const [right, low] = [x + w, y + h];
     this.moveTo(x + nw, y);
-    this.lineTo(x + w - ne, y);
-    if (ne) this.#round(ne, x + w, y + ne, 1);
-    this.lineTo(x + w, y + h - se);
-    if (se) this.#round(se, x + w - se, y + h, 1);
-    this.lineTo(x + sw, y + h);
-    if (sw) this.#round(sw, x, y + h - sw, 1);
-    this.lineTo(x, y + nw);
-    if (nw) this.#round(nw, x + nw, y, 1);
+    for (const [r, fromX, fromY, toX, toY] of [
+      [ne, right - ne, y, right, y + ne],
+      [se, right, low - se, right - se, low],
+      [sw, x + sw, low, x, low - sw],
+      [nw, x, y + nw, x + nw, y],
+    ]) {
+      this.lineTo(fromX, fromY);
+      if (r) this.#round(r, toX, toY, 1);
+    }
     this.closePath();
   }
 

@@ -5,6 +5,7 @@ import { bytesText } from "../page/numbers.js";
 import { fill, h } from "../page/dom.js";
 import { drawFilmBars } from "./bars.js";
 import { nodeName, sentence, shortName } from "./words.js";
+import { Stamped } from "../page/stamped.js";
 import { PlayBar } from "../scrubber/play-bar.js";
 import { FILM_SPEEDS } from "./player.js";
 
@@ -38,7 +39,7 @@ export class FilmBar extends PlayBar {
       },
     });
     this.panel = panel;
-    /** @type {import("./bars.js").Bars | null} */ this.bars = null;
+    /** @type {Stamped<HTMLCanvasElement>} */ this.painted = new Stamped();
   }
 
   /** @override */

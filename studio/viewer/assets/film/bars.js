@@ -5,7 +5,6 @@
 import { drawCursor, penOf, resize } from "../canvas/pen.js";
 
 /** @typedef {import("./bar.js").FilmBar} FilmBar */
-/** @typedef {{stamp: string, all: HTMLCanvasElement}} Bars */
 
 const TOP = 9;
 const BASE = 6;
@@ -25,10 +24,9 @@ export function drawFilmBars(bar) {
   c.fillRect(0, tall - BASE, w, 1);
   if (!events?.count) return;
   const { width: pw, height: ph } = canvas;
-  const stamp = `${events.key}|${w}|${pw}|${ph}|${bar.height}|${theme.dark}`;
-  if (bar.bars?.stamp !== stamp) bar.bars = { stamp, all: paint(bar, w, tall) };
+  const stamp = [events, w, pw, ph, bar.height, theme];
+  const all = bar.painted.get("bars", stamp, () => paint(bar, w, tall));
   const x = (player.at / events.count) * w;
-  const { all } = bar.bars;
   const cut = Math.round((x / w) * pw);
   c.setTransform(1, 0, 0, 1, 0, 0);
   if (cut > 0) c.drawImage(all, 0, 0, cut, ph, 0, 0, cut, ph);

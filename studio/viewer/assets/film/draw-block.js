@@ -5,7 +5,7 @@ import { drawText } from "../canvas/pen.js";
 import { bytesText } from "../page/numbers.js";
 import { shortName } from "./words.js";
 
-/** @typedef {import("./lanes.js").Hit} Hit */
+/** @typedef {import("./draw-lanes.js").Hit} Hit */
 
 const LEAST = 1.5; // pixels of a block, however small
 const CAP = 4;

@@ -7,10 +7,22 @@ import { block, ring } from "./draw-block.js";
 import { deadBlocks, freeBlocks, hatch } from "./draw-free.js";
 import { drawText } from "../canvas/pen.js";
 import { bytesText, timesText } from "../page/numbers.js";
-import { AXIS, GAP, HEAD } from "./lanes.js";
+import { AXIS, GAP, HEAD } from "./scale.js";
 import { LAZY, NAIVE } from "./events.js";
 
-/** @typedef {import("./lanes.js").Hit} Hit */
+/** @typedef {{buffer: number, x: number, y: number, w: number, h: number, lane: number}} Hit */
+
+/**
+ * @typedef {object} LaneScene
+ * @property {CanvasRenderingContext2D} c
+ * @property {number} width @property {number} height
+ * @property {Theme} theme
+ * @property {Metrics} metrics
+ * @property {AllocatorEvents} events @property {Replay} replay
+ * @property {import("./scale.js").Scale} scale
+ * @property {{event: number, t: number}} moment
+ * @property {number} hover buffer or -1
+ */
 
 /** @param {LaneScene} s @returns {Hit[]} where every block was drawn */
 export function drawLanes(s) {

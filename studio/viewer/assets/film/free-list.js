@@ -100,17 +100,9 @@ function cutTo(rows) {
 }
 
 function makeRow() {
-  const size = h("b");
-  const offset = h("span.pl-num");
-  const bar = h("i");
-  const note = h("em");
-  return {
-    el: h("li", size, offset, h("span.pl-track", bar), note),
-    size,
-    offset,
-    bar,
-    note,
-  };
+  const [size, offset, bar, note] = [h("b"), h("span.pl-num"), h("i"), h("em")];
+  const el = h("li", size, offset, h("span.pl-track", bar), note);
+  return { el, size, offset, bar, note };
 }
 
 /** @param {any} cells @param {Row} row @param {number} most */

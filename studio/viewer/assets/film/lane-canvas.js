@@ -1,17 +1,16 @@
 // @ts-check
 // The canvas of the lanes, and what the pointer finds on it.
 
-import { makeScale } from "./scale.js";
+import { HEAD, makeScale } from "./scale.js";
 import { bytesText, timesText } from "../page/numbers.js";
 import { drawLanes } from "./draw-lanes.js";
 import { h } from "../page/dom.js";
 import { nodeName } from "./words.js";
 import { penOf, resize } from "../canvas/pen.js";
-import { HEAD } from "./lanes.js";
 import { Metrics } from "../layout/metrics.js";
 import { NAIVE } from "./events.js";
 
-/** @typedef {import("./lanes.js").Hit} Hit */
+/** @typedef {import("./draw-lanes.js").Hit} Hit */
 
 const BESIDE = 12; // pixels left and right of the axis
 

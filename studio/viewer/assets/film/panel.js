@@ -66,7 +66,6 @@ export class FilmPanel {
       const json = data.film && key ? await fetchJson(data.film.url) : null;
       if (!this.alive || this.key !== key) return;
       this.events = json ? new AllocatorEvents(json, key) : null;
-      this.bar.bars = null;
       this.said = "";
       this.linked = data.event ?? null;
       this.player.load(this.events, this.linked);
@@ -153,7 +152,7 @@ export class FilmPanel {
     this.chip.dataset.way = k && events.comes(k) ? "in" : "out";
     fill(
       this.words,
-      parts(events, k).map((p) => (p.strong ? h("b", p.text) : p.text)),
+      parts(events, k).map((p) => (typeof p === "string" ? p : h("b", p.strong))),
     );
     this.free.render(events, replay);
     this.#count(events, k);

@@ -3,6 +3,9 @@
 
 import { bytesPower, bytesUnit } from "../page/numbers.js";
 
+export const HEAD = 21; // the line of words above a lane
+export const GAP = 10; // below a lane
+export const AXIS = 18;
 const BREAK_FROM = 1.6; // an axis that long shows everything; beyond, it breaks
 const MAIN_PART = 0.8; // of the width, before the break
 export const BREAK_PX = 16;

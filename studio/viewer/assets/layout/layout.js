@@ -3,6 +3,7 @@
 // then
 // one box in its parent. Gives the sideways places once; heights are found per pane (placement.js).
 
+import { append } from "../trace/lists.js";
 import { INPUT } from "../trace/union.js";
 import { GAP_Y, PAD } from "./metrics.js";
 import { placeItems, rankItems } from "./layered.js";
@@ -145,9 +146,7 @@ export class Layout {
       const source = wiring.sourceSlot[p];
       const label = tagLabel(union, union.occupants[source][0]);
       const tag = { pair: p, box, source, label, width: metrics.tagWidth(label) };
-      const list = this.tags.get(box);
-      if (list) list.push(tag);
-      else this.tags.set(box, [tag]);
+      append(this.tags, box, tag);
     }
   }
 
@@ -271,7 +270,7 @@ function rowsOfBoxes({ levels, tree, slots }) {
 }
 
 /** @param {Union} union @param {number} o */
-export function tagLabel(union, o) {
+function tagLabel(union, o) {
   const rec = union.recs[o];
   if (union.kind[o] === INPUT) return rec.name;
   const parts = rec.name.split("/").filter(Boolean);
@@ -280,7 +279,7 @@ export function tagLabel(union, o) {
 
 /**
  * Producers whose output goes to many far places: drawn as stubs. Independent of folding.
- * @param {Union} union @returns {{hubs: Uint8Array, rank: Int32Array}}
+ * @param {Union} union @returns {Uint8Array}
  */
 export function findHubs(union) {
   const n = union.occupants.length;
@@ -311,5 +310,5 @@ export function findHubs(union) {
       if (input ? consumers.size > 2 || far > 0 : far > 2) hubs[s] = 1;
     }
   }
-  return { hubs, rank };
+  return hubs;
 }

@@ -54,6 +54,14 @@ import { emitWire } from "./route.js";
  * (Scratch | null)[]}} Scratch
  */
 
+/** What holds all these boxes. @param {Box[]} boxes */
+export const hull = (boxes) => ({
+  x0: Math.min(...boxes.map((b) => b.x)),
+  y0: Math.min(...boxes.map((b) => b.y)),
+  x1: Math.max(...boxes.map((b) => b.x + b.w)),
+  y1: Math.max(...boxes.map((b) => b.y + b.h)),
+});
+
 /** @param {Layout} layout @param {PaneState} state @returns {Picture} */
 export function placePane(layout, state) {
   const pairState = new Uint8Array(layout.wiring.count);

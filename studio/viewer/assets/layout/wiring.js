@@ -3,6 +3,7 @@
 // the borders of open groups.
 
 import { ancestry } from "../trace/group.js";
+import { append } from "../trace/lists.js";
 import { INPUT } from "../trace/union.js";
 
 /**
@@ -218,10 +219,7 @@ export class Wiring {
       while (i < up.length && i < down.length && up[i] === down[i]) i++;
       if (i >= up.length || i >= down.length) continue;
       const level = up[i - 1] - this.slots;
-      const list = this.hubEdges.get(level);
-      const edge = /** @type {[number, number]} */ ([up[i], down[i]]);
-      if (list) list.push(edge);
-      else this.hubEdges.set(level, [edge]);
+      append(this.hubEdges, level, /** @type {[number, number]} */ ([up[i], down[i]]));
     }
     return this.hubEdges;
   }

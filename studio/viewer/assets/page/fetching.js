@@ -24,3 +24,14 @@ export async function fetchJson(url) {
 /** What a session is made of, as one text. @param {Descriptor} data */
 export const wanted = ({ graph, steps, versus }) =>
   [graph, steps, versus?.steps].map((source) => source?.key ?? "").join("|");
+
+const FONT_PATIENCE_MS = 400;
+
+/** Widths follow the text, so its font must be there; but not for long. @param {string} [family] */
+export function fontReady(family) {
+  const timeout = new Promise((done) => window.setTimeout(done, FONT_PATIENCE_MS));
+  const fonts = ["400", "600"].map((weight) =>
+    document.fonts.load(`${weight} 12px ${family ?? "sans-serif"}`),
+  );
+  return Promise.race([Promise.allSettled(fonts), timeout]);
+}

@@ -111,23 +111,9 @@ export function readTheme(host) {
   };
 }
 
-/** @type {(keyof Theme)[]} */
-const PROPERTIES = [
-  "bg",
-  "panel",
-  "text",
-  "muted",
-  "faint",
-  "border",
-  "primary",
-  "first",
-  "second",
-  "add",
-  "remove",
-  "change",
-  "match",
-  "font",
-];
+const PROPERTIES = /** @type {(keyof Theme)[]} */ (
+  "bg panel text muted faint border primary first second add remove change match font".split(" ")
+);
 
 /** Give the style sheet the colours of a theme. @param {HTMLElement} root @param {Theme} theme */
 export function applyColours(root, theme) {

@@ -31,13 +31,9 @@ export function exactnessKey(passes) {
 }
 
 /** @param {PassRecord} p @param {string} exactness */
-export function about(p, exactness) {
-  const parts = [h("b", p.title)];
-  if (p.summary) parts.push(h("div", p.summary));
-  if (p.before || p.after)
-    parts.push(
-      h("div.pl-beforeafter", h("code", p.before ?? ""), h("span", "→"), h("code", p.after ?? "")),
-    );
-  parts.push(h("div.pl-dim", exactness));
-  return parts;
-}
+export const about = ({ title, summary, before = "", after = "" }, exactness) => [
+  h("b", title),
+  summary && h("div", summary),
+  (before || after) && h("div.pl-beforeafter", h("code", before), h("span", "→"), h("code", after)),
+  h("div.pl-dim", exactness),
+];

@@ -37,7 +37,7 @@ export function askedSection(context, s, o) {
  * @param {Session} s @param {number} o @param {Set<number>} named
  */
 function idlePasses(s, o, named) {
-  if (s.history.died[o] || !s.trace) return [];
+  if (Number.isFinite(s.union.died[o]) || !s.trace) return [];
   const rec = s.union.recs[o];
   const operator = rec.domain ? `${rec.domain}::${rec.op}` : rec.op;
   return s.trace.passes

@@ -6,6 +6,7 @@ import { makeBars, scaleOf, stepsPerBar } from "./bars.js";
 import { Comparison } from "../session/comparison.js";
 import { fill, h } from "../page/dom.js";
 import { noun, signed } from "../page/numbers.js";
+import { Stamped } from "../page/stamped.js";
 import { PlayBar } from "./play-bar.js";
 import { SPEEDS } from "./playback.js";
 import { savings } from "../trace/savings.js";
@@ -50,9 +51,8 @@ export class Scrubber extends PlayBar {
     this.span = new Span();
     this.seen = 0;
     /** @type {StepRecord[]} */ this.spanned = [];
-    this.barsOf = "";
-    /** @type {{bars: import("./bars.js").Bar[], scale: ReturnType<typeof scaleOf>}} */
-    this.drawn = { bars: [], scale: scaleOf([]) };
+    /** @type {Stamped<{bars: import("./bars.js").Bar[], scale: ReturnType<typeof scaleOf>}>} */
+    this.made = new Stamped();
   }
 
   /** @override */
@@ -72,13 +72,11 @@ export class Scrubber extends PlayBar {
 
   /** All bars and their scale, whatever part is shown: nothing changes height while it moves. */
   get bars() {
-    const stamp = `${this.height}|${this.each}`;
-    if (stamp !== this.barsOf) {
-      const bars = makeBars(this.spanned, this.each, (step) => this.saving(step));
-      this.drawn = { bars, scale: scaleOf(bars) };
-      this.barsOf = stamp;
-    }
-    return this.drawn;
+    const { spanned, height, each } = this;
+    return this.made.get("bars", [spanned, height, each], () => {
+      const bars = makeBars(spanned, each, (step) => this.saving(step));
+      return { bars, scale: scaleOf(bars) };
+    });
   }
 
   /** Of another trace all is shown. */
@@ -86,7 +84,6 @@ export class Scrubber extends PlayBar {
     const steps = this.state.session?.steps ?? [];
     if (steps === this.spanned) return;
     this.spanned = steps;
-    this.barsOf = "";
     this.span.all(steps.length);
   }
 

@@ -3,6 +3,7 @@
 
 import { NODE } from "../trace/union.js";
 import { counted } from "../page/numbers.js";
+import { Stamped } from "../page/stamped.js";
 
 /**
  * @typedef {object} Hit
@@ -68,19 +69,14 @@ function isWhole(text, word) {
 
 /** @typedef {[Texts, () => Hit][]} Candidates */
 
-/** @type {WeakMap<Session, {step: number, of: Map<string, Candidates>}>} what was folded last */
+/** @type {WeakMap<Session, Stamped<Candidates>>} what was folded last */
 const folded = new WeakMap();
 
 /** What is looked at, folded once a step. @param {Session} s @param {Hit["kind"]} kind */
 function candidates(s, kind) {
-  let known = folded.get(s);
-  if (known?.step !== s.step) {
-    known = { step: s.step, of: new Map() };
-    folded.set(s, known);
-  }
-  const list = known.of.get(kind) ?? listed(s, kind);
-  known.of.set(kind, list);
-  return list;
+  const known = folded.get(s) ?? new Stamped();
+  folded.set(s, known);
+  return known.get(kind, [s.step], () => listed(s, kind));
 }
 
 /** @param {Session} s @param {Hit["kind"]} kind @returns {Candidates} */

@@ -5,7 +5,7 @@ import { FoldTree } from "../trace/fold.js";
 import { findHubs, Layout } from "../layout/layout.js";
 import { buildUnion } from "../trace/union.js";
 import { HeightMap } from "../layout/height-map.js";
-import { placePane } from "../layout/placement.js";
+import { hull, placePane } from "../layout/placement.js";
 import { Stamped } from "../page/stamped.js";
 import { Touches } from "../trace/touches.js";
 import { Cursor, History } from "../trace/history.js";
@@ -32,7 +32,7 @@ export class Session {
     this.union = buildUnion(graph, trace);
     this.history = new History(this.union);
     this.touches = new Touches(trace?.steps ?? []);
-    this.hubs = findHubs(this.union).hubs;
+    this.hubs = findHubs(this.union);
     this.tree = new FoldTree(this.union);
     this.beforeCursor = new Cursor(this.union);
     this.afterCursor = new Cursor(this.union);
@@ -112,7 +112,8 @@ export class Session {
 
   /** The step at which a node is shown. @param {number} o */
   present(o) {
-    return this.afterCursor.alive[o] ? this.step : Math.max(0, this.history.died[o] - 1);
+    const died = this.union.died[o];
+    return this.afterCursor.alive[o] ? this.step : Number.isFinite(died) ? died - 1 : 0;
   }
 
   /** What stands for a node in the panes, itself too. @param {number} o @returns {number[]} */
@@ -370,19 +371,9 @@ export class Session {
     const { matched, added, changed } = this.touched();
     const vetoed = this.places?.mark === "vetoed" ? this.places.nodes : null;
     const { byKey } = this.picture(which);
-    let box = null;
-    for (const o of vetoed ?? [...matched, ...added, ...changed]) {
-      const b = byKey.get(this.tree.boxOf(this.union.slotOf[o]));
-      if (!b) continue;
-      box = box
-        ? {
-            x0: Math.min(box.x0, b.x),
-            y0: Math.min(box.y0, b.y),
-            x1: Math.max(box.x1, b.x + b.w),
-            y1: Math.max(box.y1, b.y + b.h),
-          }
-        : { x0: b.x, y0: b.y, x1: b.x + b.w, y1: b.y + b.h };
-    }
-    return box;
+    const boxes = [...(vetoed ?? [...matched, ...added, ...changed])]
+      .map((o) => byKey.get(this.tree.boxOf(this.union.slotOf[o])))
+      .filter((b) => b !== undefined);
+    return boxes.length ? hull(boxes) : null;
   }
 }

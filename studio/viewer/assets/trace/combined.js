@@ -4,6 +4,7 @@
 
 import { buildUnion } from "./union.js";
 import { Cursor } from "./history.js";
+import { append } from "./lists.js";
 
 /**
  * @typedef {object} Combined
@@ -66,7 +67,7 @@ class Matching {
     this.records = byId(b.nodes);
     this.firstRecords = byId(a.nodes);
     /** @type {Map<string, StepRecord[]>} */ this.open = new Map();
-    for (const step of a.steps) push(this.open, this.#place(step, a), step);
+    for (const step of a.steps) append(this.open, this.#place(step, a), step);
     this.passes = new Map(a.passes.map((pass, i) => [pass.id, i]));
   }
 
@@ -188,10 +189,3 @@ export const signature = (rec) => JSON.stringify([rec?.op, rec?.brief, rec?.rows
 
 /** @param {NodeRecord[]} nodes */
 const byId = (nodes) => new Map(nodes.map((node) => [node.id, node]));
-
-/** @template T @param {Map<string, T[]>} map @param {string} key @param {T} value */
-function push(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
-}

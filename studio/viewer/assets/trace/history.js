@@ -61,25 +61,7 @@ export class History {
   /** @param {Union} union */
   constructor(union) {
     this.union = union;
-    /** @type {Int32Array} step that made it, 0 = source */
-    this.born = new Int32Array(union.recs.length);
-    /** @type {Int32Array} step that removed it, 0 = lives to the end */
-    this.died = new Int32Array(union.recs.length);
     this.provenance = new Provenance(union.trace);
-    for (const step of union.trace?.steps ?? []) this.#read(step);
-  }
-
-  /** @param {StepRecord} step */
-  #read(step) {
-    const { index } = this.union;
-    for (const id of step.added) {
-      const o = index.get(id);
-      if (o !== undefined) this.born[o] = step.n;
-    }
-    for (const id of step.removed) {
-      const o = index.get(id);
-      if (o !== undefined) this.died[o] = step.n;
-    }
   }
 
   /** Steps that changed a node in place. @param {number} o */
@@ -97,12 +79,7 @@ export class History {
     return rec;
   }
 
-  /**
-   * Was it changed in place after `from` and up to `to`?
-   * @param {number} o
-   * @param {number} from
-   * @param {number} to
-   */
+  /** Was it changed in place after `from` and up to `to`? @param {number} o @param {number} from @param {number} to */
   changedBetween(o, from, to) {
     const later = this.union.later.get(o) ?? [];
     return later.some((c) => c.marked && c.n > from && c.n <= to);

@@ -2,6 +2,8 @@
 // Where a node came from and what became of it: `optimizer/rewrite/provenance.py` in the browser,
 // from the links each step carries. A source node ends in exactly the nodes that name it as origin.
 
+import { append } from "./lists.js";
+
 /** @typedef {"kept" | "merged" | "bypassed" | "folded" | "dead"} Kind */
 /** @typedef {Map<string, [number, string][]>} Links id -> when, and the id that follows */
 
@@ -29,14 +31,14 @@ export class Provenance {
     for (const id of added) this.born.set(id, n);
     for (const [id, sources] of Object.entries(from ?? {}))
       for (const source of sources) {
-        push(this.sources, id, [-n, source]);
-        push(this.heirs, source, [n, id]);
+        append(this.sources, id, [-n, source]);
+        append(this.heirs, source, [n, id]);
       }
     for (const [kind, nodes, into] of became ?? []) {
       const departure = { n, kind, nodes, into };
       for (const id of nodes) this.left.set(id, departure);
       if (kind === "bypassed")
-        for (const id of into) for (const node of nodes) push(this.instead, id, [n, node]);
+        for (const id of into) for (const node of nodes) append(this.instead, id, [n, node]);
     }
   }
 
@@ -151,11 +153,4 @@ function reach(start, links, after = -Infinity) {
       }
   }
   return earliest;
-}
-
-/** @template T @param {Map<string, T[]>} map @param {string} key @param {T} value */
-function push(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }

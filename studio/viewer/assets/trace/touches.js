@@ -1,6 +1,8 @@
 // @ts-check
 // Which steps touch a node: they match it, make it, change it or remove it.
 
+import { append } from "./lists.js";
+
 export class Touches {
   /** @param {StepRecord[]} steps */
   constructor(steps) {
@@ -9,9 +11,7 @@ export class Touches {
     for (const step of steps) {
       const changed = Object.keys(step.changed ?? {});
       for (const id of new Set([...step.matched, ...step.added, ...step.removed, ...changed])) {
-        const list = this.at.get(id);
-        if (list) list.push(step.n);
-        else this.at.set(id, [step.n]);
+        append(this.at, id, step.n);
       }
     }
   }

@@ -2,7 +2,7 @@
 // The union of every graph of a trace: all nodes that ever exist, the slots they sit in, all edges.
 // It is laid out once; a step only shows and hides, so nothing that survives moves sideways.
 
-import { laterRecords } from "./records.js";
+import { append } from "./lists.js";
 
 export const NODE = 0;
 export const INPUT = 1;
@@ -26,11 +26,18 @@ export const OUTPUT = 2;
  * @property {Int32Array} toPort
  * @property {number} sourceEdges edges 0..sourceEdges-1 exist before any step
  * @property {Delta[]} deltas one a step
- * @property {Map<number, import("./records.js").Later[]>} later records that replace the first
+ * @property {Map<number, Later[]>} later records that replace the first
  * @property {Float64Array} edgeBorn step from which each edge is there, 0 = source
  * @property {Float64Array} edgeDied step from which it is gone, Infinity = never
  * @property {Float64Array} born the same for occupants
  * @property {Float64Array} died
+ */
+
+/**
+ * @typedef {object} Later a record that holds from step `n` on
+ * @property {number} n
+ * @property {NodeRecord} rec
+ * @property {boolean} marked false where the node itself is as before, but not what it reads
  */
 
 /**
@@ -43,31 +50,16 @@ export const OUTPUT = 2;
 
 /** @param {GraphJson} graph @param {StepsJson | null} trace @returns {Union} */
 export function buildUnion(graph, trace) {
-  const recs = [];
-  const kinds = [];
-  for (const p of graph.inputs) {
-    recs.push(portRecord(p, "Input"));
-    kinds.push(INPUT);
-  }
-  for (const n of graph.nodes) {
-    recs.push(n);
-    kinds.push(NODE);
-  }
-  for (const p of graph.outputs) {
-    recs.push(portRecord(p, "Output"));
-    kinds.push(OUTPUT);
-  }
+  const inputs = graph.inputs.map((port) => portRecord(port, "Input"));
+  const outputs = graph.outputs.map((port) => portRecord(port, "Output"));
+  const recs = [...inputs, ...graph.nodes, ...outputs];
   const sources = recs.length;
-  for (const n of trace?.nodes ?? []) {
-    recs.push(n);
-    kinds.push(NODE);
-  }
+  const kind = new Uint8Array(sources + (trace?.nodes.length ?? 0)); // all of them NODE
+  kind.fill(INPUT, 0, inputs.length).fill(OUTPUT, sources - outputs.length, sources);
+  for (const node of trace?.nodes ?? []) recs.push(node);
   /** @type {Map<string, number>} */
   const index = new Map();
-  recs.forEach((r, i) => {
-    if (!index.has(r.id)) index.set(r.id, i);
-  });
-
+  for (const [i, { id }] of recs.entries()) if (!index.has(id)) index.set(id, i);
   const table = new EdgeTable(index);
   for (const e of graph.edges) table.put(e);
   const sourceEdges = table.from.length;
@@ -78,7 +70,7 @@ export function buildUnion(graph, trace) {
     trace,
     recs,
     index,
-    kind: Uint8Array.from(kinds),
+    kind,
     sources,
     ...slots,
     from: Int32Array.from(table.from),
@@ -119,10 +111,27 @@ function lifetimes(deltas, total, sources, edges, sourceEdges) {
   return { born, died, edgeBorn, edgeDied };
 }
 
+/**
+ * The records stay where the trace has them; here is only the order to look them up in.
+ * @param {StepsJson | null} trace
+ * @param {Map<string, number>} index id -> occupant
+ * @returns {Map<number, Later[]>}
+ */
+function laterRecords(trace, index) {
+  /** @type {Map<number, Later[]>} */
+  const later = new Map();
+  for (const { n, changed = {}, updated = {} } of trace?.steps ?? [])
+    for (const [id, rec] of Object.entries({ ...updated, ...changed })) {
+      const o = index.get(id);
+      if (o !== undefined) append(later, o, { n, rec, marked: Object.hasOwn(changed, id) });
+    }
+  return later;
+}
+
 /** @param {import("../types.js").Port} p @param {string} op @returns {NodeRecord} */
 function portRecord(p, op) {
   const type = [p.dtype, p.shape].filter(Boolean).join(" ");
-  const value = [op === "Input" ? "value" : "value", p.name, p.dtype ?? "", p.shape ?? ""];
+  const value = ["value", p.name, p.dtype ?? "", p.shape ?? ""];
   return {
     id: p.id,
     op: p.name || op,
@@ -163,11 +172,7 @@ class EdgeTable {
     this.to.push(b);
     this.fromPort.push(fp);
     this.toPort.push(tp);
-    for (const end of [a, b]) {
-      const list = this.touching.get(end);
-      if (list) list.push(i);
-      else this.touching.set(end, [i]);
-    }
+    for (const end of [a, b]) append(this.touching, end, i);
     return i;
   }
 }
