@@ -12,7 +12,7 @@ import { LOD, markColour, meets } from "./detail.js";
  *   Mark the last two: there with one of two pipelines alone
  */
 /**
- * @typedef {{mark: Mark | null, now: boolean, faded: boolean, plus: number, minus: number,
+ * @typedef {{mark: Mark | null, now: boolean, faded?: boolean, plus?: number, minus?: number,
  *   sides?: boolean}} BoxMark sides: what came and went is what B and A alone have
  */
 
@@ -114,7 +114,7 @@ function dimmed(s, b) {
 function drawGhost(s, b, seen) {
   if (!meets(b, seen)) return;
   s.c.globalAlpha = 0.6 * (1 - s.progress);
-  drawBox(s, b, { ...b, alpha: 1 }, { mark: "removed", now: true, faded: true, plus: 0, minus: 0 });
+  drawBox(s, b, { ...b, alpha: 1 }, { mark: "removed", now: true, faded: true });
   s.c.globalAlpha = 1;
 }
 

@@ -18,7 +18,7 @@ export class Spotlight {
     /** @type {Map<number, BoxMark>} */
     const marks = new Map();
     const key = this.node === null ? -1 : session.boxOf(this.node);
-    if (key >= 0) marks.set(key, { mark: "matched", now: true, faded: false, plus: 0, minus: 0 });
+    if (key >= 0) marks.set(key, { mark: "matched", now: true });
     return marks;
   }
 

@@ -95,7 +95,7 @@ export class Layout {
   /** Rank every level with all wires, turn what is too long into stubs, then wire for real. */
   #rank() {
     const { wiring } = this;
-    wiring.wire(this.levels, false);
+    wiring.wire(this.levels);
     for (const level of this.levels) {
       if (!level) continue;
       const n = level.items.length;
@@ -111,7 +111,7 @@ export class Layout {
     for (const level of this.levels)
       if (level) level.rank = level.rank.subarray(0, level.items.length);
     wiring.hubEdges = null;
-    wiring.wire(this.levels, true);
+    wiring.wire(this.levels);
   }
 
   /** @param {Level} level @param {Uint8Array} back */

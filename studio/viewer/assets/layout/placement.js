@@ -165,17 +165,9 @@ function emit(pen, level, s, ox, oy) {
     if (inner) {
       const child = /** @type {Level} */ (level.inner[i]);
       const x = mid - child.width / 2;
-      picture.boxes.push({
-        key: box,
-        kind: "open",
-        occ: -1,
-        rec: null,
-        group: child.group,
-        x,
-        y,
-        w: child.width,
-        h: inner.h,
-      });
+      const place = { x, y, w: child.width, h: inner.h };
+      const what = { key: box, kind: /** @type {"open"} */ ("open"), group: child.group };
+      picture.boxes.push({ ...what, occ: -1, rec: null, ...place });
       emit(pen, child, inner, x, y);
       continue;
     }

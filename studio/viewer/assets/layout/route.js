@@ -57,31 +57,24 @@ export function emitWire(pen, level, s, { i, ox, oy }) {
   }
   bend(ox + x[wire.b] + wire.ob, toPort ? end : oy + s.top[rank[wire.b]]);
   points.push(cx, end);
-  pen.picture.wires.push(
-    finish({
-      id: level.group.at * 65536 + i,
-      points,
-      arrow: !toPort && !wire.pb,
-      state,
-      pairs: wire.pairs,
-      edge: fromPort || wire.pa ? -1 : edge,
-      x0: 0,
-      y0: 0,
-      x1: 0,
-      y1: 0,
-    }),
-  );
+  pen.picture.wires.push({
+    id: level.group.at * 65536 + i,
+    points,
+    arrow: !toPort && !wire.pb,
+    state,
+    pairs: wire.pairs,
+    edge: fromPort || wire.pa ? -1 : edge,
+    ...bounds(points),
+  });
 }
 
-/** @param {DrawnWire} wire */
-function finish(wire) {
-  const { points } = wire;
-  wire.x0 = wire.x1 = points[0];
-  wire.y0 = points[1];
-  wire.y1 = points[points.length - 1];
+/** @param {number[]} points down from the first to the last */
+function bounds(points) {
+  let x0 = points[0],
+    x1 = x0;
   for (let k = 2; k < points.length; k += 2) {
-    wire.x0 = Math.min(wire.x0, points[k]);
-    wire.x1 = Math.max(wire.x1, points[k]);
+    x0 = Math.min(x0, points[k]);
+    x1 = Math.max(x1, points[k]);
   }
-  return wire;
+  return { x0, x1, y0: points[1], y1: points[points.length - 1] };
 }

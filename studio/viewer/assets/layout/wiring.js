@@ -19,6 +19,8 @@ import { INPUT } from "../trace/union.js";
 
 const NEAR = 4; // ranks; a hub's close consumers keep their wire
 
+const UNPLACED = { oa: 0, ob: 0, added: false, through: null, via: null, tracks: null };
+
 export class Wiring {
   /** @param {Union} union @param {FoldTree} tree @param {Uint8Array} hubs */
   constructor(union, tree, hubs) {
@@ -71,8 +73,8 @@ export class Wiring {
     }
   }
 
-  /** Fill every level's ports and wires. @param {(Level | null)[]} levels @param {boolean} final */
-  wire(levels, final) {
+  /** Fill every level's ports and wires. @param {(Level | null)[]} levels */
+  wire(levels) {
     /** @type {Map<string, number>[]} */
     const known = levels.map(() => new Map());
     for (const level of levels)
@@ -80,10 +82,7 @@ export class Wiring {
         level.ports = new Map();
         level.wires = [];
       }
-    for (let p = 0; p < this.count; p++) {
-      if (this.stub[p] && final) continue;
-      if (!this.stub[p]) this.#route(p, levels, known);
-    }
+    for (let p = 0; p < this.count; p++) if (!this.stub[p]) this.#route(p, levels, known);
   }
 
   /** Groups around a box, outermost first. @param {number} box */
@@ -160,19 +159,7 @@ export class Wiring {
     if (i === undefined) {
       i = level.wires.length;
       map.set(key, i);
-      level.wires.push({
-        a,
-        b,
-        pa,
-        pb,
-        oa: 0,
-        ob: 0,
-        added: false,
-        through: null,
-        pairs: [],
-        via: null,
-        tracks: null,
-      });
+      level.wires.push({ a, b, pa, pb, ...UNPLACED, pairs: [] });
     }
     level.wires[i].pairs.push(p);
   }

@@ -38,3 +38,25 @@ export const restoreLink = ({ actions }, match) =>
 /** @param {Context} context */
 export const clearButton = ({ actions }) =>
   button("Clear the selection (esc)", "×", () => actions.select(null), "pl-x");
+
+const SIGNS = new Map([
+  ["running", "…"],
+  ["equal", "✓"],
+  ["differs", "≠"],
+  ["not_run", "–"],
+]);
+
+/**
+ * @param {import("../types.js").Verified | null | undefined} verified
+ * @param {boolean} [spoken] in one place only
+ * @returns {HTMLElement | null}
+ */
+export function verdictLine(verified, spoken = false) {
+  if (!verified?.text) return null;
+  return h(
+    "p.pl-verdict",
+    { "data-verdict": verified.verdict, role: spoken ? "status" : null },
+    h("span.pl-sign", { "aria-hidden": "true" }, SIGNS.get(verified.verdict) ?? "–"),
+    h("span", verified.text),
+  );
+}

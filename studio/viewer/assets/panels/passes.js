@@ -4,8 +4,8 @@
 import { DeclinedList } from "./declined.js";
 import { button, fill, h, select, swatch } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
+import { verdictLine } from "./parts.js";
 import { about, exactnessKey, exactnessSign, meaningOf } from "./pass-info.js";
-import { verdictLine } from "./verdict.js";
 import { vetoList } from "./vetoes.js";
 
 const TIP_DELAY_MS = 450;

@@ -1,16 +1,14 @@
 // @ts-check
 // The step card: which rewrite this is, what it did, and why it is safe.
 
+import { FLOP, amount, counted, noun, savings, signed } from "../page/numbers.js";
 import { Comparison } from "../session/comparison.js";
 import { comparisonCard } from "./comparison-card.js";
 import { button, fill, h, swatch, table } from "../page/dom.js";
 import { copyText, permalink } from "../page/link.js";
-import { stepLink } from "./parts.js";
+import { stepLink, verdictLine } from "./parts.js";
 import { drawMini } from "./step-picture.js";
-import { amount, counted, FLOP, noun, signed } from "../page/numbers.js";
 import { exactnessSign } from "./pass-info.js";
-import { savings } from "../trace/savings.js";
-import { verdictLine } from "./verdict.js";
 import { vetoCard } from "./veto-card.js";
 import { weightsPicture } from "./weights-picture.js";
 

@@ -144,6 +144,6 @@ function paint(c, { metrics }, theme, { boxes, inner }, mark) {
   const view = { k: 1, x: 0, y: 0 };
   const none = { marks: new Map(), selected: new Set(), hover: -1 };
   const scene = /** @type {any} */ ({ c, theme, metrics, view, ...none });
-  const plain = { now: false, faded: false, plus: 0, minus: 0 };
-  for (const b of boxes) drawBox(scene, b, { ...b, alpha: 1 }, { ...plain, mark: mark(b.rec.id) });
+  for (const b of boxes)
+    drawBox(scene, b, { ...b, alpha: 1 }, { mark: mark(b.rec.id), now: false });
 }

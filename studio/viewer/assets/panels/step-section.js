@@ -1,9 +1,8 @@
 // @ts-check
 // The steps that touch what is selected: how many, one after the other, or played alone.
 
+import { savings, whole } from "../page/numbers.js";
 import { button, fill, h, swatch } from "../page/dom.js";
-import { whole } from "../page/numbers.js";
-import { savings } from "../trace/savings.js";
 
 const FIRST = 10; // links of a pass, before somebody asks for all
 

@@ -2,14 +2,13 @@
 // The signature: one bar a rewrite, coloured by family, as high as what it saved. Drag, wheel,
 // keys. Where there are more rewrites than room, a bar stands for several and the wheel zooms.
 
+import { noun, savings, signed } from "../page/numbers.js";
 import { makeBars, scaleOf, stepsPerBar } from "./bars.js";
 import { Comparison } from "../session/comparison.js";
 import { fill, h } from "../page/dom.js";
-import { noun, signed } from "../page/numbers.js";
 import { Stamped } from "../page/stamped.js";
 import { PlayBar } from "./play-bar.js";
 import { SPEEDS } from "./playback.js";
-import { savings } from "../trace/savings.js";
 import { Span } from "./span.js";
 import { drawStrip } from "./strip.js";
 
@@ -212,7 +211,7 @@ export class Scrubber extends PlayBar {
   }
 }
 
-/** @param {import("../trace/savings.js").Delta[]} deltas */
+/** @param {import("../page/numbers.js").Delta[]} deltas */
 const savedText = (deltas) =>
   savings(deltas)
     .map((words) => words.join(" "))

@@ -27,21 +27,16 @@ export class Comparison extends Session {
     super(graph, combined.trace, metrics);
     const { onlyFirst, onlySecond, second } = combined;
     this.both = combined.both;
-    const own = second.passes;
     const numbered = (/** @type {StepRecord[]} */ list, /** @type {number} */ from) =>
       list.map((step, i) => ({ ...step, n: from + i + 1, own: step.n }));
     const first = numbered(onlyFirst, 0);
     const rest = numbered(onlySecond, first.length);
+    const side = (/** @type {string} */ name, /** @type {StepsJson} */ trace, only = first) => ({
+      ...{ name, trace, only },
+      provenance: new Provenance(trace),
+    });
     /** @type {Side[]} */
-    this.sides = [
-      { name: a.name, trace: a.trace, only: first, provenance: new Provenance(a.trace) },
-      {
-        name: b.name,
-        trace: { ...second, passes: own },
-        only: rest,
-        provenance: new Provenance(second),
-      },
-    ];
+    this.sides = [side(a.name, a.trace), side(b.name, second, rest)];
     this.differing = [...first, ...rest];
     this.touches = new Touches(this.differing);
     this.at = 0;
@@ -177,12 +172,10 @@ export class Comparison extends Session {
    * @returns {BoxMark | null}
    */
   nodeMark(o, _which, touched) {
+    if (this.places?.nodes.has(o)) return { mark: this.places.mark, now: true };
     const mark = this.#difference(o);
     const now = touched.added.has(o) || touched.matched.has(o);
-    if (this.places?.nodes.has(o))
-      return { mark: this.places.mark, now: true, faded: false, plus: 0, minus: 0 };
-    if (!mark && !now) return null;
-    return { mark: mark ?? "matched", now, faded: false, plus: 0, minus: 0 };
+    return mark || now ? { mark: mark ?? "matched", now } : null;
   }
 
   /** @override @param {number} g */

@@ -193,24 +193,14 @@ export class Session {
 
   /** @param {Which} which @returns {import("../layout/placement.js").PaneState} */
   #state(which) {
-    const { beforeCursor, afterCursor, history } = this;
-    const cursor = which === "before" ? beforeCursor : afterCursor;
-    const counts = this.counts(which);
-    const at = cursor.step;
-    if (which !== "overlay") {
-      return {
-        occupant: (s) => cursor.occupant[s],
-        record: (o) => history.record(o, at),
-        groupCount: counts,
-        edge: (e) => cursor.edgeAlive[e] * 3,
-      };
-    }
+    const { beforeCursor: a, afterCursor: b, history } = this;
+    const cursor = which === "before" ? a : b;
+    const both = which === "overlay";
     return {
-      occupant: (s) =>
-        afterCursor.occupant[s] >= 0 ? afterCursor.occupant[s] : beforeCursor.occupant[s],
-      record: (o) => history.record(o, at),
-      groupCount: counts,
-      edge: (e) => beforeCursor.edgeAlive[e] | (afterCursor.edgeAlive[e] << 1),
+      occupant: (s) => (both && b.occupant[s] < 0 ? a.occupant[s] : cursor.occupant[s]),
+      record: (o) => history.record(o, cursor.step),
+      groupCount: this.counts(which),
+      edge: (e) => (both ? a.edgeAlive[e] | (b.edgeAlive[e] << 1) : cursor.edgeAlive[e] * 3),
     };
   }
 
@@ -332,37 +322,28 @@ export class Session {
     const marked = places.has(b.key);
     if (!plus && !minus && !here && !marked) return null;
     const kind = here ? "matched" : marked ? (this.places?.mark ?? null) : null;
-    return {
-      mark: b.kind === "closed" ? kind : null,
-      now: kind !== null && b.kind === "closed",
-      faded: false,
-      plus,
-      minus,
-    };
+    const mark = b.kind === "closed" ? kind : null;
+    return { mark, now: mark !== null, plus, minus };
   }
 
   /**
-   * @param {number} o
-   * @param {Which} which
-   * @param {{matched: Set<number>, added: Set<number>, changed: Set<number>}} touched
+   * @param {number} o @param {Which} which @param {ReturnType<Session["touched"]>} touched
    * @returns {BoxMark | null}
    */
   nodeMark(o, which, touched) {
     const a = this.beforeCursor.alive[o],
       b = this.afterCursor.alive[o];
-    const plain = { faded: false, plus: 0, minus: 0 };
-    if (which !== "before" && touched.added.has(o)) return { mark: "added", now: true, ...plain };
-    if (touched.changed.has(o)) return { mark: "changed", now: true, ...plain };
+    if (which !== "before" && touched.added.has(o)) return { mark: "added", now: true };
+    if (touched.changed.has(o)) return { mark: "changed", now: true };
     if (which !== "after" && touched.matched.has(o) && a)
-      return { mark: b ? "matched" : "removed", now: true, ...plain };
-    if (which === "after" && touched.matched.has(o) && b)
-      return { mark: "matched", now: true, ...plain };
+      return { mark: b ? "matched" : "removed", now: true };
+    if (which === "after" && touched.matched.has(o) && b) return { mark: "matched", now: true };
     if (this.places?.nodes.has(o) && (which === "before" ? a : b))
-      return { mark: this.places.mark, now: true, ...plain };
-    if (a && !b) return { mark: "removed", now: false, ...plain, faded: true };
-    if (b && !a) return { mark: "added", now: false, ...plain };
+      return { mark: this.places.mark, now: true };
+    if (a && !b) return { mark: "removed", now: false, faded: true };
+    if (b && !a) return { mark: "added", now: false };
     if (this.history.changedBetween(o, this.beforeCursor.step, this.step))
-      return { mark: "changed", now: false, ...plain };
+      return { mark: "changed", now: false };
     return null;
   }
 
