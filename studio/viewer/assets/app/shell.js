@@ -86,6 +86,7 @@ export class Shell {
     state.watch(["marks"], () => this.stage.invalidate());
     state.watch(["panels"], () => this.applyPanels());
     state.watch(["chosen"], () => this.#showSelection());
+    state.watch(["card"], () => this.right.scrollTo(0, 0));
     state.watch(["focus"], () => this.root.focus({ preventScroll: true }));
     state.watch(["selected", "overlays", "wanted"], () => {
       this.renderSelection();
@@ -188,10 +189,7 @@ export class Shell {
   /** Bring the card of what was selected just now into sight, whatever stands above it. */
   #showSelection() {
     const { selection } = this.state;
-    if (!selection) {
-      this.right.scrollTop = 0;
-      return;
-    }
+    if (!selection) return;
     const { el } = selection.group ? this.groupCard : this.details;
     const [is, frame] = [el.getBoundingClientRect(), this.right.getBoundingClientRect()];
     const top = frame.top + this.search.el.offsetHeight;

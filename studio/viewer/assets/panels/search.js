@@ -121,6 +121,7 @@ export class Search {
     const { kind, id, step } = this.hits[this.at];
     if (kind === "step") this.actions.select(null);
     if (step >= 0) this.actions.goto(step);
-    if (kind !== "step") this.actions.select(id, { reveal: true });
+    if (kind === "step") this.state.changed("card");
+    else this.actions.select(id, { reveal: true });
   }
 }

@@ -24,9 +24,10 @@ import { Selection } from "./selection.js";
 /**
  * A value, or what happens within one: the session stands at another step, and has come to rest
  * there; groups were opened or closed, nodes were marked, something was drawn, the panels need their
- * room, the user chose something or did something worth keeping, the graph is to have the keyboard.
+ * room, the user chose something or did something worth keeping, the step's card is to be seen from
+ * its head, the graph is to have the keyboard.
  * @typedef {keyof Values | "step" | "rest" | "folding" | "marks" | "drawn" | "panels" | "chosen" |
- *   "view" | "focus"} Part
+ *   "view" | "card" | "focus"} Part
  */
 
 export class State {
