@@ -12,6 +12,7 @@ Where it goes:
 
     buffer, plan         what is placed, and where; the bound below every plan; certificates
     registry, planners   the planners, one a file
+    planned              an arena with all its plans: what page and command line show
     live_intervals       buffers as columns, for planners that compare all with all
     lazy_allocator       a walk through time, and its film
     search               the exact search
@@ -20,8 +21,6 @@ Where it goes:
 When it runs:
 
     order                orders of nodes that need less memory
-    copies               nodes that run again
+    runtime              the order of ONNX Runtime
     rematerialization    what to compute again, and what it costs
-
-    runtime              what ONNX Runtime does of all this, as a model
 """

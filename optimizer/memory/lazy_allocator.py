@@ -90,19 +90,22 @@ class LazyAllocator:
         """
         if size_bytes <= 0:
             raise PlanError(f"{size_bytes} bytes cannot be allocated; ask for at least one.")
-        block = self._block_for(size_bytes)
-        if block is None:
-            return self._extend(size_bytes, name=name, step=step)
-        offset, free_bytes = block
-        self._remove(block)
+        block = self._block_for(size_bytes) or self._tail()
+        offset, free_bytes = block or (self.peak_bytes, 0)
+        if block is not None:
+            self._remove(block)
         added: tuple[Block, ...] = ()
         if free_bytes > size_bytes:
             added = ((offset + size_bytes, free_bytes - size_bytes),)
             self._add(added[0])
+        self.peak_bytes = max(self.peak_bytes, offset + size_bytes)
         self._live[offset] = name, size_bytes
         self.used_bytes += size_bytes
         kind: EventKind = "split" if added else "reuse"
-        self._tell(step, kind, (name, offset, size_bytes), removed=(block,), added=added)
+        if free_bytes < size_bytes:
+            kind = "grow" if block else "allocate"
+        removed = () if block is None else (block,)
+        self._tell(step, kind, (name, offset, size_bytes), removed=removed, added=added)
         return offset
 
     def free(self, offset: int, *, step: int = 0) -> None:
@@ -129,19 +132,6 @@ class LazyAllocator:
         self._add(merged)
         kind: EventKind = "merge" if removed else "free"
         self._tell(step, kind, (name, offset, size_bytes), removed=removed, added=(merged,))
-
-    def _extend(self, size_bytes: int, *, name: str, step: int) -> int:
-        """Make the arena larger, from the start of a free block at its end if there is one."""
-        tail = self._tail()
-        offset = tail[0] if tail else self.peak_bytes
-        if tail:
-            self._remove(tail)
-        self.peak_bytes = offset + size_bytes
-        self._live[offset] = name, size_bytes
-        self.used_bytes += size_bytes
-        kind: EventKind = "grow" if tail else "allocate"
-        self._tell(step, kind, (name, offset, size_bytes), removed=(tail,) if tail else ())
-        return offset
 
     def _block_for(self, size_bytes: int) -> Block | None:
         """The smallest free block that is large enough, the lowest of equals."""
@@ -173,7 +163,7 @@ class LazyAllocator:
         what: tuple[str, int, int],
         *,
         removed: tuple[Block, ...],
-        added: tuple[Block, ...] = (),
+        added: tuple[Block, ...],
     ) -> None:
         if self._on_event is not None:
             after = self.peak_bytes, self.used_bytes

@@ -8,13 +8,13 @@ from typing import Any
 from optimizer.errors import PlanError
 from optimizer.memory.buffer import live_curve
 from optimizer.memory.facts import region_bytes
-from optimizer.memory.plan import Plan
 from optimizer.memory.planned import PlannedArena
 from studio.commands.output import table
 from studio.numbers import bytes_text, counted
 
 SCHEMA = "passlens.plan/1"
 
+_OF_PLAN = ("planner", "peak_bytes", "certificate", "seconds", "note")
 _RIGHT = frozenset({1, 2, 3, 5})
 
 
@@ -104,19 +104,9 @@ def _arena_json(planned: PlannedArena, title: str) -> dict[str, Any]:
         "peak_step": curve.peak_step if is_known else None,
         "floor_bytes": planned.floor_bytes if is_graph and is_known else None,
         "regions": {region.replace(" ", "_"): size for region, size in regions.items()},
-        "plans": [_plan_json(plan) for plan in planned.own_plans],
+        "plans": [{name: getattr(plan, name) for name in _OF_PLAN} for plan in planned.own_plans],
         "need_bytes": _need(planned),
         "unknown": arena.unplanned,
         "note": planned.note,
         "bodies": [_arena_json(body, _title(body)) for body in planned.bodies],
-    }
-
-
-def _plan_json(plan: Plan) -> dict[str, Any]:
-    return {
-        "planner": plan.planner,
-        "peak_bytes": plan.peak_bytes,
-        "certificate": plan.certificate,
-        "seconds": plan.seconds,
-        "note": plan.note,
     }

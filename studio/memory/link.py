@@ -67,6 +67,7 @@ class MemoryChoice(Settings):
         sizes: of free dimensions, as they were bound; empty until then.
         extra: percent of all FLOPs that recomputing may add.
         moment: the step of the run whose contributors are listed; None for the peak.
+        compared: whether the map stands beside that of another step.
         event: of the allocator, at which the film stands; None for the largest arena.
     """
 
@@ -79,7 +80,7 @@ class MemoryChoice(Settings):
     sizes: tuple[tuple[str, int], ...] = parameter("sizes", (), _sizes, _sizes_text)
     extra: int = parameter("extra", EXTRA, whole(0, EXTRA))
     moment: int | None = parameter("at", None, whole(0, LARGEST_SIZE))
-    beside: bool = parameter("beside", True, {"no": False}.get, lambda _: "no")
+    compared: bool = parameter("beside", True, {"no": False}.get, lambda _: "no")
     graph: str = parameter("graph", "", matching(_GRAPH))
     event: int | None = parameter("event", None, whole(0, LARGEST_SIZE))
 

@@ -104,7 +104,7 @@ def setting_of(model: OpenedModel, run: OpenedRun) -> Setting:
 def _maps(setting: Setting) -> Maps | None:
     """The step that is looked at; None while there is progress or an error to show."""
     choice, request = setting.choice, setting.request
-    compared = choice.section == "map" and choice.beside and request.step > 0
+    compared = choice.section == "map" and choice.compared and request.step > 0
     steps = (setting.before_step, request.step) if compared else (request.step,)
     wanted = tuple(
         MapRequest(replace(request, step=step), choice.planner, float(choice.seconds))

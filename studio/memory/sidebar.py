@@ -53,7 +53,7 @@ def sidebar(choice: MemoryChoice) -> None:
     sizes = {size: f"{size} B" for size in ALIGNMENTS}
     _choice(st.segmented_control, "alignment", "Aligned to", sizes, choice.alignment, required=True)
     if choice.section == "map":
-        beside = current().view.before if choice.beside else "nothing"
+        beside = current().view.before if choice.compared else "nothing"
         _kept(
             st.segmented_control, "beside", beside, _compare_with, label="Beside it",
             options=list(_BESIDE), format_func=_BESIDE.__getitem__, required=True,
@@ -112,7 +112,7 @@ def _share(*, views: bool | None = None, in_place: bool | None = None) -> None:
 
 
 def _compare_with(beside: str) -> None:
-    change(beside=beside != "nothing")
+    change(compared=beside != "nothing")
     workspace = current()
     if beside in ("source", "previous"):
         view = replace(workspace.view, before=beside)

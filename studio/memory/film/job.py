@@ -11,13 +11,14 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from optimizer.isolation import Progress
 from optimizer.memory.arena import Arena, Lifetime
 from optimizer.memory.buffer import Buffer, lower_bound
-from optimizer.memory.lazy_allocator import Block, Event, film
+from optimizer.memory.lazy_allocator import Event, film
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, find_planner, make_plan
 from optimizer.rewrite.graph_at import TraceFiles
@@ -63,16 +64,15 @@ def film_json(
         "schema": SCHEMA,
         "alignment": arena.alignment,
         "bound": lower_bound(buffers),
-        "nodes": [_node(identity, labelled) for identity in arena.nodes],
+        "nodes": [
+            [node, label.name, label.op, label.category]
+            for node in arena.nodes
+            for label in [labelled.get(node, NodeLabel("", "", "unknown"))]
+        ],
         "buffers": _buffers(buffers, lifetimes, place),
         "events": _events(film(buffers), buffers),
         "lanes": [_lane(make_plan(planner, buffers, budget)) for planner in LANES],
     }
-
-
-def _node(identity: str, labelled: Mapping[str, NodeLabel]) -> list[str]:
-    label = labelled.get(identity, NodeLabel("", "", "unknown"))
-    return [identity, label.name, label.op, label.category]
 
 
 def _buffers(
@@ -97,13 +97,9 @@ def _events(events: Sequence[Event], buffers: Sequence[Buffer]) -> dict[str, lis
         "offset": [event.offset for event in events],
         "peak": [event.peak_bytes for event in events],
         "used": [event.used_bytes for event in events],
-        "removed": [_flat(event.removed) for event in events],
-        "added": [_flat(event.added) for event in events],
+        "removed": [list(chain(*event.removed)) for event in events],
+        "added": [list(chain(*event.added)) for event in events],
     }
-
-
-def _flat(blocks: Sequence[Block]) -> list[int]:
-    return [number for block in blocks for number in block]
 
 
 def _lane(plan: Plan) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from studio.workspace import View, Workspace, from_query, to_query
     [
         MemoryChoice(),
         MemoryChoice(section="planners", planner="exact", order="list", seconds=20),
-        MemoryChoice(share="none", alignment=256, extra=0, moment=0, beside=False, graph="g3"),
+        MemoryChoice(share="none", alignment=256, extra=0, moment=0, compared=False, graph="g3"),
         MemoryChoice(section="film", event=0),
         MemoryChoice(sizes=(("a:b,c~1", 4), ("batch", 1), ("past + seq", 128))),
     ],
