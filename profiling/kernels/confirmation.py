@@ -10,10 +10,9 @@ from pathlib import Path
 from optimizer.codec import Format
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
-from optimizer.verify import Tolerance
 from profiling.config.settings import from_values
 from profiling.kernels.decision import Choice
-from profiling.kernels.reformulations import BY_ID, EQUAL
+from profiling.kernels.reformulations import BY_ID, EQUAL, loosest
 from profiling.kernels.rewriting import Change, Changed, write_changed
 from profiling.kernels.selection import Selection
 from profiling.racing.measure import RacePlan, measure
@@ -127,7 +126,7 @@ def confirm(
     race = measure(
         variants,
         pool=pool,
-        plan=RacePlan(seconds=seconds, tolerance=_loosest([EQUAL, *tolerances])),
+        plan=RacePlan(seconds=seconds, tolerance=loosest([EQUAL, *tolerances])),
         progress=progress,
         cancelled=cancelled,
     )
@@ -192,7 +191,3 @@ def _rewritten(
     results = pool(write_changed, variant.located, changes, target, properties, cancelled=cancelled)
     found = {key: result for (key, _), result in zip(wanted, results, strict=True)}
     return (target if any(result.places for result in results) else None), found
-
-
-def _loosest(tolerances: list[Tolerance]) -> Tolerance:
-    return Tolerance(max(t.rtol for t in tolerances), max(t.atol for t in tolerances))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from optimizer.passes.kernels.attention import (
@@ -24,6 +25,12 @@ EQUAL = Tolerance()
 HALF = Tolerance(rtol=0.01, atol=1e-3)
 EIGHT_BITS = Tolerance(rtol=0.05, atol=1e-3)
 FOUR_BITS = Tolerance(rtol=0.25, atol=1e-3)
+
+
+def loosest(tolerances: Iterable[Tolerance]) -> Tolerance:
+    """What results are held to that are compared together."""
+    held = list(tolerances)
+    return Tolerance(max(one.rtol for one in held), max(one.atol for one in held))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from optimizer.verify import Comparison, Tolerance
 from profiling.config import Group, RunConfig
 from profiling.kernels.candidates import Candidate, candidates
 from profiling.kernels.hotspots import TOP, Hotspot, Hotspots, find_hotspots
+from profiling.kernels.reformulations import loosest
 from profiling.kernels.rewriting import Written, written_alone
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Timing, Variant
@@ -227,13 +228,13 @@ def race_workload(
             for candidate in offered
             if not candidate.unavailable
         ]
+        # Each is held to its own tolerance afterwards.
+        raced_within = loosest(c.tolerance for c in offered if not c.unavailable)
         race = measure(
             variants,
             pool=pool,
             # Alone, a workload's copies to a GPU would take longer than its kernel.
-            plan=RacePlan(
-                seconds=seconds, tolerance=_loosest(offered), transfers=base.device == "cpu"
-            ),
+            plan=RacePlan(seconds=seconds, tolerance=raced_within, transfers=base.device == "cpu"),
             progress=progress,
             cancelled=cancelled,
         )
@@ -281,12 +282,6 @@ def _written(
             missing = candidate.unavailable or found.missing
             kept.append(replace(candidate, unavailable=missing))
     return tuple(kept), models
-
-
-def _loosest(offered: Sequence[Candidate]) -> Tolerance:
-    """What all are held to in the race; each is held to its own afterwards."""
-    raced = [candidate.tolerance for candidate in offered if not candidate.unavailable]
-    return Tolerance(max(t.rtol for t in raced), max(t.atol for t in raced))
 
 
 def _wrong(outputs: Sequence[Comparison], tolerance: Tolerance) -> str:

@@ -54,8 +54,10 @@ class _Matching:
         found: Sources = {}
         for operator in self._ran:
             found[operator.name] = self._exclusive_producers(operator)
-        self._inserted(found, self._readers())
-        self._inserted(found, self._writers())
+        makers = {value: operator.name for operator in self._ran for value in operator.outputs}
+        pairs = [(makers[v], o.name) for o in self._ran for v in o.inputs if v in makers]
+        self._inserted(found, _grouped(pairs))
+        self._inserted(found, _grouped((reader, maker) for maker, reader in pairs))
         return found
 
     def _by_name(self, name: str) -> str:
@@ -101,14 +103,6 @@ class _Matching:
             if not found[operator.name]:
                 around = (found[name] for name in beside.get(operator.name, ()))
                 found[operator.name] = next((nodes[:1] for nodes in around if nodes), ())
-
-    def _readers(self) -> dict[str, list[str]]:
-        makers = {value: operator.name for operator in self._ran for value in operator.outputs}
-        return _grouped((makers[v], o.name) for o in self._ran for v in o.inputs if v in makers)
-
-    def _writers(self) -> dict[str, list[str]]:
-        makers = {value: operator.name for operator in self._ran for value in operator.outputs}
-        return _grouped((o.name, makers[v]) for o in self._ran for v in o.inputs if v in makers)
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

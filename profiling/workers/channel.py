@@ -14,7 +14,6 @@ import os
 import pickle
 import socket
 import struct
-import tempfile
 import time
 from typing import cast
 
@@ -187,11 +186,7 @@ class _PlainUnpickler(_Unpickler):
 
 
 def _memory_file(blobs: list[memoryview]) -> int:
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("passlens", os.MFD_CLOEXEC)
-    else:
-        with tempfile.TemporaryFile() as file:
-            descriptor = os.dup(file.fileno())
+    descriptor = os.memfd_create("passlens", os.MFD_CLOEXEC)
     offset = 0
     for blob in blobs:
         view = blob.cast("B")

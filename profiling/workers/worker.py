@@ -16,6 +16,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 
 from optimizer.errors import StudioError
 from profiling.workers import confinement
@@ -123,10 +124,8 @@ def _outcome(error: BaseException) -> Message:
 
 
 def _answer(channel: Channel, outcome: Message | Exception, *, reusable: bool) -> None:
-    if isinstance(outcome, Returned):
-        outcome = Returned(outcome.result, reusable=reusable)
-    elif isinstance(outcome, RaisedStudioError):
-        outcome = RaisedStudioError(outcome.kind, outcome.args, outcome.state, reusable=reusable)
+    if isinstance(outcome, Returned | RaisedStudioError):
+        outcome = replace(outcome, reusable=reusable)
     try:
         channel.send(outcome)
     except OSError:
