@@ -47,6 +47,12 @@ def parse(text: str) -> Expression | None:
     return dim if isinstance(dim, Expression) else None
 
 
+def names_in(text: str) -> tuple[str, ...]:
+    """The dimension names that a size depends on; the text itself where it is just a name."""
+    dim = parse(text)
+    return () if dim is None else tuple(sorted(dim.symbols()))
+
+
 class _Parser:
     """Recursive descent over sums, products and `floor`; values are (numerator, divisor) pairs."""
 

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import onnx_ir as ir
 
 from optimizer.dimension import TooComplex
-from optimizer.dimension_text import parse
+from optimizer.dimension_text import names_in, parse
+from optimizer.free_sizes import ASSUMED, sizes_by_name
 from optimizer.operators.call import Fact
-
-BATCH = 1
-OTHER = 128
-_BATCH_NAMES = frozenset({"n", "b", "bs"})
-_NEW_NAMES = ("seq", "sequence", "sequence_length")
-_PAST = re.compile("past|cache|history|prev", re.IGNORECASE)
-_TOTAL = re.compile("total|all_", re.IGNORECASE)
 
 
 class Sizes:
     """The size that every free dimension is taken to have.
 
-    A dimension without a name counts as 1, one whose name speaks of a batch as `BATCH`, any other
-    as `other`, unless `given` says otherwise. Expressions follow from their names.
+    A dimension without a name counts as 1, any other as its name says (`optimizer.free_sizes`)
+    unless `given` says otherwise. Expressions follow from their names.
 
     Attributes:
         assumed: the sizes used so far, by name.
     """
 
-    def __init__(self, given: Mapping[str, int] | None = None, *, other: int = OTHER) -> None:
-        self._other = other
+    def __init__(self, given: Mapping[str, int] | None = None) -> None:
         self._given = dict(given or {})
         self._known: dict[str, int | None] = {}
         self.assumed: dict[str, int] = {}
 
     @classmethod
-    def of(
-        cls, graph: ir.Graph, given: Mapping[str, int] | None = None, *, other: int = OTHER
-    ) -> Sizes:
+    def of(cls, graph: ir.Graph, given: Mapping[str, int] | None = None) -> Sizes:
         """For a whole graph: a total length is taken as what is past and what is new together."""
-        first = cls(given, other=other)
-        for value in graph.inputs:
-            first.shape(value)
-        return cls({**_totals(first.assumed), **(given or {})}, other=other)
+        dims = (dim for value in graph.inputs for dim in value.shape or ())
+        texts = (dim.value for dim in dims if isinstance(dim, ir.SymbolicDim) and dim.value)
+        names = dict.fromkeys(name for text in texts for name in names_in(text))
+        return cls(sizes_by_name(names, given or {}))
 
     def shape(self, value: ir.Value | None) -> tuple[int, ...] | None:
         """The shape in numbers; None where the rank, or a size, is unknown."""
@@ -97,16 +87,6 @@ class Sizes:
         return size if isinstance(size, int) else None
 
     def _remember(self, name: str) -> int:
-        lowered = name.lower()
-        batch = "batch" in lowered or lowered in _BATCH_NAMES or lowered.startswith("unk_")
-        default = BATCH if batch else self._other  # tf2onnx calls the batch unk__1
-        self.assumed[name] = self._given.get(name, default)
+        if name not in self.assumed:
+            self.assumed[name] = sizes_by_name([name], self._given).get(name, ASSUMED.other)
         return self.assumed[name]
-
-
-def _totals(sizes: Mapping[str, int]) -> dict[str, int]:
-    past = next((size for name, size in sizes.items() if _PAST.search(name)), None)
-    new = next((sizes[name] for name in _NEW_NAMES if name in sizes), None)
-    if past is None or new is None:
-        return {}
-    return {name: past + new for name in sizes if _TOTAL.match(name)}

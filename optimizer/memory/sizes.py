@@ -8,7 +8,7 @@ from typing import Protocol
 import onnx_ir as ir
 
 from optimizer.dimension import TooComplex
-from optimizer.dimension_text import parse
+from optimizer.dimension_text import names_in, parse
 from optimizer.errors import quoted
 from optimizer.model.graph import node_id
 
@@ -42,7 +42,7 @@ class KnownSizes:
             for value in graph.inputs
             for dim in value.shape or ()
             if isinstance(dim, ir.SymbolicDim) and dim.value
-            for name in _names(dim.value)
+            for name in names_in(dim.value)
         )
 
     def size_bytes(self, value: ir.Value) -> int | None:
@@ -78,7 +78,7 @@ class KnownSizes:
         if value.shape is None:
             return f"its shape is unknown{_made_by(value)}"
         texts = [dim.value for dim in value.shape if not isinstance(dim, int)]
-        names = dict.fromkeys(name for text in texts if text for name in _names(text))
+        names = dict.fromkeys(name for text in texts if text for name in names_in(text))
         missing = [name for name in names if name not in self._given]
         bindable = [quoted(name) for name in missing if name in self.free]
         if bindable:
@@ -107,12 +107,6 @@ class KnownSizes:
         except TooComplex:
             return None
         return size if isinstance(size, int) else None
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """The names a dimension depends on."""
-    expression = parse(text)
-    return () if expression is None else tuple(sorted(expression.symbols()))
 
 
 def _makes_sequence(node: ir.Node | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import onnx_ir as ir
 
-from optimizer.dimension_text import parse
+from optimizer.dimension_text import names_in, parse
 from optimizer.errors import StudioError, quoted
 from optimizer.model.graph import walk_graphs, walk_nodes
 
@@ -19,7 +19,7 @@ def free_dimensions(model: ir.Model) -> tuple[str, ...]:
     for value in model.graph.inputs:
         for dim in value.shape or ():
             if isinstance(dim, ir.SymbolicDim) and dim.value:
-                names.update(dict.fromkeys(_symbols(dim.value)))
+                names.update(dict.fromkeys(names_in(dim.value)))
     return tuple(names)
 
 
@@ -51,12 +51,6 @@ def _missing(name: str, existing: tuple[str, ...]) -> str:
     listing = f"{shown} and {rest} more" if rest > 0 else shown
     sentence = f"The model has no free dimension {quoted(name)}"
     return f"{sentence}; it has {listing}." if existing else f"{sentence}; all its sizes are fixed."
-
-
-def _symbols(text: str) -> tuple[str, ...]:
-    """The text itself where it is one name, else the names in the expression."""
-    dim = parse(text)
-    return () if dim is None else tuple(sorted(dim.symbols()))
 
 
 def _values(model: ir.Model) -> Iterator[ir.Value]:

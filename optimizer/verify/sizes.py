@@ -1,32 +1,15 @@
-"""Sizes for free dimensions: guesses from their names, then other guesses until the model runs."""
+"""Sizes for free dimensions of a model that is to run: one guess after the other until it does."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from optimizer.dimension_text import parse
+from optimizer.dimension_text import names_in, parse
+from optimizer.free_sizes import Guess, sizes_by_name
 
 Dim = int | str | None
 """A size, a name or expression, or nothing known."""
-
-_BATCH = re.compile(r"^(batch.*|b|bs|n|num_?batch.*|unk__\d+|none|\?)$", re.IGNORECASE)
-_PAST = re.compile(r"past|cache|history|prev", re.IGNORECASE)
-_SEQUENCE = re.compile(r"seq|length|len|token|time|frames|text|^[stl]$", re.IGNORECASE)
-_SPATIAL = re.compile(r"height|width|^[hw]$|image", re.IGNORECASE)
-_TOTAL = re.compile(r"^(total|all)|kv", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """One idea of how large free dimensions may be."""
-
-    batch: int
-    past: int
-    sequence: int
-    spatial: int
-    other: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +49,12 @@ def plans(shapes: Mapping[str, Sequence[Dim]], bindings: Mapping[str, int]) -> I
     """
     seen: set[tuple[tuple[int, ...], ...]] = set()
     for guess in GUESSES:
-        sizes = {**_sizes(shapes, guess), **bindings}
+        sizes = _sizes(shapes, bindings, guess)
         complete = _complete(shapes, sizes, guess)
         key = tuple(complete.values())
         if key not in seen:
             seen.add(key)
             yield Plan(complete, sizes)
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """The dimension names an expression consists of; the text itself where it is just a name."""
-    expression = parse(text)
-    return tuple(sorted(expression.symbols())) if expression is not None else (text,)
 
 
 def evaluate(dim: Dim, sizes: Mapping[str, int]) -> int | None:
@@ -109,32 +86,15 @@ def _complete(
     return plan
 
 
-def _sizes(shapes: Mapping[str, Sequence[Dim]], guess: Guess) -> dict[str, int]:
+def _sizes(
+    shapes: Mapping[str, Sequence[Dim]], bindings: Mapping[str, int], guess: Guess
+) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for shape in shapes.values():
         for axis, dim in enumerate(shape):
-            for name in names_in(dim) if isinstance(dim, str) else ():
-                if name not in sizes:
-                    sizes[name] = _named(name, shape, axis, guess)
-    if not any(_PAST.search(name) for name in sizes):
-        return sizes
-    return {
-        # what has been seen and what is new
-        name: guess.past + guess.sequence if _TOTAL.search(name) else size
-        for name, size in sizes.items()
-    }
-
-
-def _named(name: str, shape: Sequence[Dim], axis: int, guess: Guess) -> int:
-    if _PAST.search(name):
-        return guess.past
-    if _SPATIAL.search(name):
-        return guess.spatial
-    if _SEQUENCE.search(name):
-        return guess.sequence
-    if _BATCH.search(name) or "batch" in name.lower():
-        return guess.batch
-    return _anonymous(shape, axis, guess)
+            for name in (names_in(dim) or (dim,)) if isinstance(dim, str) else ():
+                sizes.setdefault(name, _anonymous(shape, axis, guess))
+    return sizes | sizes_by_name(sizes, bindings, guess)
 
 
 def _anonymous(shape: Sequence[Dim], axis: int, guess: Guess) -> int:

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from optimizer.dimension_text import names_in
 from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Isolate
 from optimizer.verify.feeds import Input
 from optimizer.verify.runtime import NotRunnable, as_file
-from optimizer.verify.sizes import Dim, names_in
+from optimizer.verify.sizes import Dim
 
 
 def free_dimensions(inputs: Iterable[Input]) -> tuple[str, ...]:
     """Names of the sizes that the file leaves open, in the order in which the inputs name them."""
     texts = (dim for item in inputs for dim in item.shape if isinstance(dim, str))
-    return tuple(dict.fromkeys(name for text in texts for name in names_in(text)))
+    return tuple(dict.fromkeys(name for text in texts for name in names_in(text) or (text,)))
 
 
 def inputs_of(model: bytes | Path, isolate: Isolate) -> tuple[Input, ...]:

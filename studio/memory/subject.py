@@ -23,9 +23,6 @@ from studio.graphview.text import cut
 from studio.memory.arena_map import NodeLabel
 from studio.memory.request import ArenaRequest
 
-SIZE = 1
-"""What a free dimension is taken to be until somebody sets it; a total is past and new together."""
-
 ORDER_SECONDS = 5.0
 """For the exact order when only its lanes are asked for."""
 
@@ -90,8 +87,8 @@ def arena_of(graph: ir.Graph, request: ArenaRequest) -> tuple[Arena, str]:
 
 
 def free_dimensions(graph: ir.Graph, given: Mapping[str, int]) -> dict[str, int]:
-    """Free dimensions by name, with the size in use, or the one that is proposed: `SIZE`."""
-    sizes = Sizes.of(graph, given, other=SIZE)
+    """Free dimensions by name, with the size in use, or the one that is assumed on paper."""
+    sizes = Sizes.of(graph, given)
     for value in graph.inputs:
         sizes.shape(value)
     for node in walk_nodes(graph):

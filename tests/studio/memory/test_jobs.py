@@ -95,7 +95,7 @@ def test_without_sizes_there_is_no_plan_but_a_list_of_what_is_free(
     assert drawn.plan is None
     assert not drawn.known
     assert drawn.live_bytes == ()
-    assert drawn.free == {"batch": 1, "seq": 1}
+    assert drawn.free == {"batch": 1, "seq": 128}
 
 
 def test_every_option_has_a_folder_of_its_own() -> None:

@@ -86,8 +86,8 @@ def test_free_sizes_are_assumed_and_said_so_until_one_is_changed() -> None:
     app = page(model="tour")
     assert "At the peak" in texts(app)
     assert "checked by an independent sweep" in texts(app)
-    assert "At batch = 1, seq = 1: assumed, the model leaves them open" in plain(app)
-    assert [number.value for number in app.sidebar.number_input] == [1, 1]
+    assert "At batch = 1, seq = 128: assumed, the model leaves them open" in plain(app)
+    assert [number.value for number in app.sidebar.number_input] == [1, 128]
     assert "sizes" not in app.query_params
     app.number_input(key="size-use-seq").set_value(16)
     settle(app.run())
