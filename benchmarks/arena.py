@@ -34,10 +34,10 @@ from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import reorder
 from optimizer.memory.registry import Budget, make_plan
-from optimizer.memory.runtime.order import runtime_order
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
+from optimizer.runtime.order import runtime_order
 from profiling.arena import ArenaMeasurement, measure_arena
 from profiling.config import RunConfig
 from profiling.workers import default_pool

@@ -34,6 +34,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from profiling.calibration.launching import launching
 
 from benchmarks.filled import filled
 from benchmarks.machine import describe
@@ -50,7 +51,6 @@ from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
 from profiling.calibration.calibrate import Timings, measure, profile_of
-from profiling.calibration.launching import launching
 from profiling.calibration.timing import faster_halves
 from profiling.timeline.recorder import name_uniquely
 from profiling.workers import WorkerPool

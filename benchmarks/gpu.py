@@ -24,8 +24,8 @@ import numpy as np
 
 from benchmarks.gpu_peers import Prepared, Setup, measured_rates, prepare, say, torch_rows
 from benchmarks.gpu_table import COLUMNS, TITLES, Ideal, Rates, Row, ideal, markdown, recording
-from optimizer.cost.graph import graph_cost
 from optimizer.errors import StudioError
+from optimizer.graph_cost import graph_cost
 from optimizer.model.loader import load_path
 from optimizer.source import complete
 from optimizer.verify import Tolerance, jobs

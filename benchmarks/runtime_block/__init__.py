@@ -4,6 +4,6 @@
     plan         which value gets memory of its own, and which takes another's
     model        lifetimes of what is in its block, byte for byte
 
-The order in which it runs the nodes is in `optimizer.memory.runtime`, the layout of the block is
+The order in which it runs the nodes is in `optimizer.runtime`, the layout of the block is
 the planner "runtime-pattern". No page and no command needs more than these two.
 """

@@ -17,10 +17,10 @@ import onnx_ir as ir
 from benchmarks.runtime_block.plan import StaticPlan, static_plan
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, Lifetime, UnknownSize
-from optimizer.memory.runtime.graph import RuntimeNode, runtime_nodes
-from optimizer.memory.runtime.order import in_order
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import graph_id, node_id, value_id
+from optimizer.runtime.graph import RuntimeNode, refuse_what_is_replaced, runtime_nodes
+from optimizer.runtime.order import in_order
 
 ALIGNMENT = 256
 """To which the runtime rounds up every size in its block, in bytes."""

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from benchmarks.runtime_block.sharing import Pair, aliases, in_place
 from optimizer.constants import is_constant_node
-from optimizer.memory.runtime.graph import RuntimeNode
+from optimizer.runtime.graph import RuntimeNode
 
 _UNSHARED = frozenset({ir.DataType.STRING, ir.DataType.UNDEFINED})
 

@@ -80,30 +80,14 @@ class DeviceProfile:
             operator; 1 for those that are not named.
         levels: from the smallest cache to the memory.
         strided: bytes a second of classes that move data, by the width that `width_of` gives.
-        launch_us: microseconds before an operator does anything, with all that it needs near;
-            `joined_us` and `dimension_us` come on top.
+        launch_us: microseconds before an operator does anything, with all that it reads near.
         launches_us: the same for single operators.
-        joined_us: what each further input of a Concat adds to its launch.
-        dimension_us: what each dimension of the operands and results adds to a launch.
-        cold_launch: share by which a launch takes longer when nothing is near that all launches
-            need.
-        cold_operator: the same for what those of its operator need.
-        far_operand_us: what each operand adds to a launch that was last read or written long ago.
-        far_instructions_us: what a launch takes longer where none of the nodes right before had
-            its operator.
+        far_us: what each operand adds that was last used long ago, and the operator itself.
         operators: curves of single operators that differ from their class; operations a second,
             or bytes a second for classes that move data.
         packing: bytes a second at which the one right side of a matrix product is laid out anew
             when it is no constant, by its bytes; None where that costs nothing. The rates of
             batched products contain it.
-        weight_transposes: bytes a second at which a weight is transposed that comes from far, by
-            its bytes read and written; None where nobody measured that.
-        aliased_transposes: the same where rows before or after are a multiple of 4 KiB apart, so
-            that a column falls into one set of a cache.
-        exposed: share of the time to fetch a weight from far that the arithmetic of a product or a
-            convolution does not hide.
-        traffic: by operator, how many times the bytes of its operands pass through memory, where
-            temporary tensors make that more than one.
         faster: how much faster matrix units compute than with float32, by element type.
     """
 
@@ -118,18 +102,9 @@ class DeviceProfile:
     strided: Mapping[OperatorClass, Curve]
     launch_us: float
     launches_us: Mapping[str, float] = field(default_factory=dict[str, float])
-    joined_us: float = 0.0
-    dimension_us: float = 0.0
-    cold_launch: float = 0.0
-    cold_operator: float = 0.0
-    far_operand_us: float = 0.0
-    far_instructions_us: float = 0.0
+    far_us: float = 0.0
     operators: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
     packing: Curve | None = None
-    weight_transposes: Curve | None = None
-    aliased_transposes: Curve | None = None
-    exposed: float = 0.0
-    traffic: Mapping[str, float] = field(default_factory=dict[str, float])
     element_operations: Mapping[str, float] = field(default_factory=dict[str, float])
     faster: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -145,20 +120,14 @@ class DeviceProfile:
                 return level
         return self.levels[-1]
 
-    def launch(self, operator: str) -> float:
-        """Microseconds before an operator does anything, with all that it needs near."""
-        return self.launches_us.get(operator, self.launch_us)
+    def launch(self, operator: str, far: float = 0.0) -> float:
+        """Microseconds before an operator does anything, with so much of what it reads far."""
+        return self.launches_us.get(operator, self.launch_us) + self.far_us * far
 
     @property
     def near_bytes(self) -> int:
         """What the nearest level holds; 0 where there is only memory."""
         return self.levels[0].size_bytes or 0
-
-    @property
-    def tells_coldness(self) -> bool:
-        """Whether launches take longer in cold caches."""
-        far_us = self.far_operand_us + self.far_instructions_us
-        return bool(self.cold_launch or self.cold_operator or far_us)
 
     @property
     def memory(self) -> Level:

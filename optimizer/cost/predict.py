@@ -1,11 +1,10 @@
 """How long a node takes on a device: emit, read, compute, write.
 
-    total = emit + exposed + max(compute, read + write - exposed)
+    total = emit + max(compute, read + write)
 
-Emit is the launch, longer where the caches are cold; compute is FLOPs over the rate of the node's
-class; read and write are bytes over the bandwidth of the level of memory that holds them; exposed
-is what of the reading no arithmetic hides. Source: the roofline model of Williams, Waterman and
-Patterson 2009, with a launch cost.
+Emit is the launch; compute is FLOPs over the rate of the node's class; read and write are bytes
+over the bandwidth of the level of memory that holds them. Source: the roofline model of Williams,
+Waterman and Patterson 2009, with a launch cost.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from optimizer.cost.classes import (
     OperatorClass,
     operator_class,
 )
-from optimizer.cost.coldness import WARM, Coldness, coldness, operands_of
+from optimizer.cost.coldness import far_reads
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import Cost, node_cost, node_costs
 from optimizer.cost.sizes import Sizes
-from optimizer.cost.traffic import exposed_s, packing_s, traffic_s
+from optimizer.cost.traffic import packing_s, traffic_s
 from optimizer.cost.widths import width_of
 from optimizer.model.graph import ID, node_id, walk_nodes
 
@@ -47,20 +46,17 @@ class Parts:
         read_us: inputs, weights included.
         compute_us: arithmetic.
         write_us: outputs.
-        exposed_us: of the reading, what the arithmetic waits for.
     """
 
     emit_us: float = 0.0
     read_us: float = 0.0
     compute_us: float = 0.0
     write_us: float = 0.0
-    exposed_us: float = 0.0
 
     @property
     def total_us(self) -> float:
-        """Arithmetic hides other traffic or the other way round; the launch hides nothing."""
-        hidden_us = self.read_us + self.write_us - self.exposed_us
-        return self.emit_us + self.exposed_us + max(self.compute_us, hidden_us)
+        """Arithmetic hides traffic or the other way round; nothing hides the launch."""
+        return self.emit_us + max(self.compute_us, self.read_us + self.write_us)
 
     @property
     def limit(self) -> str:
@@ -78,7 +74,6 @@ class Parts:
             self.read_us + other.read_us,
             self.compute_us + other.compute_us,
             self.write_us + other.write_us,
-            self.exposed_us + other.exposed_us,
         )
 
 
@@ -132,7 +127,7 @@ def predict(
     device: DeviceProfile,
     *,
     graph_weight_bytes: int = 0,
-    cold: Coldness = WARM,
+    far: float = 0.0,
 ) -> Parts | None:
     """How long a node takes; None where its cost or its class is unknown.
 
@@ -142,9 +137,9 @@ def predict(
         device: where it runs.
         graph_weight_bytes: weights of the whole graph: they pass through the caches between two
             runs, so that a node finds its own in the level that holds all.
-        cold: how cold the near caches are when it begins.
+        far: how much of what its launch reads lies far, see `far_reads`.
     """
-    found = predict_node(node, sizes, device, graph_weight_bytes=graph_weight_bytes, cold=cold)
+    found = predict_node(node, sizes, device, graph_weight_bytes=graph_weight_bytes, far=far)
     return None if found is None else found.parts
 
 
@@ -154,7 +149,7 @@ def predict_node(
     device: DeviceProfile,
     *,
     graph_weight_bytes: int = 0,
-    cold: Coldness = WARM,
+    far: float = 0.0,
 ) -> NodePrediction | None:
     """The same with what it was computed from; the id is empty where the node has none."""
     cost, kind = node_cost(node, sizes), operator_class(node, sizes)
@@ -167,13 +162,12 @@ def predict_node(
     operations = operations_of(node, kind, cost, device.element_operations)
     compute_s = operations / rate if rate else 0.0
     weight_bytes = max(graph_weight_bytes, cost.weight_bytes)
-    read_s, write_s = traffic_s(node, kind, cost, sizes, device, width, weight_bytes)
+    read_s, write_s = traffic_s(node, kind, cost, device, width, weight_bytes)
     parts = Parts(
-        emit_us=0.0 if kind == OperatorClass.CONTROL else launch_us(node, device, cold),
+        emit_us=0.0 if kind == OperatorClass.CONTROL else device.launch(node.op_type, far),
         read_us=read_s * 1e6,
         compute_us=(compute_s + packing_s(node, kind, sizes, device)) * 1e6,
         write_us=write_s * 1e6,
-        exposed_us=exposed_s(kind, cost, device, weight_bytes) * 1e6,
     )
     identity = node_id(node) if ID in node.meta else ""
     return NodePrediction(identity, node.name or "", node.op_type, kind, cost, parts, rate)
@@ -184,39 +178,19 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
     nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
     costs = node_costs(graph, sizes)
     weights = sum(cost.weight_bytes for cost in costs.values())
-    cold = coldness(graph, costs, device.near_bytes) if device.tells_coldness else {}
+    far = far_reads(graph, costs, device.near_bytes) if device.far_us else {}
     known: list[NodePrediction] = []
     unknown: list[str] = []
     for node in nodes:
         identity = node_id(node)
-        here = cold.get(identity, WARM)
-        found = predict_node(node, sizes, device, graph_weight_bytes=weights, cold=here)
+        found = predict_node(
+            node, sizes, device, graph_weight_bytes=weights, far=far.get(identity, 0.0)
+        )
         if found is None:
             unknown.append(identity)
         else:
             known.append(found)
     return GraphPrediction(device, tuple(known), tuple(unknown), dict(sizes.assumed))
-
-
-def launch_us(node: ir.Node, device: DeviceProfile, cold: Coldness) -> float:
-    """The launch of a node in caches that cold."""
-    near_us = device.launch(node.op_type)
-    near_us += device.joined_us * further_inputs(node) + device.dimension_us * dimensions(node)
-    far_us = device.far_operand_us * len(operands_of(node)) * cold.operands
-    far_us += device.far_instructions_us * cold.instructions
-    longer = device.cold_launch * cold.shared + device.cold_operator * cold.operator
-    return (near_us + far_us) * (1 + longer)
-
-
-def further_inputs(node: ir.Node) -> int:
-    """How many inputs a Concat has beyond two; 0 for all other operators."""
-    return max(0, len(node.inputs) - 2) if node.op_type == "Concat" else 0
-
-
-def dimensions(node: ir.Node) -> int:
-    """Of all operands and results together; those of unknown shapes do not count."""
-    shapes = [value.shape for value in (*operands_of(node), *node.outputs)]
-    return sum(len(shape) for shape in shapes if shape is not None)
 
 
 def operations_of(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
-from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, OperatorClass
-from optimizer.cost.device import DeviceProfile, Level
+from optimizer.cost.classes import MOVING, PER_ELEMENT, OperatorClass
+from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, Cost
 from optimizer.cost.sizes import Sizes
-from optimizer.cost.widths import is_aliased
 from optimizer.operators.catalogue import operator_of
 
 
@@ -24,60 +23,24 @@ def packing_s(node: ir.Node, kind: OperatorClass, sizes: Sizes, device: DevicePr
     return size_bytes / device.packing.at(size_bytes) if size_bytes else 0.0
 
 
-def exposed_s(kind: OperatorClass, cost: Cost, device: DeviceProfile, weight_bytes: int) -> float:
-    """Seconds for which the arithmetic waits for weights that are not in the nearest level."""
-    far = _weight_level(cost, device, weight_bytes)
-    if kind not in MATRIX or far == device.levels[0]:
-        return 0.0
-    return device.exposed * cost.weight_bytes / far.bytes_per_s
-
-
-def _weight_level(cost: Cost, device: DeviceProfile, weight_bytes: int) -> Level:
-    """The level that holds all weights of the graph, or at least the node's own tensors."""
-    return device.level(max(weight_bytes, cost.bytes_moved))
-
-
 def traffic_s(
-    node: ir.Node,
-    kind: OperatorClass,
-    cost: Cost,
-    sizes: Sizes,
-    device: DeviceProfile,
-    width: float,
+    node: ir.Node, kind: OperatorClass, cost: Cost, device: DeviceProfile, width: float,
     weight_bytes: int,
-) -> tuple[float, float]:
-    """Seconds to read and to write; `weight_bytes` are those of the whole graph."""
-    if _weight_level(cost, device, weight_bytes) != device.levels[0]:
-        pace = _weight_transposing(node, kind, cost, sizes, device)
-        if pace is not None:
-            return cost.bytes_read / pace, cost.bytes_written / pace
-    return _streaming_s(node, kind, cost, device, width, weight_bytes)
-
-
-def _weight_transposing(
-    node: ir.Node, kind: OperatorClass, cost: Cost, sizes: Sizes, device: DeviceProfile
-) -> float | None:
-    """Bytes a second of the transpose of a weight from far; None for all else."""
-    if kind != OperatorClass.TRANSPOSE or cost.bytes_read > cost.weight_bytes:
-        return None
-    curve = device.aliased_transposes if is_aliased(node, sizes) else device.weight_transposes
-    return None if curve is None else curve.at(cost.bytes_moved)
-
-
-def _streaming_s(
-    node: ir.Node,
-    kind: OperatorClass,
-    cost: Cost,
-    device: DeviceProfile,
-    width: float,
-    weight_bytes: int,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Seconds to read and to write.
 
     A node finds in the level that holds its own tensors what an elementwise operator has just
     written. Farther off, in the level that holds the weights of the graph, are those weights, what
     is computed from them alone, and what a product or a convolution wrote: it reads so much
     between two lines of its output that they are gone.
+
+    Args:
+        node: of a graph.
+        kind: its class.
+        cost: what it reads and writes.
+        device: where it runs.
+        width: see `width_of`.
+        weight_bytes: those of the whole graph.
     """
     activations, written = cost.bytes_read - cost.weight_bytes, cost.bytes_written
     in_place = kind in PER_ELEMENT and _runs_in_place(node)
@@ -85,10 +48,9 @@ def _streaming_s(
     near, far = device.level(own), device.level(max(weight_bytes, own))
     source = far if _reads_a_product(node) else near
     target = near if activations or not cost.weight_bytes else far
-    passes = device.traffic.get(node.op_type, 1.0)
     if kind not in MOVING:
-        read = passes * activations / source.bytes_per_s + cost.weight_bytes / far.bytes_per_s
-        return read, passes * written / target.writing
+        read = activations / source.bytes_per_s + cost.weight_bytes / far.bytes_per_s
+        return read, written / target.writing
     curve = device.operators.get(node.op_type, device.strided.get(kind))
     pace = near.bytes_per_s if curve is None else curve.at(width)
     distant = activations * (1 / source.bytes_per_s - 1 / near.bytes_per_s)

@@ -11,9 +11,6 @@ from optimizer.cost.classes import OperatorClass
 from optimizer.cost.sizes import Sizes
 from optimizer.operators.movement import axes_in_order
 
-_ALIASING_BYTES = 4096
-"""Lines this far apart share a set of a first-level cache; so it is on all current processors."""
-
 Width = Callable[[ir.Node, Sizes], float | None]
 
 
@@ -30,16 +27,6 @@ def width_of(node: ir.Node, kind: OperatorClass, sizes: Sizes) -> float | None:
     """
     rule = _WIDTHS.get(kind)
     return 1.0 if rule is None else rule(node, sizes)
-
-
-def is_aliased(node: ir.Node, sizes: Sizes) -> bool:
-    """Whether rows of a Transpose, before or after, are a multiple of 4 KiB apart."""
-    shape = sizes.shape(node.inputs[0])
-    if shape is None:
-        return False
-    order = _axes_in_order(node, shape)
-    rows = (shape[axis] * _item_bytes(node) for axis in (order[-1], max(order))) if order else ()
-    return any(row % _ALIASING_BYTES == 0 for row in rows)
 
 
 def _axes_in_order(node: ir.Node, shape: tuple[int, ...]) -> list[int]:

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.cost.graph import graph_cost
-from optimizer.cost.node import node_cost
+from optimizer.cost.node import node_cost, node_costs
 from optimizer.cost.sizes import Sizes
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.lifetimes import positions
@@ -87,7 +86,8 @@ def rematerialize(
     measure = KnownSizes(graph, sizes)
     program = read_program(graph, measure)
     check_known(pieces_of(program, options), measure)
-    total = max(1, graph_cost(graph, sizes).flops)
+    costs = node_costs(graph, Sizes.of(graph, sizes))
+    total = max(1, sum(cost.flops for cost in costs.values()))
     search = _Search(program, positions(program, order), options, Sizes(sizes))
     return tuple(search.curve(total, most_extra))
 

@@ -8,22 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 
 from optimizer.cost.device import DEVICE_FORM, DeviceProfile
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.limits import JobLimits
 from optimizer.numbers import counted
-from profiling.calibration import launches
 from profiling.calibration.derive import Rates, derive, footprints, levels, samples
-from profiling.calibration.launching import launching
+from profiling.calibration.launches import launches_of
 from profiling.calibration.table import micros
 from profiling.calibration.timing import (
     faster_half,
     faster_halves,
     time_launches,
     time_micros,
-    time_weights,
 )
 from profiling.config import RunConfig
 from profiling.machine import Machine, this_machine
@@ -34,8 +33,8 @@ CALIBRATED = RunConfig(graph_optimization="disabled", intra_threads=1, denormals
 
 _LIMITS = JobLimits(seconds=120.0)
 _BUSY_SHARE = 0.75
-_LAUNCHED, _TIMED = 0.25, 0.75
-"""Parts of the work that are done when launches, and when micro models, were timed."""
+_LAUNCHED = 0.25
+"""The part of the work that is done when launches were timed."""
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _USUAL_CACHES = (1 << 20, 16 << 20)
@@ -53,13 +52,11 @@ class Timings:
         launches_us: each node of `launches.model()`, by name, without what the profiler takes.
         micros_us: each micro model's node; None where the runtime refuses it. What the profiler
             takes is in all of them and goes with the launch.
-        weights_us: a node that needs weights from far, by kind, just so.
         load: processes that wanted to run when it began.
     """
 
     launches_us: Mapping[str, float]
     micros_us: tuple[float | None, ...]
-    weights_us: Mapping[str, float]
     load: float
 
     @classmethod
@@ -70,7 +67,6 @@ class Timings:
         return cls(
             faster_halves([one.launches_us for one in rounds]),
             tuple(faster_half(times) if times else None for times in ran),
-            faster_halves([one.weights_us for one in rounds]),
             min(one.load for one in rounds),
         )
 
@@ -124,11 +120,9 @@ def measure(
         launched = worker.run(time_launches, config, limits=_LIMITS, cancelled=cancelled)
         times = worker.run(
             time_micros, table, config, limits=_LIMITS, cancelled=cancelled,
-            progress=lambda text, share: report(text, _LAUNCHED + (_TIMED - _LAUNCHED) * share),
+            progress=lambda text, share: report(text, _LAUNCHED + (1 - _LAUNCHED) * share),
         )  # fmt: skip
-        report("weights from far", _TIMED)
-        weights = worker.run(time_weights, config, limits=_LIMITS, cancelled=cancelled)
-    return Timings(launched, tuple(times), weights, load)
+    return Timings(launched, tuple(times), load)
 
 
 def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfile:
@@ -138,7 +132,7 @@ def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfil
         CalibrationError: too little could be measured.
     """
     caches = cache_sizes()
-    found = derive(samples(micros(footprints(caches)), timings.micros_us, timings.weights_us))
+    found = derive(samples(micros(footprints(caches)), timings.micros_us))
     enough = len(found.bandwidths) == len(footprints(caches)) and len(found.rates) >= 3
     if not enough or not timings.launches_us:
         raise CalibrationError("ONNX Runtime refused too many micro models; nothing was kept.")
@@ -183,14 +177,7 @@ def _profile(
 ) -> DeviceProfile:
     machine, now = this_machine(), datetime.now(UTC)
     memory = levels(found.bandwidths, caches)
-    near_bytes = memory[0].size_bytes or 0
-    launched = {
-        name: us
-        for name, us in timings.launches_us.items()
-        if not name.startswith(launches.SWEEPER)
-    }
-    launch = launching(launches.model().graph, launched, near_bytes)
-    usual = sorted(launch.warm_us.values())[len(launch.warm_us) // 2]
+    launches_us, far_us = launches_of(timings.launches_us, memory[0].size_bytes or 0)
     return DeviceProfile(
         id="this",
         name=machine.cpu if config.device == "cpu" else machine.gpu,
@@ -201,20 +188,11 @@ def _profile(
         rates=found.rates,
         levels=memory,
         strided=found.strided,
-        launch_us=usual,
-        launches_us=launch.warm_us,
-        joined_us=launch.joined_us,
-        dimension_us=launch.dimension_us,
-        cold_launch=launch.cold_launch,
-        cold_operator=launch.cold_operator,
-        far_operand_us=launch.far_operand_us,
-        far_instructions_us=launch.far_instructions_us,
+        launch_us=median(launches_us.values()),
+        launches_us=launches_us,
+        far_us=far_us,
         operators=found.operators,
         packing=found.packing,
-        weight_transposes=found.weight_transposes,
-        aliased_transposes=found.aliased_transposes,
-        exposed=found.exposed,
-        traffic=found.traffic,
         element_operations=found.element_operations,
     )
 

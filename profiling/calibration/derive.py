@@ -17,11 +17,9 @@ from optimizer.cost.device import Curve, Level
 from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.predict import elements, operator_of
 from optimizer.cost.sizes import Sizes
-from optimizer.cost.widths import is_aliased, width_of
-from profiling.calibration import weights
+from optimizer.cost.widths import width_of
 from profiling.calibration.micro import Micro, model_of
-from profiling.calibration.table import BANDWIDTH, LAUNCH, OWN, PACKING, TRAFFIC
-from profiling.calibration.weights import PACKED, READY, TRANSPOSED
+from profiling.calibration.table import BANDWIDTH, LAUNCH, OWN, PACKING
 
 _LEAST_US = 0.2
 _SHARES = (16 << 20, 48 << 20)
@@ -48,11 +46,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """Bytes a second of one level; `both` is an addition's, two read and one written."""
+    """Bytes a second of one level."""
 
     read: float
     write: float
-    both: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +62,16 @@ class Rates:
     element_operations: Mapping[str, float]
     bandwidths: tuple[Bandwidth, ...]
     packing: Curve | None
-    weight_transposes: Curve | None
-    aliased_transposes: Curve | None
-    exposed: float
-    traffic: Mapping[str, float]
 
 
-def samples(
-    micros: Sequence[Micro], times_us: Sequence[float | None], weights_us: Mapping[str, float]
-) -> list[Sample]:
-    """What was measured, beside what is counted; what did not run is left out.
-
-    Args:
-        micros: micro models.
-        times_us: of each one's node.
-        weights_us: of the nodes of `weights`, by kind.
-    """
+def samples(micros: Sequence[Micro], times_us: Sequence[float | None]) -> list[Sample]:
+    """What was measured, beside what is counted; what did not run is left out."""
     timed = [
         (one.purpose, model_of(one).graph[0], us)
         for one, us in zip(micros, times_us, strict=True)
         if us is not None
     ]
     launch_us = min((us for purpose, _, us in timed if us and purpose == LAUNCH), default=0.0)
-    nodes: Mapping[str, ir.Node] = weights.one_of_each() if weights_us else {}
-    timed += [(kind.split()[0], nodes[kind], us) for kind, us in weights_us.items()]
     found = (_sample(purpose, node, us - launch_us) for purpose, node, us in timed)
     return [sample for sample in found if sample is not None]
 
@@ -124,10 +107,6 @@ def derive(found: list[Sample]) -> Rates:
         per_element,
         bandwidths,
         _packing(found, rates),
-        _weight_transposes(found, aliased=False),
-        _weight_transposes(found, aliased=True),
-        _exposed(found, rates, bandwidths),
-        _traffic(found, bandwidths),
     )
 
 
@@ -176,7 +155,7 @@ def _bandwidths(found: list[Sample]) -> tuple[Bandwidth, ...]:
         most = min(3 * single / 4, single - nearer_write)
         nearer_read = min(max(double - single, least), most)
         nearer_write = single - nearer_read
-        levels.append(Bandwidth(4 / nearer_read, 4 / nearer_write, 12 / double))
+        levels.append(Bandwidth(4 / nearer_read, 4 / nearer_write))
     return tuple(levels)
 
 
@@ -225,40 +204,13 @@ def _packing(found: list[Sample], rates: Mapping[OperatorClass, Curve]) -> Curve
     points: list[tuple[float, float]] = []
     for sample in found:
         right = sample.node.inputs[1] if len(sample.node.inputs) > 1 else None
-        if sample.purpose not in (PACKING, PACKED) or right is None:
+        if sample.purpose != PACKING or right is None:
             continue
         size_bytes = Sizes().size_bytes(right)
         longer = sample.seconds - sample.cost.flops / rates[sample.kind].at(sample.width)
         if size_bytes and longer > 0.1 * sample.seconds:
             points.append((size_bytes, size_bytes / longer))
     return _curve(points) if points else None
-
-
-def _weight_transposes(found: list[Sample], *, aliased: bool) -> Curve | None:
-    ours = [s for s in found if s.purpose == TRANSPOSED and is_aliased(s.node, Sizes()) == aliased]
-    return _curve((s.cost.bytes_moved, _rate(s)) for s in ours) if ours else None
-
-
-def _exposed(
-    found: list[Sample], rates: Mapping[OperatorClass, Curve], bandwidths: tuple[Bandwidth, ...]
-) -> float:
-    """The share of fetching weights that a product takes longer than its arithmetic."""
-    shares = [
-        (s.seconds - s.cost.flops / rates[s.kind].at(s.width))
-        * bandwidths[-1].read / s.cost.weight_bytes
-        for s in found
-        if s.purpose == READY
-    ]  # fmt: skip
-    return min(1.0, max(0.0, sum(shares) / len(shares))) if shares else 0.0
-
-
-def _traffic(found: list[Sample], bandwidths: tuple[Bandwidth, ...]) -> dict[str, float]:
-    """How often the bytes of an operator pass through memory, beside those of an addition."""
-    return {
-        sample.node.op_type: max(1.0, sample.seconds * bandwidths[1].both / sample.cost.bytes_moved)
-        for sample in found
-        if sample.purpose == TRAFFIC
-    }
 
 
 def _curve(points: Iterable[tuple[float, float]]) -> Curve:

@@ -1,229 +1,178 @@
-"""What an operator costs before it does anything, in the surroundings of a network.
+"""What an operator costs before it does anything, with what it reads near and far.
 
-The same tiny operator again and again would be measured with all caches warm. So here is what
-exporters write around the arithmetic: shapes computed at run time, bounds of slices, grids of
-indices, a normalization in parts. Every dimension is 1. Each node has constants of its own, as
-exporters give it, for those are read from far; and every few dozen nodes a large one sweeps the
-caches.
+The same tiny operator again and again would be measured with all caches warm. So here are all of
+them, every dimension 1, in an order drawn once: some several times in a row, and every few dozen
+nodes a large one that sweeps the caches. Each node has constants of its own, as exporters give it.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from itertools import cycle
+from collections.abc import Mapping
+from functools import partial
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from optimizer.model.graph import identify
+from optimizer.cost.coldness import far_reads
+from optimizer.cost.node import node_costs
+from optimizer.cost.sizes import Sizes
+from optimizer.model.graph import identify, node_id
 from profiling.calibration.micro import constant, finished
 
-SWEEPER = "sweeper"
-"""What the name of a large node begins with; that of a tiny one with its operator."""
+APART = "apart"
+"""What the name of a node begins with that sweeps or makes operands."""
 
-_ROUNDS = 6
+_EACH = 20
 _IN_A_ROW = (1, 1, 2, 4, 8)
 _BETWEEN_SWEEPS = 50
 _SWEEPS = (1 << 16, 1 << 18, 1 << 19, 1 << 20)
 _SEED = 11
+_MOST = 3.0
+"""So many times what its operator usually takes: what is above was disturbed."""
 
-_ONE = np.ones(1, np.float32)
-_IMAGE = np.ones((1, 1, 1, 1), np.float32)
-_MATRIX = np.ones((1, 1), np.float32)
-_KERNEL = np.ones((1, 1, 1, 1), np.float32)
+_LEAST_US = 0.2
+"""What an operator usually takes is not counted as less, for errors are divided by it."""
+
+Operand = str | NDArray[Any]
+"""An input or one of `_OPERANDS`, by name, or a constant."""
+
+_Node = tuple[str, tuple[Operand, ...], dict[str, Any]]
+
+_floats = partial(np.full, fill_value=1, dtype=np.float32)
+_integers = partial(np.asarray, dtype=np.int64)
+_ONE, _MATRIX, _IMAGE = _floats(1), _floats((1, 1)), _floats((1, 1, 1, 1))
 _ALONE = (
-    "Abs", "Clip", "Erf", "Exp", "Floor", "GlobalAveragePool", "Identity", "Neg", "Relu", "Round",
-    "Sigmoid", "Softmax", "Sqrt", "Tanh",
+    "Abs", "Clip", "Erf", "Exp", "Flatten", "Floor", "GlobalAveragePool", "Identity", "Neg", "Relu",
+    "Round", "Shape", "Sigmoid", "Softmax", "Sqrt", "Tanh",
 )  # fmt: skip
-_WITH_ONE = ("Add", "Div", "LayerNormalization", "Max", "Min", "Mul", "Pow", "Sub", "Sum")
-_ON_FLOATS: Mapping[str, tuple[tuple[NDArray[Any], ...], dict[str, Any]]] = {
-    **{operator: ((), {}) for operator in _ALONE},
-    **{operator: ((_ONE,), {}) for operator in _WITH_ONE},
-    "AveragePool": ((), {"kernel_shape": [1, 1]}),
-    "BatchNormalization": ((_ONE, _ONE, _ONE, _ONE), {}),
-    "Conv": ((_KERNEL,), {}),
-    "MatMul": ((_MATRIX,), {}),
-    "MaxPool": ((), {"kernel_shape": [1, 1]}),
-    "ReduceMax": ((), {"axes": [-1]}),
-    "ReduceSum": ((np.ones(1, np.int64),), {}),
-    "Transpose": ((), {"perm": [0, 2, 1, 3]}),
-}
-"""Operators from an image to an image: constants and attributes."""
+_WITH_ONE = (
+    "Add", "Div", "Greater", "LayerNormalization", "Less", "Max", "Min", "Mul", "Sub", "Sum",
+)  # fmt: skip
+_BETWEEN_SIZES = ("Add", "Div", "Mod", "Mul", "Sub")
 
-Operand = ir.Value | NDArray[Any]
+_OPERANDS: tuple[tuple[str, str, tuple[Operand, ...]], ...] = (
+    ("shape", "Shape", ("image",)),
+    ("ones", "Identity", ("shape",)),
+    ("truth", "Equal", ("shape", _integers([1]))),
+    ("sizes", "Slice", ("shape", _integers([0]), _integers([1]), _integers([0]))),
+    ("size", "Squeeze", ("sizes", _integers([0]))),
+)
+"""Made once, of the first in each row the name: a shape, the same once more, truths, a size."""
+
+_NODES: tuple[_Node, ...] = (
+    *((operator, ("image",), {}) for operator in _ALONE),
+    *((operator, ("image", _ONE), {}) for operator in _WITH_ONE),
+    *((operator, ("size", _integers(1)), {}) for operator in _BETWEEN_SIZES),
+    ("AveragePool", ("image",), {"kernel_shape": [1, 1]}),
+    ("BatchNormalization", ("image", _ONE, _ONE, _ONE, _ONE), {}),
+    ("Cast", ("image",), {"to": 7}),
+    ("Cast", ("size",), {"to": 7}),
+    ("Concat", ("sizes", "sizes", "sizes", _integers([1])), {"axis": 0}),
+    ("ConstantOfShape", ("sizes",), {"value": ir.tensor(_integers([1]))}),
+    ("Conv", ("image", _IMAGE), {}),
+    ("Equal", ("shape", _integers([-1])), {}),
+    ("Expand", ("image", "ones"), {}),
+    ("Gather", ("shape", _integers(0)), {"axis": 0}),
+    ("Gemm", ("matrix", _MATRIX), {}),
+    ("MatMul", ("image", _MATRIX), {}),
+    ("MaxPool", ("image",), {"kernel_shape": [1, 1]}),
+    ("Not", ("truth",), {}),
+    ("Pad", ("image", _integers([0] * 8)), {}),
+    ("Pow", ("image", _floats(())), {}),
+    ("Range", (_integers(0), "size", _integers(1)), {}),
+    ("ReduceMax", ("image",), {"axes": [-1]}),
+    ("ReduceMean", ("image",), {"axes": [-1]}),
+    ("ReduceSum", ("image", _integers([1])), {}),
+    ("Reshape", ("image", "ones"), {}),
+    ("Reshape", ("image", _integers([1, 1, 1, 1])), {}),
+    ("ScatterND", ("shape", _integers([[0]]), _integers([1])), {}),
+    ("Slice", ("image", _integers([0]), "sizes", _integers([0]), _integers([1])), {}),
+    ("Slice", ("shape", _integers([0]), _integers([1]), _integers([0])), {}),
+    ("Split", ("pair",), {"axis": 0}),
+    ("Squeeze", ("sizes", _integers([0])), {}),
+    ("Transpose", ("image",), {"perm": [0, 2, 1, 3]}),
+    ("Unsqueeze", ("size", _integers([0])), {}),
+    ("Where", ("truth", "shape", "shape"), {}),
+)
 
 
 def model() -> ir.Model:
     """The graph, with ids."""
-    writer = _Writer()
-    gap = 0.0
-    for group in writer.groups():
+    graph, drawn = _Graph(), random.Random(_SEED)  # noqa: S311 - an order, no secret
+    numbers, gap = np.random.default_rng(_SEED), 0.0
+    for operator, operands, attributes in _in_order(drawn):
         if gap <= 0:
-            gap = writer.drawn.expovariate(1 / _BETWEEN_SWEEPS)
-            writer.sweep()
-        before = len(writer.nodes)
-        group()
-        gap -= len(writer.nodes) - before
-    outputs = [value for node in writer.nodes for value in node.outputs if not value.uses()]
-    found = finished(list(writer.inputs.values()), writer.constants, writer.nodes, outputs)
+            gap, size = drawn.expovariate(1 / _BETWEEN_SWEEPS), drawn.choice(_SWEEPS)
+            graph.add("Add", f"large {size}", numbers.random(size, np.float32), name=APART)
+        graph.add(operator, *operands, **attributes)
+        gap -= 1
+    outputs = [value for node in graph.nodes for value in node.outputs if not value.uses()]
+    found = finished(graph.inputs, graph.constants, graph.nodes, outputs)
     identify(found)
     return found
 
 
-class _Writer:
-    """Writes groups of nodes as exporters do; no group reads what another made."""
+def _in_order(drawn: random.Random) -> list[_Node]:
+    runs: list[list[_Node]] = []
+    for node in _NODES:
+        left = _EACH
+        while left > 0:
+            runs.append([node] * min(left, drawn.choice(_IN_A_ROW)))
+            left -= len(runs[-1])
+    drawn.shuffle(runs)
+    return [node for run in runs for node in run]
 
+
+class _Graph:
     def __init__(self) -> None:
-        self.drawn = random.Random(_SEED)  # noqa: S311 - an order, no secret
-        self._numbers = np.random.default_rng(_SEED)
-        shapes = {"image": (1, 1, 1, 1), "pair": (2,)}
+        shapes = {"image": (1, 1, 1, 1), "pair": (2,), "matrix": (1, 1)}
         shapes |= {f"large {size}": (size,) for size in _SWEEPS}
-        self.inputs = {name: ir.val(name, ir.DataType.FLOAT, s) for name, s in shapes.items()}
+        self._made = {name: ir.val(name, ir.DataType.FLOAT, s) for name, s in shapes.items()}
+        self.inputs = list(self._made.values())
         self.constants: list[ir.Value] = []
         self.nodes: list[ir.Node] = []
-        self._image = self.inputs["image"]
-        self._next_on_floats = cycle(sorted(_ON_FLOATS))
-        self._next_between = cycle(("Add", "Div", "Mod", "Mul", "Sub"))
-        self._next_compared = cycle(("Equal", "Greater", "Less"))
+        for name, operator, operands in _OPERANDS:
+            self._made[name] = self.add(operator, *operands, name=APART)
 
-    def groups(self) -> list[Callable[[], ir.Value]]:
-        """All of them, in an order where some come several times in a row."""
-        often = {
-            self._reshaped: 6, self._expanded: 2, self._grid: 2, self._sliced: 3,
-            self._between: 2, self._end: 3, self._padded: 1, self._scattered: 2,
-            self._normalized: 2, self._on_floats: 5, self._compared: 2, self._other: 1,
-        }  # fmt: skip
-        runs: list[list[Callable[[], ir.Value]]] = []
-        for group, count in often.items():
-            left = count * _ROUNDS
-            while left > 0:
-                runs.append([group] * min(left, self.drawn.choice(_IN_A_ROW)))
-                left -= len(runs[-1])
-        self.drawn.shuffle(runs)
-        return [group for run in runs for group in run]
-
-    def sweep(self) -> None:
-        """One large node, with a constant that no other has."""
-        size = self.drawn.choice(_SWEEPS)
-        swept = self._constant(self._numbers.random(size, np.float32))
-        self._node("Add", self.inputs[f"large {size}"], swept, name=SWEEPER)
-
-    def _node(
-        self, operator: str, *operands: Operand, name: str = "", **attributes: Any
-    ) -> ir.Value:
-        values = [o if isinstance(o, ir.Value) else self._constant(o) for o in operands]
-        outputs = 2 if operator == "Split" else 1
-        node = ir.node(
-            operator,
-            values,
-            attributes,
-            num_outputs=outputs,
-            name=f"{name or operator} {len(self.nodes)}",
-        )
-        self.nodes.append(node)
-        return node.outputs[0]
+    def add(self, operator: str, *operands: Operand, name: str = "", **known: Any) -> ir.Value:
+        values = [self._made[o] if isinstance(o, str) else self._constant(o) for o in operands]
+        name, count = f"{name or operator} {len(self.nodes)}", 2 if operator == "Split" else 1
+        self.nodes.append(ir.node(operator, values, known, num_outputs=count, name=name))
+        return self.nodes[-1].outputs[0]
 
     def _constant(self, array: NDArray[Any]) -> ir.Value:
         self.constants.append(constant(f"c{len(self.constants)}", array))
         return self.constants[-1]
 
-    def _dimension(self) -> ir.Value:
-        return self._node("Gather", self._node("Shape", self._image), _integer(0), axis=0)
 
-    def _unsqueezed(self, value: Operand) -> ir.Value:
-        return self._node("Unsqueeze", value, _integers(0))
+def launches_of(times_us: Mapping[str, float], near_bytes: int) -> tuple[dict[str, float], float]:
+    """Least squares with one slope for all operators; errors count in shares of the usual time.
 
-    def _shape(self, computed: int, given: int) -> ir.Value:
-        parts = [self._unsqueezed(self._dimension()) for _ in range(computed)]
-        parts += [self._unsqueezed(_integer(1)) for _ in range(given)]
-        return self._node("Concat", *parts, axis=0)
+    Args:
+        times_us: of the nodes of `model()`, by name.
+        near_bytes: of the nearest level of memory.
 
-    def _reshaped(self) -> ir.Value:
-        rank = self.drawn.choice((2, 3, 4, 4, 4, 6))
-        computed = self.drawn.randint(1, min(3, rank))
-        found = self._node("Reshape", self._image, self._shape(computed, rank - computed))
-        return self._node("Transpose", found, perm=[0, 2, 1, 3]) if rank == 4 else found
-
-    def _expanded(self) -> ir.Value:
-        shape = self._shape(2, 2)
-        ones = self._filled(self._node("Shape", shape))
-        unchanged = self._node("Equal", shape, self._node("Mul", ones, _integer(-1)))
-        return self._node("Expand", self._image, self._node("Where", unchanged, shape, shape))
-
-    def _filled(self, shape: Operand) -> ir.Value:
-        return self._node("ConstantOfShape", shape, value=ir.tensor(np.ones(1, np.int64)))
-
-    def _grid(self) -> ir.Value:
-        end = self._node("Cast", self._dimension(), to=7)
-        run = self._node("Range", _integer(0), end, _integer(1))
-        bound = self._unsqueezed(self._dimension())
-        part = self._node("Slice", run, _integers(0), bound, _integers(0), _integers(1))
-        column = self._node("Reshape", part, _integers(1, 1))
-        return self._unsqueezed(self._node("Add", column, _integers(0)))
-
-    def _sliced(self) -> ir.Value:
-        operator = next(self._next_between)
-        neutral = _integer(0 if operator in ("Add", "Sub") else 1)
-        bound = self._unsqueezed(self._node(operator, self._dimension(), neutral))
-        return self._node("Slice", self._image, _integers(0), bound, _integers(0), _integers(1))
-
-    def _between(self) -> ir.Value:
-        operator = next(self._next_between)
-        return self._unsqueezed(self._node(operator, self._dimension(), self._dimension()))
-
-    def _end(self) -> ir.Value:
-        shape = self._node("Shape", self._image)
-        end = self._node("Slice", shape, _integers(0), _integers(1), _integers(0))
-        again = self._unsqueezed(self._node("Squeeze", end, _integers(0)))
-        return self._node("Concat", end, again, axis=0)
-
-    def _padded(self) -> ir.Value:
-        sizes = self._node(
-            "Concat", self._node("Shape", self._image), _integers(1, 1, 1, 1), axis=0
-        )
-        pairs = self._node("Slice", sizes, _integers(0), _integers(8), _integers(0), _integers(1))
-        table = self._node("Transpose", self._node("Reshape", pairs, _integers(2, 4)), perm=[1, 0])
-        margins = self._node("Reshape", table, _integers(-1))
-        margins = self._node("Sub", margins, self._filled(_integers(8)))
-        return self._node("Pad", self._image, self._node("Cast", margins, to=7))
-
-    def _scattered(self) -> ir.Value:
-        shape = self._node("Identity", self._node("Shape", self._image))
-        return self._node("ScatterND", shape, np.zeros((1, 1), np.int64), _integers(1))
-
-    def _normalized(self) -> ir.Value:
-        mean = self._node("ReduceMean", self._image, axes=[-1])
-        away = self._node("Sub", self._image, mean)
-        squares = self._node("Pow", away, np.asarray(2, np.float32))
-        variance = self._node("ReduceMean", squares, axes=[-1])
-        deviation = self._node("Sqrt", self._node("Add", variance, np.asarray(1e-5, np.float32)))
-        scaled = self._node("Mul", self._node("Div", away, deviation), _ONE)
-        return self._node("Add", scaled, _ONE)
-
-    def _on_floats(self) -> ir.Value:
-        found = self._image
-        for _ in range(self.drawn.randint(3, 8)):
-            operator = next(self._next_on_floats)
-            operands, attributes = _ON_FLOATS[operator]
-            found = self._node(operator, found, *operands, **attributes)
-        return found
-
-    def _compared(self) -> ir.Value:
-        truth = self._node("Not", self._node(next(self._next_compared), self._image, _ONE))
-        chosen = self._node("Where", truth, self._image, _IMAGE)
-        return self._node("Cast", self._node("Cast", chosen, to=7), to=1)
-
-    def _other(self) -> ir.Value:
-        self._node("Split", self.inputs["pair"], axis=0)
-        return self._node("Gemm", self._node("Flatten", self._image), _MATRIX)
-
-
-def _integer(number: int) -> NDArray[np.int64]:
-    return np.asarray(number, np.int64)
-
-
-def _integers(*numbers: int) -> NDArray[np.int64]:
-    return np.asarray(numbers, np.int64)
+    Returns:
+        Microseconds by operator with all near, and what each thing adds that lies far.
+    """
+    graph = model().graph
+    far = far_reads(graph, node_costs(graph, Sizes()), near_bytes)
+    seen: dict[str, list[tuple[float, float]]] = {}
+    for node in graph:
+        name = node.name or ""
+        if name in times_us and not name.startswith(APART):
+            seen.setdefault(node.op_type, []).append((far[node_id(node)], times_us[name]))
+    means: dict[str, tuple[float, float]] = {}
+    above = below = 0.0
+    for operator, points in seen.items():
+        usual = max(_LEAST_US, median(us for _, us in points))
+        xs, ys = [x for x, _ in points], [min(us, _MOST * usual) for _, us in points]
+        x, y = means[operator] = fmean(xs), fmean(ys)
+        above += sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / usual**2
+        below += sum((a - x) ** 2 for a in xs) / usual**2
+    far_us = max(0.0, above / below) if below else 0.0
+    return {name: max(0.0, y - far_us * x) for name, (x, y) in means.items()}, far_us

@@ -10,13 +10,12 @@ from __future__ import annotations
 from optimizer.operators.call import CONTRIB
 from profiling.calibration.micro import Micro, Shape
 
-BANDWIDTH, LAUNCH, PACKING, TRAFFIC = "bandwidth", "launch", "packing", "traffic"
+BANDWIDTH, LAUNCH, PACKING = "bandwidth", "launch", "packing"
 OWN = "own"
 """For an operator that is unlike its class: its pace is none of theirs."""
 
 
 _ELEMENTS = (256, 128)
-_LARGE = (1024, 1024)
 
 
 def micros(footprints: tuple[int, ...]) -> tuple[Micro, ...]:
@@ -165,4 +164,4 @@ def _memory(footprints: tuple[int, ...]) -> list[Micro]:
             Micro("Neg", (shape,), purpose=BANDWIDTH),
             Micro("Add", (shape, shape), purpose=BANDWIDTH),
         ]
-    return [*streams, Micro("Where", (_LARGE,) * 3, purpose=TRAFFIC)]
+    return streams

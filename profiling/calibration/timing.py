@@ -15,7 +15,7 @@ from typing import Any
 import onnx_ir as ir
 
 from optimizer.isolation import Progress
-from profiling.calibration import launches, weights
+from profiling.calibration import launches
 from profiling.calibration.micro import Micro, feeds_of, model_of
 from profiling.config import RunConfig
 from profiling.execution.session import open_session
@@ -26,7 +26,6 @@ from profiling.timeline.events import Run, parse_profile
 _WARM_RUNS = 3
 _RUNS, _MOST_RUNS = 20, 60
 _SECONDS = 0.02
-_WEIGHTS_RUNS = 12
 _LAUNCH_RUNS = 24
 
 
@@ -64,14 +63,6 @@ def time_launches(config: RunConfig) -> dict[str, float]:
         runs = parse_profile(_profile_of(session)).runs
         cost = bare.cost(runs, usual=fastest_quarter)
     return {name: cost.work_us(us) for name, us in _fastest(runs).items()}
-
-
-def time_weights(config: RunConfig) -> dict[str, float]:
-    """Microseconds of a node that needs weights from far, by kind: the middle of equal ones."""
-    kinds: dict[str, list[float]] = {}
-    for name, us in node_times(weights.model(), config, runs=_WEIGHTS_RUNS).items():
-        kinds.setdefault(weights.kind(name), []).append(us)
-    return {kind: sorted(found)[len(found) // 2] for kind, found in kinds.items()}
 
 
 def node_times(model: ir.Model, config: RunConfig, *, runs: int = _RUNS) -> Mapping[str, float]:

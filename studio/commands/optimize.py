@@ -10,8 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from optimizer.cost import graph_cost
 from optimizer.errors import plain, quoted
+from optimizer.graph_cost import graph_cost
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write

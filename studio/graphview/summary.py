@@ -10,8 +10,8 @@ import onnx_ir as ir
 
 from optimizer.codec import Format
 from optimizer.constants import is_constant_node
-from optimizer.cost import GraphCost, graph_cost
 from optimizer.findings import Finding, Statuses
+from optimizer.graph_cost import GraphCost, graph_cost
 from optimizer.model.graph import Model, count_nodes, walk_graphs, walk_nodes
 from studio.graphview.text import cut, dtype_text, shape_text
 

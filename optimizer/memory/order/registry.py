@@ -16,9 +16,9 @@ from optimizer.memory.order.schedule import list_schedule
 from optimizer.memory.pieces import check_known, peak_bytes, pieces_of
 from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
-from optimizer.memory.runtime.order import runtime_order, when_ready
 from optimizer.memory.sizes import KnownSizes
 from optimizer.numbers import counted
+from optimizer.runtime.order import runtime_order, when_ready
 
 ORDERS: Mapping[str, str] = {
     "file": "As in the file",

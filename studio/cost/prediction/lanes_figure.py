@@ -6,7 +6,7 @@ for weights from far, its arithmetic begins later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -20,7 +20,6 @@ from studio.numbers import three_digits
 
 PART_COLORS: Mapping[str, str] = {
     "launch": "#7a4fc0",
-    "wait": "#e0a58f",
     "compute": "#c9512b",
     "read": "#10857f",
     "write": "#58b9ae",
@@ -90,7 +89,7 @@ def lanes(rows: Sequence[LaneRow], *, title: str, row_px: int = 30) -> go.Figure
         _texts(figure, row, index, size=size, longest=longest)
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(title, _key(rows)),
+        title=titled(title, PART_COLORS),
         height=116 + row_px * max(2, len(rows)),
         barmode="overlay",
         dragmode=False,
@@ -101,26 +100,11 @@ def lanes(rows: Sequence[LaneRow], *, title: str, row_px: int = 30) -> go.Figure
     return figure
 
 
-def _key(rows: Sequence[LaneRow]) -> Mapping[str, str]:
-    """Waiting is named only where somebody waits: most devices and operators know none."""
-    waits = waiting_text(piece.parts for row in rows for piece in row.pieces)
-    return {part: color for part, color in PART_COLORS.items() if waits or part != "wait"}
-
-
-def waiting_text(nodes: Iterable[Parts]) -> str:
-    """For a caption: what the wait is; empty where nobody waits."""
-    if not any(parts.exposed_us for parts in nodes):
-        return ""
-    return "Wait: a product's weights come from far; its arithmetic begins when they are there. "
-
-
 def part_us(parts: Parts, part: str) -> float:
-    """How long a part of `PART_COLORS` takes; the wait is a share of the reading."""
+    """How long a part of `PART_COLORS` takes."""
     match part:
         case "launch":
             return parts.emit_us
-        case "wait":
-            return parts.exposed_us
         case "compute":
             return parts.compute_us
         case "read":
@@ -164,8 +148,6 @@ def _offset_us(parts: Parts, part: str) -> float:
     match part:
         case "launch":
             return 0.0
-        case "compute":
-            return parts.emit_us + parts.exposed_us
         case "write":
             return parts.emit_us + parts.read_us
         case _:
@@ -176,7 +158,7 @@ def _shift(part: str) -> float:
     """Arithmetic above, traffic below, the launch over both."""
     if part == "launch":
         return 0.0
-    return -0.2 if part in ("wait", "compute") else 0.2
+    return -0.2 if part == "compute" else 0.2
 
 
 def _texts(figure: go.Figure, row: LaneRow, index: int, *, size: float, longest: float) -> None:
@@ -213,13 +195,5 @@ def _fitting(label: str, share: float) -> str:
 def parts_text(parts: Parts) -> str:
     """The parts in words, for hovering: lines of Plotly's own markup."""
     unit, size = time_unit([parts.total_us or 1.0])
-    told = [
-        f"{part} {three_digits(part_us(parts, part) / size)}"
-        for part in PART_COLORS
-        if part != "wait"
-    ]
-    text = f"{' · '.join(told)} {unit}"
-    if parts.exposed_us:
-        waited = f"{three_digits(parts.exposed_us / size)} {unit}"
-        text += f"<br>of the reading waited for, before arithmetic begins: {waited}"
-    return f"{text}<br>bound by {parts.limit}"
+    told = [f"{part} {three_digits(part_us(parts, part) / size)}" for part in PART_COLORS]
+    return f"{' · '.join(told)} {unit}<br>bound by {parts.limit}"

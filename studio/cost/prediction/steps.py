@@ -1,19 +1,20 @@
 """Predicted time at every step of a trace; only what a step changed is predicted anew.
 
-Whole nanoseconds, rounded node by node: every step knows exactly what it changed. How cold a launch
-finds the caches depends on all nodes before it; here every launch finds them as cold as those of
-the source do together.
+Whole nanoseconds, rounded node by node: every step knows exactly what it changed. How much of what
+a launch reads lies far depends on all nodes before it; here it is for every launch what it is on
+average for those of the source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from statistics import fmean
 
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.cost.coldness import WARM, Coldness, coldness, operands_of
+from optimizer.cost.coldness import far_reads
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, node_cost, node_costs
 from optimizer.cost.predict import predict
@@ -44,7 +45,7 @@ class PricedSteps:
         self._state, self._device = state, device
         self._sizes = Sizes.of(state.model.graph)
         self._weights = sum(_weights(node, self._sizes) for node in self._live())
-        self._cold = _usual_coldness(state, self._sizes, device)
+        self._far = self._usual_far()
         self._nodes: dict[str, _Priced] = {}
         self._predict_all()
 
@@ -102,46 +103,25 @@ class PricedSteps:
 
     def _predict(self, node: ir.Node) -> None:
         parts = predict(
-            node, self._sizes, self._device, graph_weight_bytes=self._weights, cold=self._cold
+            node, self._sizes, self._device, graph_weight_bytes=self._weights, far=self._far
         )
         time_ns = 0 if parts is None else round(1000 * parts.total_us)
         weights = _weights(node, self._sizes)
         self._nodes[node_id(node)] = _Priced(time_ns, weights, parts is not None)
         self._total_ns += time_ns
 
+    def _usual_far(self) -> float:
+        graph, sizes, device = self._state.model.graph, self._sizes, self._device
+        if not device.far_us:
+            return 0.0
+        found = far_reads(graph, node_costs(graph, sizes), device.near_bytes)
+        parts = {node_id(node): predict(node, sizes, device) for node in self._live()}
+        launched = [found[one] for one, part in parts.items() if part is not None and part.emit_us]
+        return fmean(launched) if launched else 0.0
+
     def _live(self) -> Iterator[ir.Node]:
         nodes = walk_nodes(self._state.model.graph)
         return (node for node in nodes if not is_constant_node(node))
-
-
-def _usual_coldness(state: GraphState, sizes: Sizes, device: DeviceProfile) -> Coldness:
-    """The one that makes all launches together as long as they are."""
-    if not device.tells_coldness:
-        return WARM
-    graph = state.model.graph
-    near_us = shared_us = operator_us = far = instructions = 0.0
-    operands = launches = 0
-    for identity, cold in coldness(graph, node_costs(graph, sizes), device.near_bytes).items():
-        node = state.nodes[identity]
-        parts = predict(node, sizes, device, cold=replace(cold, shared=0.0, operator=0.0))
-        if parts is None or not parts.emit_us:
-            continue
-        near_us += parts.emit_us
-        shared_us += parts.emit_us * cold.shared
-        operator_us += parts.emit_us * cold.operator
-        count = len(operands_of(node))
-        operands += count
-        far += count * cold.operands
-        launches += 1
-        instructions += cold.instructions
-    if not near_us:
-        return WARM
-    return Coldness(
-        shared_us / near_us,
-        operator_us / near_us,
-        far / max(1, operands),
-        instructions / launches,
-    )
 
 
 def _weights(node: ir.Node, sizes: Sizes) -> int:

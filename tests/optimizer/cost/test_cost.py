@@ -6,7 +6,8 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from optimizer.cost import Cost, Sizes, graph_cost, node_cost
+from optimizer.cost import Cost, Sizes, node_cost
+from optimizer.graph_cost import graph_cost
 from optimizer.model.symbolic import SymbolicValues
 
 

@@ -15,10 +15,10 @@ from benchmarks.branches import NETWORKS, cells, encoder
 from benchmarks.runtime_block.model import runtime_lifetimes
 from benchmarks.runtime_block.sharing import shared_operators
 from optimizer.memory.registry import make_plan
-from optimizer.memory.runtime.order import runtime_order
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
+from optimizer.runtime.order import runtime_order
 from optimizer.source import complete
 from profiling.arena import measure_arena, rewritten
 from profiling.config import RunConfig

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from optimizer.cost import graph_cost
+from optimizer.graph_cost import graph_cost
 from optimizer.model.loader import load_path
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from optimizer.memory.runtime.graph import runtime_nodes
-from optimizer.memory.runtime.order import ExecutionOrder, in_order, runtime_order
 from optimizer.model.graph import node_id
+from optimizer.runtime.graph import runtime_nodes
+from optimizer.runtime.order import ExecutionOrder, in_order, runtime_order
 from tests.optimizer.graphs import opened
 
 HEADER = '<ir_version: 9, opset_import: ["" : 18]>\n'

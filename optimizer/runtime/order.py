@@ -18,8 +18,8 @@ from typing import Literal
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.memory.runtime.graph import RuntimeNode, read_by_bodies, runtime_nodes
 from optimizer.model.graph import node_id
+from optimizer.runtime.graph import RuntimeNode, read_by_bodies, runtime_nodes
 
 ExecutionOrder = Literal["default", "priority"]
 _FIRST = frozenset({"Shape", "Size"})
