@@ -19,7 +19,7 @@ from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, Lifetime, UnknownSize
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import graph_id, node_id, value_id
-from optimizer.runtime.graph import RuntimeNode, refuse_what_is_replaced, runtime_nodes
+from optimizer.runtime.graph import RuntimeNode, runtime_nodes
 from optimizer.runtime.order import in_order
 
 ALIGNMENT = 256

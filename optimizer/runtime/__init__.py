@@ -1,1 +1,8 @@
-"""How ONNX Runtime reads a graph, a model of somebody else's: the nodes it runs, their order."""
+"""The nodes that ONNX Runtime runs on the CPU, and in which order, said before it runs.
+
+    graph        the nodes that run, with all of its own rewrites off
+    order        the order in which it runs them
+
+How its block of memory is laid out is the planner "runtime-pattern"; which values are in it is
+modelled, and compared with what is measured, in `benchmarks.runtime_block`.
+"""

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from optimizer.memory.lifetimes import positions
 from optimizer.memory.program import read_program
-from optimizer.memory.runtime.graph import read_by_bodies
+from optimizer.runtime.graph import read_by_bodies
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import Model
 

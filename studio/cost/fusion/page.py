@@ -19,7 +19,6 @@ from studio.cost.fusion.memory_figure import memory_picture
 from studio.cost.fusion.race import FUSION_EXPERIMENT, FusionRaceRequest, fusion_finding
 from studio.cost.link import CostChoice
 from studio.cost.prediction.job import device_text
-from studio.cost.prediction.lanes_figure import waiting_text
 from studio.cost.sidebar import put, seconds, take
 from studio.numbers import counted, digits
 from studio.page.computed import computed
@@ -138,8 +137,6 @@ def _show(explanation: Explained, device: DeviceProfile) -> None:
 
 
 def _how(found: Fusion) -> str:
-    kernels = (kernel for version in versions(found) for kernel in version.kernels)
-    waiting = waiting_text(kernel.parts for kernel in kernels)
     passes = (
         f"Fused by: {', '.join(found.fired)}." if found.fired else "No pass changes this chain."
     )
@@ -150,7 +147,7 @@ def _how(found: Fusion) -> str:
         else ""
     )
     return (
-        f"{passes}{ideal} The chain alone, so that its weights stay in the cache. {waiting}Upper"
+        f"{passes}{ideal} The chain alone, so that its weights stay in the cache. Upper"
         " lane: arithmetic; lower lane: reading and writing; the longer one counts."
     )
 

@@ -78,7 +78,7 @@ def one_kernel(before: Version) -> Version:
         if access.role == "between"
     }  # fmt: skip
     reads: dict[int, Access] = {}
-    read_us = compute_us = write_us = exposed_us = 0.0
+    read_us = compute_us = write_us = 0.0
     for kernel in before.kernels:
         outside = [access for access in kernel.reads if access.tensor not in inside]
         fresh = [access for access in outside if access.tensor not in reads]
@@ -87,13 +87,12 @@ def one_kernel(before: Version) -> Version:
         written = [access for access in kernel.writes if access.role == "output"]
         write_us += kernel.parts.write_us * _part(written, kernel.writes)
         compute_us += kernel.parts.compute_us
-        exposed_us += kernel.parts.exposed_us
     names = [kernel.op_type for kernel in before.kernels]
     launch = max(kernel.parts.emit_us for kernel in before.kernels)
     one = FusedKernel(
         " + ".join(dict.fromkeys(names)),
         "",
-        Parts(launch, read_us, compute_us, write_us, exposed_us),
+        Parts(launch, read_us, compute_us, write_us),
         tuple(reads.values()),
         before.kernels[-1].writes,
     )

@@ -1,7 +1,6 @@
 """Predicted time as lanes: the launch, then arithmetic above what is read and written.
 
-Arithmetic and traffic run side by side; the longer lane is what a node takes. Where a product waits
-for weights from far, its arithmetic begins later.
+Arithmetic and traffic run side by side; the longer lane is what a node takes.
 """
 
 from __future__ import annotations

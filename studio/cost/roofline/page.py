@@ -15,7 +15,7 @@ from studio.cost.link import LAST, CostChoice
 from studio.cost.prediction.figure import change_title, slowest
 from studio.cost.prediction.groups import NodeGroup, grouped
 from studio.cost.prediction.job import PREDICTED_GRAPH, PredictedGraph, device_text
-from studio.cost.prediction.lanes_figure import PART_COLORS, part_us, waiting_text
+from studio.cost.prediction.lanes_figure import PART_COLORS, part_us
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.cost.roofline.measured import render_measured
 from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
@@ -23,6 +23,11 @@ from studio.page.computed import computed
 from studio.page.figure import Table, is_dark, picked_key, show_twin
 from studio.page.parts import show_message, words
 from studio.services import store
+
+_LANES = (
+    "Launch, then arithmetic in the upper lane beside reading and writing in the lower one: the"
+    " longer lane counts. Nodes of equal work share a row."
+)
 
 
 def render_roofline(subject: Subject, device: DeviceProfile, choice: CostChoice) -> None:
@@ -40,7 +45,7 @@ def render_roofline(subject: Subject, device: DeviceProfile, choice: CostChoice)
     _go_to(_plane(device, before, after, groups), before, after, key="roofline")
     bars = slowest(groups, after.total_us, top=choice.top)
     picked = picked_key(bars, f"slowest-{step}")
-    st.caption(_lanes(after))
+    st.caption(_LANES)
     _go_to(picked, before, after, key="slowest")
     _table(after)
     render_measured(subject, device, after)
@@ -96,14 +101,6 @@ def _how(after: PredictedGraph, groups: Sequence[NodeGroup]) -> str:
     return " ".join(parts)
 
 
-def _lanes(after: PredictedGraph) -> str:
-    waiting = waiting_text(node.parts for node in after.nodes)
-    return (
-        "Launch, then arithmetic in the upper lane beside reading and writing in the lower one: the"
-        f" longer lane counts. {waiting}Nodes of equal work share a row."
-    )
-
-
 def _table(after: PredictedGraph) -> None:
     nodes = sorted(after.nodes, key=lambda node: -node.parts.total_us)
     show_twin("Every node as a table", nodes_table(nodes))
@@ -122,8 +119,7 @@ def nodes_table(nodes: Sequence[NodePrediction]) -> Table:
         "predicted, µs": [digits(node.parts.total_us) for node in nodes],
     }
     for part in PART_COLORS:
-        title = "of reading waited for, µs" if part == "wait" else f"{part}, µs"
-        table[title] = [digits(part_us(node.parts, part)) for node in nodes]
+        table[f"{part}, µs"] = [digits(part_us(node.parts, part)) for node in nodes]
     table["bound by"] = [node.parts.limit for node in nodes]
     table["rate of its class"] = [amount_text(node.rate, "FLOP/s") for node in nodes]
     return table

@@ -57,15 +57,14 @@ def predicted(
 
 
 def _model_of(device: DeviceProfile, unknown: tuple[int, int]) -> str:
-    waiting = " waiting for weights from far," if device.exposed else ""
-    cold = " (longer where caches are cold)" if device.tells_coldness else ""
+    cold = " (longer where what it reads lies far)" if device.far_us else ""
     missing = ""
     if any(unknown):
         missing = (
             f" Without a prediction: {counted(unknown[0], 'node')} before, {unknown[1]} after."
         )
     return words(
-        f"Predicted for {device.title}: launch{cold},{waiting} then arithmetic or reading and"
+        f"Predicted for {device.title}: launch{cold}, then arithmetic or reading and"
         f" writing, whichever takes longer; node after node, each rounded to a nanosecond.{missing}"
     )
 

@@ -114,46 +114,6 @@ def test_weights_come_from_the_level_that_holds_the_weights_of_the_graph() -> No
     assert far.read_us - near.read_us == pytest.approx(256 * (1 / 1e9 - 1 / 8e9) * 1e6)
 
 
-def test_what_arithmetic_waits_for_comes_on_top() -> None:
-    assert Parts(1, 5, 10, 3, 2).total_us == 13
-    assert Parts(1, 9, 3, 5, 2).total_us == 15
-    assert (Parts(1, 5, 10, 3, 2) + Parts(1, 5, 10, 3, 2)).exposed_us == 4
-
-
-def test_a_product_waits_for_weights_that_are_not_near() -> None:
-    values = "1, " * 63 + "1"
-    body = f"g (float[8, 16] x) => (y) <float[16, 4] w = {{{values}}}> {{ y = MatMul(x, w) }}"
-    node = model_of(body).graph[0]
-    waiting = replace(DEVICE, exposed=0.5)
-    near = predict(node, Sizes(), waiting)
-    far = predict(node, Sizes(), waiting, graph_weight_bytes=1 << 20)
-    assert near is not None
-    assert far is not None
-    assert near.exposed_us == 0
-    assert far.exposed_us == pytest.approx(0.5 * 256 / 1e9 * 1e6)
-
-
-@pytest.mark.parametrize(("shape", "rate"), [("4, 1024", 2e9), ("1024, 4", 2e9), ("4, 1000", 4e9)])
-def test_a_weight_is_transposed_at_a_pace_of_its_own(shape: str, rate: float) -> None:
-    body = f"""
-    g () => (y) <float[{shape}] w = {{{", ".join(["1"] * (4000 if "1000" in shape else 4096))}}}>
-    {{ y = Transpose<perm = [1, 0]>(w) }}
-    """
-    device = replace(DEVICE, weight_transposes=flat(4e9), aliased_transposes=flat(2e9))
-    parts = predict(model_of(body).graph[0], Sizes(), device)
-    assert parts is not None
-    size = 4 * (4000 if "1000" in shape else 4096)
-    assert parts.read_us == pytest.approx(size / rate * 1e6)
-    assert parts.read_us == parts.write_us
-    near = replace(device, levels=(Level("near", 1 << 20, 8e9), DEVICE.levels[1]))
-    found = predict(model_of(body).graph[0], Sizes(), near)
-    assert found is not None
-    assert found.read_us == pytest.approx(size / 0.1e9 * 1e6)
-    assert parts_of("Transpose<perm=[1, 0]>(matrix)", device).read_us == pytest.approx(
-        512 / 0.1e9 * 1e6
-    )
-
-
 def test_a_right_side_that_is_no_constant_is_packed_first() -> None:
     packing = replace(DEVICE, packing=flat(0.1e9))
     longer = parts_of("MatMul(matrix, right)", packing).compute_us

@@ -22,11 +22,10 @@ from profiling.calibration import (
     cached,
     calibrate,
     launches,
-    weights,
 )
 from profiling.calibration.calibrate import Timings, cache_sizes, path_of, profile_of
 from profiling.calibration.derive import derive, footprints, levels, samples
-from profiling.calibration.launching import launching
+from profiling.calibration.launches import launches_of
 from profiling.calibration.micro import Micro, model_of
 from profiling.calibration.table import BANDWIDTH, LAUNCH, PACKING, micros
 from profiling.calibration.timing import node_times
@@ -99,15 +98,13 @@ def test_a_cancelled_calibration_keeps_nothing(shared_pool: WorkerPool, tmp_path
 
 def test_every_micro_model_has_a_class_and_a_shape() -> None:
     table = micros(footprints(CACHES))
-    kinds = weights.one_of_each()
-    found = samples(table, [10.0] * len(table), dict.fromkeys(kinds, 10.0))
-    assert len(found) == len(table) + len(kinds)
+    assert len(samples(table, [10.0] * len(table))) == len(table)
 
 
 def test_a_rate_is_what_is_counted_over_the_time_without_the_launch() -> None:
     table = micros(footprints(CACHES))
     times = [2.0 if one.purpose == LAUNCH else 12.0 for one in table]
-    rates = derive(samples(table, times, {})).rates
+    rates = derive(samples(table, times)).rates
     width, rate = rates[OperatorClass.GEMM].points[-1]
     assert width == 256
     assert rate == pytest.approx(2 * 256 * 512 * 512 / 10e-6)
@@ -116,15 +113,15 @@ def test_a_rate_is_what_is_counted_over_the_time_without_the_launch() -> None:
 def test_a_micro_model_that_did_not_run_is_left_out() -> None:
     table = micros(footprints(CACHES))
     times = [None if one.operator == "Softmax" else 12.0 for one in table]
-    found = derive(samples(table, times, {}))
+    found = derive(samples(table, times))
     assert OperatorClass.SOFTMAX not in found.rates
     assert OperatorClass.GEMM in found.rates
 
 
 def test_an_operator_unlike_its_class_has_a_pace_of_its_own() -> None:
     table = micros(footprints(CACHES))
-    plain = derive(samples(table, [12.0] * len(table), {}))
-    slow = derive(samples(table, [900.0 if m.operator == "LRN" else 12.0 for m in table], {}))
+    plain = derive(samples(table, [12.0] * len(table)))
+    slow = derive(samples(table, [900.0 if m.operator == "LRN" else 12.0 for m in table]))
     assert slow.rates == plain.rates
     assert slow.operators["LRN"].best < plain.operators["LRN"].best / 50
 
@@ -134,23 +131,23 @@ def test_an_operator_unlike_its_class_has_a_pace_of_its_own() -> None:
 def test_a_busy_machine_is_told(load: float, told: bool) -> None:
     table = micros(footprints(cache_sizes()))
     launched = {node.name or "": 2.0 for node in launches.model().graph}
-    timings = Timings(launched, (12.0,) * len(table), {}, load)
+    timings = Timings(launched, (12.0,) * len(table), load)
     assert ("busy (load 64.0)" in profile_of(timings).source) == told
 
 
 def test_without_launches_there_is_no_profile() -> None:
     table = micros(footprints(cache_sizes()))
     with pytest.raises(CalibrationError, match="refused too many"):
-        profile_of(Timings({}, (12.0,) * len(table), {}, 0.1))
+        profile_of(Timings({}, (12.0,) * len(table), 0.1))
 
 
 def test_of_several_rounds_the_faster_half_counts() -> None:
     rounds = [
-        Timings({"a": us, "b": 1.0}, (us, None, None if us > 5 else us), {}, us)
+        Timings({"a": us, "b": 1.0}, (us, None, None if us > 5 else us), us)
         for us in (4.0, 90.0, 2.0, 50.0)
     ]
     found = Timings.over(rounds)
-    assert found == Timings({"a": 3.0, "b": 1.0}, (3.0, None, 2.0), {}, 2.0)
+    assert found == Timings({"a": 3.0, "b": 1.0}, (3.0, None, 2.0), 2.0)
     assert Timings.over(rounds[:1]) == rounds[0]
 
 
@@ -166,7 +163,7 @@ def streaming(table: Sequence[Micro]) -> list[float | None]:
 
 def test_bandwidths_tell_reading_from_writing() -> None:
     table = micros(footprints(CACHES))
-    found = derive(samples(table, streaming(table), {})).bandwidths
+    found = derive(samples(table, streaming(table))).bandwidths
     for one, level in zip(found, levels(found, CACHES), strict=True):
         assert one.read == pytest.approx(4e9)
         assert one.write == level.writing == pytest.approx(2e9)
@@ -180,8 +177,8 @@ def test_a_level_that_was_disturbed_is_no_slower_than_the_one_behind_it() -> Non
     for one in table:
         times.append(one.inputs[0][0] * next(streams) / 1e3 if one.purpose == BANDWIDTH else 5.0)
     times[0] = 0.0
-    found = derive(samples(table, times, {})).bandwidths
-    for way in ("read", "write", "both"):
+    found = derive(samples(table, times)).bandwidths
+    for way in ("read", "write"):
         rates = [getattr(one, way) for one in found]
         assert rates == sorted(rates, reverse=True)
     for one, level in zip(found, levels(found, CACHES), strict=True):
@@ -194,47 +191,11 @@ def test_only_products_with_a_variable_right_side_are_for_packing() -> None:
             assert (one.operator, len(one.inputs), one.weights) == ("MatMul", 2, ())
 
 
-def test_weights_of_a_size_are_more_than_a_cache_holds_and_all_differ() -> None:
-    arrays = [value.const_value for value in weights.model().graph.initializers.values()]
-    firsts = [array.numpy().ravel()[:4].tobytes() for array in arrays if array is not None]
-    assert len(set(firsts)) == len(arrays)
-    assert sum(array.nbytes for array in arrays if array is not None) > 100 << 20
-
-
-def test_what_a_weight_takes_longer_than_arithmetic_is_exposed() -> None:
-    table = micros(footprints(CACHES))
-    times = streaming(table)
-    (ready,) = (kind for kind in weights.one_of_each() if kind.startswith(weights.READY))
-    rates = derive(samples(table, times, {})).rates[OperatorClass.GEMM]
-    flops, fetched = 2 * 120 * 896 * 1152, 4 * 896 * 1152
-    arithmetic_us = flops / rates.at(120) * 1e6
-    for share in (0.0, 0.5, 1.0):
-        longer_us = share * fetched / 4e9 * 1e6
-        found = derive(samples(table, times, {ready: arithmetic_us + longer_us}))
-        assert found.exposed == pytest.approx(share, abs=1e-6)
-
-
-@pytest.mark.thorough
-def test_transposes_of_weights_are_told_apart_by_the_distance_of_their_rows() -> None:
-    table = micros(footprints(CACHES))
-    times = {kind: 100.0 for kind in weights.one_of_each()}
-    found = derive(samples(table, [10.0] * len(table), times))
-    plain, aliased = found.weight_transposes, found.aliased_transposes
-    assert plain is not None
-    assert aliased is not None
-    assert [size for size, _ in plain.points] == [8 * 448 * 640, 8 * 896 * 1152, 8 * 1280 * 2304]
-    assert [size for size, _ in aliased.points] == [
-        8 * 256 * 1024,
-        8 * 1024 * 1152,
-        8 * 1024 * 2304,
-    ]
-
-
 def test_every_kind_of_tiny_operator_comes_several_times_between_sweeps() -> None:
     names = [node.name or "" for node in launches.model().graph]
     counts = Counter(name.split()[0] for name in names)
-    sweeps = counts.pop(launches.SWEEPER)
-    assert min(counts.values()) >= 4
+    sweeps = counts.pop(launches.APART)
+    assert min(counts.values()) >= 20
     assert sweeps > 10
 
 
@@ -248,44 +209,23 @@ def test_no_two_tiny_nodes_share_a_constant() -> None:
     assert set(readers.values()) == {1}
 
 
-@pytest.mark.thorough
-def test_launches_are_found_again_warm_and_cold() -> None:
+def test_launches_are_found_again_near_and_far() -> None:
     near_bytes = 1 << 20
     warm_us = {"Shape": 1.0, "Concat": 3.0}
-    graph = launches.model().graph
-    device = replace(
-        CORTEX_X4,
-        levels=(Level("near", near_bytes, 1e11), Level("memory", None, 1e10)),
-        launch_us=2.0,
-        launches_us=warm_us,
-        joined_us=0.5,
-        dimension_us=0.1,
-        far_operand_us=0.25,
-        far_instructions_us=0.15,
-        cold_launch=0.75,
-        cold_operator=0.5,
-    )
-    made_up = {
-        node.name: node.parts.emit_us for node in predict_graph(graph, Sizes(), device).nodes
-    }
-    found = launching(graph, made_up, near_bytes)
-    assert found.cold_launch == pytest.approx(0.75, rel=0.01)
-    assert found.cold_operator == pytest.approx(0.5, rel=0.01)
-    assert found.far_operand_us == pytest.approx(0.25, rel=0.01)
-    assert found.far_instructions_us == pytest.approx(0.15, rel=0.01)
-    assert found.joined_us == pytest.approx(0.5, rel=0.01)
-    assert found.dimension_us == pytest.approx(0.1, rel=0.01)
-    for operator, us in found.warm_us.items():
-        assert us == pytest.approx(warm_us.get(operator, 2.0), rel=0.01)
+    levels = (Level("near", near_bytes, 1e11), Level("memory", None, 1e10))
+    device = replace(CORTEX_X4, levels=levels, launch_us=2.0, launches_us=warm_us, far_us=0.25)
+    nodes = predict_graph(launches.model().graph, Sizes(), device).nodes
+    found_us, far_us = launches_of({node.name: node.parts.emit_us for node in nodes}, near_bytes)
+    assert far_us == pytest.approx(0.25)
+    for operator, us in found_us.items():
+        assert us == pytest.approx(warm_us.get(operator, 2.0))
 
 
-@pytest.mark.thorough
 def test_a_disturbed_launch_changes_little() -> None:
-    graph = launches.model().graph
-    times = {node.name or "": 3.0 for node in graph}
+    times = {node.name or "": 3.0 for node in launches.model().graph}
     first = next(name for name in times if name.startswith("Slice"))
-    found = launching(graph, times | {first: 3000.0}, 1 << 20)
-    assert found.warm_us["Slice"] == pytest.approx(3.0, rel=0.1)
+    found_us, _ = launches_of(times | {first: 3000.0}, 1 << 20)
+    assert found_us["Slice"] == pytest.approx(3.0, rel=0.1)
 
 
 def test_the_time_of_a_node_is_that_of_its_fastest_runs() -> None:

@@ -17,7 +17,7 @@ from studio.cost.prediction.accuracy import Accuracy, Pair, compared, spearman
 from studio.cost.prediction.figure import change_title, predicted_against_measured, slowest
 from studio.cost.prediction.groups import grouped, shares
 from studio.cost.prediction.job import PredictedGraph
-from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes, parts_text, waiting_text
+from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.timeline.node_times import MeasuredKernel, StepTimes
 
@@ -136,35 +136,13 @@ def test_the_longer_lane_is_the_length_of_a_row() -> None:
     assert list(zip(compute.base, compute.x, strict=True)) == [(2, 10), (13, 2)]
 
 
-def test_arithmetic_begins_when_what_it_waits_for_is_there() -> None:
-    row = LaneRow("row", (Piece(Parts(2, 3, 10, 4, 1)),))
-    figure: Any = lanes([row], title="")
-    compute = next(trace for trace in figure.data if trace.name == "compute")
-    assert list(zip(compute.base, compute.x, strict=True)) == [(3, 10)]
-    assert row.total_us == 13
-    wait = next(trace for trace in figure.data if trace.name == "wait")
-    assert list(zip(wait.base, wait.x, strict=True)) == [(2, 1)]
-    assert (wait.y[0], wait.width) == (compute.y[0], compute.width)
-
-
 def test_the_pointer_tells_how_long_a_part_is_wherever_it_begins() -> None:
-    figure: Any = lanes([LaneRow("row", (Piece(Parts(2, 3, 10, 4, 1)),))], title="")
+    figure: Any = lanes([LaneRow("row", (Piece(Parts(2, 3, 10, 4)),))], title="")
     ends = {trace.name: trace.customdata[0][1].rpartition("<b>")[2] for trace in figure.data}
     assert ends == {
-        "launch": "launch: 2 µs</b>", "wait": "wait: 1 µs</b>", "compute": "compute: 10 µs</b>",
+        "launch": "launch: 2 µs</b>", "compute": "compute: 10 µs</b>",
         "read": "read: 3 µs</b>", "write": "write: 4 µs</b>",
     }  # fmt: skip
-
-
-def test_waiting_is_named_where_somebody_waits_and_nowhere_else() -> None:
-    waiting, plain = Parts(2, 3, 10, 4, 1), Parts(2, 3, 10, 4)
-    assert "of the reading waited for, before arithmetic begins: 1 µs" in parts_text(waiting)
-    assert "wait" not in parts_text(plain)
-    assert waiting_text([plain, waiting]).startswith("Wait: a product's weights come from far")
-    assert waiting_text([plain]) == ""
-    for one, named in ((waiting, True), (plain, False)):
-        figure: Any = lanes([LaneRow("row", (Piece(one),))], title="")
-        assert ("wait" in figure.layout.title.subtitle.text) == named
 
 
 def test_the_title_says_before_after_and_what_bounds_most() -> None:
