@@ -9,9 +9,9 @@ import onnx_ir as ir
 
 from optimizer.memory.lifetimes import positions
 from optimizer.memory.program import read_program
-from optimizer.runtime.graph import read_by_bodies
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import Model
+from optimizer.runtime.graph import read_by_bodies
 
 
 def apply_order(model: Model, nodes: Sequence[str]) -> Model:
