@@ -12,6 +12,7 @@ import streamlit as st
 from profiling.config import RunConfig
 from profiling.config.question import QUESTIONS, config_for, explained
 from studio.cost.link import LAST, LEAST_SECONDS, MOST_SECONDS, MOST_TOP, CostChoice
+from studio.page.parts import choose_section
 from studio.variants.contradictions import Problem, common_problem, with_mend
 from studio.variants.link import RunChoice
 from studio.variants.options import common_options
@@ -66,15 +67,13 @@ def variant(choice: CostChoice, last: int) -> None:
     st.subheader("Variant", anchor=False)
     step = min(choice.step, last)
     kind = {LAST: "last", last: "last", 0: "source"}.get(step, "step") if last else "source"
-    _mirror("variant", kind)
-    st.segmented_control(
-        "Variant",
-        list(_VARIANTS) if last > 1 else ["source", "last"],
-        format_func=_VARIANTS.__getitem__,
+    places = {"source": 0, "last": LAST, "step": max(1, last // 2)}
+    choose_section(
+        _VARIANTS if last > 1 else {name: _VARIANTS[name] for name in ("source", "last")},
+        kind,
         key="cost-variant",
-        on_change=partial(_pick_variant, last),
-        label_visibility="collapsed",
-        required=True,
+        take=lambda chosen: take(step=places[chosen]),
+        label="Variant",
     )
     if kind == "step":
         _mirror("step", step)
@@ -87,12 +86,6 @@ def variant(choice: CostChoice, last: int) -> None:
         key="cost-top",
         on_change=partial(put, "top", "cost-top"),
     )
-
-
-def _pick_variant(last: int) -> None:
-    chosen = st.session_state.get("cost-variant")
-    if chosen is not None:
-        take(step={"source": 0, "last": LAST}.get(chosen, max(1, last // 2)))
 
 
 def seconds(choice: CostChoice) -> None:
@@ -147,16 +140,14 @@ def segments(
         label: above it; none unless given.
         told: in its tip.
     """
-    _mirror(name, value)
-    st.segmented_control(
-        label or name.capitalize(),
-        list(names),
-        format_func=names.__getitem__,
+    choose_section(
+        names,
+        value,
         key=f"cost-{name}",
-        on_change=partial(put, name, f"cost-{name}"),
-        label_visibility="visible" if label else "collapsed",
-        required=True,
-        help=told,
+        take=lambda chosen: take(**{name: chosen}),
+        label=label or name.capitalize(),
+        is_shown=bool(label),
+        told=told,
     )
 
 

@@ -19,7 +19,7 @@ from studio.kernels.job import (
 )
 from studio.kernels.report import show_confirmation, show_kernels
 from studio.page.experiment import offer
-from studio.page.parts import show_message, words
+from studio.page.parts import file_stem, show_message
 from studio.variants.link import MOST_VARIANTS, RunChoice, VariantChoice
 from studio.variants.variant import RunSetup, TraceVariant
 from studio.workspace import current, remember
@@ -126,7 +126,7 @@ def show_applied(report: KernelsReport, variant: TraceVariant, setup: RunSetup) 
             st.download_button(
                 "Download the rewritten model",
                 data=file.read_bytes,
-                file_name=f"{_stem(report.model)}-kernels.onnx",
+                file_name=f"{file_stem()}-kernels.onnx",
                 key="kernels-file",
             )
 
@@ -137,8 +137,3 @@ def _add_variant(confirmation: Confirmation, index: int) -> None:
     options = {**dict(base.options), **confirmation.choice.options}
     added = VariantChoice(base.graph, tuple(sorted(options.items())))
     remember(current().having(replace(choice, variants=(*choice.variants, added))))
-
-
-def _stem(name: str) -> str:
-    kept = "".join(c if c.isalnum() or c in "-_" else "-" for c in words(name)[:40])
-    return kept.strip("-") or "model"

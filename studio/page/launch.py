@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from optimizer.errors import Cancelled
-from studio.page.parts import PATIENCE_S, show_error, show_message, words
+from studio.page.parts import PATIENCE_S, show_error, show_message, show_progress
 from studio.services import tasks
 from studio.tasks import Task, Work
 
@@ -146,7 +146,7 @@ def _follow(task: Task[Any], name: str, so_far: Callable[[Task[Any]], None]) -> 
         if task.done:
             st.rerun()
         with _row(name):
-            _progress(task, name)
+            show_progress(task, name)
 
     @st.fragment(run_every=DRAW_AGAIN_S)
     def draw() -> None:
@@ -155,11 +155,3 @@ def _follow(task: Task[Any], name: str, so_far: Callable[[Task[Any]], None]) -> 
 
     look()
     draw()
-
-
-def _progress(task: Task[Any], name: str) -> None:
-    left = task.seconds_left
-    rest = f" · about {left:.0f} s left" if left is not None else ""
-    text = "cancelling" if task.cancelling else f"{words(task.text)}{rest}"
-    st.progress(min(1.0, max(0.0, task.fraction)), text=f"{name}: {text}")
-    st.button("Cancel", key=f"cancel-{name}", on_click=task.cancel, disabled=task.cancelling)

@@ -76,26 +76,31 @@ def show_failure(error: StudioError, retry: Callable[[], None]) -> None:
             st.rerun()
 
 
-def follow(task: Task[Any], words: str) -> None:
+def follow(task: Task[Any], name: str) -> None:
     """Progress of a task until it ends, then the page runs again."""
 
     @st.fragment(run_every=LOOK_AGAIN_S)
     def look() -> None:
         if task.done:
             st.rerun()
-        left = task.seconds_left
-        rest = f" · about {left:.0f} s left" if left is not None else ""
-        text = "cancelling" if task.cancelling else f"{task.text}{rest}"
-        st.progress(min(1.0, max(0.0, task.fraction)), text=f"{words}: {text}")
-        st.button("Cancel", key=f"cancel-{words}", on_click=task.cancel, disabled=task.cancelling)
+        show_progress(task, name)
 
     look()
 
 
-def settled(task: Task[Result], words: str, retry: Callable[[], None]) -> Result | None:
+def show_progress(task: Task[Any], name: str) -> None:
+    """How far a task is, what it does now, and a way to stop it."""
+    left = task.seconds_left
+    rest = f" · about {left:.0f} s left" if left is not None else ""
+    text = "cancelling" if task.cancelling else f"{words(task.text)}{rest}"
+    st.progress(min(1.0, max(0.0, task.fraction)), text=f"{name}: {text}")
+    st.button("Cancel", key=f"cancel-{name}", on_click=task.cancel, disabled=task.cancelling)
+
+
+def settled(task: Task[Result], name: str, retry: Callable[[], None]) -> Result | None:
     """What became of a task; None while there is progress or an error to show."""
     if not task.wait(PATIENCE_S):
-        follow(task, words)
+        follow(task, name)
         return None
     if task.error is not None:
         show_failure(task.error, retry)
@@ -141,23 +146,34 @@ _MARKDOWN = set("\\`*_{}[]()#+-.!|<>~:$&")
 
 
 def choose_section(
-    titles: Mapping[str, str], chosen: str, *, key: str, take: Callable[[str], None]
+    titles: Mapping[str, str],
+    chosen: str,
+    *,
+    key: str,
+    take: Callable[[str], None],
+    label: str = "Section",
+    is_shown: bool = False,
+    told: str | None = None,
 ) -> None:
-    """The widget.
+    """A choice between few, for example the sections of a page.
 
     Args:
-        titles: of the sections, in order.
-        chosen: the one that is shown, also after another page was open.
+        titles: of what there is, in order.
+        chosen: what is shown, also after another page was open.
         key: of the widget.
         take: called with the one that a visitor picks.
+        label: of the widget, for those who cannot see where it stands.
+        is_shown: whether all see the label.
+        told: in its tip.
     """
     st.session_state[key] = chosen
     st.segmented_control(
-        "Section",
+        label,
         list(titles),
         format_func=titles.__getitem__,
         key=key,
         on_change=lambda: take(st.session_state[key]),
-        label_visibility="collapsed",
+        label_visibility="visible" if is_shown else "collapsed",
         required=True,
+        help=told,
     )

@@ -9,7 +9,7 @@ import streamlit as st
 
 from profiling.config.question import meaning_of, question_of
 from studio.page.experiment import offer
-from studio.page.parts import show_message
+from studio.page.parts import choose_section, show_message
 from studio.race.job import RACE_EXPERIMENT, RaceRequest
 from studio.race.report import show_race, show_race_cut_short, show_race_so_far
 from studio.race.sweep.job import dimensions_of
@@ -92,18 +92,11 @@ def _no_rewrites(setup: RunSetup) -> None:
 
 def _choose_mode(dimensions: tuple[str, ...]) -> None:
     """One size, or several of them; only where the model leaves a size open."""
-    st.session_state[_MODE] = "sweep" if current().of(RunChoice).sweep is not None else "race"
+    mode = "sweep" if current().of(RunChoice).sweep is not None else "race"
 
-    def pick() -> None:
-        sweep = SweepChoice(dimensions[0]) if st.session_state[_MODE] == "sweep" else None
+    def take(chosen: str) -> None:
+        sweep = SweepChoice(dimensions[0]) if chosen == "sweep" else None
         remember(current().having(replace(current().of(RunChoice), sweep=sweep)))
 
-    st.segmented_control(
-        "What to race over",
-        ["race", "sweep"],
-        format_func={"race": "One size", "sweep": "Several sizes"}.__getitem__,
-        key=_MODE,
-        on_change=pick,
-        label_visibility="collapsed",
-        required=True,
-    )
+    titles = {"race": "One size", "sweep": "Several sizes"}
+    choose_section(titles, mode, key=_MODE, take=take, label="What to race over")

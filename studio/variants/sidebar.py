@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
+from typing import cast
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from profiling.config import RunConfig
 from profiling.config.option import setting_text
 from profiling.config.question import QUESTIONS, As, ask, config_for, explained
 from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.page.parts import words
+from studio.page.parts import choose_section, words
 from studio.variants.contradictions import Problem, problem_of, with_mend
 from studio.variants.link import (
     LAST,
@@ -260,19 +261,18 @@ def _more(last: int) -> None:
                 st.button(name, on_click=_keep, args=(choice,), type="tertiary", key=f"set-{name}")
 
 
-_ASKED: Mapping[As, str] = {"both": "Both", "deployed": "Deployed", "bare": "Bare"}
+_ASKED: Mapping[str, str] = {"both": "Both", "deployed": "Deployed", "bare": "Bare"}
 
 
 def _asked() -> None:
-    st.session_state["asked"] = current().of(RunChoice).asked
-    st.segmented_control(
-        "Race as",
-        list(_ASKED),
-        format_func=_ASKED.__getitem__,
+    choose_section(
+        _ASKED,
+        current().of(RunChoice).asked,
         key="asked",
-        on_change=lambda: _keep(replace(current().of(RunChoice), asked=st.session_state["asked"])),
-        required=True,
-        help=explained([config_for(question, {})] for question in QUESTIONS),
+        take=lambda asked: _keep(replace(current().of(RunChoice), asked=cast("As", asked))),
+        label="Race as",
+        is_shown=True,
+        told=explained([config_for(question, {})] for question in QUESTIONS),
     )
 
 
