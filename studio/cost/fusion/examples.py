@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
+from onnx_ir.tape import Tape
 
 OPSET = 17
 Dims = Mapping[str, int]
@@ -51,25 +52,20 @@ class _Builder:
     """A chain as it grows; the last value is what the next operator reads."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self._chance = np.random.default_rng(0)
+        self._chance, self._tape = np.random.default_rng(0), Tape()
         self.input = self.last = _value("x", shape)
-        self.nodes: list[ir.Node] = []
-        self.weights: list[ir.Value] = []
 
     def weight(self, *shape: int, scale: float = 1.0, around: float = 0.0) -> ir.Value:
         """A weight at random."""
-        data = around + scale * self._chance.standard_normal(shape)
-        value = _value(f"w{len(self.weights)}", shape)
-        value.const_value = ir.tensor(data.astype(np.float32), name=value.name)
-        self.weights.append(value)
-        return value
+        return self._constant(around + scale * self._chance.standard_normal(shape))
 
     def number(self, amount: float) -> ir.Value:
         """A scalar."""
-        value = _value(f"w{len(self.weights)}", ())
-        value.const_value = ir.tensor(np.float32(amount), name=value.name)
-        self.weights.append(value)
-        return value
+        return self._constant(np.asarray(amount))
+
+    def _constant(self, data: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> ir.Value:
+        name = f"w{len(self._tape.initializers)}"
+        return self._tape.initializer(ir.tensor(data.astype(np.float32), name=name))
 
     def add(
         self,
@@ -79,15 +75,10 @@ class _Builder:
         **attributes: int | list[int],
     ) -> ir.Value:
         """One operator on the last value, or on these."""
-        name = f"{operator}_{len(self.nodes)}"
+        name = f"{operator}_{len(self._tape.nodes)}"
         output = _value(f"{name}_out", shape)
-        given = [
-            ir.AttrInt64s(key, value) if isinstance(value, list) else ir.AttrInt64(key, value)
-            for key, value in attributes.items()
-        ]
         read = inputs or (self.last,)
-        self.nodes.append(ir.Node("", operator, list(read), given, outputs=[output], name=name))
-        self.last = output
+        self.last = self._tape.op(operator, read, attributes, name=name, output=output)
         return output
 
     def model(self) -> ir.Model:
@@ -95,8 +86,8 @@ class _Builder:
         graph = ir.Graph(
             [self.input],
             [self.last],
-            nodes=self.nodes,
-            initializers=self.weights,
+            nodes=self._tape.nodes,
+            initializers=self._tape.initializers,
             opset_imports={"": OPSET},
             name="example",
         )
