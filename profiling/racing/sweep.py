@@ -12,6 +12,7 @@ from profiling.config.question import Question
 from profiling.racing.dimensions import check_dimension, inputs_of
 from profiling.racing.executor import Executor, LocalExecutor, RaceJob
 from profiling.racing.plan import RacePlan
+from profiling.racing.questions import Partial, in_turn
 from profiling.racing.race import Race, Variant
 from profiling.workers import WorkerPool
 
@@ -128,6 +129,34 @@ def sweep(
         for size, outcome in zip(sizes, outcomes, strict=True)
     )
     return Sweep(dimension, labels, tuple(points))
+
+
+def run_sweeps(
+    asked: Sequence[Sequence[Variant]],
+    plan: RacePlan,
+    executor: Executor,
+    *,
+    dimension: str,
+    sizes: Sequence[int],
+    pool: WorkerPool,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    partial: Partial[Sweep] | None = None,
+) -> tuple[Sweep, ...]:
+    """Sweep the variants for each question; see `sweep` and `run_races`.
+
+    Raises:
+        StudioError: the dimension is not free, or the sizes make no sense.
+        Cancelled: if `cancelled` said so.
+    """
+
+    def one(variants: Sequence[Variant], told: Progress, seen: Callable[[Sweep], None]) -> Sweep:
+        return sweep(
+            variants, dimension=dimension, sizes=sizes, pool=pool, executor=executor, plan=plan,
+            progress=told, cancelled=cancelled, observe=seen,
+        )  # fmt: skip
+
+    return in_turn(asked, one, progress=progress, partial=partial)
 
 
 def _check_sizes(sizes: Sequence[int]) -> None:

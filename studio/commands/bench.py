@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from optimizer.errors import StudioError, plain, quoted
-from optimizer.isolation import Progress
 from optimizer.verify import jobs
 from profiling.config import options
 from profiling.config.question import ALL_AS, ask
@@ -16,9 +15,9 @@ from profiling.config.settings import read_settings, variations
 from profiling.fleet.choice import executor
 from profiling.racing.dimensions import check_dimension, inputs_of
 from profiling.racing.plan import RacePlan
-from profiling.racing.questions import in_turn, run_races
+from profiling.racing.questions import run_races
 from profiling.racing.race import Variant
-from profiling.racing.sweep import Sweep, SweepPoint, sweep
+from profiling.racing.sweep import Sweep, SweepPoint, run_sweeps
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.bench_report import Threshold, conditions, failures, report_json, report_text
@@ -73,29 +72,15 @@ def run(arguments: argparse.Namespace) -> int:
             check_dimension(name, inputs)
     with progress_line() as progress:
         if dimension:
-            found = _sweeps(asked, dimension, sizes, plan, progress)
+            found = run_sweeps(
+                asked, plan, executor(default_pool()), dimension=dimension, sizes=sizes,
+                pool=default_pool(), progress=progress,
+            )  # fmt: skip
         else:
             races = run_races(asked, plan, executor(default_pool()), progress=progress)
             labels = tuple(variant.label for variant in asked[0])
             found = tuple(Sweep("", labels, (SweepPoint(0, race),)) for race in races)
     return _report(arguments, found, asked, left_out)
-
-
-def _sweeps(
-    asked: Asked, dimension: str, sizes: Sequence[int], plan: RacePlan, progress: Progress | None
-) -> tuple[Sweep, ...]:
-    def one(variants: Sequence[Variant], told: Progress, _: Callable[[Sweep], None]) -> Sweep:
-        return sweep(
-            variants,
-            dimension=dimension,
-            sizes=sizes,
-            pool=default_pool(),
-            executor=executor(default_pool()),
-            plan=plan,
-            progress=told,
-        )
-
-    return in_turn(asked, one, progress=progress)
 
 
 def _report(

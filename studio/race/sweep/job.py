@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from optimizer.codec import Format
-from optimizer.isolation import Progress
 from optimizer.verify.feeds import Input
 from profiling.fleet.choice import executor
 from profiling.racing.dimensions import free_dimensions
 from profiling.racing.plan import RacePlan
-from profiling.racing.questions import in_turn
-from profiling.racing.race import Race, Variant
+from profiling.racing.race import Race
 from profiling.racing.samples import Contrast
-from profiling.racing.sweep import Sweep, sweep
+from profiling.racing.sweep import Sweep, run_sweeps
 from profiling.records import Measurement
 from studio.artifacts.opened import OpenedModel
 from studio.experiment import Bench, Experiment, OfRaces
@@ -88,20 +85,17 @@ def run_sweep(bench: Bench, request: SweepRequest) -> SweepReport:
     bench.progress("writing the models", 0.0)
     asked = [materialized(variants, bench.store, bench.subject) for variants in request.asked]
 
-    def one(variants: Sequence[Variant], told: Progress, seen: Callable[[Sweep], None]) -> Sweep:
-        return sweep(
-            variants,
-            dimension=request.dimension,
-            sizes=request.sizes,
-            pool=bench.pool,
-            executor=executor(bench.pool),
-            plan=RacePlan(seconds=request.seconds),
-            progress=told,
-            cancelled=bench.cancelled,
-            observe=seen,
-        )
-
-    found = in_turn(asked, one, progress=bench.progress, partial=bench.partial)
+    found = run_sweeps(
+        asked,
+        RacePlan(seconds=request.seconds),
+        executor(bench.pool),
+        dimension=request.dimension,
+        sizes=request.sizes,
+        pool=bench.pool,
+        progress=bench.progress,
+        cancelled=bench.cancelled,
+        partial=bench.partial,
+    )
     return SweepReport(found, graphs_of(request.asked[0], asked[0]), *bench.source)
 
 
