@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import starmap
 
 import streamlit as st
 
 from profiling.config import Value
+from profiling.config.option import setting_text
 from profiling.kernels.confirmation import OPTIONS, Confirmation
 from profiling.kernels.hotspots import Hotspots
 from profiling.kernels.selection import Row, Selection, WorkloadRace
@@ -59,7 +60,7 @@ def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
         f"The prediction counts the raced operators alone, {share:.0f} % of the time of all; only "
         "this race of the whole model is believed."
     )
-    options = setting_text(confirmation.choice.options)
+    options = command_line(confirmation.choice.options)
     if options:
         taken = confirmation.adopted == OPTIONS or "options" in confirmation.adopted
         st.text("Options, for the command line:" if taken else "Options that were tried:")
@@ -69,9 +70,9 @@ def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
     show_twin("Whole model as a table", _whole_table(confirmation))
 
 
-def setting_text(options: Any) -> str:
+def command_line(options: Mapping[str, Value]) -> str:
     """Options as the command line takes them."""
-    return " ".join(f"--set {name}={_text(value)}" for name, value in options.items())
+    return " ".join(f"--set {setting_text(*item)}" for item in options.items())
 
 
 def _workload(raced: WorkloadRace) -> None:
@@ -110,7 +111,7 @@ def _tuning(report: KernelsReport) -> None:
 
 
 def _how(report: KernelsReport) -> str:
-    changed = ", ".join(f"{n}={_text(v)}" for n, v in report.selection.config.changed().items())
+    changed = ", ".join(starmap(setting_text, report.selection.config.changed().items()))
     hot, profiler = report.selection.hotspots, ""
     source = "operators of the file, estimated from arithmetic and traffic"
     if hot.source == "runtime profile":
@@ -145,7 +146,7 @@ def _candidate_table(rows: Sequence[Row]) -> Table:
         ],
         "fewer bits": ["yes" if row.candidate.lossy else "" for row in rows],
         "options": [
-            ", ".join(f"{n}={_text(v)}" for n, v in row.candidate.changes.items()) for row in rows
+            ", ".join(starmap(setting_text, row.candidate.changes.items())) for row in rows
         ],
     }
 
@@ -179,7 +180,3 @@ def _places(confirmation: Confirmation) -> list[str]:
 
 def _pairs(races: Sequence[WorkloadRace]) -> list[Sequence[WorkloadRace]]:
     return [races[index : index + 2] for index in range(0, len(races), 2)]
-
-
-def _text(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

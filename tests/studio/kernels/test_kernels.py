@@ -27,7 +27,7 @@ from studio.kernels.job import (
     KernelsReport,
     KernelsRequest,
 )
-from studio.kernels.report import setting_text
+from studio.kernels.report import command_line
 from studio.variants.variant import TraceVariant
 from tests.profiling.kernels.models import floats, parsed
 
@@ -166,7 +166,7 @@ def test_figures_show_every_raced_workload_and_every_measured_candidate(
 
 def test_options_are_shown_as_the_command_line_takes_them() -> None:
     changes = {"graph_optimization": "all", "spinning": True, "intra_threads": 0}
-    text = setting_text(changes)
+    text = command_line(changes)
     assert text == "--set graph_optimization=all --set spinning=true --set intra_threads=0"
     settings = [part for part in text.split() if part != "--set"]
     assert from_settings(settings) == RunConfig(
