@@ -4,8 +4,8 @@
 
 /** @typedef {import("../layout/height-map.js").HeightMap} HeightMap */
 
-export const MIN_ZOOM = 0.02;
-export const MAX_ZOOM = 3;
+const MIN_ZOOM = 0.02;
+const MAX_ZOOM = 3;
 
 /**
  * @typedef {{k: number, x: number, y: number}} View zoom, and the world point in the middle of a

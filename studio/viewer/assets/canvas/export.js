@@ -34,7 +34,7 @@ const titleOf = (head) =>
     .trim();
 
 /** @param {Stage} stage @param {string} title @returns {Blob} */
-export function asSvg(stage, title) {
+function asSvg(stage, title) {
   const theme = /** @type {Theme} */ (stage.theme);
   const { list, width, height } = parts(stage);
   const svg = make(document.createElement("div"), "svg", {
@@ -56,7 +56,7 @@ export function asSvg(stage, title) {
 }
 
 /** @param {Stage} stage @returns {Promise<Blob | null>} */
-export function asPng(stage) {
+function asPng(stage) {
   const theme = /** @type {Theme} */ (stage.theme);
   const { list, width, height } = parts(stage);
   const whole = canvas(width, height);
@@ -96,7 +96,7 @@ function paintHead(c, width, { words, theme }) {
  * What the drawing is of, as the name of a file without its ending.
  * @param {Session} s
  */
-export function stemOf(s) {
+function stemOf(s) {
   const model = s.graph.name.replace(/\.onnx$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-");
   const stem = model.replace(/^[-.]+|[-.]+$/g, "").slice(0, STEM) || "model";
   return `${stem}-${s.label}`;

@@ -49,10 +49,10 @@ const count = (n) => h("span.pl-num", counted(n, "node"));
 /** @param {Session} s @param {Stage} stage */
 function beforeSwitch(s, stage) {
   /** @param {"source" | "previous"} value @param {string} hint */
-  const choice = (value, hint) => ({
-    ...{ text: value, hint, chosen: s.before === value },
-    act: () => stage.host.setBefore(value),
-  });
+  const choice = (value, hint) => {
+    const act = () => stage.host.setBefore(value);
+    return { text: value, hint, chosen: s.before === value, act };
+  };
   return segments(
     "Compare with",
     [

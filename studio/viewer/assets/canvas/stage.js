@@ -24,18 +24,12 @@ export const MOTION_MS = 320;
  * @property {() => void} moved the user moved the camera
  */
 
-const nothing = () => {};
-/** @type {StageHost} */
-const NOBODY = {
-  ...{ pick: nothing, toggle: nothing, hover: nothing },
-  ...{ setBefore: nothing, endComparison: nothing, moved: nothing },
-};
-
 export class Stage {
   /** @param {State} state */
   constructor(state) {
     this.state = state;
-    /** @type {StageHost} set by who builds the frame around it */ this.host = NOBODY;
+    /** Set by who builds the frame around it, before anybody can press anything. */
+    this.host = /** @type {StageHost} */ (/** @type {unknown} */ (null));
     this.camera = new Camera();
     /** @type {1 | 2 | 3} */ this.mode = 1;
     /** @type {import("../film/spotlight.js").Spotlight | null} in a film */ this.spotlight = null;

@@ -21,7 +21,7 @@ const TAKEN = { reuse: "fits exactly", split: "best fit", grow: "extended" };
  * The list after the current event, with what it took away still in its place.
  * @param {AllocatorEvents} events @param {Replay} replay @returns {Row[]}
  */
-export function rowsAt(events, replay) {
+function rowsAt(events, replay) {
   const k = replay.at;
   const asks = k > 0 && events.comes(k);
   const request = asks ? events.size[events.buffer[k - 1]] : 0;

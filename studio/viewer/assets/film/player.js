@@ -4,7 +4,7 @@
 import { Replay } from "./events.js";
 
 export const FILM_SPEEDS = [0.5, 1, 2, 4, 8, 16, 64, 256];
-export const EVENT_MS = 260;
+const EVENT_MS = 260;
 const EVERY_MS = 800; // an event, at speed 1
 const SLOWEST_CUT = 70; // events that come faster than this are not animated
 

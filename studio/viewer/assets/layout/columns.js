@@ -1,7 +1,7 @@
 // @ts-check
 // The sideways places within one level: pooled least squares, then straight lanes.
 
-export const GAP_X = 22;
+const GAP_X = 22;
 const ROUNDS = 10;
 
 /**

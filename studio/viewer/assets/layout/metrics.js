@@ -3,16 +3,16 @@
 
 export const CAP = 22; // coloured cap with the glyph
 export const NODE_H = 26;
-export const ROW_H = 14; // quiet second row
-export const NODE_MAX_W = 180;
-export const NODE_MIN_W = 64;
+const ROW_H = 14; // quiet second row
+const NODE_MAX_W = 180;
+const NODE_MIN_W = 64;
 export const GROUP_H = 42; // closed group
 export const TITLE_H = 26; // title bar of an open group
 export const FOLD_W = 24; // fold mark of a group, at its left
 export const PAD = 14; // inside an open group
 export const TAG_H = 15;
 export const TAG_ROW = 24; // room for stubs above a box
-export const TAG_MAX_W = 92;
+const TAG_MAX_W = 92;
 export const GAP_Y = 30;
 
 /** @param {string} family */

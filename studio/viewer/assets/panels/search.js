@@ -20,8 +20,11 @@ export class Search {
     this.at = -1;
     const words = "Find a node, a group or a step";
     this.input = h("input", {
-      ...{ type: "search", placeholder: words, "aria-label": words },
-      ...{ spellcheck: "false", autocomplete: "off" },
+      type: "search",
+      placeholder: words,
+      "aria-label": words,
+      spellcheck: "false",
+      autocomplete: "off",
       oninput: () => this.run(),
       onkeydown: (e) => this.#down(e),
     });

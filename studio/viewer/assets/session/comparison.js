@@ -31,10 +31,10 @@ export class Comparison extends Session {
       list.map((step, i) => ({ ...step, n: from + i + 1, own: step.n }));
     const first = numbered(onlyFirst, 0);
     const rest = numbered(onlySecond, first.length);
-    const side = (/** @type {string} */ name, /** @type {StepsJson} */ trace, only = first) => ({
-      ...{ name, trace, only },
-      provenance: new Provenance(trace),
-    });
+    const side = (/** @type {string} */ name, /** @type {StepsJson} */ trace, only = first) => {
+      const provenance = new Provenance(trace);
+      return { name, trace, only, provenance };
+    };
     /** @type {Side[]} */
     this.sides = [side(a.name, a.trace), side(b.name, second, rest)];
     this.differing = [...first, ...rest];

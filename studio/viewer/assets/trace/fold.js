@@ -4,7 +4,7 @@
 import { chunkLeaves, chunkSiblings } from "./chunk.js";
 import { ancestry, newGroup } from "./group.js";
 
-export const FIRST_BOXES = 150;
+const FIRST_BOXES = 150;
 const MOST_BOXES = 2000; // beyond, groups open one level at a time
 
 export class FoldTree {

@@ -6,7 +6,7 @@ import { append } from "./lists.js";
 
 export const NODE = 0;
 export const INPUT = 1;
-export const OUTPUT = 2;
+const OUTPUT = 2;
 
 /**
  * @typedef {object} Union
