@@ -12,12 +12,12 @@ from pathlib import Path
 import onnx
 
 from benchmarks.branches import TOKENS
+from benchmarks.rewritten import rewritten
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.model.binding import free_dimensions
 from optimizer.model.graph import Model
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.source import complete
-from profiling.arena import rewritten
 from profiling.config import RunConfig
 from profiling.workers import default_pool
 from studio import gallery

@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from profiling.arena.measure import measure_arena
 from profiling.arena.measurement import ArenaMeasurement
-from profiling.arena.rewritten import rewritten
 
-__all__ = ["ArenaMeasurement", "measure_arena", "rewritten"]
+__all__ = ["ArenaMeasurement", "measure_arena"]
