@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from benchmarks.branches import NETWORKS, cells, encoder
+from benchmarks.rewritten import rewritten
 from benchmarks.runtime_block.model import runtime_lifetimes
 from benchmarks.runtime_block.sharing import shared_operators
 from optimizer.memory.registry import make_plan
@@ -20,7 +21,7 @@ from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
 from optimizer.runtime.order import runtime_order
 from optimizer.source import complete
-from profiling.arena import measure_arena, rewritten
+from profiling.arena import measure_arena
 from profiling.config import RunConfig
 from profiling.workers import WorkerPool
 from tests.optimizer.graphs import loaded, parsed
