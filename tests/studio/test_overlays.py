@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 from dataclasses import replace
@@ -19,6 +18,7 @@ from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.overlays import keep_numbers, kept_numbers, offered
+from tests.coroutines import finished
 
 Subject = tuple[Store, OpenedModel, OpenedRun]
 
@@ -33,7 +33,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
 def get(address: str) -> Response:
     *_, model, run, overlay, file = address.split("/")
     place = {"model": model, "run": run, "overlay": overlay, "key": Path(file).stem}
-    return asyncio.run(server.overlay(Request({"type": "http", "path_params": place})))
+    return finished(server.overlay(Request({"type": "http", "path_params": place})))
 
 
 def test_an_overlay_nobody_named_is_offered_and_served(

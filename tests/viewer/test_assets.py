@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from starlette.types import Message
 
 from studio.viewer import asset_routes, asset_version
 from studio.viewer.bundle import bundle
+from tests.coroutines import finished
 
 ASSETS = Path(__file__).parents[2] / "studio" / "viewer" / "assets"
 
@@ -39,12 +38,7 @@ def get(path: str) -> tuple[int, dict[str, str], bytes]:
         "headers": [],
     }
 
-    def answer() -> None:
-        asyncio.run(Starlette(routes=asset_routes())(scope, receive, send))  # pyright: ignore[reportArgumentType] - a coroutine function
-
-    # In a thread of its own: the browser's driver keeps a loop running in this one.
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(answer).result()
+    finished(Starlette(routes=asset_routes())(scope, receive, send))  # pyright: ignore[reportArgumentType] - a coroutine function
     headers = {name.decode(): value.decode() for name, value in said[0]["headers"]}
     return said[0]["status"], headers, b"".join(part.get("body", b"") for part in said[1:])
 

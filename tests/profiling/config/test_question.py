@@ -61,7 +61,7 @@ def test_one_question_is_left_where_the_level_is_set(
         {} if level is None else {"graph_optimization": level} for level in levels
     ]
     found = ask("both", variants)
-    assert found.left_out == f"RacedGraph as {only} only: graph_optimization is set."
+    assert found.left_out == f"Raced as {only} only: graph_optimization is set."
     assert ask(only, variants).configs == found.configs
     assert ask(only, variants).left_out == ""
     (configs,) = found.configs

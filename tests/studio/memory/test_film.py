@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import hashlib
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +26,7 @@ from studio.gallery import gallery
 from studio.memory.film.job import FILM, KINDS, content_key, film_url
 from studio.memory.film.page import film_table
 from studio.memory.request import ArenaRequest
+from tests.coroutines import finished
 
 REQUEST = ArenaRequest(0, sizes=(("batch", 1),))
 QUIET = """() => {
@@ -143,8 +142,7 @@ def test_the_browser_gets_it_under_its_content_and_nothing_else(
 
 def answer(place: dict[str, str]) -> Any:
     request = Request({"type": "http", "path_params": place})
-    with ThreadPoolExecutor(1) as pool:  # the browser's driver keeps a loop running in this thread
-        return pool.submit(lambda: asyncio.run(server.film(request))).result()
+    return finished(server.film(request))
 
 
 def test_the_table_tells_the_same_events(film: dict[str, Any], path: Path) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, cast
 
@@ -39,6 +37,7 @@ from studio.timeline.operators_figure import operator_times
 from studio.timeline.page import how
 from studio.timeline.result import ProfileReport
 from studio.variants.variant import LAST, TraceVariant
+from tests.coroutines import finished
 from tests.profiling.timeline.measured import measured
 from tests.studio.profiles import profiled
 
@@ -155,8 +154,7 @@ def test_the_viewer_gets_the_times_by_their_content(
 
 def answer(place: dict[str, str]) -> Any:
     request = Request({"type": "http", "path_params": place})
-    with ThreadPoolExecutor(1) as pool:  # the browser's driver keeps a loop running in this thread
-        return pool.submit(lambda: asyncio.run(server.overlay(request))).result()
+    return finished(server.overlay(request))
 
 
 def long_run(count: int) -> Profile:
@@ -270,7 +268,7 @@ def test_the_timeline_section_shows_figures_with_their_tables(report: ProfileRep
     sums = table(page, 0)
     assert len(sums["variant"]) == 3
     for run_us, *parts in zip(*list(sums.values())[1:6], strict=True):
-        assert sum(parts) == run_us
+        assert sum(parts) == pytest.approx(run_us, rel=1e-9)
     assert set(table(page, 1)["became"]) & {"gone", "computed ahead"}
 
 
