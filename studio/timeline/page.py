@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from html import escape
+from math import floor, log10
 
 import streamlit as st
 
 from profiling.timeline.attribution import Attribution
-from profiling.timeline.balance import balance
+from profiling.timeline.balance import Balance, balance
 from profiling.timeline.chrome_trace import chrome_trace
 from profiling.timeline.finding import taken_off
 from profiling.timeline.profile import Phase
@@ -28,6 +29,13 @@ from studio.variants.variant import RunSetup
 
 MOST_ROWS = 500
 _PHASES = {"steady": "Steady run", "first": "First run"}
+_SUMS = (
+    "run, µs",
+    "sum of operators, µs",
+    "side by side, µs",
+    "gaps between them, µs",
+    "inputs and outputs, µs",
+)
 _DRAWN = {
     "steady": "Every operator and every gap as long as in the middle one of all steady runs; all "
     "figures here are of this run.",
@@ -158,13 +166,10 @@ _ATTRIBUTED = (
 def _sums(report: ProfileReport, phase: Phase) -> Table:
     runs = [(label, profile.run(phase)) for label, profile in report.profiles.items()]
     sums = [(label, run, balance(run)) for label, run in runs if run is not None]
+    written = [_adding_up(one) for _, _, one in sums]
     table: Table = {
         "variant": [label for label, _, _ in sums],
-        "run, µs": [digits(one.run_us) for _, _, one in sums],
-        "sum of operators, µs": [digits(sum(one.own_us)) for _, _, one in sums],
-        "side by side, µs": [digits(-one.overlap_us) for _, _, one in sums],
-        "gaps between them, µs": [digits(one.executor_us) for _, _, one in sums],
-        "inputs and outputs, µs": [digits(one.around_us) for _, _, one in sums],
+        **{name: [row[index] for row in written] for index, name in enumerate(_SUMS)},
         "operators": [len(run.events) for _, run, _ in sums],
     }
     costs = [report.profiles[label].profiler for label, _, _ in sums]
@@ -176,6 +181,17 @@ def _sums(report: ProfileReport, phase: Phase) -> Table:
             None if cost is None or cost.run_us is None else digits(cost.run_us) for cost in costs
         ]
     return table
+
+
+def _adding_up(one: Balance) -> tuple[float, ...]:
+    """The columns `_SUMS`: four digits of the run, and parts that add up to them."""
+    places = 3 - floor(log10(max(one.run_us, 1)))
+    run, overlap, executor, around = (
+        round(us, places) + 0.0
+        for us in (one.run_us, -one.overlap_us, one.executor_us, one.around_us)
+    )
+    own = round(run - overlap - executor - around, places)
+    return run, own, overlap, executor, around
 
 
 def _rows(found: Attribution, report: ProfileReport) -> Table:
