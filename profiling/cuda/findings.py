@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-import onnx_ir as ir
-
-from optimizer.model.graph import node_id
-
 Rule = Literal[
     "control-flow",
     "shapes",
@@ -33,9 +29,6 @@ RULES: Mapping[Rule, str] = {
     "host-values": "No kernel takes its arguments from an input's values",
 }
 """What a capture needs of the model, in the order of the checklist."""
-
-CONTROL_FLOW = frozenset({"If", "Loop", "Scan"})
-SIZED_BY_DATA = frozenset({"NonZero", "Compress", "Unique", "NonMaxSuppression", "StringSplit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +78,3 @@ class CaptureCheck:
     def of(self, rule: Rule) -> tuple[CaptureFinding, ...]:
         """The findings about one line of the checklist."""
         return tuple(finding for finding in self.findings if finding.rule == rule)
-
-
-def about(
-    rule: Rule, node: ir.Node, reason: str, remedy: str, *, severity: Severity = "blocks"
-) -> CaptureFinding:
-    """A finding at a node."""
-    return CaptureFinding(
-        rule, severity, node.name or "", node.op_type, node_id(node), reason, remedy
-    )

@@ -11,6 +11,7 @@ and its rewrites before partitioning other than constant folding. On a machine w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,7 +21,7 @@ import onnx_ir as ir
 
 from optimizer.model.graph import bodies
 from profiling.cuda.host_arguments import HOST_INPUTS, HOST_OUTPUTS, refusal_by_attribute
-from profiling.cuda.kernel_table import Arguments, KernelTable, kernel_table
+from profiling.cuda.kernel_table import KernelTable, Missing, Provider, kernel_table
 
 Side = Literal["folded", "cuda", "cpu"]
 Copy = Literal["to host", "to device"]
@@ -119,28 +120,21 @@ class _Placing:
         if node.op_type in ("Shape", "Size") and not node.domain:
             return is_static(node.inputs[0])
         inputs = [value for value in node.inputs if value is not None]
-        return (
-            bool(inputs) and all(value in self._constant for value in inputs) and self._on_cpu(node)
-        )
+        fixed = bool(inputs) and self._constant.issuperset(inputs)
+        return fixed and self._missing("cpu", node) is None
 
-    def _on_cpu(self, node: ir.Node) -> bool:
+    def _missing(self, provider: Provider, node: ir.Node) -> Missing | None:
         since = since_version(node, self._opsets)
-        types = _arguments(node)
-        return self._table.fits("cpu", node.domain, node.op_type, since=since, types=types)
+        return self._table.missing(provider, full_name(node), since=since, types=_types(node))
 
     def _why_not_cuda(self, node: ir.Node) -> str:
-        since, table = since_version(node, self._opsets), self._table
-        if not table.known("cuda", node.domain, node.op_type):
-            return f"{node.op_type} has no CUDA kernel in {table.runtime}"
-        if not table.fits_version("cuda", node.domain, node.op_type, since):
-            return f"{node.op_type} of opset {since} has no CUDA kernel in {table.runtime}"
-        types = _arguments(node)
-        if not table.fits("cuda", node.domain, node.op_type, since=since, types=types):
-            named = ", ".join(
-                dict.fromkeys(kind for kind in (*types.inputs, *types.outputs) if kind)
-            )
-            return f"{node.op_type} has no CUDA kernel for {named} in {table.runtime}"
-        return refusal_by_attribute(node)
+        missing = self._missing("cuda", node)
+        if missing is None:
+            return refusal_by_attribute(node)
+        version = f" of opset {since_version(node, self._opsets)}" if missing == "version" else ""
+        named = ", ".join(dict.fromkeys(kind for kind in _types(node).values() if kind))
+        types = f" for {named}" if missing == "types" else ""
+        return f"{node.op_type}{version} has no CUDA kernel{types} in {self._table.runtime}"
 
     def _prefer_host(self) -> None:
         """`GetCpuPreferredNodes`: in graph order, so each node sees what its makers became."""
@@ -175,10 +169,7 @@ class _Placing:
     def _is_small(self, value: ir.Value) -> bool:
         if value not in self._constant or not is_static(value):
             return False
-        count = 1
-        for dim in value.shape or ():
-            count *= int(dim) if isinstance(dim, int) else 1
-        return count <= _SMALL
+        return math.prod(dim for dim in value.shape or () if isinstance(dim, int)) <= _SMALL
 
     def _crossings(self) -> Iterator[Crossing]:
         """Weights are kept on both sides, and the outside copies inputs read on one side only."""
@@ -187,17 +178,11 @@ class _Placing:
             if value in self._constant:
                 continue
             maker = value.producer()
+            on_device = maker is not None and not self._made_on_host(value, maker)
             readers = list(self._readers(value))
-            on_host = [node for node, host in readers if host]
-            on_device = [node for node, host in readers if not host]
-            if maker is None:
-                if on_host and on_device:
-                    yield Crossing(value, None, tuple(dict.fromkeys(on_device)), "to device")
-            elif self._made_on_host(value, maker):
-                if on_device:
-                    yield Crossing(value, maker, tuple(dict.fromkeys(on_device)), "to device")
-            elif on_host:
-                yield Crossing(value, maker, tuple(dict.fromkeys(on_host)), "to host")
+            across = dict.fromkeys(node for node, host in readers if host == on_device)
+            if across and (maker is not None or any(host for _, host in readers)):
+                yield Crossing(value, maker, tuple(across), "to host" if on_device else "to device")
 
     def _made_on_host(self, value: ir.Value, maker: ir.Node) -> bool:
         if self._found.sides[maker] != "cuda":
@@ -254,8 +239,10 @@ def _type(kind: ir.TypeProtocol | None) -> str:
     return ""
 
 
-def _arguments(node: ir.Node) -> Arguments:
-    return Arguments([type_text(v) for v in node.inputs], [type_text(v) for v in node.outputs])
+def _types(node: ir.Node) -> dict[str, str]:
+    """The types of "i0", "i1", …, "o0", …."""
+    inputs = {f"i{index}": type_text(value) for index, value in enumerate(node.inputs)}
+    return inputs | {f"o{index}": type_text(value) for index, value in enumerate(node.outputs)}
 
 
 def _picked(values: Iterable[ir.Value], indices: frozenset[int] | None) -> list[ir.Value]:
