@@ -167,7 +167,7 @@ class _Model:
             size_bytes=size,
             start=start,
             end=end,
-            shape=self._measure.shape(value),
+            shape=self._measure.dims(value),
             dtype=value.dtype.name if value.dtype is not None else "",
         )
 

@@ -11,7 +11,7 @@ What a graph keeps, and for how long:
 Where it goes:
 
     buffer, plan         what is placed, and where; the bound below every plan; certificates
-    registry, planners   the planners, one a file
+    registry, planners   the planners
     planned              an arena with all its plans: what page and command line show
     live_intervals       buffers as columns, for planners that compare all with all
     lazy_allocator       a walk through time, and its film

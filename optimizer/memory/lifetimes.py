@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
 from optimizer.errors import PlanError, quoted
-from optimizer.memory.arena import Arena, Lifetime, LifetimeOptions, UnknownSize
+from optimizer.memory.arena import Arena, Lifetime, LifetimeOptions, Region, UnknownSize
 from optimizer.memory.pieces import Pieces, pieces_of, walk
 from optimizer.memory.program import NOTHING, Program, read_program
 from optimizer.memory.sizes import KnownSizes
@@ -75,17 +75,19 @@ def _arena(
     order: Sequence[int],
     owner: ir.Node | None = None,
 ) -> Arena:
-    pieces = pieces_of(program, options)
-    constants, unknown_constants = weights(program, options, measure, steps=len(order))
-    lived = sorted(_lived(pieces, order, measure), key=lambda lifetime: lifetime.start)
+    found = [
+        *_weights(program, options, measure, steps=len(order)),
+        *_lived(pieces_of(program, options), order, measure),
+    ]
+    known = [one for one in found if isinstance(one, Lifetime)]
     return Arena(
         graph=graph_id(program.graph),
         owner="" if owner is None else node_id(owner),
         operator="" if owner is None else owner.op_type,
         owner_name="" if owner is None else owner.name or "",
         nodes=tuple(program.operations[index].id for index in order),
-        lifetimes=(*constants, *lived),
-        unknown=(*unknown_constants, *_unknown(pieces, measure)),
+        lifetimes=tuple(sorted(known, key=lambda lifetime: lifetime.start)),
+        unknown=tuple(one for one in found if isinstance(one, UnknownSize)),
         bodies=tuple(
             _arena(body, options, measure, positions(body, None), program.operations[index].node)
             for index, body in program.bodies
@@ -94,62 +96,73 @@ def _arena(
     )
 
 
-def _lived(pieces: Pieces, order: Sequence[int], measure: KnownSizes) -> list[Lifetime]:
+def _weights(
+    program: Program, options: LifetimeOptions, measure: KnownSizes, *, steps: int
+) -> Iterator[Lifetime | UnknownSize]:
+    readers: dict[ir.Value, list[str]] = {}
+    for operation in program.operations:
+        for value in operation.node.inputs:
+            if value is not None:
+                readers.setdefault(value, []).append(operation.id)
+    for values, size in weights(program, options, measure):
+        reading = dict.fromkeys(node for one in values for node in readers.get(one, ()))
+        yield _kept(values, size, measure, region="weights", readers=reading, end=steps)
+
+
+def _lived(
+    pieces: Pieces, order: Sequence[int], measure: KnownSizes
+) -> Iterator[Lifetime | UnknownSize]:
     """One lifetime for all pieces that follow each other in the same bytes."""
-    step_of = [0] * len(order)
-    for step, index in enumerate(order):
-        step_of[index] = step
-    after = [NOTHING] * len(pieces.pieces)
-    follows = [False] * len(pieces.pieces)
+    step_of = {index: step for step, index in enumerate(order)}
+    after: dict[int, int] = {}
     for moment in walk(pieces, order):
         if moment.replaced != NOTHING:
-            made = pieces.makes[moment.operation][0]
-            after[moment.replaced], follows[made] = made, True
-    return [
-        _lifetime(pieces, _chain(first, after), step_of, measure)
-        for first, piece in enumerate(pieces.pieces)
-        if not follows[first] and piece.size_bytes is not None
-    ]
+            after[moment.replaced] = pieces.makes[moment.operation][0]
+    followers = set(after.values())
+    for position, first in enumerate(pieces.pieces):
+        if position in followers:
+            continue
+        chain = [position]
+        while chain[-1] in after:
+            chain.append(after[chain[-1]])
+        known = [pieces.pieces[position] for position in chain]
+        reading = sorted({step_of[index] for piece in known for index in piece.readers})
+        start = step_of.get(first.maker, 0)
+        yield _kept(
+            [pieces.program.tensors[tensor].value for piece in known for tensor in piece.tensors],
+            first.size_bytes,
+            measure,
+            region="activations" if first.planned else "inputs and outputs",
+            readers=[pieces.program.operations[order[step]].id for step in reading],
+            start=start,
+            end=max([start, *reading[-1:]]) + 1 if first.planned else len(order),
+        )
 
 
-def _chain(first: int, after: Sequence[int]) -> list[int]:
-    chain = [first]
-    while after[chain[-1]] != NOTHING:
-        chain.append(after[chain[-1]])
-    return chain
-
-
-def _lifetime(
-    pieces: Pieces, chain: Sequence[int], step_of: Sequence[int], measure: KnownSizes
-) -> Lifetime:
-    tensors, known = pieces.program.tensors, [pieces.pieces[position] for position in chain]
-    first = known[0]
-    value = tensors[first.tensors[0]].value
-    reading = sorted({step_of[index]: index for piece in known for index in piece.readers}.items())
-    start = 0 if first.maker == NOTHING else step_of[first.maker]
-    last = max([start, *(step for step, _ in reading[-1:])])
+def _kept(
+    values: Sequence[ir.Value],
+    size_bytes: int | None,
+    measure: KnownSizes,
+    *,
+    region: Region,
+    readers: Iterable[str],
+    end: int,
+    start: int = 0,
+) -> Lifetime | UnknownSize:
+    value = values[0]
+    name, maker = value.name or "", value.producer()
+    if size_bytes is None:
+        return UnknownSize(value_id(value), name, measure.why(value), region)
     return Lifetime(
         value=value_id(value),
-        name=value.name or "",
-        values=tuple(value_id(tensors[t].value) for piece in known for t in piece.tensors),
-        node=_id(pieces, first.maker),
-        readers=tuple(_id(pieces, index) for _, index in reading),
-        region="activations" if first.planned else "inputs and outputs",
-        size_bytes=first.size_bytes or 0,
+        name=name,
+        values=tuple(value_id(one) for one in values),
+        node="" if maker is None else node_id(maker),
+        readers=tuple(readers),
+        region=region,
+        size_bytes=size_bytes,
         start=start,
-        end=last + 1 if first.planned else len(step_of),
-        shape=measure.shape(value),
+        end=end,
+        shape=measure.dims(value),
         dtype=value.dtype.name if value.dtype is not None else "",
     )
-
-
-def _unknown(pieces: Pieces, measure: KnownSizes) -> Iterator[UnknownSize]:
-    for piece in pieces.pieces:
-        if piece.size_bytes is None:
-            value = pieces.program.tensors[piece.tensors[0]].value
-            region = "activations" if piece.planned else "inputs and outputs"
-            yield UnknownSize(value_id(value), value.name or "", measure.why(value), region)
-
-
-def _id(pieces: Pieces, index: int) -> str:
-    return "" if index == NOTHING else pieces.program.operations[index].id

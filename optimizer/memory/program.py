@@ -13,8 +13,8 @@ from typing import Literal, cast
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
+from optimizer.cost.sizes import Sizes
 from optimizer.memory.sharing import looks_at, may_write_over
-from optimizer.memory.sizes import Measure
 from optimizer.model.graph import ID, bodies
 from optimizer.operators.catalogue import is_random
 
@@ -97,7 +97,7 @@ class Program:
         ]
 
 
-def read_program(graph: ir.Graph, measure: Measure) -> Program:
+def read_program(graph: ir.Graph, measure: Sizes) -> Program:
     """Read a graph and its bodies; linear in their size.
 
     Args:
@@ -108,7 +108,7 @@ def read_program(graph: ir.Graph, measure: Measure) -> Program:
 
 
 class _Reader:
-    def __init__(self, graph: ir.Graph, measure: Measure, constants: set[ir.Value]) -> None:
+    def __init__(self, graph: ir.Graph, measure: Sizes, constants: set[ir.Value]) -> None:
         self.program = Program(graph)
         self._measure = measure
         self._constants = constants  # of all graphs that were read so far

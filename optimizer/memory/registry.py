@@ -1,4 +1,4 @@
-"""The planners, each declared in one file under `optimizer/memory/planners/`."""
+"""The planners, each a function that enters itself into the registry."""
 
 from __future__ import annotations
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import onnx_ir as ir
 
+from optimizer.cost.sizes import Sizes
 from optimizer.dimension import TooComplex
 from optimizer.dimension_text import names_in, parse
 from optimizer.errors import quoted
@@ -16,18 +16,9 @@ _SEQUENCES = frozenset(
     {"Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert",
      "SequenceMap", "SplitToSequence"}
 )  # fmt: skip
-_NOT_COUNTABLE = frozenset({ir.DataType.STRING, ir.DataType.UNDEFINED})
 
 
-class Measure(Protocol):
-    """Tells sizes."""
-
-    def size_bytes(self, value: ir.Value) -> int | None:
-        """The bytes of a tensor; None where they are not known."""
-        ...
-
-
-class KnownSizes:
+class KnownSizes(Sizes):
     """Sizes without any assumption: a free dimension without a given size stays unknown.
 
     Attributes:
@@ -35,8 +26,7 @@ class KnownSizes:
     """
 
     def __init__(self, graph: ir.Graph, given: Mapping[str, int] | None = None) -> None:
-        self._given = dict(given or {})
-        self._known: dict[str, int | None] = {}
+        super().__init__(given)
         self.free = frozenset(
             name
             for value in graph.inputs
@@ -47,21 +37,13 @@ class KnownSizes:
 
     def size_bytes(self, value: ir.Value) -> int | None:
         """The bytes of a tensor; None where they are not known."""
-        maker, kind, dims = value.producer(), value.type, value.shape
+        maker = value.producer()
         if maker is not None and (maker.domain, maker.op_type) == ("", "SplitToSequence"):
             whole = maker.inputs[0]  # the parts of a tensor take what it takes
             return None if whole is None else self.size_bytes(whole)
-        if dims is None or not isinstance(kind, ir.TensorType) or kind.dtype in _NOT_COUNTABLE:
-            return None
-        count = 1
-        for dim in dims:
-            size = dim if isinstance(dim, int) else self._size(dim.value)
-            if size is None or size < 0:
-                return None
-            count *= size
-        return -(-count * kind.dtype.bitwidth // 8)
+        return super().size_bytes(value)
 
-    def shape(self, value: ir.Value) -> tuple[int, ...]:
+    def dims(self, value: ir.Value) -> tuple[int, ...]:
         """The shape in numbers, -1 for what is unknown; empty where the rank is unknown."""
         dims = (dim if isinstance(dim, int) else self._size(dim.value) for dim in value.shape or ())
         return tuple(-1 if size is None else size for size in dims)
@@ -89,21 +71,15 @@ class KnownSizes:
             return "a dimension of the input has neither a size nor a name"
         return f"a size is unknown before the run{_made_by(value)}"
 
-    def _size(self, text: str | None) -> int | None:
-        if not text:
-            return None
-        if text not in self._known:
-            self._known[text] = self._evaluate(text)
-        return self._known[text]
+    def _size(self, name: str | None) -> int | None:
+        return super()._size(name) if name else None
 
-    def _evaluate(self, text: str) -> int | None:
-        if text in self._given:
-            return self._given[text]
-        expression = parse(text)
-        if expression is None:
-            return None
+    def _assume(self, name: str) -> int | None:
+        if name in self._given:
+            return self._given[name]
+        expression = parse(name)
         try:
-            size = expression.evaluate(self._given)
+            size = None if expression is None else expression.evaluate(self._given)
         except TooComplex:
             return None
         return size if isinstance(size, int) else None

@@ -7,19 +7,17 @@ from collections.abc import Iterator
 import onnx_ir as ir
 
 from optimizer.constants import constant_tensor, is_constant_node
-from optimizer.memory.arena import Lifetime, LifetimeOptions, UnknownSize
+from optimizer.cost.sizes import Sizes
+from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.program import Program
 from optimizer.memory.sharing import looks_at
-from optimizer.memory.sizes import KnownSizes
-from optimizer.model.graph import node_id, value_id
 
 Weight = tuple[list[ir.Value], int | None]
+"""A constant and its views, and its bytes; None where they are not known."""
 
 
-def weights(
-    program: Program, options: LifetimeOptions, measure: KnownSizes, *, steps: int
-) -> tuple[list[Lifetime], list[UnknownSize]]:
-    """What stays for ever, and what of it has no known size.
+def weights(program: Program, options: LifetimeOptions, measure: Sizes) -> Iterator[Weight]:
+    """What stays for ever.
 
     A tensor that several initializers share counts once. What is computed on the way to another
     constant, and read by nothing that runs, does not stay.
@@ -28,39 +26,7 @@ def weights(
         program: of a graph; constants of the graphs around are theirs.
         options: whether a view of a constant is the constant.
         measure: sizes of what is computed.
-        steps: how many nodes run.
     """
-    found = list(_weights(program, options, measure))
-    readers = _readers(program, {value for values, _ in found for value in values})
-    known: list[Lifetime] = []
-    unknown: list[UnknownSize] = []
-    for values, size in found:
-        value = values[0]
-        name = value.name or ""
-        if size is None:
-            unknown.append(UnknownSize(value_id(value), name, measure.why(value), "weights"))
-            continue
-        maker = value.producer()
-        reading = dict.fromkeys(node for one in values for node in readers.get(one, ()))
-        known.append(
-            Lifetime(
-                value=value_id(value),
-                name=name,
-                values=tuple(value_id(one) for one in values),
-                node="" if maker is None else node_id(maker),
-                readers=tuple(reading),
-                region="weights",
-                size_bytes=size,
-                start=0,
-                end=steps,
-                shape=measure.shape(value),
-                dtype=value.dtype.name if value.dtype is not None else "",
-            )
-        )
-    return known, unknown
-
-
-def _weights(program: Program, options: LifetimeOptions, measure: KnownSizes) -> Iterator[Weight]:
     inputs = set(program.graph.inputs)
     by_tensor: dict[int, Weight] = {}
     place: dict[ir.Value, Weight] = {}
@@ -83,20 +49,10 @@ def _weights(program: Program, options: LifetimeOptions, measure: KnownSizes) ->
     yield from found
 
 
-def _computed(node: ir.Node, value: ir.Value, measure: KnownSizes) -> int | None:
+def _computed(node: ir.Node, value: ir.Value, measure: Sizes) -> int | None:
     tensor = constant_tensor(node) if is_constant_node(node) else value.const_value
     return measure.size_bytes(value) if tensor is None else _bytes(tensor)
 
 
 def _bytes(tensor: ir.TensorProtocol) -> int | None:
     return None if tensor.dtype == ir.DataType.STRING else tensor.nbytes
-
-
-def _readers(program: Program, weights: set[ir.Value]) -> dict[ir.Value, list[str]]:
-    """The nodes that run and read each value directly."""
-    readers: dict[ir.Value, list[str]] = {}
-    for operation in program.operations:
-        for value in operation.node.inputs:
-            if value in weights:
-                readers.setdefault(value, []).append(operation.id)
-    return readers

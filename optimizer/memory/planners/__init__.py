@@ -1,1 +1,1 @@
-"""The planners, one a file; the registry imports them all."""
+"""The planners; the registry imports every file here."""

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.plan import peak_bytes
-from optimizer.memory.registry import Budget, Placement, Planner, planner, planners
+from optimizer.memory.plan import Plan
+from optimizer.memory.registry import Budget, Placement, make_plan, planner, planners
 
 SEARCHES = {"local-search": 0.5, "exact": 1.0}
 """What goes on where the fast planners stay above the bound, and at which part of the budget
 each has to be done."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    planner_id: str
-    placement: Placement
-    peak_bytes: int
 
 
 @planner("best", "Best of all", order=90, speed="search")
@@ -31,32 +24,25 @@ def best(buffers: Sequence[Buffer], budget: Budget) -> Placement:
     Source: portfolios of policies as in InfiniTensor's OccamyPlanner and XLA's buffer assignment.
     """
     goal_bytes = budget.goal(buffers)
-    winner: _Attempt | None = None
-    prover = ""
-    for attempt in _attempts(buffers, budget):
-        if winner is None or attempt.peak_bytes < winner.peak_bytes:
-            winner, prover = attempt, ""
-        if attempt.placement.exhausted and attempt.peak_bytes == winner.peak_bytes:
-            prover = attempt.planner_id
-        if prover or winner.peak_bytes <= goal_bytes:
+    winner: Plan | None = None
+    prover: Plan | None = None
+    for plan in _plans(buffers, budget):
+        if winner is None or plan.peak_bytes < winner.peak_bytes:
+            winner, prover = plan, None
+        if plan.certificate is not None and plan.peak_bytes == winner.peak_bytes:
+            prover = plan
+        if prover is not None or winner.peak_bytes <= goal_bytes:
             break
     assert winner is not None
-    proven = f", proven by {prover}" if prover not in ("", winner.planner_id) else ""
-    note = f"Found by {winner.planner_id}{proven}."
-    return Placement(winner.placement.offsets, exhausted=bool(prover), note=note)
+    proven = f", proven by {prover.planner}" if prover is not None and prover is not winner else ""
+    note = f"Found by {winner.planner}{proven}."
+    return Placement(winner.offsets, exhausted=prover is not None, note=note)
 
 
-def _attempts(buffers: Sequence[Buffer], budget: Budget) -> Iterator[_Attempt]:
-    known = {found.id: found for found in reversed(planners())}
-    for found in known.values():
+def _plans(buffers: Sequence[Buffer], budget: Budget) -> Iterator[Plan]:
+    for found in reversed(planners()):
         if found.speed == "fast":
-            yield _attempt(found, buffers, budget)
+            yield make_plan(found.id, buffers, budget)
     for planner_id, part in SEARCHES.items():
-        if planner_id in known and not budget.spent:
-            share = replace(budget, seconds=budget.seconds * part)
-            yield _attempt(known[planner_id], buffers, share)
-
-
-def _attempt(found: Planner, buffers: Sequence[Buffer], budget: Budget) -> _Attempt:
-    placement = found.place(buffers, budget)
-    return _Attempt(found.id, placement, peak_bytes(buffers, placement.offsets))
+        if not budget.spent:
+            yield make_plan(planner_id, buffers, replace(budget, seconds=budget.seconds * part))
