@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from optimizer.memory.arena import LifetimeOptions
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.memory.arena_map import ArenaMap
 from studio.memory.film import page as film
@@ -17,10 +18,9 @@ from studio.memory.map.job import MAP, MapRequest, maps_of
 from studio.memory.orders import page as order
 from studio.memory.planners import page as planners
 from studio.memory.recompute import page as recompute
-from studio.memory.request import ArenaRequest
 from studio.memory.setting import Maps, Setting
-from studio.memory.sidebar import change, change_sizes, sidebar
-from studio.memory.steps import step_slider
+from studio.memory.sidebar import change, change_sizes, sidebar, step_slider
+from studio.memory.subject import ArenaRequest
 from studio.page.computed import computed
 from studio.page.parts import choose_section, model_and_run, show_message, words
 from studio.services import store
@@ -90,14 +90,8 @@ def setting_of(model: OpenedModel, run: OpenedRun) -> Setting:
     choice = workspace.of(MemoryChoice)
     last: int = run.result.steps
     step = last if workspace.view.step is None else min(workspace.view.step, last)
-    request = ArenaRequest(
-        step,
-        views=choice.views,
-        in_place=choice.in_place,
-        alignment=choice.alignment,
-        order=choice.order,
-        sizes=choice.sizes,
-    )
+    options = LifetimeOptions(choice.views, choice.in_place, choice.alignment)
+    request = ArenaRequest(step, options, choice.order, choice.sizes)
     return Setting(model, run, request, workspace.view.before, choice)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import MemoryChoice
-from studio.memory.request import ArenaRequest
+from studio.memory.subject import ArenaRequest
 from studio.workspace import Before
 
 

@@ -1,4 +1,4 @@
-"""Who plans, in which order, what may share memory, how large free dimensions are."""
+"""Which rewrite step, who plans, in which order, what may share memory, how large sizes are."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import streamlit as st
 
 from optimizer.memory.order import ORDERS
 from optimizer.memory.registry import planners
+from studio.cost.trace_costs import trace_costs
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import ALIGNMENTS, LARGEST_SIZE, MOST_SECONDS, MemoryChoice
 from studio.memory.setting import Setting
+from studio.numbers import counted
 from studio.page.parts import words
+from studio.services import store
 from studio.workspace import current, remember
 
+_STEP = "memory-step"
 _BESIDE = {"source": "Source", "previous": "Step before", "nothing": "Nothing"}
 
 
@@ -74,6 +78,45 @@ def change_sizes(setting: Setting, drawn: ArenaMap) -> None:
     if sizes != used:
         change(sizes=tuple(sorted({**given, **sizes}.items())), moment=None, event=None)
         st.rerun()
+
+
+def step_slider(setting: Setting) -> None:
+    """Scrubs through the trace; nothing where it has no steps."""
+    if not setting.last:
+        return
+    st.session_state[_STEP] = setting.request.step
+    with st.container(key="memory-steps"):
+        st.slider(
+            step_text(setting),
+            0,
+            setting.last,
+            key=_STEP,
+            on_change=_go,
+            help="Arrow keys step through the rewrites; 0 is the source.",
+        )
+
+
+def step_text(setting: Setting) -> str:
+    """The step in words: "Step 38 of 152 · Fuse BatchNorm into Conv"."""
+    step, last = setting.request.step, setting.last
+    if step == 0:
+        return f"Source · {counted(last, 'step follows', 'steps follow')}"
+    costs = trace_costs(store(), setting.model, setting.run)
+    title = costs.names[costs.steps[step - 1].pass_id].title
+    return f"Step {step} of {last} · {title}"
+
+
+def go_to_step(step: int) -> None:
+    """Look at another step; the viewer follows."""
+    workspace = current()
+    view = replace(workspace.view, step=step)
+    memory = replace(workspace.of(MemoryChoice), moment=None, graph="", event=None)
+    moved = replace(workspace, view=view, seq=workspace.seq + 1)
+    remember(moved.having(memory))
+
+
+def _go() -> None:
+    go_to_step(st.session_state[_STEP])
 
 
 def _choice(

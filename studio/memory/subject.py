@@ -1,16 +1,17 @@
-"""In a worker: the graph of a step, its order, its arena."""
+"""Which arena is looked at; in a worker: the graph of its step, its order, the arena."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError
 from optimizer.isolation import within_worker
-from optimizer.memory.arena import Arena
+from optimizer.memory.arena import Arena, LifetimeOptions
 from optimizer.memory.order import ordered_arena
 from optimizer.memory.registry import Budget
 from optimizer.memory.sizes import KnownSizes
@@ -21,10 +22,26 @@ from optimizer.rewrite.graph_at import TraceFiles, graph_at, own_graph_at
 from studio.graphview.categories import category
 from studio.graphview.text import cut
 from studio.memory.arena_map import NodeLabel
-from studio.memory.request import ArenaRequest
 
 ORDER_SECONDS = 5.0
 """For the exact order when only its lanes are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaRequest:
+    """One arena of an open run; plain data that travels to a worker and names files in the store.
+
+    Attributes:
+        step: of the trace; 0 is the source.
+        options: what may share memory, and how it is aligned.
+        order: id of the method that orders the nodes; "file" leaves them as they are.
+        sizes: of free dimensions; what is not among them stays unknown.
+    """
+
+    step: int
+    options: LifetimeOptions = field(default_factory=LifetimeOptions)
+    order: str = "file"
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 def open_step(files: TraceFiles, request: ArenaRequest) -> ir.Model:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
 
@@ -13,7 +14,7 @@ from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order.exact import exact_order
 from optimizer.memory.order.problem import Problem, bound, problem_of
 from optimizer.memory.order.schedule import list_schedule
-from optimizer.memory.pieces import check_known, peak_bytes, pieces_of
+from optimizer.memory.pieces import check_known, pieces_of, walk
 from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
 from optimizer.memory.sizes import KnownSizes
@@ -38,20 +39,32 @@ class Order:
     Attributes:
         method: how it was found.
         nodes: ids of the nodes, in the order to run them.
-        peak_bytes: the most activation bytes alive at once, as in `lifetimes` with this order.
+        live_bytes: activations alive at every step, as in `lifetimes` with this order.
         bound_bytes: no order has a smaller peak.
         proven: no order of these nodes has a smaller peak than this one.
         states: how many sets of nodes the exact search looked at; 0 for the others.
         note: what the method has to say.
+        seconds: wall clock it took.
     """
 
     method: str
     nodes: tuple[str, ...]
-    peak_bytes: int
-    bound_bytes: int
-    proven: bool
+    live_bytes: tuple[int, ...] = ()
+    bound_bytes: int = 0
+    proven: bool = False
     states: int = 0
     note: str = ""
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most activation bytes alive at once."""
+        return max(self.live_bytes, default=0)
+
+    @property
+    def title(self) -> str:
+        """How it was found, for people."""
+        return ORDERS.get(self.method, self.method)
 
 
 def reorder(
@@ -79,15 +92,17 @@ def reorder(
     """
     if method not in ORDERS:
         raise PlanError(f"There is no order {quoted(method)}; there are {', '.join(ORDERS)}.")
+    started = time.perf_counter()
     measure = KnownSizes(graph, sizes)
     pieces = pieces_of(read_program(graph, measure), options)
     check_known(pieces, measure)
     problem = problem_of(pieces)
     if method == "exact":
-        return _exact(problem, budget or Budget())
-    order = {"file": _file, "runtime": _runtime, "list": list_schedule}[method](problem)
-    least, _ = bound(problem)
-    return _order(method, problem, order, least)
+        found = _exact(problem, budget or Budget())
+    else:
+        order = {"file": _file, "runtime": _runtime, "list": list_schedule}[method](problem)
+        found = _order(method, problem, order, bound(problem)[0])
+    return replace(found, seconds=time.perf_counter() - started)
 
 
 def ordered_arena(
@@ -126,10 +141,10 @@ def _exact(problem: Problem, budget: Budget) -> Order:
 
 
 def _order(method: str, problem: Problem, order: Sequence[int], least: int) -> Order:
-    operations = problem.pieces.program.operations
-    peak = peak_bytes(problem.pieces, order)
-    nodes = tuple(operations[index].id for index in order)
-    return Order(method, nodes, peak, least, proven=peak <= least)
+    live = tuple(moment.live_bytes for moment in walk(problem.pieces, order))
+    ids = problem.pieces.program.ids()
+    proven = max(live, default=0) <= least
+    return Order(method, tuple(ids[index] for index in order), live, least, proven)
 
 
 def _file(problem: Problem) -> list[int]:

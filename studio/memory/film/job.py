@@ -27,8 +27,7 @@ from studio.artifacts.opened import Subject
 from studio.artifacts.store import Store
 from studio.graphview.text import cut, dims_text
 from studio.memory.arena_map import NodeLabel
-from studio.memory.request import ArenaRequest
-from studio.memory.subject import arena_of, labels, open_step
+from studio.memory.subject import ArenaRequest, arena_of, labels, open_step
 
 SCHEMA = "passlens.film/1"
 KINDS = ("allocate", "reuse", "split", "grow", "free", "merge")

@@ -18,8 +18,7 @@ from studio.artifacts.opened import Subject
 from studio.artifacts.store import Store
 from studio.graphview.text import cut
 from studio.memory.arena_map import MAP_FORM, ArenaMap
-from studio.memory.request import ArenaRequest
-from studio.memory.subject import arena_of, free_dimensions, labels, with_sizes
+from studio.memory.subject import ArenaRequest, arena_of, free_dimensions, labels, with_sizes
 
 ALL = "all"
 

@@ -20,8 +20,7 @@ from studio.memory.map.contributors import show_contributors, show_regions
 from studio.memory.measured import page as measured
 from studio.memory.plan_text import peaks_text, proof_text
 from studio.memory.setting import Maps, Setting
-from studio.memory.sidebar import change
-from studio.memory.steps import go_to_step
+from studio.memory.sidebar import change, go_to_step
 from studio.memory.walk.figure import walk_strip
 from studio.memory.walk.job import WALK, Walk
 from studio.numbers import counted, digits
@@ -187,13 +186,13 @@ def _strip(setting: Setting, walk: Walk) -> None:
 
 
 def _how(setting: Setting, after: ArenaMap, most: int) -> str:
-    request, plan = setting.request, after.plan
+    request, options, plan = setting.request, setting.request.options, after.plan
     assert plan is not None
-    shared = [name for name, on in (("views", request.views), ("in place", request.in_place)) if on]
+    shared = [name for name, on in (("views", options.views), ("in place", options.in_place)) if on]
     sharing = f"{' and '.join(shared)} shared" if shared else "nothing shared"
     note = f" ({plan.note.rstrip('.')})" if plan.note else ""
     text = (
-        f"Counted from shapes, nothing was run: {sharing}, {request.alignment}-byte aligned,"
+        f"Counted from shapes, nothing was run: {sharing}, {options.alignment}-byte aligned,"
         f" order: {ORDERS.get(request.order, request.order).lower()};"
         f" planner {find_planner(plan.planner).title}{note}, {plan.seconds * 1000:.3g} ms, checked"
         " by an independent sweep. A rectangle leads to its node; the live curve lists what is"

@@ -17,8 +17,7 @@ from profiling.workers import WorkerPool
 from studio.artifacts.artifact import Artifact, File
 from studio.artifacts.opened import Subject
 from studio.artifacts.store import Store
-from studio.memory.request import ArenaRequest, Sizes
-from studio.memory.subject import model_of, open_step
+from studio.memory.subject import ArenaRequest, model_of, open_step
 
 Ordered = tuple[int, tuple[str, ...]]
 """A step, and the ids of its nodes in the order to run them."""
@@ -56,7 +55,7 @@ class ArenaRun:
     """
 
     step: int
-    sizes: Sizes = ()
+    sizes: tuple[tuple[str, int], ...] = ()
     method: str = ""
     nodes: tuple[str, ...] = ()
 

@@ -7,9 +7,10 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from optimizer.memory.order import Order
 from profiling.arena import ArenaMeasurement
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, color_of, titled
-from studio.memory.orders.job import FoundOrder, Orders
+from studio.memory.orders.job import Orders
 from studio.numbers import bytes_text, unit_of
 
 FLOOR = "#a37a2c"
@@ -43,7 +44,7 @@ def order_curves(orders: Orders) -> go.Figure:
     return figure
 
 
-def _curve(order: FoundOrder, size: float, unit: str, *, color: str, thick: bool) -> go.Scatter:
+def _curve(order: Order, size: float, unit: str, *, color: str, thick: bool) -> go.Scatter:
     return go.Scatter(
         x=list(range(len(order.live_bytes))),
         y=[live / size for live in order.live_bytes],
@@ -54,7 +55,7 @@ def _curve(order: FoundOrder, size: float, unit: str, *, color: str, thick: bool
     )
 
 
-def _key(order: FoundOrder) -> str:
+def _key(order: Order) -> str:
     proven = ", proven" if order.proven else ""
     return f"{order.title} {bytes_text(order.peak_bytes)}{proven}"
 

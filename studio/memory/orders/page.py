@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
+from optimizer.memory.order import Order
 from profiling.arena import ArenaMeasurement
 from studio.memory.measured.job import ORDERED, ArenaRun, measured_key, run_measured
 from studio.memory.orders.figure import measured_orders, order_curves
-from studio.memory.orders.job import ALL_ORDERS, FoundOrder, Orders
+from studio.memory.orders.job import ALL_ORDERS, Orders
 from studio.memory.setting import Maps, Setting
 from studio.numbers import bytes_text, digits
 from studio.page.computed import computed_artifact
@@ -101,7 +102,7 @@ def _measure(setting: Setting, found: Orders) -> None:
     )
 
 
-def _explain(best: FoundOrder) -> None:
+def _explain(best: Order) -> None:
     other = "" if best.method == "file" else f", and in the best one found ({best.title.lower()})"
     st.caption(
         "Three runs each with the runtime's profiler on: in the runtime's own order, in the file's"

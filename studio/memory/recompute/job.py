@@ -16,8 +16,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.graph_at import TraceFiles, own_graph_at
 from studio.artifacts.artifact import Artifact, File, Value
-from studio.memory.request import ArenaRequest
-from studio.memory.subject import ORDER_SECONDS, open_step
+from studio.memory.subject import ORDER_SECONDS, ArenaRequest, open_step
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from optimizer.isolation import Progress
 from optimizer.memory.facts import floor_bytes, live_bytes
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from studio.artifacts.artifact import Artifact, Value
-from studio.memory.request import ArenaRequest
-from studio.memory.subject import arena_of, lacks_sizes, with_sizes
+from studio.memory.subject import ArenaRequest, arena_of, lacks_sizes, with_sizes
 
 MOST_STEPS = 240
 MOST_NODES = 120_000

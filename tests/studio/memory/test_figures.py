@@ -8,13 +8,14 @@ from typing import Any, cast
 import plotly.graph_objects as go
 import pytest
 
+from optimizer.memory.order import Order
 from optimizer.memory.plan import Plan
 from optimizer.memory.rematerialization import Rematerialized
 from profiling.arena import ArenaMeasurement
 from studio.memory.buffers_figure import MOST_DRAWN, drawn_lifetimes, hover_text
 from studio.memory.lanes_figure import Curve, Line, Panel, Scale, lanes, lines_of
 from studio.memory.orders.figure import measured_orders, order_curves, orders_finding
-from studio.memory.orders.job import FoundOrder, Orders
+from studio.memory.orders.job import Orders
 from studio.memory.plan_text import peaks_text, proof_text
 from studio.memory.planners.figure import bar_text, cut_at, planner_bars, planners_finding
 from studio.memory.recompute.figure import recompute_curve, recompute_finding
@@ -165,11 +166,10 @@ def test_the_finding_of_the_planners_names_who_is_best_and_what_the_worst_costs(
     )
 
 
-def order(method: str, *live_kib: int, proven: bool = False) -> FoundOrder:
+def order(method: str, *live_kib: int, proven: bool = False) -> Order:
     live = tuple(size * KIB for size in live_kib)
     nodes = tuple(f"n{i}" for i in range(len(live)))
-    peak = max(live, default=0)
-    return FoundOrder(method, nodes, peak, 0, proven, 7, "", live, 0.1)
+    return Order(method, nodes, live, proven=proven, states=7, seconds=0.1)
 
 
 def test_an_order_that_helps_is_told_with_its_proof() -> None:

@@ -25,7 +25,7 @@ from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.memory.film.job import FILM, KINDS, content_key, film_url
 from studio.memory.film.page import film_table
-from studio.memory.request import ArenaRequest
+from studio.memory.subject import ArenaRequest
 from tests.coroutines import finished
 
 REQUEST = ArenaRequest(0, sizes=(("batch", 1),))

@@ -14,6 +14,7 @@ import pytest
 from benchmarks.hourglass import hourglass
 from optimizer.errors import Cancelled, PlanError, StudioError
 from optimizer.isolation import within_worker
+from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.buffer import lower_bound
 from optimizer.memory.facts import region_bytes
 from optimizer.memory.lifetimes import lifetimes
@@ -30,7 +31,7 @@ from studio.memory.map.job import ALL, MAP, MapRequest
 from studio.memory.measured.job import ORDERED
 from studio.memory.orders.job import ALL_ORDERS
 from studio.memory.recompute.job import CURVE, RECOMPUTED
-from studio.memory.request import ArenaRequest
+from studio.memory.subject import ArenaRequest
 from studio.memory.walk.job import WALK
 from tests.optimizer.graphs import proto_of
 
@@ -102,9 +103,9 @@ def test_every_option_has_a_folder_of_its_own() -> None:
     requests = [
         ArenaRequest(1),
         ArenaRequest(2),
-        ArenaRequest(1, views=False),
-        ArenaRequest(1, in_place=False),
-        ArenaRequest(1, alignment=256),
+        ArenaRequest(1, LifetimeOptions(views=False)),
+        ArenaRequest(1, LifetimeOptions(in_place=False)),
+        ArenaRequest(1, LifetimeOptions(alignment=256)),
         ArenaRequest(1, order="list"),
         ArenaRequest(1, sizes=SIZES),
     ]
@@ -114,7 +115,7 @@ def test_every_option_has_a_folder_of_its_own() -> None:
 
 def test_sharing_less_needs_no_less(store: Store, tour: Subject) -> None:
     shared, separate = (
-        mapped(store, tour, ArenaRequest(0, views=on, in_place=on, sizes=SIZES))
+        mapped(store, tour, ArenaRequest(0, LifetimeOptions(on, on), sizes=SIZES))
         for on in (True, False)
     )
     apart = [region_bytes(drawn.arena)["activations"] for drawn in (shared, separate)]
