@@ -8,7 +8,7 @@ real one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol, TypedDict, TypeVar, Unpack
 
 from optimizer.limits import JobLimits
 
@@ -21,22 +21,34 @@ def silent(_text: str, _fraction: float) -> None:
     """Progress for nobody."""
 
 
-def part_of(progress: Progress | None, before: str, number: int, *, of: float) -> Progress:
-    """Progress of one of several as its part of all, with words before every text."""
-    told = progress or silent
-    return lambda text, fraction: told(f"{before}{text}", (number + fraction) / of)
+class Following(TypedDict, total=False):
+    """Who follows work that takes a while: a listener that is told, and a question asked often."""
+
+    progress: Progress | None
+    cancelled: Callable[[], bool] | None
+
+
+def part_of(following: Following, before: str, number: int, *, of: float) -> Following:
+    """Who follows one of several: told of its part of all, with words before every text."""
+    told = following.get("progress") or silent
+
+    def progress(text: str, fraction: float) -> None:
+        told(f"{before}{text}", (number + fraction) / of)
+
+    return {**following, "progress": progress}
+
+
+class JobOptions(Following, total=False):
+    """How a job in another process is run."""
+
+    limits: JobLimits
 
 
 class Isolate(Protocol):
     """Runs a picklable function in another process."""
 
     def __call__(
-        self,
-        function: Callable[..., Result],
-        *args: object,
-        limits: JobLimits = ...,
-        progress: Progress | None = ...,
-        cancelled: Callable[[], bool] | None = ...,
+        self, function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
     ) -> Result:
         """`function(*args)`, computed elsewhere.
 
@@ -48,12 +60,8 @@ class Isolate(Protocol):
 
 
 def within_worker(
-    function: Callable[..., Result],
-    *args: object,
-    limits: JobLimits = JobLimits(),
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
 ) -> Result:
     """The `Isolate` of code that already runs in a worker process: just call."""
-    del limits, progress, cancelled
+    del options
     return function(*args)

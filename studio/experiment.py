@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from optimizer.codec import Format
-from optimizer.isolation import Progress
+from optimizer.isolation import Following, Progress, silent
 from profiling.machine import Machine
 from profiling.racing.race import Race, Timing
 from profiling.records import Kind, Measurement, Recording
@@ -23,10 +23,6 @@ from studio.numbers import counted
 
 Keep = Callable[[Recording], int | None]
 """Takes a recording to the records; its id there, or None."""
-
-
-def _silent(_text: str, _fraction: float) -> None:
-    """Progress for nobody."""
 
 
 def _never() -> bool:
@@ -53,9 +49,14 @@ class Bench:
     store: Store
     pool: WorkerPool
     subject: Subject
-    progress: Progress = _silent
+    progress: Progress = silent
     cancelled: Callable[[], bool] = _never
     partial: Callable[[Any], None] = _unseen
+
+    @property
+    def following(self) -> Following:
+        """Who is told, and asked."""
+        return {"progress": self.progress, "cancelled": self.cancelled}
 
     @property
     def model(self) -> OpenedModel:

@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import streamlit as st
 
 from optimizer.errors import StudioError, quoted
+from optimizer.isolation import Following, Progress
 from optimizer.pipeline import Pipeline
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.artifacts.store import run_key
@@ -20,8 +22,6 @@ from studio.tasks import Task, Work
 from studio.workspace import Workspace
 
 _OPEN = "open-model"
-Report = Callable[[str, float], None]
-Asked = Callable[[], bool]
 
 
 def model_task(workspace: Workspace) -> Task[OpenedModel]:
@@ -99,7 +99,7 @@ def _start_anew(key: tuple[object, ...], work: Work[OpenedModel]) -> Task[Opened
     return tasks().start(key, work)
 
 
-def _open(model: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
+def _open(model: str, *, progress: Progress, cancelled: Callable[[], bool]) -> OpenedModel:
     if any(entry.id == model for entry in gallery.entries()):
         progress("unpacking", 0.0)
         path = gallery.open_path(model)
@@ -114,10 +114,10 @@ def _open(model: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
     return known
 
 
-def _open_path(text: str, *, progress: Report, cancelled: Asked) -> OpenedModel:
+def _open_path(text: str, **following: Unpack[Following]) -> OpenedModel:
     if os.environ.get(LOCAL_FILES) == "0":
         raise StudioError("This server does not open files of its own; upload the model instead.")
     path = Path(text).expanduser()
     if path.is_dir():
         raise StudioError(f"{quoted(text)} is a folder; name the .onnx file in it.")
-    return store().open_file(path, name=path.name, progress=progress, cancelled=cancelled)
+    return store().open_file(path, name=path.name, **following)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from optimizer.errors import Cancelled, RunError, StudioError
-from optimizer.isolation import Progress
+from optimizer.isolation import Following, Progress, silent
 from profiling.fleet.node import Message, location_here, race_here, version
 from profiling.fleet.packed_variant import PackedVariant, pack
-from profiling.racing.executor import Asked, Observe, Outcome, RaceJob
+from profiling.racing.executor import Observe, Outcome, RaceJob
 from profiling.racing.measure import RacePlan
 
 _RETRIES = 2
@@ -42,15 +42,15 @@ class RayExecutor:
         self,
         jobs: Sequence[RaceJob],
         *,
-        progress: Progress | None = None,
-        cancelled: Asked | None = None,
         observe: Observe | None = None,
+        **following: Unpack[Following],
     ) -> list[Outcome]:
         """See `Executor.run`: all jobs at once, as far as the cluster has room."""
         self._check_room(jobs)
         board = self._ray.remote(num_cpus=0)(_Board).remote()
         tasks = [self._submitted(number, job, board) for number, job in enumerate(jobs)]
-        watch = _Watch(jobs, progress, observe)
+        watch = _Watch(jobs, following.get("progress") or silent, observe)
+        cancelled = following.get("cancelled")
         try:
             waiting = list(tasks)
             while waiting:
@@ -135,7 +135,7 @@ class _Watch:
     """All jobs' news as one progress."""
 
     def __init__(
-        self, jobs: Sequence[RaceJob], progress: Progress | None, observe: Observe | None
+        self, jobs: Sequence[RaceJob], progress: Progress, observe: Observe | None
     ) -> None:
         self._names = [job.name for job in jobs]
         self._fractions = [0.0] * len(jobs)
@@ -145,10 +145,9 @@ class _Watch:
     def read(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._fractions[message.job] = message.fraction
-            if self._progress is not None:
-                share = sum(self._fractions) / len(self._fractions)
-                where = " on ".join(filter(None, (self._names[message.job], message.location.node)))
-                self._progress(f"{where}: {message.text}", share)
+            share = sum(self._fractions) / len(self._fractions)
+            where = " on ".join(filter(None, (self._names[message.job], message.location.node)))
+            self._progress(f"{where}: {message.text}", share)
             if self._observe is not None and message.race is not None:
                 self._observe(message.job, message.race)
 

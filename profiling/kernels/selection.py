@@ -196,8 +196,8 @@ def select(
         before = f"{number + 1} of {len(chosen)}, {operator.workload.title}: "
         raced = race_workload(
             operator, variant.config, pool=pool, groups=groups,
-            seconds=max(LEAST_SECONDS, seconds / len(chosen)), cancelled=cancelled,
-            progress=part_of(racing, before, number, of=len(chosen)),
+            seconds=max(LEAST_SECONDS, seconds / len(chosen)),
+            **part_of({"progress": racing, "cancelled": cancelled}, before, number, of=len(chosen)),
         )  # fmt: skip
         found = replace(found, races=(*found.races, raced))
         if observe is not None:

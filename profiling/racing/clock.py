@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
+from typing import Unpack
 
 from optimizer.errors import RunError
-from optimizer.isolation import Progress
+from optimizer.isolation import Following, silent
 from optimizer.limits import JobLimits
 from profiling.racing.plan import RacePlan
 
@@ -25,26 +26,18 @@ class RaceClock:
     Args:
         plan: how much to run.
         variants: how many there are.
-        progress: told what is done and which share of the time has passed.
-        cancelled: asked often.
+        following: told what is done and which share of the time has passed, and asked often.
 
     Attributes:
         turns_s: wall clock of all variants' turns so far, and of telling the listener.
     """
 
-    def __init__(
-        self,
-        plan: RacePlan,
-        variants: int,
-        *,
-        progress: Progress | None,
-        cancelled: Callable[[], bool] | None,
-    ) -> None:
+    def __init__(self, plan: RacePlan, variants: int, **following: Unpack[Following]) -> None:
         self.plan = plan
-        self.cancelled = cancelled
+        self.cancelled = following.get("cancelled")
         self.turns_s = 0.0
         self._variants = variants
-        self._progress = progress
+        self._progress = following.get("progress") or silent
         self._began = self._told = time.monotonic()
         self._fraction = 0.0
         self._left_s = variants * self._set_up_guess() + plan.seconds
@@ -88,8 +81,7 @@ class RaceClock:
         elapsed_s = self.elapsed_s
         fraction = elapsed_s / (elapsed_s + self._left_s) if self._left_s > 0 else _ALMOST
         self._fraction = min(_ALMOST, max(self._fraction, fraction))
-        if self._progress is not None:
-            self._progress(text, self._fraction)
+        self._progress(text, self._fraction)
 
     def expect_set_up(self, done: int, spent_s: float) -> None:
         """`done` variants took `spent_s` to get ready; more will take as long, then the rounds."""

@@ -7,18 +7,16 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, Unpack
 
 from optimizer.errors import Cancelled, RunError, StudioError
-from optimizer.isolation import Progress, part_of
+from optimizer.isolation import Following, part_of
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.workers import WorkerPool
 
 Observe = Callable[[int, Race], None]
 """Gets the number of a job and what is known of its race, in the end all of it."""
-
-Asked = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +78,15 @@ class Executor(Protocol):
         self,
         jobs: Sequence[RaceJob],
         *,
-        progress: Progress | None = None,
-        cancelled: Asked | None = None,
         observe: Observe | None = None,
+        **following: Unpack[Following],
     ) -> list[Outcome]:
         """An outcome a job, in the jobs' order. One that fails does not stop the others.
 
         Args:
             jobs: independent of each other.
-            progress: told about all of them together.
-            cancelled: asked often.
             observe: gets what is known so far of each race.
+            following: told about all of them together, and asked often.
 
         Raises:
             Cancelled: if `cancelled` said so.
@@ -109,35 +105,29 @@ class LocalExecutor:
         self,
         jobs: Sequence[RaceJob],
         *,
-        progress: Progress | None = None,
-        cancelled: Asked | None = None,
         observe: Observe | None = None,
+        **following: Unpack[Following],
     ) -> list[Outcome]:
         """See `Executor.run`."""
         outcomes: list[Outcome] = []
         for number, job in enumerate(jobs):
             before = f"{job.name}: " if job.name else ""
-            told = part_of(progress, before, number, of=len(jobs))
+            told = part_of(following, before, number, of=len(jobs))
             seen = partial(observe, number) if observe is not None else None
-            outcome = self._raced(job, told, cancelled, seen)
+            outcome = self._raced(job, seen, told)
             if seen is not None and outcome.race is not None:
                 seen(outcome.race)
             outcomes.append(outcome)
         return outcomes
 
     def _raced(
-        self,
-        job: RaceJob,
-        progress: Progress,
-        cancelled: Asked | None,
-        observe: Callable[[Race], None] | None,
+        self, job: RaceJob, observe: Callable[[Race], None] | None, following: Following
     ) -> Outcome:
         here = JobLocation(platform.node(), process=os.getpid())
         try:
             race = measure(
-                job.variants, pool=self._pool, plan=job.plan,
-                progress=progress, cancelled=cancelled, observe=observe,
-            )  # fmt: skip
+                job.variants, pool=self._pool, plan=job.plan, observe=observe, **following
+            )
         except Cancelled:
             raise
         except StudioError as error:

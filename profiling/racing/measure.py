@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from optimizer.errors import Cancelled, RunError, StudioError
-from optimizer.isolation import Progress
+from optimizer.isolation import Following
 from optimizer.verify import Feed, jobs
 from optimizer.verify.runtime import NotRunnable
 from profiling.machine import Machine, this_machine
@@ -37,9 +38,8 @@ def measure(
     pool: WorkerPool,
     plan: RacePlan | None = None,
     feeds: Sequence[Feed] | None = None,
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
     observe: Observe | None = None,
+    **following: Unpack[Following],
 ) -> Race:
     """Race the variants; the first is the baseline, and its file says what is right.
 
@@ -51,18 +51,17 @@ def measure(
         pool: where they run.
         plan: how much to run.
         feeds: how to fill the inputs, instead of what the first model suggests.
-        progress: told what is done and which share of the time has passed.
-        cancelled: asked often.
         observe: gets the race as far as it is known, at most twice a second.
+        following: told what is done and which share of the time has passed, and asked often.
 
     Raises:
         StudioError: no variants, equal labels, or no model that runs on any inputs.
         Cancelled: if `cancelled` said so.
     """
     plan = _checked(variants, plan or RacePlan(), feeds).on_this_machine()
-    clock = RaceClock(plan, len(variants), progress=progress, cancelled=cancelled)
+    clock = RaceClock(plan, len(variants), **following)
     with (
-        pool.measuring(cancelled=cancelled) as bench,
+        pool.measuring(cancelled=clock.cancelled) as bench,
         tempfile.TemporaryDirectory(prefix="passlens-race-") as folder,
     ):
         race = _Racing(variants, Path(folder), clock, observe)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from optimizer.codec import Format
 from optimizer.errors import StudioError, quoted
-from optimizer.isolation import Progress
+from optimizer.isolation import Following
 from profiling.config.question import Question
 from profiling.racing.dimensions import check_dimension, inputs_of
 from profiling.racing.executor import Executor, LocalExecutor, RaceJob
@@ -81,9 +82,8 @@ def sweep(
     pool: WorkerPool,
     executor: Executor | None = None,
     plan: RacePlan | None = None,
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
     observe: Callable[[Sweep], None] | None = None,
+    **following: Unpack[Following],
 ) -> Sweep:
     """Race the variants at each size, in processes of their own each time.
 
@@ -96,9 +96,8 @@ def sweep(
         pool: where the model's inputs are looked at.
         executor: where the races run; by default here, in the pool.
         plan: how much to run at each size; its bindings hold for the other dimensions.
-        progress: told what is done, and which share.
-        cancelled: asked often.
         observe: gets the sweep as far as it is known, at most twice a second.
+        following: told what is done, and which share; asked often.
 
     Raises:
         StudioError: the dimension is not free, or the sizes make no sense.
@@ -121,9 +120,7 @@ def sweep(
         if observe is not None:
             observe(Sweep(dimension, labels, tuple(points)))
 
-    outcomes = (executor or LocalExecutor(pool)).run(
-        jobs, progress=progress, cancelled=cancelled, observe=seen
-    )
+    outcomes = (executor or LocalExecutor(pool)).run(jobs, observe=seen, **following)
     points = (
         SweepPoint(size, outcome.race, outcome.error)
         for size, outcome in zip(sizes, outcomes, strict=True)
@@ -139,9 +136,8 @@ def run_sweeps(
     dimension: str,
     sizes: Sequence[int],
     pool: WorkerPool,
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
     partial: Partial[Sweep] | None = None,
+    **following: Unpack[Following],
 ) -> tuple[Sweep, ...]:
     """Sweep the variants for each question; see `sweep` and `run_races`.
 
@@ -150,13 +146,13 @@ def run_sweeps(
         Cancelled: if `cancelled` said so.
     """
 
-    def one(variants: Sequence[Variant], told: Progress, seen: Callable[[Sweep], None]) -> Sweep:
+    def one(variants: Sequence[Variant], seen: Callable[[Sweep], None], told: Following) -> Sweep:
         return sweep(
             variants, dimension=dimension, sizes=sizes, pool=pool, executor=executor, plan=plan,
-            progress=told, cancelled=cancelled, observe=seen,
+            observe=seen, **told,
         )  # fmt: skip
 
-    return in_turn(asked, one, progress=progress, partial=partial)
+    return in_turn(asked, one, partial, following)
 
 
 def _check_sizes(sizes: Sequence[int]) -> None:

@@ -87,10 +87,9 @@ def profile_interleaved(
         for index, (worker, variant) in enumerate(zip(workers, variants, strict=True)):
             own = folder / str(index)
             own.mkdir()
-            worker.call(
-                open_recorder, variant.located, variant.config, own,
-                progress=part_of(progress, f"{variant.label}: ", index, of=len(workers) / _OPENING),
-            )  # fmt: skip
+            before, of = f"{variant.label}: ", len(workers) / _OPENING
+            told = part_of({"progress": progress}, before, index, of=of).get("progress")
+            worker.call(open_recorder, variant.located, variant.config, own, progress=told)
         for number in range(1, runs):
             done = _OPENING + (1 - _OPENING) * number / runs
             progress(f"profiled run {number + 1} of {runs}", done)

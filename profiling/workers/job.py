@@ -8,9 +8,10 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
 
 from optimizer.errors import RunError, Stopping, quoted
-from optimizer.isolation import Progress as ProgressCallback
+from optimizer.isolation import Following
 from optimizer.limits import JobLimits
 from profiling.workers import confinement, outcome
 from profiling.workers.launcher import Process
@@ -64,9 +65,7 @@ class RunningJob:
         self,
         function: Callable[..., object],
         args: tuple[object, ...],
-        *,
-        progress: ProgressCallback | None,
-        cancelled: Callable[[], bool] | None,
+        **following: Unpack[Following],
     ) -> object:
         """`function(*args)` as the worker computed it.
 
@@ -78,6 +77,7 @@ class RunningJob:
         self._folder.mkdir(mode=0o700, parents=True)
         job = Job(function, args, self._limits, str(self._folder), tuple(sys.path))
         deadline = time.monotonic() + self._limits.seconds
+        progress, cancelled = following.get("progress"), following.get("cancelled")
         try:
             self._process.take_stderr()
             self._send(job)

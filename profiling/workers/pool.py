@@ -9,10 +9,10 @@ import os
 import threading
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar, Unpack, cast
 
 from optimizer.errors import Stopping
-from optimizer.isolation import Progress
+from optimizer.isolation import JobOptions
 from optimizer.limits import JobLimits
 from profiling.workers import outcome
 from profiling.workers.job import RunningJob, StaleWorker
@@ -37,19 +37,15 @@ class Worker:
         self.reusable = True
 
     def run(
-        self,
-        function: Callable[..., Result],
-        *args: object,
-        limits: JobLimits = _DEFAULT_LIMITS,
-        progress: Progress | None = None,
-        cancelled: Cancelled | None = None,
+        self, function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
     ) -> Result:
         """`function(*args)`, computed in this worker. After a `RunError` the worker is gone."""
         folder = self._pool.folder / f"w{id(self)}-{next(self._jobs)}"
+        limits = options.pop("limits", _DEFAULT_LIMITS)
         job = RunningJob(self._process, folder, limits, watch_resident=self._fresh)
         self.reusable = False
         try:
-            result = job.run(function, args, progress=progress, cancelled=cancelled)
+            result = job.run(function, args, **options)
         finally:
             self.reusable = job.reusable
             if not self.reusable:
@@ -104,12 +100,7 @@ class WorkerPool:
         self._closed = False
 
     def __call__(
-        self,
-        function: Callable[..., Result],
-        *args: object,
-        limits: JobLimits = _DEFAULT_LIMITS,
-        progress: Progress | None = None,
-        cancelled: Cancelled | None = None,
+        self, function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
     ) -> Result:
         """`function(*args)`, computed in a worker process.
 
@@ -120,13 +111,11 @@ class WorkerPool:
             StudioError: whatever the function itself raised from our tree.
             Stopping: the pool is closed, or is while it runs.
         """
-        with self._turn(cancelled):
+        with self._turn(options.get("cancelled")):
             for attempt in range(_MAX_ATTEMPTS):
                 worker = self._take_idle() or self.start()
                 try:
-                    return worker.run(
-                        function, *args, limits=limits, progress=progress, cancelled=cancelled
-                    )
+                    return worker.run(function, *args, **options)
                 except StaleWorker:
                     if attempt == _MAX_ATTEMPTS - 1:
                         raise outcome.crashed("start of a worker", None, "") from None
@@ -135,18 +124,14 @@ class WorkerPool:
         raise AssertionError("unreachable")
 
     def run_fresh(
-        self,
-        function: Callable[..., Result],
-        *args: object,
-        limits: JobLimits = _DEFAULT_LIMITS,
-        progress: Progress | None = None,
-        cancelled: Cancelled | None = None,
+        self, function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
     ) -> Result:
         """`function(*args)` in an interpreter of its own: CUDA does not survive a fork."""
-        with self._turn(cancelled), contextlib.closing(self.start(fresh=True)) as worker:
-            return worker.run(
-                function, *args, limits=limits, progress=progress, cancelled=cancelled
-            )
+        with (
+            self._turn(options.get("cancelled")),
+            contextlib.closing(self.start(fresh=True)) as worker,
+        ):
+            return worker.run(function, *args, **options)
 
     @contextlib.contextmanager
     def measuring(self, *, cancelled: Cancelled | None = None) -> Generator[Bench]:

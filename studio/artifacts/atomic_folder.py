@@ -7,8 +7,9 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Unpack
 
-from optimizer.isolation import Progress
+from optimizer.isolation import Following
 from studio.artifacts.file_lock import wait_for_lock
 
 LAST_USED = ".used"
@@ -23,8 +24,7 @@ def obtain(
     make: Callable[[Path], None],
     *,
     complete: Callable[[Path], bool] = Path.is_dir,
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    **following: Unpack[Following],
 ) -> bool:
     """Have a folder made unless it is there; whoever wants it meanwhile waits for the first.
 
@@ -32,8 +32,7 @@ def obtain(
         folder: what to make.
         make: writes everything into the folder that it is given.
         complete: whether the folder is as it should be; else it is made anew in its place.
-        progress: told of waiting.
-        cancelled: whether it is still wanted.
+        following: told of waiting, and asked whether it is still wanted.
 
     Returns:
         Whether it was made now.
@@ -46,11 +45,11 @@ def obtain(
         return False
 
     def waiting() -> None:
-        if progress is not None:
+        if (progress := following.get("progress")) is not None:
             progress("waiting for whoever is making the same", 0.0)
 
     folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = wait_for_lock(lock_of(folder), cancelled=cancelled, waiting=waiting)
+    lock = wait_for_lock(lock_of(folder), following.get("cancelled"), waiting=waiting)
     try:
         made = not complete(folder)
         if made:

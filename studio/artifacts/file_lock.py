@@ -53,7 +53,7 @@ def try_lock(path: Path, *, shared: bool = False) -> FileLock | None:
 
 
 def wait_for_lock(
-    path: Path, *, cancelled: Callable[[], bool] | None = None, waiting: Callable[[], None]
+    path: Path, cancelled: Callable[[], bool] | None, *, waiting: Callable[[], None]
 ) -> FileLock:
     """The lock on a path, alone.
 

@@ -20,11 +20,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 from optimizer.codec import Format
 from optimizer.errors import StudioError, WorkerCrashed, quoted
-from optimizer.isolation import Isolate, Progress
+from optimizer.isolation import Following, Isolate
 from optimizer.pipeline import Pipeline
 from optimizer.verify import verify
 from studio.artifacts import jobs
@@ -46,7 +46,6 @@ from studio.artifacts.opened import (
 from studio.graphview.summary import SUMMARY, Summary
 from studio.verdict import verdict_text
 
-Cancelled = Callable[[], bool]
 Request = TypeVar("Request")
 Result = TypeVar("Result")
 
@@ -83,8 +82,7 @@ class Store:
         *,
         name: str,
         bind: dict[str, int] | None = None,
-        progress: Progress | None = None,
-        cancelled: Cancelled | None = None,
+        **following: Unpack[Following],
     ) -> OpenedModel:
         """Open a model file of this machine.
 
@@ -97,14 +95,12 @@ class Store:
         side = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in side_files(path))
         key = key_of(str(path.resolve()), mark.st_size, mark.st_mtime_ns, side, bind or {}, name)
         request = jobs.OpenRequest(key, name, path, None, bind or {})
-        return self._opened(request, progress, cancelled)
+        return self._opened(request, following)
 
     def open_upload(
         self,
         files: dict[str, bytes],
-        *,
-        progress: Progress | None = None,
-        cancelled: Cancelled | None = None,
+        **following: Unpack[Following],
     ) -> OpenedModel:
         """Open an uploaded model, with its side files when there are several.
 
@@ -119,7 +115,7 @@ class Store:
                 paths[label] = Path(folder) / f"{index}.bin"  # never the visitor's own name
                 paths[label].write_bytes(data)
             request = jobs.OpenRequest(key_of(hashes, name), name, paths.pop(name), paths, {})
-            return self._opened(request, progress, cancelled)
+            return self._opened(request, following)
 
     def model(self, key: str) -> OpenedModel | None:
         """A model that is already here."""
@@ -137,9 +133,7 @@ class Store:
         self,
         model: OpenedModel,
         pipeline: Pipeline,
-        *,
-        progress: Progress | None = None,
-        cancelled: Cancelled | None = None,
+        **following: Unpack[Following],
     ) -> OpenedRun:
         """Run a pipeline over a model, or find the run that was made before.
 
@@ -153,12 +147,9 @@ class Store:
             raise StudioError(optimizable.reason)
 
         def make(draft: Path) -> None:
-            self._isolate(
-                jobs.rewrite_model, model.folder, draft, pipeline.to_json(),
-                progress=progress, cancelled=cancelled,
-            )  # fmt: skip
+            self._isolate(jobs.rewrite_model, model.folder, draft, pipeline.to_json(), **following)
 
-        self._obtain(folder, make, progress=progress, cancelled=cancelled)
+        self._obtain(folder, make, following)
         return OpenedRun(
             key, folder, RESULT_FORM.loads((folder / jobs.RESULT).read_bytes()), model.pin
         )
@@ -168,9 +159,7 @@ class Store:
         artifact: Artifact[Request, Result],
         subject: Subject,
         request: Request,
-        *,
-        progress: Progress | None = None,
-        cancelled: Cancelled | None = None,
+        **following: Unpack[Following],
     ) -> Result:
         """What an artifact of a run is for a request; a worker makes it on first use.
 
@@ -182,14 +171,11 @@ class Store:
         def make(draft: Path) -> None:
             self._isolate(
                 artifact.job(), files, artifact.relevant(request), draft,
-                limits=artifact.limits, progress=progress, cancelled=cancelled,
+                limits=artifact.limits, **following,
             )  # fmt: skip
 
         folder = subject[1].folder / artifact.name(request)
-        return self._read(
-            folder, make, lambda: artifact.read(folder, request),
-            progress=progress, cancelled=cancelled,
-        )  # fmt: skip
+        return self._read(folder, make, lambda: artifact.read(folder, request), following)
 
     def materialize(self, model: OpenedModel, run: OpenedRun, step: int) -> Path:
         """The ONNX file of a step, made on first use.
@@ -203,9 +189,7 @@ class Store:
         self,
         model: OpenedModel,
         run: OpenedRun,
-        *,
-        progress: Progress | None = None,
-        cancelled: Cancelled | None = None,
+        **following: Unpack[Following],
     ) -> Verified:
         """Whether the optimized model computes what the source does.
 
@@ -219,16 +203,12 @@ class Store:
                 self.materialize(model, run, run.result.steps),
                 isolate=self._isolate,
                 exact=run.result.exact,
-                progress=progress,
-                cancelled=cancelled,
+                **following,
             )
             VERIFIED.write(draft, Verified(checked.verdict, verdict_text(checked)))
 
         folder = run.folder / "verified-1"
-        return self._read(
-            folder, make, lambda: VERIFIED.read(folder, None),
-            progress=progress, cancelled=cancelled,
-        )  # fmt: skip
+        return self._read(folder, make, lambda: VERIFIED.read(folder, None), following)
 
     def file(self, model_key: str, run: str | None = None) -> Path | None:
         """The drawing of a model, or the steps of a run, for the HTTP routes."""
@@ -241,20 +221,18 @@ class Store:
     def _model_folder(self, key: str) -> Path | None:
         return self.root / MODELS / key if KEY.fullmatch(key) else None
 
-    def _opened(
-        self, request: jobs.OpenRequest, progress: Progress | None, cancelled: Cancelled | None
-    ) -> OpenedModel:
+    def _opened(self, request: jobs.OpenRequest, following: Following) -> OpenedModel:
         folder = self.root / MODELS / request.key
         held = self._pin(folder)
 
         def make(draft: Path) -> None:
-            work = partial(self._isolate, progress=progress, cancelled=cancelled)
+            work = partial(self._isolate, **following)
             try:
                 work(jobs.open_model, request, draft)
             except WorkerCrashed:  # the native part, most likely: do without it
                 work(jobs.open_model, replace(request, native=False), draft)
 
-        self._obtain(folder, make, complete=_is_current, progress=progress, cancelled=cancelled)
+        self._obtain(folder, make, following, complete=_is_current)
         return OpenedModel(request.key, folder, _summary(folder), held)
 
     def _read(
@@ -262,30 +240,27 @@ class Store:
         folder: Path,
         make: Callable[[Path], None],
         read: Callable[[], Result],
-        *,
-        progress: Progress | None,
-        cancelled: Cancelled | None,
+        following: Following,
     ) -> Result:
         """What lies in a folder, made if it is not there, and anew if it cannot be read."""
-        self._obtain(folder, make, progress=progress, cancelled=cancelled)
+        self._obtain(folder, make, following)
         try:
             return read()
         except StudioError:  # damaged on the disk, or of an older form
             remove_folder(folder)
-            self._obtain(folder, make, progress=progress, cancelled=cancelled)
+            self._obtain(folder, make, following)
             return read()
 
     def _obtain(
         self,
         folder: Path,
         make: Callable[[Path], None],
+        following: Following,
         *,
         complete: Callable[[Path], bool] = Path.is_dir,
-        progress: Progress | None,
-        cancelled: Cancelled | None,
     ) -> None:
         """Have it made if it is not there, and note that it and what it lies in are used."""
-        made = obtain(folder, make, complete=complete, progress=progress, cancelled=cancelled)
+        made = obtain(folder, make, complete=complete, **following)
         for around in folder.relative_to(self.root / MODELS).parents[:-1]:
             mark_used(self.root / MODELS / around)
         if made and shrink(self.root).over_bytes and self._let_go is not None:

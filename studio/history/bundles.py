@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from optimizer.isolation import Progress
 from profiling.records import Filter, Recording
 from profiling.records.bundle import MOST_FILE_BYTES, SUFFIX, read_bundle
 from studio.history.filters import filter_by_bundle
@@ -21,7 +22,6 @@ from studio.tasks import Task
 _PENDING = "history-import"
 _ROUND = "history-upload-round"
 _SAID = "history-imported"
-Report = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _begin(key: tuple[str, str], read: Callable[[], tuple[Recording, ...]]) -> N
 def _import(
     read: Callable[[], tuple[Recording, ...]],
     *,
-    progress: Report,
+    progress: Progress,
     cancelled: Callable[[], bool],
 ) -> Imported:
     """Add a bundle's recordings."""

@@ -6,9 +6,9 @@ import gc
 
 import streamlit as st
 
+from optimizer.isolation import Progress
 from studio.artifacts.contents import Shrunk, Usage, clear, usage
 from studio.numbers import bytes_text
-from studio.opening import Report
 from studio.page.parts import PATIENCE_S, follow, show_error
 from studio.recordings.keeper import is_shared
 from studio.services import let_go, store, tasks
@@ -64,12 +64,12 @@ def _start_emptying() -> None:
     tasks().start(_EMPTYING, _empty)
 
 
-def _count(*, progress: Report, cancelled: object) -> Usage:
+def _count(*, progress: Progress, cancelled: object) -> Usage:
     progress("counting", 0.0)
     return usage(store().root)
 
 
-def _empty(*, progress: Report, cancelled: object) -> Shrunk:
+def _empty(*, progress: Progress, cancelled: object) -> Shrunk:
     progress("removing", 0.0)
     let_go()
     gc.collect()  # what nobody holds any more no longer counts as open

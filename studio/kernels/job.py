@@ -178,8 +178,7 @@ def apply_kernels(bench: Bench, request: ApplyRequest) -> KernelsReport:
         folder=run.folder / f"kernels-{mark}",
         seconds=asked.seconds,
         tuning=tuning.text if tuning is not None else "",
-        progress=bench.progress,
-        cancelled=bench.cancelled,
+        **bench.following,
     )
     return replace(
         report,

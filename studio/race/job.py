@@ -99,8 +99,7 @@ def run_race(bench: Bench, request: RaceRequest) -> RaceReport:
         asked,
         RacePlan(runs=request.runs, seconds=request.seconds_each),
         executor(bench.pool),
-        progress=bench.progress,
-        cancelled=bench.cancelled,
+        **bench.following,
         partial=bench.partial,
     )
     return RaceReport(races, graphs_of(request.asked[0], asked[0]), *bench.source)

@@ -96,8 +96,7 @@ def run_break_even(bench: Bench, request: BreakEvenRequest) -> BreakEvenReport:
         ],
         pool=bench.pool,
         plan=RacePlan(runs=RUNS, seconds=request.seconds),
-        progress=bench.progress,
-        cancelled=bench.cancelled,
+        **bench.following,
     )
     return BreakEvenReport(request, race, last, bench.run.result.seconds, *bench.source)
 

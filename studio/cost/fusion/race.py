@@ -76,8 +76,7 @@ def run_fusion_race(bench: Bench, request: FusionRaceRequest) -> RaceReport:
     variants = variants_of(request.explained)
     (outcome,) = executor(bench.pool).run(
         [RaceJob(tuple(variants), RacePlan(seconds=request.seconds))],
-        progress=bench.progress,
-        cancelled=bench.cancelled,
+        **bench.following,
         observe=lambda _, race: bench.partial((race,)),
     )
     race, fusion = race_of(outcome), request.explained.fusion

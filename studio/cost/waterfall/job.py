@@ -104,8 +104,7 @@ def run_waterfall(bench: Bench, request: WorthRequest) -> WaterfallReport:
         pool=bench.pool,
         config=request.config,
         budget=MeasuringBudget(seconds=request.seconds, side_by_side=5 if is_large(bench) else 8),
-        progress=bench.progress,
-        cancelled=bench.cancelled,
+        **bench.following,
         observe=lambda found: bench.partial(report(found)),
     )
     return report(measured)

@@ -92,8 +92,7 @@ def run_sweep(bench: Bench, request: SweepRequest) -> SweepReport:
         dimension=request.dimension,
         sizes=request.sizes,
         pool=bench.pool,
-        progress=bench.progress,
-        cancelled=bench.cancelled,
+        **bench.following,
         partial=bench.partial,
     )
     return SweepReport(found, graphs_of(request.asked[0], asked[0]), *bench.source)

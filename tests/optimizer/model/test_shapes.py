@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar, Unpack, cast
 
 import onnx
 import onnx_ir as ir
 import pytest
 
 from optimizer.errors import WorkerCrashed
-from optimizer.isolation import Progress
+from optimizer.isolation import JobOptions
 from optimizer.limits import JobLimits
 from optimizer.model import shapes
 from optimizer.model.graph import Model
@@ -22,23 +22,13 @@ Result = TypeVar("Result")
 LIMITS = JobLimits()
 
 
-def here(
-    function: Callable[..., Result],
-    *args: object,
-    limits: JobLimits = LIMITS,
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> Result:
+def here(function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]) -> Result:
     """Runs the job in this process."""
     return function(*args)
 
 
 def crashing(
-    function: Callable[..., Result],
-    *args: object,
-    limits: JobLimits = LIMITS,
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
 ) -> Result:
     """Every job dies."""
     raise WorkerCrashed("The worker died of SIGSEGV.", signal_name="SIGSEGV")
@@ -100,11 +90,7 @@ def test_names_that_an_inference_invents_are_not_taken_over() -> None:
     model = model_of("g (float[3] x) => (y) { y = NonZero(x) h = my.Op(y) z = Relu(h) }")
 
     def inventing(
-        function: Callable[..., Result],
-        *args: object,
-        limits: JobLimits = LIMITS,
-        progress: Progress | None = None,
-        cancelled: Callable[[], bool] | None = None,
+        function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
     ) -> Result:
         return cast("Result", [{"y": (7, (1, "unk__3")), "h": (1, (-5, "a+b", 9))}])
 

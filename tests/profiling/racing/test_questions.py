@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Unpack
 
+from optimizer.isolation import Following
 from profiling.config.question import ask
 from profiling.racing.executor import Observe, Outcome, RaceJob
 from profiling.racing.plan import RacePlan
@@ -23,11 +24,10 @@ class Recorder:
         self,
         jobs: Sequence[RaceJob],
         *,
-        progress: Callable[[str, float], None] | None = None,
-        cancelled: Any = None,
         observe: Observe | None = None,
+        **following: Unpack[Following],
     ) -> list[Outcome]:
-        del cancelled
+        progress = following.get("progress")
         (job,) = jobs
         self.jobs.append(job)
         assert progress is not None
