@@ -139,10 +139,6 @@ class DeviceProfile:
         """The highest rate of any class: the flat part of the roofline."""
         return max(curve.best for curve in self.rates.values())
 
-    def attainable(self, intensity: float, *, peak: float | None = None) -> float:
-        """FLOP/s that a kernel of so many FLOPs per byte of memory traffic can reach."""
-        return min(self.peak_flops if peak is None else peak, intensity * self.memory.bytes_per_s)
-
 
 written_as(OperatorClass, lambda kind: kind.value, OperatorClass)
 DEVICE_FORM = Format(DeviceProfile, "passlens.device-profile/8", "device profile")

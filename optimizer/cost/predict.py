@@ -1,10 +1,14 @@
 """How long a node takes on a device: emit, read, compute, write.
 
     total = emit + max(compute, read + write)
+    emit = launch of the operator + far_us x far reads
 
-Emit is the launch; compute is FLOPs over the rate of the node's class; read and write are bytes
-over the bandwidth of the level of memory that holds them. Source: the roofline model of Williams,
-Waterman and Patterson 2009, with a launch cost.
+Far reads are how much of what the launch itself reads lies far (`optimizer.cost.coldness`); control
+flow emits nothing. Compute is FLOPs (of elementwise classes elementary operations of the machine)
+over the rate of the node's class at its width, and laying out a product's right side that is no
+constant. Read and write are bytes over the bandwidth of the level of memory that holds them; of
+classes that only move data, bytes over their own pace, and what farther levels take longer. Source:
+the roofline model of Williams, Waterman and Patterson 2009, with a launch cost.
 """
 
 from __future__ import annotations
@@ -15,13 +19,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_constant_node
-from optimizer.cost.classes import (
-    MATRIX,
-    MOVING,
-    PER_ELEMENT,
-    OperatorClass,
-    operator_class,
-)
+from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, OperatorClass, operator_class
 from optimizer.cost.coldness import far_reads
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import Cost, node_cost, node_costs
@@ -110,7 +108,6 @@ class GraphPrediction:
         assumed: the sizes taken for free dimensions.
     """
 
-    device: DeviceProfile
     nodes: tuple[NodePrediction, ...]
     unknown: tuple[str, ...]
     assumed: Mapping[str, int]
@@ -128,30 +125,17 @@ def predict(
     *,
     graph_weight_bytes: int = 0,
     far: float = 0.0,
-) -> Parts | None:
+) -> NodePrediction | None:
     """How long a node takes; None where its cost or its class is unknown.
 
     Args:
-        node: of a graph.
+        node: of a graph; the prediction's id is empty where it has none.
         sizes: of its tensors.
         device: where it runs.
         graph_weight_bytes: weights of the whole graph: they pass through the caches between two
             runs, so that a node finds its own in the level that holds all.
         far: how much of what its launch reads lies far, see `far_reads`.
     """
-    found = predict_node(node, sizes, device, graph_weight_bytes=graph_weight_bytes, far=far)
-    return None if found is None else found.parts
-
-
-def predict_node(
-    node: ir.Node,
-    sizes: Sizes,
-    device: DeviceProfile,
-    *,
-    graph_weight_bytes: int = 0,
-    far: float = 0.0,
-) -> NodePrediction | None:
-    """The same with what it was computed from; the id is empty where the node has none."""
     cost, kind = node_cost(node, sizes), operator_class(node, sizes)
     if cost is None or kind is None:
         return None
@@ -183,14 +167,12 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
     unknown: list[str] = []
     for node in nodes:
         identity = node_id(node)
-        found = predict_node(
-            node, sizes, device, graph_weight_bytes=weights, far=far.get(identity, 0.0)
-        )
+        found = predict(node, sizes, device, graph_weight_bytes=weights, far=far.get(identity, 0.0))
         if found is None:
             unknown.append(identity)
         else:
             known.append(found)
-    return GraphPrediction(device, tuple(known), tuple(unknown), dict(sizes.assumed))
+    return GraphPrediction(tuple(known), tuple(unknown), dict(sizes.assumed))
 
 
 def operations_of(

@@ -12,18 +12,13 @@ from statistics import median
 
 from optimizer.cost.device import DEVICE_FORM, DeviceProfile
 from optimizer.errors import StudioError
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, silent
 from optimizer.limits import JobLimits
 from optimizer.numbers import counted
-from profiling.calibration.derive import Rates, derive, footprints, levels, samples
+from profiling.calibration.derive import derive, footprints, levels, samples
 from profiling.calibration.launches import launches_of
 from profiling.calibration.table import micros
-from profiling.calibration.timing import (
-    faster_half,
-    faster_halves,
-    time_launches,
-    time_micros,
-)
+from profiling.calibration.timing import faster_half, faster_halves, time_launches, time_micros
 from profiling.config import RunConfig
 from profiling.machine import Machine, this_machine
 from profiling.workers import WorkerPool
@@ -113,7 +108,7 @@ def measure(
         RunError: the worker failed, or it was cancelled.
     """
     table, load = micros(footprints(cache_sizes())), this_machine().load
-    report = progress or _silent
+    report = progress or silent
     report("launches", 0.0)
     with pool.measuring(cancelled=cancelled) as bench:
         worker = bench.worker(fresh=config.device != "cpu")
@@ -132,11 +127,30 @@ def profile_of(timings: Timings, config: RunConfig = CALIBRATED) -> DeviceProfil
         CalibrationError: too little could be measured.
     """
     caches = cache_sizes()
-    found = derive(samples(micros(footprints(caches)), timings.micros_us))
-    enough = len(found.bandwidths) == len(footprints(caches)) and len(found.rates) >= 3
+    measured = samples(micros(footprints(caches)), timings.micros_us)
+    found, memory = derive(measured), levels(measured, caches)
+    enough = len(memory) == len(footprints(caches)) and len(found.rates) >= 3
     if not enough or not timings.launches_us:
         raise CalibrationError("ONNX Runtime refused too many micro models; nothing was kept.")
-    return _profile(config, found, timings, caches)
+    machine, now = this_machine(), datetime.now(UTC)
+    launches_us, far_us = launches_of(timings.launches_us, memory[0].size_bytes or 0)
+    return DeviceProfile(
+        id="this",
+        name=machine.cpu if config.device == "cpu" else machine.gpu,
+        source=_source(config, machine, timings.load),
+        date=now.isoformat(timespec="seconds"),
+        measured=True,
+        threads=config.intra_threads if config.device == "cpu" else 0,
+        rates=found.rates,
+        levels=memory,
+        strided=found.strided,
+        launch_us=median(launches_us.values()),
+        launches_us=launches_us,
+        far_us=far_us,
+        operators=found.operators,
+        packing=found.packing,
+        element_operations=found.element_operations,
+    )
 
 
 def cached(folder: Path, config: RunConfig = CALIBRATED) -> DeviceProfile | None:
@@ -172,31 +186,6 @@ def cache_sizes() -> tuple[int, int]:
     return second, last
 
 
-def _profile(
-    config: RunConfig, found: Rates, timings: Timings, caches: tuple[int, int]
-) -> DeviceProfile:
-    machine, now = this_machine(), datetime.now(UTC)
-    memory = levels(found.bandwidths, caches)
-    launches_us, far_us = launches_of(timings.launches_us, memory[0].size_bytes or 0)
-    return DeviceProfile(
-        id="this",
-        name=machine.cpu if config.device == "cpu" else machine.gpu,
-        source=_source(config, machine, timings.load),
-        date=now.isoformat(timespec="seconds"),
-        measured=True,
-        threads=config.intra_threads if config.device == "cpu" else 0,
-        rates=found.rates,
-        levels=memory,
-        strided=found.strided,
-        launch_us=median(launches_us.values()),
-        launches_us=launches_us,
-        far_us=far_us,
-        operators=found.operators,
-        packing=found.packing,
-        element_operations=found.element_operations,
-    )
-
-
 def _source(config: RunConfig, machine: Machine, load: float) -> str:
     threads = counted(config.intra_threads, "thread")
     how = "all threads" if config.intra_threads == 0 else threads
@@ -215,7 +204,3 @@ def _keep(device: DeviceProfile, path: Path) -> None:
         unfinished.replace(path)
     except OSError as error:
         raise StudioError(f"The calibration cannot be kept ({error.strerror}).") from error
-
-
-def _silent(_text: str, _fraction: float) -> None:
-    """Progress for nobody."""

@@ -45,14 +45,6 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Bandwidth:
-    """Bytes a second of one level."""
-
-    read: float
-    write: float
-
-
-@dataclass(frozen=True, slots=True)
 class Rates:
     """The part of a device profile that comes from micro models."""
 
@@ -60,7 +52,6 @@ class Rates:
     strided: Mapping[OperatorClass, Curve]
     operators: Mapping[str, Curve]
     element_operations: Mapping[str, float]
-    bandwidths: tuple[Bandwidth, ...]
     packing: Curve | None
 
 
@@ -88,8 +79,6 @@ def _sample(purpose: str, node: ir.Node, us: float) -> Sample | None:
 def derive(found: list[Sample]) -> Rates:
     """Curves of classes and of single operators."""
     plain = [sample for sample in found if not sample.purpose]
-    bandwidths = _bandwidths(found)
-    per_element = _per_element(plain)
     rates = {OperatorClass.ELEMENTWISE: _elementwise(plain)}
     operators = _by_operator(sample for sample in found if sample.purpose == OWN)
     strided: dict[OperatorClass, Curve] = {}
@@ -100,14 +89,7 @@ def derive(found: list[Sample]) -> Rates:
         single = _by_operator(ours)
         operators |= single if len(single) > 1 else {}
     rates |= {kind: rates[other] for kind, other in _STANDS_FOR.items() if other in rates}
-    return Rates(
-        rates,
-        strided,
-        operators,
-        per_element,
-        bandwidths,
-        _packing(found, rates),
-    )
+    return Rates(rates, strided, operators, _per_element(plain), _packing(found, rates))
 
 
 def _by_operator(found: Iterable[Sample]) -> dict[str, Curve]:
@@ -122,16 +104,25 @@ def footprints(caches: tuple[int, int]) -> tuple[int, ...]:
     return (caches[0] // 4, *(3 * size // 4 for size in _shares(caches[1])), _memory_bytes(caches))
 
 
-def levels(bandwidths: tuple[Bandwidth, ...], caches: tuple[int, int]) -> tuple[Level, ...]:
-    """Second-level cache, last-level cache and memory with what was measured in each.
+def levels(found: list[Sample], caches: tuple[int, int]) -> tuple[Level, ...]:
+    """Second-level cache, last-level cache and memory, as far as they were measured.
 
-    Of the second level a node counts on one half: the other holds what else it touches.
+    Of the second level a node counts on one half: the other holds what else it touches. An element
+    takes 4/read + 4/write with one operand and 8/read + 4/write with two. Neither can be more than
+    three times as fast as the other, nor faster than in a nearer level.
     """
     shares = _shares(caches[1])
     names = [f"L3, {size >> 20} MiB" if len(shares) > 1 else "L3" for size in shares]
-    sizes = [caches[0] // 2, *shares, None]
-    told = zip(("L2", *names, "memory"), sizes, bandwidths, strict=True)
-    return tuple(Level(name, size, one.read, one.write) for name, size, one in told)
+    told = zip(("L2", *names, "memory"), (caches[0] // 2, *shares, None), strict=True)
+    nearer_read = nearer_write = 0.0
+    levels: list[Level] = []
+    for (name, size), (single, double) in zip(told, _undisturbed(found), strict=False):
+        least = max(single / 4, nearer_read)
+        most = min(3 * single / 4, single - nearer_write)
+        nearer_read = min(max(double - single, least), most)
+        nearer_write = single - nearer_read
+        levels.append(Level(name, size, 4 / nearer_read, 4 / nearer_write))
+    return tuple(levels)
 
 
 def _shares(last: int) -> tuple[int, ...]:
@@ -141,22 +132,6 @@ def _shares(last: int) -> tuple[int, ...]:
 
 def _memory_bytes(caches: tuple[int, int]) -> int:
     return min(max(2 * caches[1], _LEAST_MEMORY), _MOST_MEMORY)
-
-
-def _bandwidths(found: list[Sample]) -> tuple[Bandwidth, ...]:
-    """From seconds an element with one operand (4/read + 4/write) and with two (8/read + 4/write).
-
-    Neither can be more than three times as fast as the other, nor faster than in a nearer level.
-    """
-    levels: list[Bandwidth] = []
-    nearer_read = nearer_write = 0.0
-    for single, double in _undisturbed(found):
-        least = max(single / 4, nearer_read)
-        most = min(3 * single / 4, single - nearer_write)
-        nearer_read = min(max(double - single, least), most)
-        nearer_write = single - nearer_read
-        levels.append(Bandwidth(4 / nearer_read, 4 / nearer_write))
-    return tuple(levels)
 
 
 def _undisturbed(found: list[Sample]) -> list[tuple[float, float]]:
@@ -178,16 +153,11 @@ def _rate(sample: Sample) -> float:
     return max(work, 1) / sample.seconds
 
 
-def _base_seconds(plain: list[Sample]) -> float:
-    """Seconds an element of an addition without broadcasting: one operation of the machine."""
-    times = [s.seconds / elements(s.node, s.cost) for s in plain if s.node.op_type == _BASE]
-    return min(times)
-
-
 def _per_element(plain: list[Sample]) -> dict[str, float]:
-    base = _base_seconds(plain)
+    """Operations of the machine; an addition without broadcasting is one."""
+    times = [s.seconds / elements(s.node, s.cost) for s in plain if s.node.op_type == _BASE]
     return {
-        operator_of(s.node): s.seconds / elements(s.node, s.cost) / base
+        operator_of(s.node): s.seconds / elements(s.node, s.cost) / min(times)
         for s in plain
         if s.kind in PER_ELEMENT and s.node.op_type != _BASE
     }

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
+from onnx_ir.tape import Tape
 
 from optimizer.cost.coldness import far_reads
 from optimizer.cost.node import node_costs
@@ -110,8 +111,7 @@ def model() -> ir.Model:
             graph.add("Add", f"large {size}", numbers.random(size, np.float32), name=APART)
         graph.add(operator, *operands, **attributes)
         gap -= 1
-    outputs = [value for node in graph.nodes for value in node.outputs if not value.uses()]
-    found = finished(graph.inputs, graph.constants, graph.nodes, outputs)
+    found = finished(graph.inputs, graph.tape)
     identify(found)
     return found
 
@@ -133,20 +133,16 @@ class _Graph:
         shapes |= {f"large {size}": (size,) for size in _SWEEPS}
         self._made = {name: ir.val(name, ir.DataType.FLOAT, s) for name, s in shapes.items()}
         self.inputs = list(self._made.values())
-        self.constants: list[ir.Value] = []
-        self.nodes: list[ir.Node] = []
+        self.tape = Tape()
         for name, operator, operands in _OPERANDS:
             self._made[name] = self.add(operator, *operands, name=APART)
 
     def add(self, operator: str, *operands: Operand, name: str = "", **known: Any) -> ir.Value:
-        values = [self._made[o] if isinstance(o, str) else self._constant(o) for o in operands]
-        name, count = f"{name or operator} {len(self.nodes)}", 2 if operator == "Split" else 1
-        self.nodes.append(ir.node(operator, values, known, num_outputs=count, name=name))
-        return self.nodes[-1].outputs[0]
-
-    def _constant(self, array: NDArray[Any]) -> ir.Value:
-        self.constants.append(constant(f"c{len(self.constants)}", array))
-        return self.constants[-1]
+        made = self._made
+        values = [made[o] if isinstance(o, str) else constant(self.tape, o) for o in operands]
+        name = f"{name or operator} {len(self.tape.nodes)}"
+        count = 2 if operator == "Split" else 1
+        return self.tape.op_multi_out(operator, values, known, num_outputs=count, name=name)[0]
 
 
 def launches_of(times_us: Mapping[str, float], near_bytes: int) -> tuple[dict[str, float], float]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
+from onnx_ir.tape import Tape
 
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.operators.call import CONTRIB
@@ -50,18 +51,15 @@ def model_of(micro: Micro) -> ir.Model:
     inputs = [
         ir.val(f"x{index}", _type(micro, index), shape) for index, shape in enumerate(micro.inputs)
     ]
+    tape = Tape()
     arrays: list[NDArray[Any]] = [numbers(shape, micro.constant) for shape in micro.weights]
     arrays += [np.asarray(one, np.int64) for one in micro.integers]
-    constants = [constant(f"w{index}", array) for index, array in enumerate(arrays)]
-    node = ir.node(
-        micro.operator,
-        [*inputs, *constants],
-        dict(micro.attributes),
-        domain=micro.domain,
-        num_outputs=micro.outputs,
-        name="node",
-    )
-    return finished(inputs, constants, [node], node.outputs)
+    operands = [*inputs, *(constant(tape, array) for array in arrays)]
+    tape.op_multi_out(
+        micro.operator, operands, micro.attributes,
+        num_outputs=micro.outputs, domain=micro.domain, name="node",
+    )  # fmt: skip
+    return finished(inputs, tape)
 
 
 def feeds_of(model: ir.Model) -> dict[str, NDArray[Any]]:
@@ -80,29 +78,24 @@ def _type(micro: Micro, index: int) -> ir.DataType:
     return ir.DataType.BOOL if condition else ir.DataType.FLOAT
 
 
-def finished(
-    inputs: Sequence[ir.Value],
-    constants: Sequence[ir.Value],
-    nodes: Sequence[ir.Node],
-    outputs: Sequence[ir.Value],
-) -> ir.Model:
-    """A model with all names and shapes."""
-    for number, node in enumerate(nodes):
+def finished(inputs: Sequence[ir.Value], tape: Tape) -> ir.Model:
+    """A model with all names and shapes; what nobody reads is an output."""
+    for number, node in enumerate(tape.nodes):
         for index, value in enumerate(node.outputs):
             value.name = f"y{number}_{index}"
-    imports = {"": OPSET, CONTRIB: 1}
+    outputs = [value for node in tape.nodes for value in node.outputs if not value.uses()]
+    constants, imports = tape.initializers, {"": OPSET, CONTRIB: 1}
     graph = ir.Graph(
-        inputs, outputs, nodes=nodes, initializers=constants, opset_imports=imports, name="g"
+        inputs, outputs, nodes=tape.nodes, initializers=constants, opset_imports=imports, name="g"
     )
     model = ir.Model(graph, ir_version=9)
     SymbolicValues(model).propagate(graph)
     return model
 
 
-def constant(name: str, array: NDArray[Any]) -> ir.Value:
-    """A weight."""
-    tensor = ir.tensor(array, name=name)
-    return ir.val(name, tensor.dtype, array.shape, const_value=tensor)
+def constant(tape: Tape, array: NDArray[Any]) -> ir.Value:
+    """A weight of its own."""
+    return tape.initializer(ir.tensor(array, name=f"w{len(tape.initializers)}"))
 
 
 def numbers(shape: Shape, one: float | None = None) -> NDArray[np.float32]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from optimizer.errors import RunError
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, silent
 from profiling.config import RunConfig
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
@@ -171,7 +171,7 @@ def measured_waterfall(
     """
     budget = budget or MeasuringBudget()
     course = _Course(
-        model_of, config or RunConfig(), pool, budget, progress or _silent, cancelled, observe,
+        model_of, config or RunConfig(), pool, budget, progress or silent, cancelled, observe,
         tuple(boundaries),
     )  # fmt: skip
     _heat(course, first_cuts(boundaries, budget.side_by_side), _FIRST_SHARE * budget.seconds)
@@ -266,7 +266,3 @@ def _require_ends(race: Race) -> None:
 
 def _label(step: int) -> str:
     return "source" if step == 0 else f"step {step}"
-
-
-def _silent(_text: str, _fraction: float) -> None:
-    """Progress for nobody."""

@@ -8,17 +8,16 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
-from optimizer.cost.devices import devices
+from optimizer.cost.devices import DEVICES
 from optimizer.isolation import Progress
 from profiling.calibration import cached, calibrate
 from profiling.workers import WorkerPool
 from studio.artifacts.cache_folder import cache_folder
 from studio.cost.link import CostChoice
-from studio.cost.sidebar import put
+from studio.cost.sidebar import setting
 from studio.page.parts import PATIENCE_S, follow, show_error, words
 from studio.services import pool, tasks
 
-_KEY = "cost-device"
 _UNDER_WAY = "Measuring this CPU"
 
 
@@ -33,14 +32,12 @@ def choose_device(choice: CostChoice) -> DeviceProfile:
     found = known_devices()
     st.subheader("Device", anchor=False)
     chosen = choice.device if choice.device in found else THIS
-    st.session_state[_KEY] = chosen
     st.selectbox(
         "Predicted for",
         list(found),
         format_func=lambda identity: _name(identity, found[identity]),
-        key=_KEY,
-        on_change=partial(put, "device", _KEY),
         label_visibility="collapsed",
+        **setting("device", chosen),
     )
     device = found[chosen]
     if device is None:
@@ -106,7 +103,7 @@ THIS = "this"
 
 def known_devices() -> dict[str, DeviceProfile | None]:
     """By id, this CPU first; None for it as long as it was not calibrated."""
-    sheets: dict[str, DeviceProfile | None] = {device.id: device for device in devices()}
+    sheets: dict[str, DeviceProfile | None] = {device.id: device for device in DEVICES}
     return {THIS: cached(cache_folder()), **sheets}
 
 

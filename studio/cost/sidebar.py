@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -49,12 +48,10 @@ def sidebar(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
         by = choice.by if choice.by in names else "step"
         segments("by", names, by, label="One bar a")
     if choice.section == "ablation":
-        _mirror("race", choice.race)
         st.toggle(
             "Race the latencies, too",
-            key="cost-race",
-            on_change=partial(put, "race", "cost-race"),
             help="All passes against each pipeline that lacks one, those first that miss most.",
+            **setting("race", choice.race),
         )
     measuring = (
         choice.count == "latency" if waterfall else choice.section != "ablation" or choice.race
@@ -76,43 +73,27 @@ def variant(choice: CostChoice, last: int) -> None:
         label="Variant",
     )
     if kind == "step":
-        _mirror("step", step)
-        st.slider("Step", 1, last, key="cost-step", on_change=partial(put, "step", "cost-step"))
-    _mirror("top", choice.top)
-    st.slider(
-        "Slowest nodes drawn",
-        1,
-        MOST_TOP,
-        key="cost-top",
-        on_change=partial(put, "top", "cost-top"),
-    )
+        st.slider("Step", 1, last, **setting("step", step))
+    st.slider("Slowest nodes drawn", 1, MOST_TOP, **setting("top", choice.top))
 
 
 def seconds(choice: CostChoice) -> None:
     """How long is measured."""
-    _mirror("seconds", choice.seconds)
-    st.slider(
-        "Seconds of steady running, all together",
-        LEAST_SECONDS,
-        MOST_SECONDS,
-        key="cost-seconds",
-        on_change=partial(put, "seconds", "cost-seconds"),
-    )
+    told = "Seconds of steady running, all together"
+    st.slider(told, LEAST_SECONDS, MOST_SECONDS, **setting("seconds", choice.seconds))
 
 
 def _measuring(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
     st.subheader("Measure", anchor=False)
     seconds(choice)
     if choice.section == "break-even":
-        _mirror("tune_s", choice.tune_s)
         st.number_input(
             "Seconds spent on tuning",
             0.0,
             1e9,
             step=10.0,
-            key="cost-tune_s",
-            on_change=partial(put, "tune_s", "cost-tune_s"),
             help="Time that finding kernels or options took: it has to pay, too.",
+            **setting("tune_s", choice.tune_s),
         )
     question = choice.question
     segments("asked", _AS, question, label="Measure as", told=_AS_MEANS)
@@ -151,21 +132,25 @@ def segments(
     )
 
 
-def _mirror(name: str, value: object) -> None:
-    """Widgets show the session's settings, also after another page was open."""
-    st.session_state[f"cost-{name}"] = value
+def setting(name: str, value: object) -> dict[str, Any]:
+    """Of a widget: it shows this session's setting, also after another page was open, and sets it.
+
+    Where the widget is emptied, the setting stays.
+    """
+    key = f"cost-{name}"
+    st.session_state[key] = value
+
+    def put() -> None:
+        value = st.session_state.get(key)
+        if value is not None:
+            take(**{name: value})
+
+    return {"key": key, "on_change": put}
 
 
 def chosen() -> CostChoice:
     """This session's settings."""
     return current().of(CostChoice)
-
-
-def put(name: str, key: str) -> None:
-    """Take over what the widget `key` was set to; nothing, where it was emptied."""
-    value: Any = st.session_state.get(key)
-    if value is not None:
-        take(**{name: value})
 
 
 def take(**changes: Any) -> None:

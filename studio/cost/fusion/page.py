@@ -19,7 +19,7 @@ from studio.cost.fusion.memory_figure import memory_picture
 from studio.cost.fusion.race import FUSION_EXPERIMENT, FusionRaceRequest, fusion_finding
 from studio.cost.link import CostChoice
 from studio.cost.prediction.job import device_text
-from studio.cost.sidebar import put, seconds, take
+from studio.cost.sidebar import seconds, setting, take
 from studio.numbers import counted, digits
 from studio.page.computed import computed
 from studio.page.experiment import offer
@@ -33,7 +33,6 @@ from studio.services import pool, store
 from studio.workspace import current
 
 SELECTED = "selected"
-_KEY = "cost-chain"
 
 
 def render_fusion(subject: Subject, choice: CostChoice) -> None:
@@ -68,16 +67,14 @@ def _choose(subject: Subject, choice: CostChoice, chains: tuple[Chain, ...]) -> 
     st.subheader("Chain", anchor=False)
     titles = _titles(chains)
     chosen = choice.chain if choice.chain in titles else next(iter(titles))
-    st.session_state[_KEY] = chosen
     st.selectbox(
         "Chain",
         list(titles),
         format_func=titles.__getitem__,
-        key=_KEY,
-        on_change=partial(put, "chain", _KEY),
         label_visibility="collapsed",
         help="Chains of this model, those first that move most; what is selected in the viewer;"
         " examples to play with.",
+        **setting("chain", chosen),
     )
     if not chains:
         st.caption("No chain was found in this model. An example shows what fusing does.")

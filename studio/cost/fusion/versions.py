@@ -14,7 +14,7 @@ from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError
 from optimizer.model.graph import node_id
 from studio.cost.fusion.fusion import Access, FusedKernel, Role, Version
-from studio.cost.prediction.node_text import detail_of, shape_of
+from studio.cost.prediction.job import detail_of, shape_of
 
 
 def version_of(graph: ir.Graph, device: DeviceProfile, name: str) -> Version:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import onnx_ir as ir
+
 from optimizer.codec import Format
 from optimizer.cost.device import DEVICE_FORM, DeviceProfile
 from optimizer.cost.predict import NodePrediction, predict_graph
@@ -12,8 +14,8 @@ from optimizer.isolation import Progress
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
 from studio.artifacts.artifact import Artifact, Value
-from studio.cost.prediction.node_text import detail_of
 from studio.cost.prediction.steps import PricedSteps
+from studio.graphview.text import TIMES, brief, cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,11 @@ class PredictedGraph:
         """All nodes, one after the other."""
         return sum(node.parts.total_us for node in self.nodes)
 
-    @property
-    def launch_us(self) -> float:
-        """The part of it that is launches."""
-        return sum(node.parts.emit_us for node in self.nodes)
-
 
 STEPS_FORM = Format(PredictedSteps, "passlens.predicted-steps/3", "prediction of a trace")
 GRAPH_FORM = Format(PredictedGraph, "passlens.predicted-nodes/2", "prediction of a step")
 
-
+_MOST_BRIEF = 40
 _REPORT_EVERY = 50
 Device = str
 """A device as `device_text` writes it, so that requests can be compared and sent."""
@@ -80,6 +77,18 @@ def device_text(device: DeviceProfile) -> Device:
 def device_of(text: Device) -> DeviceProfile:
     """The profile that `device_text` wrote."""
     return DEVICE_FORM.loads(text.encode())
+
+
+def detail_of(node: ir.Node, sizes: Sizes) -> str:
+    """What the viewer writes beside an operator, and the size of what it makes."""
+    made = f"→ {shape_of(node.outputs[0], sizes)}" if node.outputs else ""
+    return " ".join(filter(None, (cut(brief(node), _MOST_BRIEF), made)))
+
+
+def shape_of(value: ir.Value, sizes: Sizes) -> str:
+    """Its sizes: `1×64×56×56`."""
+    shape = sizes.shape(value)
+    return "?" if shape is None else TIMES.join(map(str, shape)) or "scalar"
 
 
 def predict_steps(files: TraceFiles, device: Device, *, progress: Progress) -> PredictedSteps:

@@ -102,21 +102,21 @@ class PricedSteps:
             self._predict(node)
 
     def _predict(self, node: ir.Node) -> None:
-        parts = predict(
+        found = predict(
             node, self._sizes, self._device, graph_weight_bytes=self._weights, far=self._far
         )
-        time_ns = 0 if parts is None else round(1000 * parts.total_us)
+        time_ns = 0 if found is None else round(1000 * found.parts.total_us)
         weights = _weights(node, self._sizes)
-        self._nodes[node_id(node)] = _Priced(time_ns, weights, parts is not None)
+        self._nodes[node_id(node)] = _Priced(time_ns, weights, found is not None)
         self._total_ns += time_ns
 
     def _usual_far(self) -> float:
         graph, sizes, device = self._state.model.graph, self._sizes, self._device
         if not device.far_us:
             return 0.0
-        found = far_reads(graph, node_costs(graph, sizes), device.near_bytes)
-        parts = {node_id(node): predict(node, sizes, device) for node in self._live()}
-        launched = [found[one] for one, part in parts.items() if part is not None and part.emit_us]
+        far = far_reads(graph, node_costs(graph, sizes), device.near_bytes)
+        nodes = (predict(node, sizes, device) for node in self._live())
+        launched = [far[one.node] for one in nodes if one is not None and one.parts.emit_us]
         return fmean(launched) if launched else 0.0
 
     def _live(self) -> Iterator[ir.Node]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import onnx_ir as ir
 import pytest
 
 from optimizer.cost import Sizes
@@ -34,10 +35,11 @@ DEVICE = DeviceProfile(
 )
 
 
-def parts_of(call: str, device: DeviceProfile = DEVICE, weights: int = 0) -> Parts:
-    parts = predict(node_of(call), Sizes(), device, graph_weight_bytes=weights)
-    assert parts is not None
-    return parts
+def parts_of(call: str | ir.Node, device: DeviceProfile = DEVICE, weights: int = 0) -> Parts:
+    node = node_of(call) if isinstance(call, str) else call
+    found = predict(node, Sizes(), device, graph_weight_bytes=weights)
+    assert found is not None
+    return found.parts
 
 
 def test_arithmetic_hides_traffic_or_the_other_way_round_and_nothing_hides_the_launch() -> None:
@@ -67,9 +69,7 @@ def test_a_constant_square_is_no_general_power() -> None:
     g (float[128] x, float[128] e) => (y, z)
     <float two = {2.0}> { y = Pow(x, two) z = Pow(x, e) }
     """
-    square, power = (predict(node, Sizes(), device) for node in model_of(body).graph)
-    assert square is not None
-    assert power is not None
+    square, power = (parts_of(node, device) for node in model_of(body).graph)
     assert power.compute_us == pytest.approx(20 * square.compute_us)
 
 
@@ -81,16 +81,13 @@ def test_a_copy_of_the_nearest_element_is_no_interpolation() -> None:
       z = Resize<mode = "linear">(x, , , s)
     }
     """
-    nearest, linear = (predict(node, Sizes(), device) for node in model_of(body).graph)
-    assert nearest is not None
-    assert linear is not None
+    nearest, linear = (parts_of(node, device) for node in model_of(body).graph)
     assert linear.compute_us == pytest.approx(10 * nearest.compute_us)
 
 
 def test_what_does_not_fit_into_a_cache_is_read_and_written_at_the_pace_of_the_memory() -> None:
     body = "g (float[1024] x) => (y) { y = Relu(x) }"
-    parts = predict(model_of(body).graph[0], Sizes(), DEVICE)
-    assert parts is not None
+    parts = parts_of(model_of(body).graph[0])
     assert parts.read_us == pytest.approx(4096 / 1e9 * 1e6)
     assert parts.write_us == pytest.approx(4096 / 0.5e9 * 1e6)
 
@@ -98,8 +95,7 @@ def test_what_does_not_fit_into_a_cache_is_read_and_written_at_the_pace_of_the_m
 def test_an_operator_that_runs_in_place_needs_the_cache_for_one_tensor_only() -> None:
     body = "g (float[1024] x) => (y) { h = Relu(x) y = Neg(h) }"
     _, second = model_of(body).graph
-    parts = predict(second, Sizes(), DEVICE)
-    assert parts is not None
+    parts = parts_of(second)
     assert parts.read_us == pytest.approx(4096 / 8e9 * 1e6)
 
 
@@ -107,10 +103,8 @@ def test_weights_come_from_the_level_that_holds_the_weights_of_the_graph() -> No
     values = "1, " * 63 + "1"
     body = f"g (float[8, 16] x) => (y) <float[16, 4] w = {{{values}}}> {{ y = MatMul(x, w) }}"
     node = model_of(body).graph[0]
-    near = predict(node, Sizes(), DEVICE)
-    far = predict(node, Sizes(), DEVICE, graph_weight_bytes=1 << 20)
-    assert near is not None
-    assert far is not None
+    near = parts_of(node)
+    far = parts_of(node, weights=1 << 20)
     assert far.read_us - near.read_us == pytest.approx(256 * (1 / 1e9 - 1 / 8e9) * 1e6)
 
 
@@ -139,8 +133,7 @@ def test_a_curve_of_an_operator_takes_the_place_of_that_of_its_class() -> None:
 
 def test_matrix_units_are_faster_with_shorter_numbers() -> None:
     body = "g (float16[8, 16] x, float16[16, 4] w) => (y) { y = MatMul(x, w) }"
-    parts = predict(model_of(body).graph[0], Sizes(), DEVICE)
-    assert parts is not None
+    parts = parts_of(model_of(body).graph[0])
     assert parts.compute_us == pytest.approx(parts_of("MatMul(matrix, right)").compute_us / 2)
 
 
@@ -151,12 +144,9 @@ def test_what_has_no_class_or_no_cost_has_no_prediction() -> None:
 def test_fusing_saves_a_launch_and_a_round_through_memory() -> None:
     parts = "g (float[2, 3, 10, 10] x, float[4, 3, 3, 3] w) => (y) { h = Conv(x, w) y = Relu(h) }"
     fused = parts.replace("h = Conv(x, w) y = Relu(h)", "y = com.microsoft.FusedConv(x, w)")
-    both = [predict(node, Sizes(), DEVICE) for node in model_of(parts).graph]
-    one = predict(model_of(fused).graph[0], Sizes(), DEVICE)
-    assert one is not None
+    both = [parts_of(node) for node in model_of(parts).graph]
+    one = parts_of(model_of(fused).graph[0])
     conv, relu = both
-    assert conv is not None
-    assert relu is not None
     assert one.emit_us == conv.emit_us == relu.emit_us
     assert relu.read_us > 0 < relu.write_us
     assert one == conv
