@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 from profiling.timeline.balance import own_times
 from profiling.timeline.origins import StepNode
@@ -75,14 +76,17 @@ class Attribution:
     @property
     def before_share(self) -> float:
         """Attributed part of the operators' time before."""
-        known = sum(row.before_us for row in self.rows)
-        return known / ((known + self.unattributed.before_us) or 1.0)
+        return _share([row.before_us for row in self.rows], self.unattributed.before_us)
 
     @property
     def after_share(self) -> float:
         """Attributed part of the operators' time after."""
-        known = sum(row.after_us for row in self.rows)
-        return known / ((known + self.unattributed.after_us) or 1.0)
+        return _share([row.after_us for row in self.rows], self.unattributed.after_us)
+
+
+def _share(known_us: Iterable[float], unknown_us: float) -> float:
+    known = sum(known_us)
+    return known / ((known + unknown_us) or 1.0)
 
 
 def kernels_of(profile: Profile, nodes: Mapping[str, StepNode], phase: Phase) -> list[Kernel]:
@@ -114,41 +118,23 @@ def _kernel(
 
 def attribute(before: Iterable[Kernel], after: Iterable[Kernel]) -> Attribution:
     """Put what belongs together side by side."""
+    from networkx import utils  # takes longer to import than all else here
+
     sides = (tuple(before), tuple(after))
-    groups = _Groups()
+    groups: Any = cast("Any", utils).UnionFind()
     for kernel in (*sides[0], *sides[1]):
-        groups.join(kernel.sources)
+        groups.union(*kernel.sources)
+    members: dict[str, list[str]] = {}
+    for source in groups:
+        members.setdefault(groups[source], []).append(source)
     found: dict[str, tuple[list[Kernel], list[Kernel]]] = {}
     unknown: tuple[list[Kernel], list[Kernel]] = ([], [])
     for side, kernels in enumerate(sides):
         for kernel in kernels:
-            head = groups.head(kernel.sources[0]) if kernel.sources else ""
+            head = groups[kernel.sources[0]] if kernel.sources else ""
             (found.setdefault(head, ([], [])) if head else unknown)[side].append(kernel)
-    members = groups.members()
-    rows = [AttributionGroup(members[head], tuple(b), tuple(a)) for head, (b, a) in found.items()]
+    rows = [
+        AttributionGroup(tuple(members[head]), tuple(b), tuple(a)) for head, (b, a) in found.items()
+    ]
     rows.sort(key=lambda row: (-abs(row.saved_us), -row.before_us))
     return Attribution(tuple(rows), AttributionGroup((), tuple(unknown[0]), tuple(unknown[1])))
-
-
-class _Groups:
-    """Disjoint sets of source nodes."""
-
-    def __init__(self) -> None:
-        self._above: dict[str, str] = {}
-
-    def head(self, source: str) -> str:
-        self._above.setdefault(source, source)
-        while (above := self._above[source]) != source:
-            self._above[source] = self._above[above]
-            source = self._above[source]
-        return source
-
-    def join(self, sources: tuple[str, ...]) -> None:
-        for source in sources:
-            self._above[self.head(source)] = self.head(sources[0])
-
-    def members(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = {}
-        for source in list(self._above):
-            found.setdefault(self.head(source), []).append(source)
-        return {head: tuple(sources) for head, sources in found.items()}

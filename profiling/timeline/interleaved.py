@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,12 +27,8 @@ _OPENING = 0.5
 """Part of the work that is opening the sessions."""
 
 
-@dataclass(slots=True)
-class _State:
-    recorder: Recorder | None = None
-
-
-_state = _State()
+_open: list[Recorder] = []
+"""In a worker: the one that records there, if there is one."""
 
 
 def open_recorder(
@@ -42,22 +37,20 @@ def open_recorder(
     """In the worker: open the session and make the first run."""
     request = jobs.Request(seeds=1)
     device = device_memory_for(config)
-    _state.recorder = Recorder(
-        model, config, request, folder=folder, device=device, bare=True, progress=progress
-    )
-    _state.recorder.run()
+    _open[:] = [
+        Recorder(model, config, request, folder=folder, device=device, bare=True, progress=progress)
+    ]
+    run_once()
 
 
 def run_once() -> None:
     """In the worker: one more run."""
-    assert _state.recorder is not None
-    _state.recorder.run()
+    _open[0].run()
 
 
 def finish_recorder() -> Profile:
     """In the worker: the profile."""
-    assert _state.recorder is not None
-    return _state.recorder.finish()
+    return _open.pop().finish()
 
 
 def profile_interleaved(

@@ -27,29 +27,18 @@ def lanes_of(run: Run) -> tuple[Lane, ...]:
     in each of those lanes, for as long as it took altogether. A lane is named for its processor
     where its thread stayed on one.
     """
-    if any(event.workers for event in run.events):
-        return _workers(run)
-    threads: dict[int, list[int]] = {}
-    for index, event in enumerate(run.events):
-        threads.setdefault(event.thread, []).append(index)
-    if len(threads) < 2:
-        return tuple(Lane("thread", tuple(indices)) for indices in threads.values())
-    return tuple(
-        Lane(f"thread {number}", tuple(indices))
-        for number, indices in enumerate(threads.values(), start=1)
-    )
-
-
-def _workers(run: Run) -> tuple[Lane, ...]:
-    lanes: dict[int, list[int]] = {0: []}
+    told = any(event.workers for event in run.events)
+    lanes: dict[int, list[int]] = {}
     cores: dict[int, set[int]] = {}
     for index, event in enumerate(run.events):
-        for worker, core in event.workers or ((0, -1),):
+        for worker, core in event.workers or ((0 if told else event.thread, -1),):
             lanes.setdefault(worker, []).append(index)
             cores.setdefault(worker, set()).add(core)
+    if not told and len(lanes) == 1:
+        return tuple(Lane("thread", tuple(indices)) for indices in lanes.values())
     return tuple(
-        Lane(_named(number, cores.get(worker, set())), tuple(lanes[worker]))
-        for number, worker in enumerate(sorted(lanes), start=1)
+        Lane(_named(number, cores[worker]), tuple(lanes[worker]))
+        for number, worker in enumerate(sorted(lanes) if told else lanes, start=1)
     )
 
 

@@ -11,7 +11,7 @@ from profiling.timeline.attribution import Attribution, AttributionGroup, Kernel
 from profiling.timeline.origins import SourceNode
 from studio.figures.palette import operator_color
 from studio.figures.template import TEMPLATE, rows_axis, titled
-from studio.numbers import three_digits
+from studio.numbers import Unit
 
 SHOWN = 10
 _NODES_SHOWN = 60
@@ -20,9 +20,9 @@ _NODES_SHOWN = 60
 _LEAST_WIDTH = 0.12
 
 
-def time_unit(times_us: Sequence[float]) -> tuple[str, float]:
-    """The unit in which the largest time is easy to read."""
-    return ("ms", 1000.0) if max(times_us, default=0.0) >= 1000 else ("µs", 1.0)
+def time_unit(*times_us: float) -> Unit:
+    """The unit in which the largest of some microseconds is easy to read."""
+    return Unit("ms", 1000.0) if max(times_us, default=0.0) >= 1000 else Unit("µs", 1.0)
 
 
 def row_title(row: AttributionGroup, source: Mapping[str, SourceNode]) -> str:
@@ -67,34 +67,61 @@ def change_bars(
     rows = list(found.rows[:SHOWN])
     if found.unattributed.before or found.unattributed.after:
         rows.append(found.unattributed)
-    unit, size = time_unit([time for row in rows for time in (row.before_us, row.after_us)])
-    names = [_tick(row, source) for row in rows]
+    times = ([row.before_us for row in rows], [row.after_us for row in rows])
+    return time_bars(
+        [_tick(row, source) for row in rows],
+        dict(zip(labels, times, strict=True)),
+        dict(zip(labels, colors, strict=True)),
+        title=_changes_title(found, source),
+        row_px=40,
+    )
+
+
+def time_bars(
+    names: Sequence[str],
+    times_us: Mapping[str, Sequence[float]],
+    colors: Mapping[str, str],
+    *,
+    title: str,
+    row_px: int,
+    what: str = "",
+) -> go.Figure:
+    """Times as bars beside each other: a row for each name, in it a bar for each label.
+
+    Args:
+        names: of the rows; safe for Plotly's own markup, hovering shows the first line.
+        times_us: in one run, by label.
+        colors: by label.
+        title: says the finding.
+        row_px: height of a row.
+        what: takes that time; told at the axis.
+    """
+    unit = time_unit(*(us for each in times_us.values() for us in each))
     figure = go.Figure()
-    for label, color, times in (
-        (labels[0], colors[0], [row.before_us for row in rows]),
-        (labels[1], colors[1], [row.after_us for row in rows]),
-    ):
+    for label, each in times_us.items():
         figure.add_trace(
             go.Bar(
-                x=[time / size for time in times],
-                y=list(range(len(rows))),
+                x=[us / unit.size for us in each],
+                y=list(range(len(names))),
                 orientation="h",
-                marker={"color": color},
-                text=[three_digits(time / size) if time else "none" for time in times],
+                marker={"color": colors[label]},
+                text=[unit.number(us) if us else "none" for us in each],
                 textposition="outside",
                 cliponaxis=False,
                 constraintext="none",
-                customdata=[row_became(row, source) for row in rows],
-                hovertemplate=f"{escape(label)}<br>%{{x:.3g}} {unit}<extra></extra>",
+                customdata=[name.partition("<br>")[0].strip() for name in names],
+                hovertemplate=(
+                    f"{escape(label)}<br>%{{customdata}}: %{{x:.3g}} {unit.name}<extra></extra>"
+                ),
             )
         )
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(_changes_title(found, source), dict(zip(labels, colors, strict=True))),
+        title=titled(title, {escape(label): colors[label] for label in times_us}),
         barmode="group",
-        height=120 + 40 * max(3, len(rows)),
+        height=120 + row_px * max(3, len(names)),
         margin={"r": 56, "t": 60},
-        xaxis={"title": f"{unit} in one run", "rangemode": "tozero"},
+        xaxis={"title": f"{unit.name}{what} in one run", "rangemode": "tozero"},
         yaxis=rows_axis(names),
         bargap=0.3,
     )
@@ -112,8 +139,8 @@ def _changes_title(found: Attribution, source: Mapping[str, SourceNode]) -> str:
     if not found.rows:
         return "No operator could be attributed"
     row = found.rows[0]
-    unit, size = time_unit([row.before_us, row.after_us])
-    times = f"{three_digits(row.before_us / size)} → {three_digits(row.after_us / size)} {unit}"
+    unit = time_unit(row.before_us, row.after_us)
+    times = f"{unit.number(row.before_us)} → {unit.text(row.after_us)}"
     share = f"{100 * min(found.before_share, found.after_share):.3g} %"
     what = escape(row_title(row, source)[:50])
     became = escape(row_became(row, source)[:40])

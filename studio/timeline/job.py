@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from optimizer.errors import RunError
 from profiling.machine import this_machine
@@ -55,13 +55,10 @@ def run_profile(bench: Bench, request: ProfileRequest) -> ProfileReport:
         progress=bench.progress,
         cancelled=bench.cancelled,
     )
-    found = [
-        _profiled(variant, step_of(variant, run), families[run.key], one)
-        for variant, run, one in zip(request.variants, runs, made, strict=True)
-    ]
     graphs = graphs_of(request.variants, variants)
     found = [
-        replace(one, workload=graph.workload) for one, graph in zip(found, graphs, strict=True)
+        _profiled(variant, step_of(variant, run), families[run.key], one, graph.workload)
+        for variant, run, one, graph in zip(request.variants, runs, made, graphs, strict=True)
     ]
     _keep(runs, found)
     name, digest = bench.source
@@ -93,12 +90,10 @@ def _families(
 
 
 def _profiled(
-    variant: TraceVariant, step: int, family: Origins, made: Profile | RunError
+    variant: TraceVariant, step: int, family: Origins, made: Profile | RunError, workload: str
 ) -> Profiled:
-    nodes = family.steps[step]
-    if isinstance(made, RunError):
-        return Profiled(variant, step, None, nodes, made.message)
-    return Profiled(variant, step, made, nodes)
+    profile, error = (None, made.message) if isinstance(made, RunError) else (made, "")
+    return Profiled(variant, step, profile, family.steps[step], error, workload)
 
 
 def _keep(runs: Sequence[OpenedRun], found: Sequence[Profiled]) -> None:

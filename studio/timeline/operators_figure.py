@@ -8,9 +8,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from profiling.timeline.attribution import Kernel
-from studio.figures.change_bars import time_unit
-from studio.figures.template import TEMPLATE, titled
-from studio.numbers import three_digits
+from studio.figures.change_bars import time_bars, time_unit
 
 SHOWN = 12
 
@@ -41,38 +39,14 @@ def operator_bars(kernels: Kernels, colors: Mapping[str, str]) -> go.Figure:
     rest = list(table.values())[SHOWN:]
     if rest:
         shown.append((f"{len(rest)} more", [sum(column) for column in zip(*rest, strict=True)]))
-    unit, size = time_unit([time for _, times in shown for time in times])
-    figure = go.Figure()
-    for index, label in enumerate(kernels):
-        figure.add_trace(
-            go.Bar(
-                x=[times[index] / size for _, times in shown],
-                y=[f"{escape(operator)} " for operator, _ in shown],
-                orientation="h",
-                name=label,
-                marker={"color": colors[label]},
-                text=[three_digits(t[index] / size) if t[index] else "none" for _, t in shown],
-                textposition="outside",
-                textfont={"size": 11},
-                constraintext="none",
-                cliponaxis=False,
-                hovertemplate=f"{label}<br>%{{y}}: %{{x:.3g}} {unit}<extra></extra>",
-            )
-        )
-    figure.update_layout(
-        template=TEMPLATE,
-        title=titled(_operators_title(table), {label: colors[label] for label in kernels}),
-        barmode="group",
-        height=120 + max(36, 20 * len(kernels)) * max(3, len(shown)),
-        margin={"r": 56, "t": 56},
-        xaxis={
-            "title": f"{unit} in all operators of this kind, in one run",
-            "rangemode": "tozero",
-        },
-        yaxis={"autorange": "reversed", "showgrid": False, "type": "category"},
-        bargap=0.3,
+    return time_bars(
+        [escape(operator) for operator, _ in shown],
+        {label: [times[index] for _, times in shown] for index, label in enumerate(kernels)},
+        colors,
+        title=_operators_title(table),
+        row_px=max(36, 20 * len(kernels)),
+        what=" in all operators of this kind,",
     )
-    return figure
 
 
 def _operators_title(table: Mapping[str, list[float]]) -> str:
@@ -89,5 +63,5 @@ def _operators_title(table: Mapping[str, list[float]]) -> str:
 
 def _change(times_us: Sequence[float]) -> str:
     """Times one after the other, and their unit."""
-    unit, size = time_unit(times_us)
-    return f"{' → '.join(three_digits(time / size) for time in times_us)} {unit}"
+    unit = time_unit(*times_us)
+    return f"{' → '.join(map(unit.number, times_us))} {unit.name}"

@@ -10,7 +10,7 @@ from studio.cost.fusion.fusion import Fusion, Version
 from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes
 from studio.figures.change_bars import time_unit
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR
-from studio.numbers import bytes_text, counted, three_digits, times_text
+from studio.numbers import bytes_text, counted, times_text
 
 _ROW_PX = 76
 
@@ -56,8 +56,7 @@ def _row(version: Version, found: Fusion) -> LaneRow:
     )
     first = version is found.before
     launches = counted(len(version.kernels), "launch", "launches")
-    unit, size = time_unit([version.total_us])
-    text = f"<b>{three_digits(version.total_us / size)} {unit}</b>"
+    text = f"<b>{time_unit(version.total_us).text(version.total_us)}</b>"
     if not first and version.total_us:
         text += f" · {times_text(found.before.total_us / version.total_us)}"
     color = BEFORE_COLOR if first else AFTER_COLOR

@@ -31,11 +31,11 @@ def change_title(device: DeviceProfile, before: PredictedGraph, after: Predicted
     name = escape(device.title)
     bound, share = next(iter(shares(after.nodes).items()))
     what = f"{100 * share:.0f} % of it {_LIMITS[bound]}"
-    unit, size = time_unit([before.total_us, after.total_us])
-    total = f"{three_digits(after.total_us / size)} {unit}"
+    unit = time_unit(before.total_us, after.total_us)
+    total = unit.text(after.total_us)
     if before.step == after.step:
         return f"{name}: predicted {total}; {what}"
-    first = three_digits(before.total_us / size)
+    first = unit.number(before.total_us)
     percent = 100 * (after.total_us / before.total_us - 1) if before.total_us else 0.0
     sign = "−" if percent < 0 else "+"
     return f"{name}: predicted {first} → {total}, {sign}{three_digits(abs(percent))} %; {what}"
@@ -64,10 +64,9 @@ def _row(group: NodeGroup, total_us: float) -> LaneRow:
 
 
 def _beside(group: NodeGroup, total_us: float) -> str:
-    unit, size = time_unit([group.total_us])
     share = 100 * group.total_us / (total_us or 1.0)
-    time = three_digits(group.total_us / size)
-    return f"{time} {unit} · {share:.2g} % · {group.parts.limit}"
+    time = time_unit(group.total_us).text(group.total_us)
+    return f"{time} · {share:.2g} % · {group.parts.limit}"
 
 
 def predicted_against_measured(found: Accuracy, *, dark: bool) -> go.Figure:
@@ -119,11 +118,8 @@ def predicted_against_measured(found: Accuracy, *, dark: bool) -> go.Figure:
 
 
 def _title(found: Accuracy) -> str:
-    unit, size = time_unit([found.predicted_us, found.measured_us])
-    totals = (
-        f"Predicted {three_digits(found.predicted_us / size)} {unit},"
-        f" measured {three_digits(found.measured_us / size)} {unit}"
-    )
+    unit = time_unit(found.predicted_us, found.measured_us)
+    totals = f"Predicted {unit.text(found.predicted_us)}, measured {unit.text(found.measured_us)}"
     rank = found.spearman
     order = "too few operators to rank" if math.isnan(rank) else f"Spearman {rank:.2f}"
     return f"{totals} ({times_text(found.ratio)}); {order}"

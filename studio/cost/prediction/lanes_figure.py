@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import plotly.graph_objects as go
 
 from optimizer.cost.predict import Parts
 from studio.figures.change_bars import time_unit
 from studio.figures.template import TEMPLATE, rows_axis, titled
-from studio.numbers import three_digits
+from studio.numbers import Unit
 
 PART_COLORS: Mapping[str, str] = {
     "launch": "#7a4fc0",
@@ -23,8 +22,15 @@ PART_COLORS: Mapping[str, str] = {
     "read": "#10857f",
     "write": "#58b9ae",
 }
-_LANE = 0.36
-_FULL = 0.76
+_PLACES = {
+    "launch": (0.0, 0.76),
+    "compute": (-0.2, 0.36),
+    "read": (0.2, 0.36),
+    "write": (0.2, 0.36),
+}
+"""Arithmetic above, traffic below, the launch over both: middle and height, in rows."""
+
+_HALF = 0.38
 _TEXT_ROOM = 1.34
 """Length of the axis, in longest rows: beside the longest there is room for its text."""
 
@@ -80,12 +86,12 @@ def lanes(rows: Sequence[LaneRow], *, title: str, row_px: int = 30) -> go.Figure
         row_px: height of a row.
     """
     longest = max((row.total_us for row in rows), default=0.0) or 1.0
-    unit, size = time_unit([longest])
+    unit = time_unit(longest)
     figure = go.Figure()
     for part in PART_COLORS:
-        _part(figure, rows, part, unit=unit, size=size)
+        figure.add_trace(_bars(rows, part, unit))
     for index, row in enumerate(rows):
-        _texts(figure, row, index, size=size, longest=longest)
+        _texts(figure, row, index, unit=unit, longest=longest)
     figure.update_layout(
         template=TEMPLATE,
         title=titled(title, PART_COLORS),
@@ -93,88 +99,68 @@ def lanes(rows: Sequence[LaneRow], *, title: str, row_px: int = 30) -> go.Figure
         barmode="overlay",
         dragmode=False,
         clickmode="event+select",
-        xaxis={"title": f"{unit}, predicted", "range": [0, _TEXT_ROOM * longest / size]},
+        xaxis={
+            "title": f"{unit.name}, predicted",
+            "range": [0, _TEXT_ROOM * longest / unit.size],
+        },
         yaxis=rows_axis(row.label for row in rows),
     )
     return figure
 
 
-def part_us(parts: Parts, part: str) -> float:
-    """How long a part of `PART_COLORS` takes."""
-    match part:
-        case "launch":
-            return parts.emit_us
-        case "compute":
-            return parts.compute_us
-        case "read":
-            return parts.read_us
-        case _:
-            return parts.write_us
+def spans_us(parts: Parts) -> dict[str, tuple[float, float]]:
+    """Of each part of `PART_COLORS` how long after its node it begins, and how long it takes."""
+    emit_us, read_us = parts.emit_us, parts.read_us
+    return {
+        "launch": (0.0, emit_us),
+        "compute": (emit_us, parts.compute_us),
+        "read": (emit_us, read_us),
+        "write": (emit_us + read_us, parts.write_us),
+    }
 
 
-def _part(figure: go.Figure, rows: Sequence[LaneRow], part: str, *, unit: str, size: float) -> None:
+def _bars(rows: Sequence[LaneRow], part: str, unit: Unit) -> go.Bar:
     """One part of all nodes as one trace."""
-    found: dict[str, list[Any]] = {name: [] for name in ("x", "base", "y", "hover", "key")}
+    middle, high = _PLACES[part]
+    found: list[tuple[float, float, float, tuple[str, str]]] = []
     for index, row in enumerate(rows):
         start = 0.0
         for piece in row.pieces:
-            offset, length = _offset_us(piece.parts, part), part_us(piece.parts, part)
+            offset, length = spans_us(piece.parts)[part]
             if length > 0:
-                found["x"].append(length / size)
-                found["base"].append((start + offset) / size)
-                found["y"].append(index + _shift(part))
-                told = f"<br><b>{part}: {three_digits(length / size)} {unit}</b>"
-                found["hover"].append(f"{piece.hover}{parts_text(piece.parts)}{told}")
-                found["key"].append(piece.key)
+                told = f"<br><b>{part}: {unit.text(length)}</b>"
+                about = (piece.key, f"{piece.hover}{parts_text(piece.parts)}{told}")
+                base = (start + offset) / unit.size
+                found.append((length / unit.size, base, index + middle, about))
             start += piece.parts.total_us
-    figure.add_trace(
-        go.Bar(
-            x=found["x"],
-            base=found["base"],
-            y=found["y"],
-            orientation="h",
-            width=_FULL if part == "launch" else _LANE,
-            name=part,
-            marker={"color": PART_COLORS[part], "line": {"width": 0}},
-            customdata=list(zip(found["key"], found["hover"], strict=True)),
-            hovertemplate="%{customdata[1]}<extra></extra>",
-        )
+    return go.Bar(
+        x=[one[0] for one in found],
+        base=[one[1] for one in found],
+        y=[one[2] for one in found],
+        customdata=[one[3] for one in found],
+        orientation="h",
+        width=high,
+        name=part,
+        marker={"color": PART_COLORS[part], "line": {"width": 0}},
+        hovertemplate="%{customdata[1]}<extra></extra>",
     )
 
 
-def _offset_us(parts: Parts, part: str) -> float:
-    """How long after its node a part begins."""
-    match part:
-        case "launch":
-            return 0.0
-        case "write":
-            return parts.emit_us + parts.read_us
-        case _:
-            return parts.emit_us
-
-
-def _shift(part: str) -> float:
-    """Arithmetic above, traffic below, the launch over both."""
-    if part == "launch":
-        return 0.0
-    return -0.2 if part == "compute" else 0.2
-
-
-def _texts(figure: go.Figure, row: LaneRow, index: int, *, size: float, longest: float) -> None:
-    start = 0.0
+def _texts(figure: go.Figure, row: LaneRow, index: int, *, unit: Unit, longest: float) -> None:
+    start, size = 0.0, unit.size
     for piece in row.pieces:
         label = _fitting(piece.label, piece.parts.total_us / longest)
         if label:
             middle = start + piece.parts.total_us / 2
             figure.add_annotation(
-                x=middle / size, y=index - _FULL / 2, text=escape(label), showarrow=False,
+                x=middle / size, y=index - _HALF, text=escape(label), showarrow=False,
                 yanchor="bottom", font={"size": 11},
             )  # fmt: skip
         start += piece.parts.total_us
         if piece is not row.pieces[-1]:
             figure.add_shape(
                 type="line", x0=start / size, x1=start / size,
-                y0=index - 0.46, y1=index + _FULL / 2,
+                y0=index - 0.46, y1=index + _HALF,
                 line={"width": 1, "color": "rgba(139,147,163,0.9)", "dash": "dot"},
             )  # fmt: skip
     font = {"size": 12, "color": row.color} if row.color else {"size": 12}
@@ -193,6 +179,6 @@ def _fitting(label: str, share: float) -> str:
 
 def parts_text(parts: Parts) -> str:
     """The parts in words, for hovering: lines of Plotly's own markup."""
-    unit, size = time_unit([parts.total_us or 1.0])
-    told = [f"{part} {three_digits(part_us(parts, part) / size)}" for part in PART_COLORS]
-    return f"{' · '.join(told)} {unit}<br>bound by {parts.limit}"
+    unit = time_unit(parts.total_us)
+    told = [f"{part} {unit.number(us)}" for part, (_, us) in spans_us(parts).items()]
+    return f"{' · '.join(told)} {unit.name}<br>bound by {parts.limit}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 import plotly.graph_objects as go
 
@@ -20,6 +20,7 @@ from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
 from studio.graphview.categories import Category, category
 from studio.numbers import amount_text, bytes_text, three_digits
 
+Item = TypeVar("Item")
 _HEIGHT = 500
 _SMALLEST_PX, _LARGEST_PX = 5.0, 44.0
 _MOST_ROOFS = 5
@@ -74,10 +75,7 @@ def roofline(
         height=_HEIGHT,
         dragmode=False,
         clickmode="event+select",
-        xaxis={
-            "title": "FLOP per byte read or written",
-            **_axis(window.left, window.right, ""),
-        },
+        xaxis={"title": "FLOP per byte read or written", **_axis(window.left, window.right, "")},
         yaxis={"title": "FLOP/s", **_axis(window.bottom, window.top, "FLOP/s")},
     )
     return figure
@@ -97,7 +95,7 @@ def _window(device: DeviceProfile, groups: Sequence[NodeGroup]) -> Window:
     """Everything that is drawn, and the ridge where memory stops being the limit."""
     across = [math.log10(group.first.intensity) for group in groups] or [0.0]
     up = [math.log10(group.flops_per_s) for group in groups] or [9.0]
-    peak = math.log10(_peak(device, groups))
+    peak = math.log10(max(device.peak_flops, *(group.first.rate for group in groups), 1.0))
     ridge = peak - math.log10(device.memory.bytes_per_s)
     return Window(
         min(across) - 0.35,
@@ -107,19 +105,26 @@ def _window(device: DeviceProfile, groups: Sequence[NodeGroup]) -> Window:
     )
 
 
-def _peak(device: DeviceProfile, groups: Iterable[NodeGroup]) -> float:
-    return max(device.peak_flops, *(group.first.rate for group in groups), 1.0)
+def _near_rates(items: Iterable[tuple[float, Item]]) -> list[tuple[float, list[Item]]]:
+    """Nearly the same rates together, each with the highest, from the highest down."""
+    found: list[tuple[float, list[Item]]] = []
+    for rate, item in sorted(items, key=lambda pair: -pair[0]):
+        if found and found[-1][0] / rate < _SAME_ROOF:
+            found[-1][1].append(item)
+        else:
+            found.append((rate, [item]))
+    return found
 
 
 def _slopes(device: DeviceProfile, window: Window) -> list[tuple[Line, bool]]:
     """What each level of memory can feed, from the left to the highest roof; whether it is one."""
     found: list[tuple[Line, bool]] = []
-    for levels in _near_levels(device):
-        rate = math.log10(levels[0].bytes_per_s)
+    for bytes_per_s, levels in _near_rates((level.bytes_per_s, level) for level in device.levels):
+        rate = math.log10(bytes_per_s)
         start = max(window.left, window.bottom - rate)
         end = min(window.right, window.top - _ABOVE - rate)
         if end > start:
-            text = f"{_name_of(levels)} {amount_text(levels[0].bytes_per_s, 'B/s')}"
+            text = f"{_name_of(levels)} {amount_text(bytes_per_s, 'B/s')}"
             line = Line(text, (start, start + rate), (end, end + rate))
             found.append((line, device.memory not in levels))
     return found
@@ -132,22 +137,19 @@ def _name_of(levels: Sequence[Level]) -> str:
     return " and ".join(dict.fromkeys(level.name.partition(",")[0] for level in levels))
 
 
-def _near_levels(device: DeviceProfile) -> list[list[Level]]:
-    """Levels of nearly the same bandwidth together."""
-    found: list[list[Level]] = []
-    for level in sorted(device.levels, key=lambda level: -level.bytes_per_s):
-        if found and found[-1][0].bytes_per_s / level.bytes_per_s < _SAME_ROOF:
-            found[-1].append(level)
-        else:
-            found.append([level])
-    return found
-
-
-def _roofs(device: DeviceProfile, groups: Sequence[NodeGroup], window: Window) -> list[Line]:
-    """The rates of the classes that take most of the time."""
+def _roofs(device: DeviceProfile, groups: Iterable[NodeGroup], window: Window) -> list[Line]:
+    """The highest rates of the classes that take most of the time."""
     fastest = max(math.log10(level.bytes_per_s) for level in device.levels)
+    spent: dict[OperatorClass, float] = {}
+    best: dict[OperatorClass, float] = {}
+    for group in groups:
+        kind, rate = group.first.kind, group.first.rate
+        if rate:
+            spent[kind] = spent.get(kind, 0.0) + group.total_us
+            best[kind] = max(best.get(kind, 0.0), rate)
     found: list[Line] = []
-    for rate, kinds in _roof_groups(groups):
+    shown = sorted(spent, key=lambda kind: -spent[kind])[:_MOST_ROOFS]
+    for rate, kinds in _near_rates((best[kind], kind) for kind in shown):
         height = math.log10(rate)
         names = ", ".join(kind.value for kind in kinds[:2])
         more = f" and {len(kinds) - 2} more" if len(kinds) > 2 else ""
@@ -163,25 +165,6 @@ def _label(figure: go.Figure, text: str, spot: Spot, *, dark: bool) -> None:
         yanchor=spot.yanchor, yshift=2 if spot.yanchor == "bottom" else -2, font={"size": 11},
         bgcolor="rgba(17,20,27,0.7)" if dark else "rgba(252,252,254,0.7)", borderpad=1,
     )  # fmt: skip
-
-
-def _roof_groups(groups: Iterable[NodeGroup]) -> list[tuple[float, list[OperatorClass]]]:
-    """Highest rate and classes; those that take most of the time, near ones together."""
-    spent: dict[OperatorClass, float] = {}
-    best: dict[OperatorClass, float] = {}
-    for group in groups:
-        kind, rate = group.first.kind, group.first.rate
-        if rate:
-            spent[kind] = spent.get(kind, 0.0) + group.total_us
-            best[kind] = max(best.get(kind, 0.0), rate)
-    shown = sorted(spent, key=lambda kind: -spent[kind])[:_MOST_ROOFS]
-    found: list[tuple[float, list[OperatorClass]]] = []
-    for kind in sorted(shown, key=lambda kind: -best[kind]):
-        if found and found[-1][0] / best[kind] < _SAME_ROOF:
-            found[-1][1].append(kind)
-        else:
-            found.append((best[kind], [kind]))
-    return found
 
 
 def _line(figure: go.Figure, line: Line, *, dash: str) -> None:
@@ -212,13 +195,13 @@ def _dots(
 ) -> None:
     if not groups:
         return
-    rings = color is None
+    rings, edge = color is None, "#11141b" if dark else "#fcfcfe"
     marker: dict[str, Any] = {
         "size": [_diameter(group.total_us, longest) for group in groups],
         "color": BEFORE_COLOR if rings else color,
         "opacity": 1.0 if rings else 0.72,
         "symbol": "circle-open" if rings else "circle",
-        "line": {"width": 1.25, "color": BEFORE_COLOR if rings else _edge(dark=dark)},
+        "line": {"width": 1.25, "color": BEFORE_COLOR if rings else edge},
     }
     figure.add_trace(
         go.Scatter(
@@ -234,10 +217,6 @@ def _dots(
     )
 
 
-def _edge(*, dark: bool) -> str:
-    return "#11141b" if dark else "#fcfcfe"
-
-
 def _diameter(us: float, longest: float) -> float:
     """Area is time."""
     return max(_SMALLEST_PX, _LARGEST_PX * math.sqrt(us / longest))
@@ -245,14 +224,14 @@ def _diameter(us: float, longest: float) -> float:
 
 def _hover(group: NodeGroup, *, rings: bool) -> str:
     node, cost = group.first, group.first.cost
-    unit, size = time_unit([group.total_us])
+    time = time_unit(group.total_us).text(group.total_us)
     which = "Before: " if rings else ""
     together = f" · {len(group.nodes)} alike together" if len(group.nodes) > 1 else ""
     return (
         f"{which}<b>{escape(group.title)}</b><br>{escape(group.name)}<br>{node.kind.value}<br>"
         f"{amount_text(cost.flops, 'FLOP')} · {bytes_text(cost.bytes_moved)}"
         f" · {three_digits(node.intensity)} FLOP/B<br>"
-        f"{three_digits(group.total_us / size)} {unit}{together}<br>{parts_text(group.parts)}"
+        f"{time}{together}<br>{parts_text(group.parts)}"
     )
 
 
@@ -261,10 +240,8 @@ def _key(groups: Iterable[NodeGroup], *, rings: bool, dark: bool) -> Mapping[str
     for group in groups:
         kind = category(group.first.op_type)
         kinds[kind] = kinds.get(kind, 0.0) + group.total_us
-    found = {
-        TITLES[kind]: category_color(kind, dark=dark)
-        for kind in sorted(kinds, key=lambda kind: -kinds[kind])
-    }
+    order = sorted(kinds, key=lambda kind: -kinds[kind])
+    found = {TITLES[kind]: category_color(kind, dark=dark) for kind in order}
     return {**found, "before": BEFORE_COLOR} if rings else found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 Point = tuple[float, float]
@@ -34,12 +35,6 @@ class Window:
     right: float
     bottom: float
     top: float
-
-    def pixels(self, place: Point, width: float) -> Point:
-        """Where a place is on a plot of that width."""
-        across = (place[0] - self.left) / (self.right - self.left)
-        up = (place[1] - self.bottom) / (self.top - self.bottom)
-        return across * width, up * _HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +77,7 @@ def spots(lines: Sequence[Line], dots: Iterable[Dot], window: Window) -> list[Sp
         window: of the plot.
     """
     marks = list(dots)
-    plots = [
-        _Plot(width, window, lines, [_square(dot, window, width) for dot in marks])
-        for width in _WIDTHS
-    ]
+    plots = [_Plot(width, window, lines, marks) for width in _WIDTHS]
     found: list[Spot] = []
     for line in lines:
         named = list(zip(lines, found, strict=False))
@@ -97,37 +89,64 @@ def spots(lines: Sequence[Line], dots: Iterable[Dot], window: Window) -> list[Sp
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Plot:
-    """The plane at one width; `squares` are its dots."""
+    """The plane at one width."""
 
     width: float
     window: Window
     lines: Sequence[Line]
-    squares: Sequence[Box]
+    dots: Sequence[Dot]
 
     def cost(self, line: Line, spot: Spot, named: Sequence[tuple[Line, Spot]]) -> float:
         """What a spot for a line's name would hide, weighted."""
-        box = _box(line.text, spot, self.window, self.width)
-        taken = (_box(other.text, place, self.window, self.width) for other, place in named)
-        others = (other for other in self.lines if other is not line)
+        box = self._box(line.text, spot)
+        over = (-box[0], -box[1], box[2] - self.width, box[3] - _HEIGHT - _LINE)
         return (
-            _OUTSIDE * _outside(box, self.width)
-            + _ON_NAME * sum(_common(box, each) for each in taken)
-            + _ON_LINE * sum(_inside(box, each, self.window, self.width) for each in others)
-            + _ON_DOT * sum(_common(box, square) for square in self.squares)
+            _OUTSIDE * sum(max(0.0, each) for each in over)
+            + _ON_NAME * sum(_common(box, self._box(one.text, place)) for one, place in named)
+            + _ON_LINE * sum(self._inside(box, one) for one in self.lines if one is not line)
+            + _ON_DOT * sum(_common(box, square) for square in self._squares)
         )
+
+    @cached_property
+    def _squares(self) -> list[Box]:
+        """The dots."""
+        centers = ((*self._pixels(dot.center), dot.radius_px) for dot in self.dots)
+        return [(x - r, y - r, x + r, y + r) for x, y, r in centers]
+
+    def _pixels(self, place: Point) -> Point:
+        window = self.window
+        across = (place[0] - window.left) / (window.right - window.left)
+        up = (place[1] - window.bottom) / (window.top - window.bottom)
+        return across * self.width, up * _HEIGHT
+
+    def _box(self, text: str, spot: Spot) -> Box:
+        x, y = self._pixels(spot.place)
+        left = x if spot.xanchor == "left" else x - _LETTER * len(text)
+        bottom = y + _GAP if spot.yanchor == "bottom" else y - _GAP - _LINE
+        return left, bottom, left + _LETTER * len(text), bottom + _LINE
+
+    def _inside(self, box: Box, line: Line) -> float:
+        """Pixels of a line within a box, counted across."""
+        (x0, y0), (x1, y1) = self._pixels(line.start), self._pixels(line.end)
+        left, right = max(box[0], x0), min(box[2], x1)
+        rise = (y1 - y0) / (x1 - x0) if x1 > x0 else 0.0
+        if rise:
+            left = max(left, x0 + (box[1] - y0) / rise)
+            right = min(right, x0 + (box[3] - y0) / rise)
+        elif not box[1] <= y0 <= box[3]:
+            return 0.0
+        return max(0.0, right - left)
 
 
 def _options(line: Line) -> Iterator[tuple[float, Spot]]:
     """Spots that do not cross the line itself, each with how far along it that is."""
+    (x0, y0), (x1, y1) = line.start, line.end
     for number in range(_PLACES):
         far = number / (_PLACES - 1)
         part = 1 - far if line.flat else far
-        place = (
-            _between(line.start[0], line.end[0], part),
-            _between(line.start[1], line.end[1], part),
-        )
+        place = x0 + part * (x1 - x0), y0 + part * (y1 - y0)
         yield far, Spot(place, "right", "bottom")
         yield far, Spot(place, "left", "top")
         if line.flat:
@@ -135,42 +154,8 @@ def _options(line: Line) -> Iterator[tuple[float, Spot]]:
             yield far, Spot(place, "right", "top")
 
 
-def _between(low: float, high: float, part: float) -> float:
-    return low + part * (high - low)
-
-
-def _box(text: str, spot: Spot, window: Window, width: float) -> Box:
-    x, y = window.pixels(spot.place, width)
-    left = x if spot.xanchor == "left" else x - _LETTER * len(text)
-    bottom = y + _GAP if spot.yanchor == "bottom" else y - _GAP - _LINE
-    return left, bottom, left + _LETTER * len(text), bottom + _LINE
-
-
-def _square(dot: Dot, window: Window, width: float) -> Box:
-    x, y = window.pixels(dot.center, width)
-    return x - dot.radius_px, y - dot.radius_px, x + dot.radius_px, y + dot.radius_px
-
-
-def _outside(box: Box, width: float) -> float:
-    over = (-box[0], -box[1], box[2] - width, box[3] - _HEIGHT - _LINE)
-    return sum(max(0.0, each) for each in over)
-
-
 def _common(one: Box, other: Box) -> float:
     """Square pixels that two boxes share."""
     wide = min(one[2], other[2]) - max(one[0], other[0])
     high = min(one[3], other[3]) - max(one[1], other[1])
     return wide * high if wide > 0 and high > 0 else 0.0
-
-
-def _inside(box: Box, line: Line, window: Window, width: float) -> float:
-    """Pixels of a line within a box, counted across."""
-    (x0, y0), (x1, y1) = window.pixels(line.start, width), window.pixels(line.end, width)
-    left, right = max(box[0], x0), min(box[2], x1)
-    rise = (y1 - y0) / (x1 - x0) if x1 > x0 else 0.0
-    if rise:
-        left = max(left, x0 + (box[1] - y0) / rise)
-        right = min(right, x0 + (box[3] - y0) / rise)
-    elif not box[1] <= y0 <= box[3]:
-        return 0.0
-    return max(0.0, right - left)

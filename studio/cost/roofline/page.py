@@ -15,7 +15,7 @@ from studio.cost.link import LAST, CostChoice
 from studio.cost.prediction.figure import change_title, slowest
 from studio.cost.prediction.groups import NodeGroup, grouped
 from studio.cost.prediction.job import PREDICTED_GRAPH, PredictedGraph, device_text
-from studio.cost.prediction.lanes_figure import PART_COLORS, part_us
+from studio.cost.prediction.lanes_figure import PART_COLORS, spans_us
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.cost.roofline.measured import render_measured
 from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
@@ -119,7 +119,7 @@ def nodes_table(nodes: Sequence[NodePrediction]) -> Table:
         "predicted, µs": [digits(node.parts.total_us) for node in nodes],
     }
     for part in PART_COLORS:
-        table[f"{part}, µs"] = [digits(part_us(node.parts, part)) for node in nodes]
+        table[f"{part}, µs"] = [digits(spans_us(node.parts)[part][1]) for node in nodes]
     table["bound by"] = [node.parts.limit for node in nodes]
     table["rate of its class"] = [amount_text(node.rate, "FLOP/s") for node in nodes]
     return table
