@@ -1,14 +1,17 @@
-"""What the three experiments on what rewrites are worth have in common."""
+"""What the three experiments on what rewrites are worth have in common: request, form, caption."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
+from optimizer.codec import Format
 from profiling.config import RunConfig
 from profiling.config.option import setting_text
 from profiling.config.question import SETTLED, meaning_of, question_of
 from profiling.racing.race import Race
-from studio.experiment import Bench, measured_on
+from studio.experiment import Bench, Experiment, Report, measured_on
 from studio.page.parts import words
 
 _LARGE_BYTES = 200_000_000
@@ -21,11 +24,27 @@ class WorthRequest:
 
     Attributes:
         config: how all variants are run.
-        seconds: of steady running in all races together.
+        seconds: of steady running in all races together; 0 for no race.
     """
 
     config: RunConfig
-    seconds: float = 30.0
+    seconds: float
+
+
+Request = TypeVar("Request", bound=WorthRequest)
+Found = TypeVar("Found", bound=Report)
+
+
+def worth_experiment(
+    name: str, run: Callable[[Bench, Request], Found], report: type[Found]
+) -> Experiment[Request, Found]:
+    """An experiment whose report depends, beside the open run, on what `WorthRequest` holds."""
+    form = Format(
+        report, f"passlens.{name}-report/1", f"recorded {name}", names={"record_id": None}
+    )
+    return Experiment(
+        name, "worth", run, form, relevant=lambda request: (request.config, request.seconds)
+    )
 
 
 def is_large(bench: Bench) -> bool:

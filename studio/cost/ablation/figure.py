@@ -12,8 +12,16 @@ from profiling.config.question import with_question
 from profiling.racing.samples import Contrast
 from profiling.worth.ablation import PassWorth
 from profiling.worth.waterfall import Metric
-from studio.cost.waterfall.figure import scale_of
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
+from studio.cost.waterfall.figure import amount_in, scale_of
+from studio.figures.template import (
+    AFTER_COLOR,
+    BEFORE_COLOR,
+    TEMPLATE,
+    interval,
+    rows_axis,
+    short,
+    titled,
+)
 
 _ROW_PX = 26
 _MOST_LABEL = 34
@@ -42,11 +50,14 @@ def ablation_dots(
     series = [entry for entry in series if any(value is not None for value in entry[3])]
     known = [value for *_, values in series for value in values if value is not None]
     scale = scale_of(metric, max(map(abs, known), default=0))
-    unit = f"{scale.unit.removesuffix(' moved')} saved"
+    unit = f"{scale.name.removesuffix(' moved')} saved"
     figure = go.Figure()
     for row in range(len(worth)):
-        reach = [values[row] for *_, values in series]
-        _reach(figure, row, [value / scale.size for value in reach if value is not None])
+        told = [v / scale.size for *_, values in series if (v := values[row]) is not None]
+        figure.add_shape(
+            type="line", x0=min(told), x1=max(told), y0=row, y1=row,
+            line={"color": BEFORE_COLOR, "width": 1}, layer="below",
+        )  # fmt: skip
     for name, color, symbol, values in series:
         figure.add_trace(
             go.Scatter(
@@ -67,21 +78,10 @@ def ablation_dots(
         template=TEMPLATE,
         title=titled(_title(worth, metric, titles), {name: color for name, color, *_ in series}),
         height=120 + _ROW_PX * len(worth),
-        xaxis={
-            "title": unit,
-            "zeroline": True,
-            "showgrid": True,
-        },
+        xaxis={"title": unit, "zeroline": True, "showgrid": True},
         yaxis=rows_axis(short(titles[w.pass_id], _MOST_LABEL) for w in worth),
     )
     return figure
-
-
-def _reach(figure: go.Figure, row: int, values: Sequence[float]) -> None:
-    figure.add_shape(
-        type="line", x0=min(values), x1=max(values), y0=row, y1=row,
-        line={"color": BEFORE_COLOR, "width": 1}, layer="below",
-    )  # fmt: skip
 
 
 def _title(worth: Sequence[PassWorth], metric: Metric, titles: Mapping[str, str]) -> str:
@@ -93,7 +93,7 @@ def _title(worth: Sequence[PassWorth], metric: Metric, titles: Mapping[str, str]
         return "No pass is missed: the others do its work"
     silent = sum(w.missing == 0 for w in worth)
     rest = f"; {silent} of {len(worth)} would not be missed" if silent else ""
-    return f"{escape(titles[best.pass_id])} is missed most, {scale.text(best.missing)}{rest}"
+    return f"{escape(titles[best.pass_id])} is missed most, {amount_in(scale, best.missing)}{rest}"
 
 
 def interactions(worth: Sequence[PassWorth], titles: Mapping[str, str]) -> go.Figure | None:
@@ -142,31 +142,17 @@ def latency_without(
         config: how all ran.
     """
     order = sorted(found, key=lambda name: -found[name].speedup)
-    percents = [100 * (found[name].speedup - 1) for name in order]
     clear = [found[name].verdict != "no_clear_difference" for name in order]
-    figure = go.Figure(
-        go.Scatter(
-            x=percents,
-            y=list(range(len(order))),
-            mode="markers",
-            marker={
-                "color": AFTER_COLOR,
-                "size": 10,
-                "symbol": ["circle" if c else "circle-open" for c in clear],
-                "line": {"width": 2},
-            },
-            error_x={
-                "type": "data",
-                "array": [100 * (found[n].high - found[n].speedup) for n in order],
-                "arrayminus": [100 * (found[n].speedup - found[n].low) for n in order],
-                "color": BEFORE_COLOR,
-                "thickness": 1.25,
-            },
-            text=[escape(str(found[name])) for name in order],
-            hovertemplate="%{text}<extra></extra>",
-        )
+    figure = go.Figure()
+    for row, (one, filled) in enumerate(zip((found[name] for name in order), clear, strict=True)):
+        low, middle, high = (100 * (times - 1) for times in (one.low, one.speedup, one.high))
+        interval(
+            figure, row, (low, middle, high), color=AFTER_COLOR, hover=escape(str(one)),
+            filled=filled, symbol="circle",
+        )  # fmt: skip
+    best = (
+        f"Without {escape(titles[order[0]])} {100 * (found[order[0]].speedup - 1):+.3g} % latency"
     )
-    best = f"Without {escape(titles[order[0]])} {percents[0]:+.3g} % latency"
     title = best if any(clear) else "Whichever pass is left out: no clear difference"
     figure.update_layout(
         template=TEMPLATE,

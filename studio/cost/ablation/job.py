@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from optimizer.codec import Format, written_as
+from optimizer.codec import written_as
 from optimizer.errors import Cancelled, StudioError
 from optimizer.pipeline import Pipeline
-from profiling.config import RunConfig
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
@@ -17,8 +16,8 @@ from profiling.worth.ablation import Ablation, Outcome
 from profiling.worth.measured import RUNS
 from studio.artifacts.opened import OpenedRun
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
-from studio.cost.worth import is_large
-from studio.experiment import Bench, Experiment, OfRaces, measurement
+from studio.cost.worth import WorthRequest, is_large, worth_experiment
+from studio.experiment import Bench, OfRaces, measurement
 from studio.numbers import counted
 
 MOST_RACED, MOST_LARGE = 7, 4
@@ -27,18 +26,10 @@ _PAPER_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class AblationRequest:
-    """What to leave out and whether to race it.
-
-    Attributes:
-        pipeline: all passes.
-        config: how variants are run.
-        seconds: of steady running for all variants together; 0 for no race.
-    """
+class AblationRequest(WorthRequest):
+    """What to leave out, of all these passes, and whether to race it."""
 
     pipeline: Pipeline
-    config: RunConfig
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +164,4 @@ def outcome(costs: TraceCosts) -> Outcome:
 
 
 written_as(Pipeline, Pipeline.to_json, Pipeline.from_json)
-ABLATION_EXPERIMENT = Experiment(
-    "ablation",
-    "worth",
-    run_ablation,
-    Format(
-        AblationReport,
-        "passlens.ablation-report/1",
-        "recorded ablation",
-        names={"record_id": None},
-    ),
-    relevant=lambda request: (request.config, request.seconds),
-)
+ABLATION_EXPERIMENT = worth_experiment("ablation", run_ablation, AblationReport)

@@ -41,7 +41,7 @@ def render_ablation(
     offer(
         ABLATION_EXPERIMENT,
         subject,
-        AblationRequest(current().pipeline(), config, seconds),
+        AblationRequest(config, seconds, current().pipeline()),
         name="Leave out one by one",
         explain=lambda: _explain(costs),
         show=show,

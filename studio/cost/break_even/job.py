@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from optimizer.codec import Format
-from profiling.config import RunConfig
 from profiling.config.question import with_question
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.records import Measurement
 from profiling.worth.break_even import BreakEven, break_even
 from profiling.worth.measured import RUNS
-from studio.experiment import Bench, Experiment, OfRaces, measurement
+from studio.cost.worth import WorthRequest, worth_experiment
+from studio.experiment import Bench, OfRaces, measurement
 
 
 @dataclass(frozen=True, slots=True)
-class BreakEvenRequest:
-    """What to measure.
+class BreakEvenRequest(WorthRequest):
+    """What to measure; seconds spent on tuning, as stated by a person, are no part of the race."""
 
-    Attributes:
-        config: how both are run.
-        seconds: of steady running for both together.
-        tune_s: seconds spent on tuning, as stated by a person; no part of the race.
-    """
-
-    config: RunConfig
-    seconds: float = 10.0
     tune_s: float = 0.0
 
 
@@ -101,15 +92,4 @@ def run_break_even(bench: Bench, request: BreakEvenRequest) -> BreakEvenReport:
     return BreakEvenReport(request, race, last, bench.run.result.seconds, *bench.source)
 
 
-BREAK_EVEN_EXPERIMENT = Experiment(
-    "break-even",
-    "worth",
-    run_break_even,
-    Format(
-        BreakEvenReport,
-        "passlens.break-even-report/1",
-        "recorded break-even",
-        names={"record_id": None},
-    ),
-    relevant=lambda request: (request.config, request.seconds),
-)
+BREAK_EVEN_EXPERIMENT = worth_experiment("break-even", run_break_even, BreakEvenReport)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from math import exp, inf
 
 import plotly.graph_objects as go
 
-from optimizer.numbers import Unit, counted, decimal_unit
+from optimizer.numbers import decimal_unit
 from profiling.worth.bars import MeasuredBar
 from profiling.worth.levels import Change
 from profiling.worth.waterfall import Bar, Metric, Waterfall
 from studio.cost.trace_costs import steps_text
 from studio.cost.waterfall.rows_figure import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
 from studio.figures.template import BEFORE_COLOR, short
-from studio.numbers import three_digits, times_text, unit_of
+from studio.numbers import Unit, counted, three_digits, times_text, unit_of
 
 _MOST_LABEL = 38
 _LEAST_SHARE = 0.1
@@ -27,39 +26,28 @@ NODES = "nodes"
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """A metric's unit at a magnitude."""
-
-    size: float
-    unit: str
-
-    def text(self, amount: float) -> str:
-        """Three digits and the unit; nodes are whole."""
-        if self.unit == NODES:
-            return counted(int(amount), "node")
-        return Unit(self.unit, self.size).text(amount)
-
-
-def scale_of(metric: Metric, most: float) -> Scale:
+def scale_of(metric: Metric, most: float) -> Unit:
     """Nodes are counted one by one; bytes in KiB, …; FLOP in thousands, …; time in ns, µs, …."""
     if metric == "nodes":
-        return Scale(1.0, NODES)
+        return Unit(NODES, 1.0)
     if metric == "bytes":
         unit = unit_of(most)
-        return Scale(unit.size, f"{unit.name} moved")
+        return Unit(f"{unit.name} moved", unit.size)
     if metric == "flops":
-        unit = decimal_unit(most, "FLOP")
-        return Scale(unit.size, unit.name)
+        return decimal_unit(most, "FLOP")
     size, name = next(scale for scale in _TIMES if most >= scale[0] or scale[0] == 1.0)
-    return Scale(size, f"{name} predicted")
+    return Unit(f"{name} predicted", size)
+
+
+def amount_in(scale: Unit, amount: float) -> str:
+    """Three digits and the unit; nodes are whole."""
+    return counted(int(amount), "node") if scale.name == NODES else scale.text(amount)
 
 
 def signed_text(amount: int, metric: Metric) -> str:
     """A change with its sign, in the unit that suits it: "−16.4 KiB"."""
-    scale = scale_of(metric, abs(amount))
-    text = scale.text(abs(amount)).removesuffix(" moved").removesuffix(" predicted")
-    return f"{'+' if amount > 0 else '−'}{text}"
+    text = amount_in(scale_of(metric, abs(amount)), abs(amount))
+    return f"{'+' if amount > 0 else '−'}{text.removesuffix(' moved').removesuffix(' predicted')}"
 
 
 def static_waterfall(
@@ -77,28 +65,24 @@ def static_waterfall(
     """
     scale = scale_of(found.metric, max(found.before, found.after))
     shown = _shown(found.bars)
-    rows = [
-        _static_row(bar, labels[index], families[index], found=found, scale=scale)
-        for index, bar in enumerate(found.bars)
-        if index in shown
-    ]
-    drawn: list[tuple[Bar, ...]] = [
-        (bar,) for index, bar in enumerate(found.bars) if index in shown
+    named = list(zip(found.bars, labels, families, strict=True))
+    drawn: list[tuple[tuple[Bar, ...], str, str]] = [
+        ((named[index][0],), *named[index][1:]) for index in sorted(shown)
     ]
     rest = tuple(bar for index, bar in enumerate(found.bars) if index not in shown)
     if rest:
-        together = Bar("", "", tuple(s for b in rest for s in b.steps), sum(b.change for b in rest))
-        name = f"{len(rest)} others"
-        rows.append(_static_row(together, name, "imported", found=found, scale=scale))
-        drawn.append(rest)
+        drawn.append((rest, f"{len(rest)} others", "imported"))
+    rows = [
+        _static_row(bars, label, family, found=found, scale=scale) for bars, label, family in drawn
+    ]
+    together = [bars for bars, *_ in drawn]
     if found.elsewhere:
         rows.append(_elsewhere_row(found, scale))
-        drawn.append(())
-    ends = Ends(
-        found.before / scale.size, (scale.text(found.before), scale.text(found.after)), scale.unit
-    )
+        together.append(())
+    texts = (amount_in(scale, found.before), amount_in(scale, found.after))
+    ends = Ends(found.before / scale.size, texts, scale.name)
     title = _static_title(found, labels, scale)
-    return waterfall_rows(rows, ends, title=title, key=_key(families)), tuple(drawn)
+    return waterfall_rows(rows, ends, title=title, key=_key(families)), tuple(together)
 
 
 def _shown(bars: Sequence[Bar]) -> set[int]:
@@ -109,16 +93,16 @@ def _shown(bars: Sequence[Bar]) -> set[int]:
     return set(order[: MOST_ROWS - 1])
 
 
-def _static_row(bar: Bar, label: str, family: str, *, found: Waterfall, scale: Scale) -> Row:
-    change, metric = found.after - found.before, found.metric
-    helps = bar.change * change > 0
-    share = f" · {_percent(100 * bar.change / change)}" if helps else ""
-    amount = signed_text(bar.change, metric) if bar.change else "no change"
-    hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{amount}{share}"
+def _static_row(
+    bars: tuple[Bar, ...], label: str, family: str, *, found: Waterfall, scale: Unit
+) -> Row:
+    whole, change = found.after - found.before, sum(bar.change for bar in bars)
+    share = f" · {_percent(100 * change / whole)}" if change * whole > 0 else ""
+    amount = (signed_text(change, found.metric) if change else "no change") + share
+    steps = [step for bar in bars for step in bar.steps]
+    hover = f"{escape(label)}<br>{steps_text(steps)}<br>{amount}"
     color = FAMILY_COLORS.get(family, BEFORE_COLOR)
-    return Row(
-        short(label, _MOST_LABEL), color, -bar.change / scale.size, f"{amount}{share}", hover
-    )
+    return Row(short(label, _MOST_LABEL), color, -change / scale.size, amount, hover)
 
 
 def _percent(share: float) -> str:
@@ -132,17 +116,17 @@ def elsewhere_label(found: Waterfall) -> str:
     return f"{'warmer' if found.elsewhere < 0 else 'colder'} caches at other launches"
 
 
-def _elsewhere_row(found: Waterfall, scale: Scale) -> Row:
+def _elsewhere_row(found: Waterfall, scale: Unit) -> Row:
     amount = signed_text(found.elsewhere, found.metric)
     label = elsewhere_label(found)
     change = -found.elsewhere / scale.size
     return Row(label, BEFORE_COLOR, change, amount, f"{label}<br>{amount}")
 
 
-def _static_title(found: Waterfall, labels: Sequence[str], scale: Scale) -> str:
+def _static_title(found: Waterfall, labels: Sequence[str], scale: Unit) -> str:
     before, after = found.before, found.after
-    unit = f" {scale.unit}"
-    whole = f"{scale.text(before).removesuffix(unit)} → {scale.text(after)}"
+    first = amount_in(scale, before).removesuffix(f" {scale.name}")
+    whole = f"{first} → {amount_in(scale, after)}"
     if before == after:
         return f"{whole}: nothing changed"
     percent = 100 * (after - before) / before if before else inf

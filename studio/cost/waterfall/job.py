@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, inf
 
-from optimizer.codec import Format
 from profiling.config.question import with_question
 from profiling.racing.race import Race
 from profiling.records import Measurement
@@ -15,8 +14,8 @@ from profiling.worth.levels import Change
 from profiling.worth.measured import Measured, MeasuringBudget, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
 from studio.cost.trace_costs import PassName, trace_costs
-from studio.cost.worth import WorthRequest, is_large
-from studio.experiment import Bench, Experiment, OfRaces, measurement
+from studio.cost.worth import WorthRequest, is_large, worth_experiment
+from studio.experiment import Bench, OfRaces, measurement
 from studio.numbers import times_text
 
 
@@ -110,17 +109,7 @@ def run_waterfall(bench: Bench, request: WorthRequest) -> WaterfallReport:
     return report(measured)
 
 
-WATERFALL_EXPERIMENT = Experiment(
-    "waterfall",
-    "worth",
-    run_waterfall,
-    Format(
-        WaterfallReport,
-        "passlens.waterfall-report/1",
-        "recorded waterfall",
-        names={"record_id": None},
-    ),
-)
+WATERFALL_EXPERIMENT = worth_experiment("waterfall", run_waterfall, WaterfallReport)
 
 
 def _interval(change: Change) -> str:

@@ -121,7 +121,7 @@ def test_leaving_out_a_pass_shows_what_others_could_not_do_without_it(
     pipeline = Pipeline.of("default")
     run = store.run(model, pipeline)
     kept: list[Recording] = []
-    request = AblationRequest(pipeline, RunConfig(), seconds=1)
+    request = AblationRequest(RunConfig(), 1, pipeline)
     report = ABLATION_EXPERIMENT.conducted(Bench(store, pool, (model, run)), request, keeping(kept))
     worth = {entry.pass_id: entry for entry in report.ablation.worth("nodes")}
     identity, fuse = worth["eliminate-identity"], worth["fuse-conv-batch-norm"]
@@ -184,10 +184,10 @@ def test_a_break_even_takes_the_optimizers_own_seconds_and_tuning_into_account(
 def test_equal_requests_have_equal_keys_and_other_options_another(tour: Subject) -> None:
     plain, threads = RunConfig(), RunConfig(intra_threads=2)
     key = BREAK_EVEN_EXPERIMENT.key
-    first = key(tour, BreakEvenRequest(plain))
-    assert first == key(tour, BreakEvenRequest(RunConfig()))
-    assert first == key(tour, BreakEvenRequest(RunConfig(), tune_s=5))
-    assert first != key(tour, BreakEvenRequest(threads))
+    first = key(tour, BreakEvenRequest(plain, 10))
+    assert first == key(tour, BreakEvenRequest(RunConfig(), 10))
+    assert first == key(tour, BreakEvenRequest(RunConfig(), 10, tune_s=5))
+    assert first != key(tour, BreakEvenRequest(threads, 10))
 
 
 def test_a_damaged_recording_is_one_sentence() -> None:
