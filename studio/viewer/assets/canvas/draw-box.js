@@ -34,13 +34,13 @@ export function drawBox(s, b, p, given) {
   const outline = rec.cat === "io";
   const alpha = c.globalAlpha;
   if (mark?.mark === "matched" || mark?.now) halo(s, p, markColour(theme, mark.mark));
-  if (mark?.faded && !s.shading) c.globalAlpha = alpha * 0.5;
-  const value = s.shading?.value(b) ?? null;
-  const shade = s.shading && value ? s.shading.colour(value.share) : null;
-  const fill = shade?.tint ?? (outline || s.shading ? theme.bg : colours.tint);
+  if (mark?.faded && !s.numbers) c.globalAlpha = alpha * 0.5;
+  const value = s.value(b);
+  const shade = value && s.numbers?.colour(theme, value.share);
+  const fill = shade?.tint ?? (outline || s.numbers ? theme.bg : colours.tint);
   drawRound(c, p, outline ? 12 : RADIUS, { fill });
   if (rec.cat === "unknown") hatch(s, p);
-  c.strokeStyle = shade?.edge ?? (s.shading ? theme.border : colours.edge);
+  c.strokeStyle = shade?.edge ?? (s.numbers ? theme.border : colours.edge);
   c.lineWidth = 1;
   if (mark?.mark === "removed") c.setLineDash([4, 3]);
   c.stroke();
@@ -49,7 +49,7 @@ export function drawBox(s, b, p, given) {
   const middle = p.x + CAP / 2 + (outline ? 2 : 0);
   drawGlyph(c, rec.cat, middle, p.y + p.h / 2, outline ? theme.muted : "#fff");
   if (s.view.k >= TEXT_LOD) texts(s, rec, p);
-  if (s.shading && value && s.view.k >= TEXT_LOD) valueTag(s, p, s.shading.label(value));
+  if (s.numbers && value && s.view.k >= TEXT_LOD) valueTag(s, p, s.numbers.label(value));
   c.globalAlpha = alpha;
   if (mark?.mark) ring(s, p, mark);
   focusRing(s, b, p);

@@ -25,14 +25,14 @@ const BADGES = {
 export function drawClosed(s, b, p) {
   const { c, theme } = s;
   const mark = s.marks.get(b.key);
-  const value = s.shading?.value(b) ?? null;
+  const value = s.value(b);
   if (mark?.now) halo(s, p, markColour(theme, mark.mark));
-  const fill = s.shading && value ? s.shading.colour(value.share).tint : theme.panel;
+  const fill = (value && s.numbers?.colour(theme, value.share).tint) ?? theme.panel;
   for (const d of [5, 2.5, 0]) {
     const sheet = { x: p.x + d, y: p.y - d, w: p.w - 2 * d, h: p.h };
     drawRound(c, sheet, RADIUS, { fill, stroke: theme.faint });
   }
-  const number = s.shading && value ? `   ${s.shading.label(value)}` : "";
+  const number = s.numbers && value ? `   ${s.numbers.label(value)}` : "";
   if (s.view.k >= TEXT_LOD) closedTexts(s, b, p, number);
   if (mark?.mark && mark.now) ring(s, p, mark);
   focusRing(s, b, p);

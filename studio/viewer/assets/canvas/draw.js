@@ -36,20 +36,13 @@ import { LOD, markColour, meets } from "./detail.js";
  * @property {number} progress 0..1 of the animation
  * @property {Box[]} ghosts boxes that have just gone
  * @property {boolean} overlay
- * @property {Shading | null} shading by numbers instead of category
+ * @property {Overlay | null} numbers whose colours are shown instead of those of categories
+ * @property {(b: Box) => Value | null} value of a box, among those numbers
  * @property {Int32Array} counts nodes alive below each group
  * @property {(edge: number) => string} edgeLabel
  */
 
 /** @typedef {import("../overlays/overlay.js").Value} Value */
-
-/**
- * @typedef {object} Shading
- * @property {(b: Box) => Value | null} value
- * @property {(share: number) => {tint: string, edge: string}} colour
- * @property {(value: Value) => string} label
- */
-
 /** @typedef {{x0: number, y0: number, x1: number, y1: number}} Bounds */
 
 /** @param {Scene} s */
@@ -125,8 +118,8 @@ function drawSpecks(s, seen) {
     if (b.kind === "open" || !meets(b, seen)) continue;
     c.globalAlpha = dimmed(s, b) ? 0.35 : 1;
     const mark = s.marks.get(b.key);
-    c.fillStyle = s.shading
-      ? s.shading.colour(s.shading.value(b)?.share ?? 0).tint
+    c.fillStyle = s.numbers
+      ? s.numbers.colour(theme, s.value(b)?.share ?? 0).tint
       : b.kind === "closed"
         ? theme.faint
         : theme.category(b.rec?.cat ?? "unknown").solid;

@@ -17,8 +17,7 @@ function parts(stage) {
   const list = [];
   let x = 0;
   for (const pane of stage.shown) {
-    const head = stage.heads[stage.panes.indexOf(pane)];
-    list.push({ pane, x, title: titleOf(head) });
+    list.push({ pane, x, title: titleOf(pane.head) });
     x += pane.width + GUTTER;
   }
   const height = HEAD_H + Math.max(...list.map(({ pane }) => pane.height));

@@ -11,7 +11,7 @@ const HEADROOM = 28; // pixels above the first row
 export function showTop(stage) {
   const s = stage.session;
   if (!s) return;
-  const pictures = stage.shown.map((pane) => s.picture(stage.which(pane)));
+  const pictures = stage.shown.map((pane) => s.picture(pane.which));
   const pane = stage.panes[1];
   const w = pane.width || 600;
   const tall = pane.height || 500;
@@ -59,7 +59,7 @@ export function showAll(stage, ms) {
   const s = stage.session;
   if (!s) return;
   const pane = stage.panes[1];
-  const p = s.picture(stage.which(pane));
+  const p = s.picture(pane.which);
   stage.camera.follow(1);
   const k = Math.min(
     1.25,
@@ -76,9 +76,9 @@ export function showBox(stage, key, ms, prefer) {
   if (!s) return;
   const order = prefer === "before" ? stage.shown : [...stage.shown].reverse();
   for (const pane of order) {
-    const b = s.picture(stage.which(pane)).byKey.get(key);
+    const b = s.picture(pane.which).byKey.get(key);
     if (!b) continue;
-    stage.camera.follow(pane === stage.panes[0] ? 0 : 1);
+    stage.camera.follow(pane.index);
     stage.camera.flyTo(
       { x: b.x + b.w / 2, y: b.y + Math.min(b.h, 200) / 2, k: Math.max(stage.camera.k, 0.7) },
       ms,
@@ -92,17 +92,11 @@ export function showBox(stage, key, ms, prefer) {
 export function showChange(stage, ms) {
   const s = stage.session;
   if (!s?.current) return;
-  const pane = stage.shown[0];
-  let bounds = s.changeBounds(stage.which(pane));
-  let lead = pane;
-  if (!bounds) {
-    lead = stage.panes[1];
-    bounds = s.changeBounds(stage.which(lead));
-  }
+  const lead = stage.shown.find(({ which }) => s.changeBounds(which));
+  const bounds = lead && s.changeBounds(lead.which);
   if (!bounds) return;
-  const index = lead === stage.panes[0] ? 0 : 1;
-  stage.camera.follow(index);
-  const view = stage.camera.flight ? { ...stage.camera.flight.to } : stage.camera.view(index);
+  stage.camera.follow(lead.index);
+  const view = stage.camera.flight?.to ?? lead.view;
   const x = (bounds.x0 + bounds.x1) / 2;
   const y = (bounds.y0 + bounds.y1) / 2;
   const hx = lead.width / 2 / stage.camera.k - 30;

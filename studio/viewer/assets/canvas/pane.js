@@ -2,6 +2,7 @@
 // One canvas with its pointer: hit test, hover, pan, zoom, and the animation between two pictures.
 
 import { ease } from "./camera.js";
+import { h } from "../page/dom.js";
 import { capture } from "./drag.js";
 import { TEXT_LOD } from "./detail.js";
 import { drawPane } from "./draw.js";
@@ -13,22 +14,16 @@ const MOST_ANIMATED = 2500;
 const PINCH = 0.01; // zoom, in powers of e, per pixel
 const NOTCH = 0.3; // at most, per event
 
-/**
- * @typedef {object} PaneHost what a pane asks of the viewer
- * @property {(pane: Pane, dx: number, dy: number) => void} onPan
- * @property {(pane: Pane, factor: number, px: number, py: number) => void} onZoom
- * @property {(pane: Pane, box: Box | null, event: MouseEvent) => void} onClick
- * @property {(pane: Pane, box: Box | null) => void} onFold a group should open or close
- * @property {(pane: Pane, box: Box | null, event: MouseEvent | null) => void} onHover
- * @property {(pane: Pane) => View} viewOf
- */
-
 export class Pane {
-  /** @param {HTMLCanvasElement} canvas @param {PaneHost} host */
-  constructor(canvas, host) {
-    this.canvas = canvas;
-    this.host = host;
-    this.c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  /** @param {Stage} stage @param {0 | 1} index before, after */
+  constructor(stage, index) {
+    this.stage = stage;
+    this.index = index;
+    const label = index ? "Graph after" : "Graph before";
+    this.canvas = h("canvas", { role: "img", "aria-label": label, tabindex: -1 });
+    this.head = h("div.pl-head");
+    this.el = h("div.pl-pane", this.head, this.canvas);
+    this.c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     this.width = 0;
     this.height = 0;
     /** @type {Picture | null} */ this.picture = null;
@@ -45,14 +40,22 @@ export class Pane {
     this.#listen();
   }
 
-  /** @returns {boolean} whether the size changed */
+  /** @returns {Which} */
+  get which() {
+    const { mode, single } = this.stage;
+    return !this.index ? "before" : mode === 2 && !single ? "overlay" : "after";
+  }
+
+  /** Part of the graph that it shows. */
+  get view() {
+    return this.stage.camera.view(this.index);
+  }
+
   resize() {
-    const cell = /** @type {HTMLElement} */ (this.canvas.parentElement);
-    const head = /** @type {HTMLElement | null} */ (cell.firstElementChild)?.offsetHeight ?? 0;
-    this.width = Math.max(1, Math.floor(cell.clientWidth));
-    this.height = Math.max(1, Math.floor(cell.clientHeight - head));
+    this.width = Math.max(1, Math.floor(this.el.clientWidth));
+    this.height = Math.max(1, Math.floor(this.el.clientHeight - this.head.offsetHeight));
     this.dpr = window.devicePixelRatio || 1;
-    return resize(this.canvas, this.width, this.height, { fixed: true });
+    resize(this.canvas, this.width, this.height, { fixed: true });
   }
 
   /**
@@ -115,7 +118,7 @@ export class Pane {
       width: this.width,
       height: this.height,
       dpr: this.dpr ?? 1,
-      view: this.host.viewOf(this),
+      view: this.view,
       picture,
       wires: old ? wiresBetween(old, picture, e) : picture.wires,
       at,
@@ -139,7 +142,7 @@ export class Pane {
   /** @param {number} px @param {number} py from the canvas' corner @returns {Box | null} */
   hit(px, py) {
     if (!this.picture) return null;
-    const v = this.host.viewOf(this);
+    const v = this.view;
     const x = v.x + (px - this.width / 2) / v.k;
     const y = v.y + (py - this.height / 2) / v.k;
     for (let i = this.picture.boxes.length - 1; i >= 0; i--) {
@@ -152,7 +155,7 @@ export class Pane {
 
   /** Is a point on the fold mark of a group? @param {Box | null} box @param {number} px */
   onFoldMark(box, px) {
-    const v = this.host.viewOf(this);
+    const v = this.view;
     const x = v.x + (px - this.width / 2) / v.k;
     return box !== null && box.kind !== "node" && v.k >= TEXT_LOD && x < box.x + FOLD_W;
   }
@@ -164,14 +167,14 @@ export class Pane {
   }
 
   #listen() {
-    const { canvas, host } = this;
+    const { canvas, stage } = this;
     /** @type {Box | null} what the first click of several was on: it may have gone elsewhere since */
     let first = null;
-    canvas.addEventListener("pointerdown", (e) => {
+    canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
       this.drag = { x: e.clientX, y: e.clientY, moved: false };
       capture(canvas, e);
     });
-    canvas.addEventListener("pointermove", (e) => {
+    canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => {
       if (this.drag) this.#drag(e, this.drag);
       else this.#hover(e, this.hit(...this.#place(e)));
     });
@@ -185,20 +188,30 @@ export class Pane {
     canvas.addEventListener("pointerleave", () => {
       if (this.hover < 0) return;
       this.hover = -1;
-      host.onHover(this, null, null);
+      this.#tell(null, null);
     });
-    canvas.addEventListener("click", (e) => {
+    canvas.addEventListener("click", (/** @type {MouseEvent} */ e) => {
       if (this.dragged) return;
       const [x, y] = this.#place(e);
       const box = this.hit(x, y);
-      if (this.onFoldMark(box, x)) host.onFold(this, box);
-      else if (e.detail === 2) host.onFold(this, first);
+      const folded = this.onFoldMark(box, x) ? box : e.detail === 2 ? first : null;
+      if (folded || e.detail <= 2) stage.camera.follow(this.index);
+      if (folded && folded.kind !== "node") stage.host.toggle(folded);
       else if (e.detail < 2) {
         first = box;
-        host.onClick(this, box, e);
+        stage.host.hover(null, null, this.which);
+        stage.host.pick(box);
       }
     });
-    canvas.addEventListener("wheel", (e) => this.#wheel(e), { passive: false });
+    canvas.addEventListener("wheel", (/** @type {WheelEvent} */ e) => this.#wheel(e), {
+      passive: false,
+    });
+  }
+
+  /** What is under the pointer. @param {Box | null} box @param {MouseEvent | null} e */
+  #tell(box, e) {
+    this.stage.host.hover(box, e, this.which);
+    this.stage.invalidate();
   }
 
   /** @param {PointerEvent} e @param {{x: number, y: number, moved: boolean}} from */
@@ -208,8 +221,9 @@ export class Pane {
     if (!from.moved && Math.abs(dx) + Math.abs(dy) < 4) return;
     this.drag = { x: e.clientX, y: e.clientY, moved: true };
     this.canvas.style.cursor = "grabbing";
-    this.host.onHover(this, null, null);
-    this.host.onPan(this, dx, dy);
+    this.#tell(null, null);
+    this.stage.camera.pan(this.index, dx, dy);
+    this.stage.moved();
   }
 
   /** @param {PointerEvent} e @param {Box | null} box under the pointer */
@@ -220,7 +234,7 @@ export class Pane {
     if (key === this.hover && folds === this.folds) return;
     this.hover = key;
     this.folds = folds;
-    this.host.onHover(this, box, e);
+    this.#tell(box, e);
   }
 
   /** @param {WheelEvent} e */
@@ -230,9 +244,11 @@ export class Pane {
     const unit = e.deltaMode === 1 ? 16 : 1;
     const sideways = e.shiftKey && !e.deltaX;
     const [dx, dy] = sideways ? [e.deltaY, 0] : [e.deltaX, e.deltaY];
-    if (e.ctrlKey || e.metaKey)
-      this.host.onZoom(this, zoomBy(e.deltaY * unit), x - this.width / 2, y - this.height / 2);
-    else this.host.onPan(this, -dx * unit, -dy * unit);
+    const { camera } = this.stage;
+    const [px, py] = [x - this.width / 2, y - this.height / 2];
+    if (e.ctrlKey || e.metaKey) camera.zoom(this.index, zoomBy(e.deltaY * unit), px, py);
+    else camera.pan(this.index, -dx * unit, -dy * unit);
+    this.stage.moved();
   }
 }
 

@@ -7,7 +7,7 @@ import { Stamped } from "../page/stamped.js";
 import { TITLE_H } from "../layout/metrics.js";
 import { Minimap } from "./minimap.js";
 import { Pane } from "./pane.js";
-import { makeDraggable, paneHost } from "./pointer.js";
+import { makeDraggable } from "./drag.js";
 import { paneHeader } from "./header.js";
 import { showAll, showBox, showChange, showTop } from "./framing.js";
 import { edgeLabel, nearest, neighbourhood } from "./nearby.js";
@@ -38,19 +38,12 @@ export class Stage {
     /** @type {View | null} */ this.homeView = null;
     this.frame = 0;
     /** @type {Stamped<Map<number, BoxMark>>} */ this.marks = new Stamped();
-    this.canvases = [0, 1].map((i) =>
-      h("canvas", { role: "img", "aria-label": i ? "Graph after" : "Graph before", tabindex: -1 }),
-    );
-    /** @type {Pane[]} */
-    this.panes = this.canvases.map((canvas) => new Pane(canvas, paneHost(this)));
+    this.panes = [new Pane(this, 0), new Pane(this, 1)];
     this.minimap = new Minimap((x, y) => {
       this.camera.follow(1);
       this.camera.flyTo({ x, y }, 0);
-      this.host.moved();
-      this.invalidate();
+      this.moved();
     });
-    this.heads = [h("div.pl-head"), h("div.pl-head")];
-    this.cells = [0, 1].map((i) => h("div.pl-pane", this.heads[i], this.canvases[i]));
     this.gutter = h("div.pl-gutter", {
       role: "separator",
       "aria-orientation": "vertical",
@@ -58,7 +51,7 @@ export class Stage {
       "aria-valuenow": 50,
       tabindex: 0,
     });
-    this.el = h("div.pl-stage", this.cells[0], this.gutter, this.cells[1]);
+    this.el = h("div.pl-stage", this.panes[0].el, this.gutter, this.panes[1].el);
     makeDraggable(this);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.el);
@@ -81,15 +74,6 @@ export class Stage {
     return !!this.state.data?.busy;
   }
 
-  /** @param {Pane} pane @returns {Which} */
-  which(pane) {
-    return pane === this.panes[0]
-      ? "before"
-      : this.mode === 2 && !this.single
-        ? "overlay"
-        : "after";
-  }
-
   /** @returns {Pane[]} */
   get shown() {
     return this.mode === 1 && !this.single ? this.panes : [this.panes[1]];
@@ -106,7 +90,7 @@ export class Stage {
 
   applySplit() {
     const two = this.mode === 1 && !this.single;
-    this.cells[0].hidden = !two;
+    this.panes[0].el.hidden = !two;
     this.gutter.hidden = !two;
     this.gutter.setAttribute("aria-valuenow", String(Math.round(this.split * 100)));
     this.resized();
@@ -124,6 +108,12 @@ export class Stage {
   /** Of another session nothing glides. */
   clear() {
     for (const p of this.panes) p.picture = null;
+  }
+
+  /** The user has moved the camera. */
+  moved() {
+    this.host.moved();
+    this.invalidate();
   }
 
   /** @param {number} factor */
@@ -149,11 +139,10 @@ export class Stage {
     const lead = this.camera.lead;
     const leader = this.panes[lead];
     const old = leader.picture;
-    const key =
-      how.anchor ?? (old ? nearest(old, this.camera.y, s.picture(this.which(leader))) : -1);
+    const key = how.anchor ?? (old ? nearest(old, this.camera.y, s.picture(leader.which)) : -1);
     const was = old?.byKey.get(key);
     for (const p of this.shown)
-      p.show(s.picture(this.which(p)), ms, p === this.panes[1] ? how.origins : undefined);
+      p.show(s.picture(p.which), ms, p === this.panes[1] ? how.origins : undefined);
     this.camera.map = this.shown.length === 2 ? s.heightMap() : null;
     const is = was && leader.picture?.byKey.get(key);
     if (was && is && leader.picture !== old) {
@@ -203,7 +192,7 @@ export class Stage {
    */
   rectOf(box, which) {
     const index = which === "before" ? 0 : 1;
-    const r = this.canvases[index].getBoundingClientRect();
+    const r = this.panes[index].canvas.getBoundingClientRect();
     const { k, x, y } = this.camera.view(index);
     const left = r.left + r.width / 2 + (box.x - x) * k;
     const top = r.top + r.height / 2 + (box.y - y) * k;
@@ -214,8 +203,7 @@ export class Stage {
   headers() {
     const s = this.session;
     if (!s) return;
-    fill(this.heads[0], paneHeader(s, "before", this));
-    fill(this.heads[1], paneHeader(s, this.which(this.panes[1]), this));
+    for (const { head, which } of this.panes) fill(head, paneHeader(s, which, this));
   }
 
   invalidate() {
@@ -233,18 +221,18 @@ export class Stage {
     let moving = this.camera.tick(now);
     const shared = this.#shared(s, theme);
     for (const pane of this.shown) {
-      const which = this.which(pane);
+      const { which } = pane;
       if (!pane.picture) pane.show(s.picture(which), 0);
       const own = {
         marks: this.#marks(s, which),
         overlay: which === "overlay",
-        shading: this.#shading(s, which, theme),
+        value: this.state.overlay?.values(s, which) ?? (() => null),
         counts: s.counts(which),
       };
       moving = pane.draw({ ...shared, ...own }, now) || moving;
     }
     const after = this.panes[1];
-    this.minimap.draw(after, this.camera.view(1), this.#marks(s, this.which(after)), theme);
+    this.minimap.draw(after, this.camera.view(1), this.#marks(s, after.which), theme);
     this.state.changed("drawn");
     if (moving) this.invalidate();
   }
@@ -259,22 +247,8 @@ export class Stage {
       : { lit: null, near: new Set() };
     for (const key of inside) near.add(key);
     const label = (/** @type {number} */ e) => edgeLabel(s, e);
-    return { theme, metrics: s.metrics, selected, lit, near, inside, edgeLabel: label };
-  }
-
-  /**
-   * @param {Session} s @param {Which} which @param {Theme} theme
-   * @returns {import("./draw.js").Shading | null}
-   */
-  #shading(s, which, theme) {
-    const { overlay } = this.state;
-    return (
-      overlay && {
-        value: overlay.values(s, which),
-        colour: (share) => overlay.colour(theme, share),
-        label: (value) => overlay.label(value),
-      }
-    );
+    const { overlay: numbers } = this.state;
+    return { theme, metrics: s.metrics, selected, lit, near, inside, numbers, edgeLabel: label };
   }
 
   /** @param {Session} s @param {Which} which */

@@ -36,11 +36,11 @@ export class Spotlight {
     const { session: s } = this.state;
     const pane = stage.panes[1];
     if (!s || this.node === null || !pane.width) return;
-    const box = s.picture(stage.which(pane)).byKey.get(s.boxOf(this.node));
+    const box = s.picture(pane.which).byKey.get(s.boxOf(this.node));
     if (!box) return;
     const { camera } = stage;
     camera.follow(1);
-    const view = camera.flight ? camera.flight.to : camera.view(1);
+    const view = camera.flight?.to ?? pane.view;
     const x = box.x + box.w / 2;
     const y = box.y + Math.min(box.h, 200) / 2;
     const wide = (pane.width / view.k) * (0.5 - CALM / 2) - box.w / 2;

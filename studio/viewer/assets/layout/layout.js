@@ -11,22 +11,24 @@ import { throughGaps } from "./gaps.js";
 import { assignTracks } from "./tracks.js";
 import { Wiring } from "./wiring.js";
 
-/**
- * @typedef {object} Level
- * @property {Group} group
- * @property {number[]} items boxes in it: slots, and slots + group index
- * @property {Map<number, number>} local box -> place in items
- * @property {Int32Array} rank of items, then of ports
- * @property {number} ranks
- * @property {number[][]} rows items by rank
- * @property {Float64Array} x middles of items, then ports, in the level's own coordinates
- * @property {Float64Array} w
- * @property {number} width with padding
- * @property {Map<string, number>} ports
- * @property {import("./wiring.js").LevelWire[]} wires
- * @property {Float64Array} gaps height of the space below each rank
- * @property {(Level | null)[]} inner level of each item that is an open group
- */
+/** What is drawn inside one open group, laid out in coordinates of its own. */
+export class Level {
+  /** @param {Group} group @param {number[]} items boxes in it: slots, and slots + group index */
+  constructor(group, items) {
+    this.group = group;
+    this.items = items;
+    /** box -> place in items */ this.local = new Map(items.map((box, i) => [box, i]));
+    /** @type {Int32Array} of items, then of ports */ this.rank = new Int32Array(0);
+    this.ranks = 0;
+    /** @type {number[][]} items by rank */ this.rows = [];
+    /** @type {Float64Array} middles of items, then of ports */ this.x = new Float64Array(0);
+    /** with padding */ this.width = 0;
+    /** @type {Map<string, number>} */ this.ports = new Map();
+    /** @type {import("./wiring.js").LevelWire[]} */ this.wires = [];
+    /** @type {Float64Array} height of the space below each rank */ this.gaps = new Float64Array(0);
+    /** @type {(Level | null)[]} level of each item that is an open group */ this.inner = [];
+  }
+}
 
 const LONG = 12; // ranks; a wire many share is a stub beyond this
 const LONGEST = 48; // rows of boxes, those inside open groups counted; any wire is
@@ -66,21 +68,7 @@ export class Layout {
     const boxes = [...g.slots, ...g.kids.map((k) => this.slots + k.at)];
     const key = new Map(boxes.map((b) => [b, this.#listPlace(b)]));
     boxes.sort((a, b) => /** @type {number} */ (key.get(a)) - /** @type {number} */ (key.get(b)));
-    return {
-      group: g,
-      items: boxes,
-      local: new Map(boxes.map((b, i) => [b, i])),
-      rank: new Int32Array(0),
-      ranks: 0,
-      rows: [],
-      x: new Float64Array(0),
-      w: new Float64Array(0),
-      width: 0,
-      ports: new Map(),
-      wires: [],
-      gaps: new Float64Array(0),
-      inner: [],
-    };
+    return new Level(g, boxes);
   }
 
   /** @param {number} box @returns {number} */
@@ -186,7 +174,6 @@ export class Layout {
     const wide = Math.max(width + 2 * pad, g.parent ? this.metrics.titleWidth(g) : 0);
     const shift = (wide - width) / 2;
     level.x = x.map((v) => v + shift);
-    level.w = w;
     level.width = wide;
     level.wires.forEach((wire, i) => {
       wire.via = via[i]?.map((v) => v + shift) ?? null;

@@ -37,17 +37,21 @@ import { emitWire } from "./route.js";
 
 /** @typedef {{tag: import("./layout.js").Tag, more: number, label: string, x: number, y: number, w: number, box: number}} DrawnTag */
 
-/**
- * @typedef {object} Picture
- * @property {Layout} layout
- * @property {Box[]} boxes parents before children
- * @property {Map<number, Box>} byKey
- * @property {DrawnWire[]} wires
- * @property {DrawnTag[]} tags
- * @property {number} width @property {number} height
- * @property {{x: number, y: number, label: string, box: number}[]} stubs below producers whose output goes to stubs
- * @property {number} nodes boxes that are not open groups
- */
+export class Picture {
+  /** @param {Layout} layout @param {number} height */
+  constructor(layout, height) {
+    this.layout = layout;
+    this.width = layout.root.width;
+    this.height = height;
+    /** @type {Box[]} parents before children */ this.boxes = [];
+    /** @type {Map<number, Box>} */ this.byKey = new Map();
+    /** @type {DrawnWire[]} */ this.wires = [];
+    /** @type {DrawnTag[]} */ this.tags = [];
+    /** @type {{x: number, y: number, label: string, box: number}[]} below producers whose output goes to stubs */
+    this.stubs = [];
+    /** boxes that are not open groups */ this.nodes = 0;
+  }
+}
 
 /**
  * @typedef {{top: Float64Array, height: Float64Array, item: Float64Array, h: number, inner:
@@ -76,18 +80,7 @@ export function placePane(layout, state) {
     }
   }
   const scratch = measure(layout, layout.root, state);
-  /** @type {Picture} */
-  const picture = {
-    layout,
-    boxes: [],
-    byKey: new Map(),
-    wires: [],
-    tags: [],
-    stubs: [],
-    width: layout.root.width,
-    height: scratch.h,
-    nodes: 0,
-  };
+  const picture = new Picture(layout, scratch.h);
   const pen = { layout, state, picture, pairState, pairEdge };
   emit(pen, layout.root, scratch, 0, 0);
   emitStubs(pen);

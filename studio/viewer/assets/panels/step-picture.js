@@ -142,7 +142,7 @@ function paint(c, { metrics }, theme, { boxes, inner }, mark) {
   }
   c.stroke();
   const view = { k: 1, x: 0, y: 0 };
-  const none = { marks: new Map(), selected: new Set(), hover: -1 };
+  const none = { marks: new Map(), selected: new Set(), hover: -1, value: () => null };
   const scene = /** @type {any} */ ({ c, theme, metrics, view, ...none });
   for (const b of boxes)
     drawBox(scene, b, { ...b, alpha: 1 }, { mark: mark(b.rec.id), now: false });

@@ -3,7 +3,7 @@
 
 import { FoldTree } from "../trace/fold.js";
 import { findHubs, Layout } from "../layout/layout.js";
-import { buildUnion } from "../trace/union.js";
+import { Union } from "../trace/union.js";
 import { HeightMap } from "../layout/height-map.js";
 import { hull, placePane } from "../layout/placement.js";
 import { Stamped } from "../page/stamped.js";
@@ -29,7 +29,7 @@ export class Session {
     this.graph = graph;
     this.trace = trace;
     this.metrics = metrics;
-    this.union = buildUnion(graph, trace);
+    this.union = new Union(graph, trace);
     this.history = new History(this.union);
     this.touches = new Touches(trace?.steps ?? []);
     this.hubs = findHubs(this.union);

@@ -5,20 +5,9 @@
 import { Selection } from "./selection.js";
 
 /**
- * @typedef {object} Values
- * @property {Component | null} component through which the server hears
- * @property {Descriptor | null} data what the server sent last
- * @property {string} loaded what the session was made of
- * @property {Session | null} session
- * @property {Theme | null} theme
- * @property {string | null} selected id of a node or a group
- * @property {boolean} stepped somebody went to a step: until then the card speaks of the whole trace
- * @property {boolean} playing
- * @property {number[] | null} only the steps that are played, where not all are
- * @property {import("../panels/vetoing.js").Vetoed | null} vetoed the rewrite that was vetoed just now
- * @property {Map<string, Overlay>} overlays those that can be shown now, by id
- * @property {string | null} wanted id of the overlay that the user asked for
- * @property {string} said to who does not see the canvas
+ * What is set.
+ * @typedef {Pick<State, "component" | "data" | "loaded" | "session" | "theme" | "selected" | "stepped" |
+ *   "playing" | "only" | "vetoed" | "overlays" | "wanted" | "said">} Values
  */
 
 /**
@@ -32,21 +21,26 @@ import { Selection } from "./selection.js";
 
 export class State {
   constructor() {
-    /** @readonly @type {Values["component"]} */ this.component = null;
-    /** @readonly @type {Values["data"]} */ this.data = null;
-    /** @readonly */ this.loaded = "";
-    /** @readonly */ this.said = "";
-    /** @readonly @type {Values["session"]} */ this.session = null;
-    /** @readonly @type {Values["theme"]} */ this.theme = null;
-    /** @readonly @type {Values["selected"]} */ this.selected = null;
-    /** @readonly @type {Values["stepped"]} */ this.stepped = false;
-    /** @readonly @type {Values["playing"]} */ this.playing = false;
-    /** @readonly @type {Values["only"]} */ this.only = null;
-    /** @readonly @type {Values["vetoed"]} */ this.vetoed = null;
+    /** @readonly @type {Component | null} through which the server hears */ this.component = null;
+    /** @readonly @type {Descriptor | null} what the server sent last */ this.data = null;
+    /** @readonly what the session was made of */ this.loaded = "";
+    /** @readonly @type {Session | null} */ this.session = null;
+    /** @readonly @type {Theme | null} */ this.theme = null;
+    /** @readonly @type {string | null} id of a node or a group */ this.selected = null;
+    /** @readonly somebody went to a step: until then the card speaks of the whole trace */
+    this.stepped = false;
+    /** @readonly */ this.playing = false;
+    /** @readonly @type {number[] | null} the steps that are played, where not all are */
+    this.only = null;
+    /** @readonly @type {import("../panels/vetoing.js").Vetoed | null} the rewrite that was vetoed just now */
+    this.vetoed = null;
+    /** @readonly @type {Map<string, Overlay>} those that can be shown now, by id */
+    this.overlays = new Map();
+    /** @readonly @type {string | null} id of the overlay that the user asked for */ this.wanted =
+      null;
+    /** @readonly to who does not see the canvas */ this.said = "";
     /** @type {Set<string>} groups opened to show a change, closed again when it has passed */
     this.opened = new Set();
-    /** @readonly @type {Values["overlays"]} */ this.overlays = new Map();
-    /** @readonly @type {Values["wanted"]} */ this.wanted = null;
     /** @type {Selection | null} of the last time it was asked for */ this.made = null;
     /** @type {{parts: Set<Part>, act: () => void}[]} */ this.watchers = [];
   }

@@ -3,7 +3,7 @@
 // cut where the fewest tensors cross.
 
 import { NODE } from "./union.js";
-import { newGroup } from "./group.js";
+import { Group } from "./group.js";
 
 const MAX_SIBLINGS = 40;
 const MAX_FLAT = 60;
@@ -31,7 +31,7 @@ export function chunkSiblings(g) {
 function stack(parent, part) {
   const last = part[part.length - 1];
   const digits = last.name.match(/\d+(?!.*\d)/);
-  const made = newGroup(
+  const made = new Group(
     `${part[0].id}…${last.id}`,
     `${part[0].name}–${digits ? digits[0] : last.name}`,
   );
@@ -59,7 +59,7 @@ export function chunkLeaves(g, union) {
   g.slots = others;
   for (const part of parts) {
     const name = (/** @type {number} */ s) => union.recs[union.occupants[s][0]].op;
-    const made = newGroup(
+    const made = new Group(
       `${g.id}#${union.recs[union.occupants[part[0]][0]].id}`,
       `${name(part[0])} … ${name(part[part.length - 1])}`,
     );

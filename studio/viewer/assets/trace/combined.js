@@ -2,7 +2,7 @@
 // Two traces over one source graph as one: the first from start to end, one step that takes all of
 // it back, then the second. One union, one layout; what both made alike is there once.
 
-import { buildUnion } from "./union.js";
+import { Union } from "./union.js";
 import { Cursor } from "./history.js";
 import { append } from "./lists.js";
 
@@ -151,7 +151,7 @@ class Matching {
 
 /** The step from the first one's end back to the source. @param {GraphJson} graph @param {StepsJson} a */
 function takeBack(graph, a) {
-  const union = buildUnion(graph, a);
+  const union = new Union(graph, a);
   const { recs, sources, sourceEdges } = union;
   const end = new Cursor(union);
   end.goto(a.steps.length);

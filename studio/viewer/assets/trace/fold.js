@@ -2,7 +2,7 @@
 // The tree of groups over the slots of the union, and which of them are open.
 
 import { chunkLeaves, chunkSiblings } from "./chunk.js";
-import { ancestry, newGroup } from "./group.js";
+import { ancestry, Group } from "./group.js";
 
 const FIRST_BOXES = 150;
 const MOST_BOXES = 2000; // beyond, groups open one level at a time
@@ -165,7 +165,7 @@ function siblingsAlike(list) {
 function buildTree(union) {
   const raw = union.graph.groups.length ? union.graph.groups : [{ id: "", name: "", parent: -1 }];
   /** @type {Group[]} */
-  const all = raw.map((r) => newGroup(r.id, r.name, r.repeat));
+  const all = raw.map((r) => new Group(r.id, r.name, r.repeat));
   raw.forEach((r, i) => {
     const parent = i ? (all[r.parent] ?? all[0]) : null;
     all[i].parent = parent === all[i] ? all[0] : parent;

@@ -17,42 +17,35 @@ export class Cursor {
 
   /** @param {number} step */
   goto(step) {
-    const target = Math.max(0, Math.min(this.union.deltas.length, step));
-    while (this.step < target) this.#apply(this.union.deltas[this.step++]);
-    while (this.step > target) this.#undo(this.union.deltas[--this.step]);
+    const { deltas } = this.union;
+    const target = Math.max(0, Math.min(deltas.length, step));
+    while (this.step < target) {
+      const { removed, added, off, on } = deltas[this.step++];
+      this.#switch(removed, added, off, on);
+    }
+    while (this.step > target) {
+      const { removed, added, off, on } = deltas[--this.step];
+      this.#switch(added, removed, on, off);
+    }
   }
 
-  /** @param {import("./union.js").Delta} d */
-  #apply(d) {
-    for (const o of d.removed) this.#hide(o);
-    for (const o of d.added) this.#show(o);
-    for (const e of d.off) this.edgeAlive[e] = 0;
-    for (const e of d.on) this.edgeAlive[e] = 1;
-  }
-
-  /** @param {import("./union.js").Delta} d */
-  #undo(d) {
-    for (const o of d.added) this.#hide(o);
-    for (const o of d.removed) this.#show(o);
-    for (const e of d.on) this.edgeAlive[e] = 0;
-    for (const e of d.off) this.edgeAlive[e] = 1;
-  }
-
-  /** @param {number} o */
-  #hide(o) {
-    if (!this.alive[o]) return;
-    const s = this.union.slotOf[o];
-    this.alive[o] = 0;
-    if (this.occupant[s] === o) this.occupant[s] = -1;
-    this.total--;
-  }
-
-  /** @param {number} o */
-  #show(o) {
-    if (this.alive[o]) return;
-    this.alive[o] = 1;
-    this.occupant[this.union.slotOf[o]] = o;
-    this.total++;
+  /** @param {number[]} go @param {number[]} come @param {number[]} off @param {number[]} on edges */
+  #switch(go, come, off, on) {
+    const { slotOf } = this.union;
+    for (const o of go) {
+      if (!this.alive[o]) continue;
+      this.alive[o] = 0;
+      if (this.occupant[slotOf[o]] === o) this.occupant[slotOf[o]] = -1;
+      this.total--;
+    }
+    for (const o of come) {
+      if (this.alive[o]) continue;
+      this.alive[o] = 1;
+      this.occupant[slotOf[o]] = o;
+      this.total++;
+    }
+    for (const e of off) this.edgeAlive[e] = 0;
+    for (const e of on) this.edgeAlive[e] = 1;
   }
 }
 

@@ -9,31 +9,6 @@ export const INPUT = 1;
 const OUTPUT = 2;
 
 /**
- * @typedef {object} Union
- * @property {GraphJson} graph
- * @property {StepsJson | null} trace
- * @property {NodeRecord[]} recs first record of each occupant
- * @property {Map<string, number>} index id -> occupant
- * @property {Uint8Array} kind NODE | INPUT | OUTPUT of each occupant
- * @property {number} sources occupants 0..sources-1 exist before any step
- * @property {Int32Array} slotOf occupant -> slot
- * @property {number[][]} occupants slot -> occupants
- * @property {Int32Array} order slot -> place in the list
- * @property {Int32Array} slotGroup slot -> group record index
- * @property {Int32Array} from edge -> occupant
- * @property {Int32Array} to edge -> occupant
- * @property {Int32Array} fromPort
- * @property {Int32Array} toPort
- * @property {number} sourceEdges edges 0..sourceEdges-1 exist before any step
- * @property {Delta[]} deltas one a step
- * @property {Map<number, Later[]>} later records that replace the first
- * @property {Float64Array} edgeBorn step from which each edge is there, 0 = source
- * @property {Float64Array} edgeDied step from which it is gone, Infinity = never
- * @property {Float64Array} born the same for occupants
- * @property {Float64Array} died
- */
-
-/**
  * @typedef {object} Later a record that holds from step `n` on
  * @property {number} n
  * @property {NodeRecord} rec
@@ -48,67 +23,63 @@ const OUTPUT = 2;
  * @property {number[]} on edges
  */
 
-/** @param {GraphJson} graph @param {StepsJson | null} trace @returns {Union} */
-export function buildUnion(graph, trace) {
-  const inputs = graph.inputs.map((port) => portRecord(port, "Input"));
-  const outputs = graph.outputs.map((port) => portRecord(port, "Output"));
-  const recs = [...inputs, ...graph.nodes, ...outputs];
-  const sources = recs.length;
-  const kind = new Uint8Array(sources + (trace?.nodes.length ?? 0)); // all of them NODE
-  kind.fill(INPUT, 0, inputs.length).fill(OUTPUT, sources - outputs.length, sources);
-  for (const node of trace?.nodes ?? []) recs.push(node);
-  /** @type {Map<string, number>} */
-  const index = new Map();
-  for (const [i, { id }] of recs.entries()) if (!index.has(id)) index.set(id, i);
-  const table = new EdgeTable(index);
-  for (const e of graph.edges) table.put(e);
-  const sourceEdges = table.from.length;
-  const deltas = replay(trace, index, recs.length, sources, table);
-  const slots = assignSlots(recs, sources, index, deltas);
-  return {
-    graph,
-    trace,
-    recs,
-    index,
-    kind,
-    sources,
-    ...slots,
-    from: Int32Array.from(table.from),
-    to: Int32Array.from(table.to),
-    fromPort: Int32Array.from(table.fromPort),
-    toPort: Int32Array.from(table.toPort),
-    sourceEdges,
-    deltas,
-    later: laterRecords(trace, index),
-    ...lifetimes(deltas, recs.length, sources, table.from.length, sourceEdges),
-  };
+export class Union {
+  /** @param {GraphJson} graph @param {StepsJson | null} trace */
+  constructor(graph, trace) {
+    const inputs = graph.inputs.map((port) => portRecord(port, "Input"));
+    const outputs = graph.outputs.map((port) => portRecord(port, "Output"));
+    const source = [...inputs, ...graph.nodes, ...outputs];
+    const recs = [...source, ...(trace?.nodes ?? [])];
+    /** @type {Map<string, number>} */
+    const index = new Map();
+    for (const [i, { id }] of recs.entries()) if (!index.has(id)) index.set(id, i);
+    const table = new EdgeTable(index);
+    for (const e of graph.edges) table.put(e);
+    this.graph = graph;
+    this.trace = trace;
+    /** first record of each occupant */ this.recs = recs;
+    /** id -> occupant */ this.index = index;
+    /** occupants 0..sources-1 exist before any step */ this.sources = source.length;
+    /** NODE | INPUT | OUTPUT of each occupant */ this.kind = new Uint8Array(recs.length);
+    this.kind.fill(INPUT, 0, inputs.length);
+    this.kind.fill(OUTPUT, source.length - outputs.length, source.length);
+    /** edges 0..sourceEdges-1 exist before any step */ this.sourceEdges = table.from.length;
+    /** one a step */ this.deltas = replay(trace, index, recs.length, source.length, table);
+    /** edge -> occupant */ this.from = Int32Array.from(table.from);
+    /** edge -> occupant */ this.to = Int32Array.from(table.to);
+    this.fromPort = Int32Array.from(table.fromPort);
+    this.toPort = Int32Array.from(table.toPort);
+    const { slotOf, occupants, order } = assignSlots(recs, source.length, index, this.deltas);
+    /** occupant -> slot */ this.slotOf = slotOf;
+    /** slot -> occupants */ this.occupants = occupants;
+    /** slot -> place in the list */ this.order = order;
+    /** slot -> group record index */
+    this.slotGroup = Int32Array.from(occupants, ([first]) => recs[first].g ?? 0);
+    /** records that replace the first */ this.later = laterRecords(trace, index);
+    const nodes = lifetimes(recs.length, source.length, this.deltas, ["added", "removed"]);
+    /** step from which each occupant is there, 0 = source */ this.born = nodes.born;
+    /** step from which it is gone, Infinity = never */ this.died = nodes.died;
+    const edges = lifetimes(table.from.length, this.sourceEdges, this.deltas, ["on", "off"]);
+    /** the same for edges */ this.edgeBorn = edges.born;
+    this.edgeDied = edges.died;
+  }
 }
 
 /**
- * @param {Delta[]} deltas
- * @param {number} total
- * @param {number} sources
- * @param {number} edges
- * @param {number} sourceEdges
+ * @param {number} total @param {number} sources there before any step
+ * @param {Delta[]} deltas @param {[keyof Delta, keyof Delta]} ways in which they come and go
  */
-function lifetimes(deltas, total, sources, edges, sourceEdges) {
+function lifetimes(total, sources, deltas, [come, go]) {
   const born = new Float64Array(total).fill(Infinity).fill(0, 0, sources);
   const died = new Float64Array(total).fill(Infinity);
-  const edgeBorn = new Float64Array(edges).fill(Infinity).fill(0, 0, sourceEdges);
-  const edgeDied = new Float64Array(edges).fill(Infinity);
-  deltas.forEach((d, i) => {
-    for (const o of d.added) {
-      born[o] = Math.min(born[o], i + 1);
-      died[o] = Infinity; // a node may come back
+  deltas.forEach((delta, i) => {
+    for (const x of delta[come]) {
+      born[x] = Math.min(born[x], i + 1);
+      died[x] = Infinity; // it may come back
     }
-    for (const o of d.removed) died[o] = i + 1;
-    for (const e of d.on) {
-      edgeBorn[e] = Math.min(edgeBorn[e], i + 1);
-      edgeDied[e] = Infinity;
-    }
-    for (const e of d.off) edgeDied[e] = i + 1;
+    for (const x of delta[go]) died[x] = i + 1;
   });
-  return { born, died, edgeBorn, edgeDied };
+  return { born, died };
 }
 
 /**
@@ -287,6 +258,5 @@ function assignSlots(recs, sources, index, deltas) {
   const order = new Int32Array(occupants.length);
   let place = 0;
   for (let s = occupants.length ? 0 : -1; s >= 0; s = next[s]) order[s] = place++;
-  const slotGroup = Int32Array.from(occupants, (list) => recs[list[0]].g ?? 0);
-  return { slotOf, occupants, order, slotGroup };
+  return { slotOf, occupants, order };
 }
