@@ -247,7 +247,7 @@ export class Shell {
   dispose() {
     this.observer?.disconnect();
     window.removeEventListener("resize", this.onResize);
-    this.scrubber.dispose();
+    this.scrubber.bar.dispose();
     this.film.dispose();
   }
 }

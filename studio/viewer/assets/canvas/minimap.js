@@ -5,7 +5,7 @@
 import { h } from "../page/dom.js";
 import { markColour } from "./detail.js";
 import { draggable } from "./drag.js";
-import { penOf, resize } from "./pen.js";
+import { penOf } from "./pen.js";
 
 /** @typedef {Map<number, BoxMark>} Marks */
 
@@ -46,8 +46,7 @@ export class Minimap {
     this.scale = WIDE / p.width;
     this.scaleY = tall / p.height;
     const [outerW, outerH] = [WIDE + TICKS + 2 * PAD, tall + 2 * PAD];
-    resize(this.canvas, outerW, outerH, { fixed: true });
-    const c = penOf(this.canvas);
+    const c = penOf(this.canvas, outerW, outerH, { fixed: true });
     c.clearRect(0, 0, outerW, outerH);
     c.translate(PAD, PAD);
     this.#boxes(c, p, theme);

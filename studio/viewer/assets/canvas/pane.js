@@ -7,7 +7,7 @@ import { capture } from "./drag.js";
 import { TEXT_LOD } from "./detail.js";
 import { drawPane } from "./draw.js";
 import { FOLD_W, TITLE_H } from "../layout/metrics.js";
-import { resize } from "./pen.js";
+import { penOf } from "./pen.js";
 import { boxBetween, wiresBetween } from "./motion.js";
 
 const MOST_ANIMATED = 2500;
@@ -55,7 +55,7 @@ export class Pane {
     this.width = Math.max(1, Math.floor(this.el.clientWidth));
     this.height = Math.max(1, Math.floor(this.el.clientHeight - this.head.offsetHeight));
     this.dpr = window.devicePixelRatio || 1;
-    resize(this.canvas, this.width, this.height, { fixed: true });
+    penOf(this.canvas, this.width, this.height, { fixed: true });
   }
 
   /**

@@ -5,28 +5,18 @@
 /** @typedef {{x: number, y: number, w: number, h: number}} Rect */
 
 /**
- * Give a canvas as many pixels as the screen has there.
+ * A canvas with as many pixels as the screen has there, to be drawn on in the page's pixels.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height of the page's pixels
  * @param {{fixed?: boolean}} [how] stretched by a fraction of a pixel it would draw blurred text
- * @returns {boolean} whether the size changed; then it is empty
  */
-export function resize(canvas, width, height, { fixed = false } = {}) {
+export function penOf(canvas, width, height, { fixed = false } = {}) {
   const dpr = window.devicePixelRatio || 1;
   const [w, h] = [Math.round(width * dpr), Math.round(height * dpr)];
-  if (canvas.width === w && canvas.height === h) return false;
-  canvas.width = w;
-  canvas.height = h;
-  if (fixed) {
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
+  if (canvas.width !== w || canvas.height !== h) {
+    Object.assign(canvas, { width: w, height: h });
+    if (fixed) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   }
-  return true;
-}
-
-/** To draw in the page's pixels. @param {HTMLCanvasElement} canvas @returns {Ctx} */
-export function penOf(canvas) {
   const c = /** @type {Ctx} */ (canvas.getContext("2d"));
-  const dpr = window.devicePixelRatio || 1;
   c.setTransform(dpr, 0, 0, dpr, 0, 0);
   return c;
 }

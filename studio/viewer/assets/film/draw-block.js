@@ -11,17 +11,21 @@ const LEAST = 1.5; // pixels of a block, however small
 const CAP = 4;
 const LINE = 14;
 
+/** Where a block is drawn. @param {LaneScene} s @param {number} lane @param {number} b */
+function extent({ scale, events }, lane, b) {
+  const from = events.offsets[lane][b];
+  const x = scale.x(from);
+  return { x, w: Math.max(LEAST, scale.x(from + events.size[b]) - x) };
+}
+
 /**
  * @param {LaneScene} s @param {number} lane @param {number} b
  * @param {{y: number, h: number, alpha: number}} at @param {Hit[]} hits
  */
 export function block(s, lane, b, { y, h, alpha }, hits) {
-  const { c, theme, scale, events } = s;
-  const from = events.offsets[lane][b];
-  const x = scale.x(from);
-  const w = Math.max(LEAST, scale.x(from + events.size[b]) - x);
-  const rec = events.json.nodes[events.json.buffers.node[b]];
-  const colours = theme.category(rec?.[3] ?? "unknown");
+  const { c, theme, events } = s;
+  const { x, w } = extent(s, lane, b);
+  const colours = theme.category(events.maker(b)?.[3] ?? "unknown");
   const gap = w > 4 ? 0.5 : 0;
   c.globalAlpha = alpha;
   c.fillStyle = theme.bg;
@@ -47,7 +51,7 @@ export function block(s, lane, b, { y, h, alpha }, hits) {
 function label(s, b, { x, y, w, h }) {
   const { c, theme, metrics, events } = s;
   if (w < 30 || h < 14) return;
-  const rec = events.json.nodes[events.json.buffers.node[b]];
+  const rec = events.maker(b);
   const path = (rec?.[1] || rec?.[2] || events.json.buffers.name[b]).split("/").filter(Boolean);
   const name = path.pop() ?? "";
   const { tag, edge } = metrics.fonts;
@@ -72,9 +76,8 @@ function fitEnd({ metrics }, text, room) {
 
 /** The block that comes or goes. @param {LaneScene} s @param {number} lane @param {number} b @param {{y: number, h: number, alpha: number}} at */
 export function ring(s, lane, b, { y, h, alpha }) {
-  const { c, theme, scale, events } = s;
-  const x = scale.x(events.offsets[lane][b]);
-  const w = Math.max(LEAST, scale.x(events.offsets[lane][b] + events.size[b]) - x);
+  const { c, theme, events } = s;
+  const { x, w } = extent(s, lane, b);
   c.globalAlpha = alpha;
   c.strokeStyle = theme.match;
   c.lineWidth = 2.5;

@@ -28,8 +28,7 @@ export function deadBlocks(s, { y, h }) {
     const x = scale.x(events.offsets[NAIVE][b]);
     const w = scale.x(events.offsets[NAIVE][b] + events.size[b]) - x;
     if (w < 2) continue;
-    const rec = events.json.nodes[events.json.buffers.node[b]];
-    c.strokeStyle = theme.category(rec?.[3] ?? "unknown").edge;
+    c.strokeStyle = theme.category(events.maker(b)?.[3] ?? "unknown").edge;
     c.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
   }
   c.globalAlpha = 1;

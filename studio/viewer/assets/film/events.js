@@ -53,6 +53,11 @@ export class AllocatorEvents {
     return this.kind[k - 1] < FIRST_RELEASE;
   }
 
+  /** The node that makes a buffer. @param {number} b @returns {FilmJson["nodes"][0] | undefined} */
+  maker(b) {
+    return this.json.nodes[this.json.buffers.node[b]];
+  }
+
   /** @param {number} k */
   kindOf(k) {
     return KINDS[this.kind[k - 1]];

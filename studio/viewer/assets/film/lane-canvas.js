@@ -6,7 +6,7 @@ import { bytesText, timesText } from "../page/numbers.js";
 import { drawLanes } from "./draw-lanes.js";
 import { h } from "../page/dom.js";
 import { nodeName } from "./words.js";
-import { penOf, resize } from "../canvas/pen.js";
+import { penOf } from "../canvas/pen.js";
 import { Metrics } from "../layout/metrics.js";
 import { NAIVE } from "./events.js";
 
@@ -39,17 +39,12 @@ export class LaneCanvas {
     this.observer.disconnect();
   }
 
-  #resize() {
-    this.width = Math.max(1, Math.floor(this.el.clientWidth - 2 * BESIDE));
-    this.height = Math.max(1, Math.floor(this.el.clientHeight));
-    resize(this.canvas, this.width, this.height, { fixed: true });
-  }
-
   /** @param {number} now */
   draw(now) {
     const { events, player, theme, measure } = this.panel;
     if (!events || !player.replay || !theme) return;
-    this.#resize();
+    this.width = Math.max(1, Math.floor(this.el.clientWidth - 2 * BESIDE));
+    this.height = Math.max(1, Math.floor(this.el.clientHeight));
     if (this.metrics?.family !== theme.font)
       this.metrics = { family: theme.font, of: new Metrics(measure, theme.font) };
     this.scale = makeScale(
@@ -57,7 +52,7 @@ export class LaneCanvas {
       this.width,
     );
     this.hits = drawLanes({
-      c: penOf(this.canvas),
+      c: penOf(this.canvas, this.width, this.height, { fixed: true }),
       width: this.width,
       height: this.height,
       theme,
@@ -103,7 +98,7 @@ export class LaneCanvas {
       const { events } = panel;
       const hit = this.#under(e);
       if (!events || !hit) return;
-      const node = events.json.nodes[events.json.buffers.node[hit.buffer]]?.[0];
+      const node = events.maker(hit.buffer)?.[0];
       if (node) panel.actions.select(node, { reveal: true });
     });
   }

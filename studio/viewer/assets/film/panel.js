@@ -199,7 +199,7 @@ export class FilmPanel {
     this.alive = false;
     cancelAnimationFrame(this.frame);
     this.player.stop();
-    this.bar.dispose();
+    this.bar.bar.dispose();
     this.lanes.dispose();
   }
 }

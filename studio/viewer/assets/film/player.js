@@ -1,6 +1,7 @@
 // @ts-check
 // Moving through a film: event by event, node by node, at a speed. The clock is the screen's.
 
+import { ease } from "../canvas/camera.js";
 import { Replay } from "./events.js";
 
 export const FILM_SPEEDS = [0.5, 1, 2, 4, 8, 16, 64, 256];
@@ -146,6 +147,3 @@ export class Player {
     return { event: move.event, t: move.forward ? p : 1 - p };
   }
 }
-
-/** @param {number} t */
-const ease = (t) => 1 - (1 - t) ** 3;

@@ -3,7 +3,7 @@
 // right.
 
 import { drawBox } from "../canvas/draw-box.js";
-import { drawText, path, penOf, resize } from "../canvas/pen.js";
+import { drawText, path, penOf } from "../canvas/pen.js";
 import { rankItems, placeItems } from "../layout/layered.js";
 import { NODE_H } from "../layout/metrics.js";
 import { Cursor } from "../trace/history.js";
@@ -26,7 +26,6 @@ export function drawMini(canvas, s, theme) {
   const after = arrange(s, [...stays, ...step.added, ...changed], s.place);
   const { width, tall, zoom, middles, arrow } = fitted(canvas.clientWidth || 280, before, after);
   canvas.style.height = `${tall}px`;
-  resize(canvas, width, tall);
   /** @param {string} id @returns {Mark} */
   const was = (id) => (gone.has(id) ? "removed" : "matched");
   /** @param {string} id @returns {Mark} */
@@ -34,7 +33,7 @@ export function drawMini(canvas, s, theme) {
     step.added.includes(id) ? "added" : changed.includes(id) ? "changed" : "matched";
   const nothing = step.edges_added?.length ? "passes through" : "a constant";
   for (const [i, side] of [before, after].entries()) {
-    const c = penOf(canvas);
+    const c = penOf(canvas, width, tall);
     c.translate(...middles[i]);
     const style = { font: s.metrics.fonts.brief, colour: theme.muted };
     if (!side.boxes.length && i) drawText(c, nothing, 0, 0, { ...style, align: "center" });
@@ -42,7 +41,7 @@ export function drawMini(canvas, s, theme) {
     c.translate(-side.width / 2, -side.height / 2);
     paint(c, s, theme, side, i ? is : was);
   }
-  drawArrow(penOf(canvas), arrow, theme.muted);
+  drawArrow(penOf(canvas, width, tall), arrow, theme.muted);
 }
 
 /**

@@ -21,11 +21,17 @@ const WIDEST_PX = 24; // of a bar, zoomed in
 const ZOOM = 0.0022; // powers of e, per pixel of the wheel
 const PASSES = 3; // that the tip names
 
-export class Scrubber extends PlayBar {
+export class Scrubber {
   /** @param {Context} context @param {Tooltip} tip */
-  constructor(context, tip) {
-    const { actions } = context;
-    super(tip, {
+  constructor({ state, actions }, tip) {
+    const jump = (/** @type {number} */ k) => actions.goto(k, { dragging: true });
+    this.state = state;
+    this.span = new Span();
+    this.seen = 0;
+    /** @type {StepRecord[]} */ this.spanned = [];
+    /** @type {Stamped<{bars: import("./bars.js").Bar[], scale: ReturnType<typeof scaleOf>}>} */
+    this.made = new Stamped();
+    this.bar = new PlayBar(tip, {
       shape: "pl-scrub",
       name: "Steps",
       strip: "Rewrite step",
@@ -37,41 +43,43 @@ export class Scrubber extends PlayBar {
         nextLong: ["Next pass (])", () => actions.passBy(1)],
         last: ["Last step (End)", () => actions.goto(Infinity)],
       },
-      toggle: () => actions.playback.toggle(),
       heights: METRICS,
       speeds: {
         name: "Playing speed",
         all: SPEEDS,
         set: (speed) => actions.playback.setSpeed(speed),
       },
+      count: () => this.steps.length,
+      toggle: () => actions.playback.toggle(),
+      halt: () => actions.playback.stop(),
+      jump,
+      wheeled: (by) => by && jump((state.session?.step ?? 0) + by),
+      redraw: () => this.redraw(),
+      words: (k) => this.#words(k),
+      rescaled: () => this.render(),
+      shown: this.span,
+      zoom: (e, at) => this.#zoom(e, at),
+      zoomOut: () => {
+        this.span.all();
+        this.#zoomed();
+      },
     });
-    this.state = context.state;
-    this.actions = context.actions;
-    this.span = new Span();
-    this.seen = 0;
-    /** @type {StepRecord[]} */ this.spanned = [];
-    /** @type {Stamped<{bars: import("./bars.js").Bar[], scale: ReturnType<typeof scaleOf>}>} */
-    this.made = new Stamped();
+    this.el = this.bar.el;
   }
 
-  /** @override */
-  get count() {
-    return this.state.session?.steps.length ?? 0;
-  }
-
-  /** @override */
-  get shown() {
-    return this.span;
+  get steps() {
+    return this.state.session?.steps ?? [];
   }
 
   /** Steps that one bar stands for. */
   get each() {
-    return stepsPerBar(this.span.length, this.canvas.clientWidth);
+    return stepsPerBar(this.span.length, this.bar.canvas.clientWidth);
   }
 
   /** All bars and their scale, whatever part is shown: nothing changes height while it moves. */
   get bars() {
-    const { spanned, height, each } = this;
+    const { spanned, each } = this;
+    const { height } = this.bar;
     return this.made.get("bars", [spanned, height, each], () => {
       const bars = makeBars(spanned, each, (step) => this.saving(step));
       return { bars, scale: scaleOf(bars) };
@@ -80,79 +88,56 @@ export class Scrubber extends PlayBar {
 
   /** Of another trace all is shown. */
   #meet() {
-    const steps = this.state.session?.steps ?? [];
+    const { steps } = this;
     if (steps === this.spanned) return;
     this.spanned = steps;
     this.span.all(steps.length);
   }
 
-  /** @override @param {WheelEvent} e @param {number} at */
-  zoom(e, at) {
+  /** @param {WheelEvent} e @param {number} at */
+  #zoom(e, at) {
     const asked = e.ctrlKey || e.metaKey;
     if (!asked && this.each === 1 && !this.span.zoomed) return false;
     const sideways = e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY);
     if (sideways && !this.span.zoomed) return false;
-    const width = this.canvas.clientWidth;
+    const width = this.bar.canvas.clientWidth;
     const turned = sideways ? e.deltaX || e.deltaY : e.deltaY;
     if (sideways) this.span.pan(turned / width);
     else this.span.zoom(Math.exp(-turned * ZOOM), at, width / WIDEST_PX);
-    this.redraw();
-    this.state.changed("drawn");
+    this.#zoomed();
     return true;
   }
 
-  /** @override */
-  zoomOut() {
-    this.span.all();
+  #zoomed() {
     this.redraw();
     this.state.changed("drawn");
   }
 
-  /** @override @param {number} k */
-  jump(k) {
-    this.actions.goto(k, { dragging: true });
-  }
-
-  /** @override @param {number} by */
-  wheeled(by) {
-    if (by) this.jump((this.state.session?.step ?? 0) + by);
-  }
-
-  /** @override */
-  halt() {
-    this.actions.playback.stop();
-  }
-
-  /** @override */
   redraw() {
     this.#meet();
     drawStrip(this);
   }
 
-  /** @override */
-  rescaled() {
-    this.render();
-  }
-
   render() {
     const { session: s } = this.state;
-    const n = this.count;
+    const n = this.steps.length;
+    const { where, below, height } = this.bar;
     this.#meet();
     if (s && s.step !== this.seen) this.span.show(s.step);
     this.seen = s?.step ?? 0;
-    fill(this.where, h("b", String(s?.step ?? 0)), `/${n}`);
+    fill(where, h("b", String(s?.step ?? 0)), `/${n}`);
     const saved = s ? this.#sum(s.step) : 0;
-    const unit = METRICS.find((m) => m[0] === this.height)?.[2] ?? "";
-    const nodes = this.height === "nodes" ? ` ${noun(saved, "node")}` : "";
+    const unit = METRICS.find((m) => m[0] === height)?.[2] ?? "";
+    const nodes = height === "nodes" ? ` ${noun(saved, "node")}` : "";
     const total = n ? `${signed(saved, unit)}${nodes}` : "no rewrites";
-    this.below.textContent = s instanceof Comparison ? "rewrites that differ" : total;
+    below.textContent = s instanceof Comparison ? "rewrites that differ" : total;
     const text = s?.current ? `step ${s.step} of ${n}, ${s.current.rule}` : "source graph";
-    this.showPlace(s?.step ?? 0, text);
+    this.bar.showPlace(s?.step ?? 0, text);
     this.redraw();
   }
 
   renderPlay() {
-    this.showPlaying(this.state.playing);
+    this.bar.showPlaying(this.state.playing);
   }
 
   /** For tests: the part of all steps that is shown, and how many stand in one bar. */
@@ -163,19 +148,18 @@ export class Scrubber extends PlayBar {
   /** @param {StepRecord} step */
   saving(step) {
     const delta = /** @type {Record<string, number>} */ (step.delta ?? {});
-    return -(delta[this.height] ?? 0);
+    return -(delta[this.bar.height] ?? 0);
   }
 
   /** Change since the source, up to a step. @param {number} step */
   #sum(step) {
-    const steps = this.state.session?.steps ?? [];
     let sum = 0;
-    for (let i = 0; i < step; i++) sum -= this.saving(steps[i]);
+    for (let i = 0; i < step; i++) sum -= this.saving(this.steps[i]);
     return sum;
   }
 
-  /** @override @param {number} k @returns {any[]} */
-  words(k) {
+  /** @param {number} k @returns {any[]} */
+  #words(k) {
     const { session: s } = this.state;
     const step = s?.steps[k - 1];
     if (!s || !step) return [h("b", s instanceof Comparison ? "All that differs" : "Source graph")];
@@ -192,7 +176,7 @@ export class Scrubber extends PlayBar {
 
   /** What the tip says of a bar of several steps. @param {import("./bars.js").Bar} bar */
   #several({ from, to }) {
-    const steps = (this.state.session?.steps ?? []).slice(from, to);
+    const steps = this.steps.slice(from, to);
     const titles = this.state.session?.trace?.passes ?? [];
     /** @type {Map<number, number>} */
     const by = new Map();

@@ -2,14 +2,13 @@
 // The strip of the scrubber: bars, those that touch what is selected, hand-overs between passes,
 // the cursor.
 
-import { drawCursor, path, penOf, resize } from "../canvas/pen.js";
+import { drawCursor, path } from "../canvas/pen.js";
+import { BASE, TOP } from "./play-bar.js";
 
 /** @typedef {import("./scrubber.js").Scrubber} Scrubber */
 /** @typedef {import("./bars.js").Bar} Bar */
 /** @typedef {{c: CanvasRenderingContext2D, theme: Theme, w: number, h: number, floor: number}} Pen */
 
-const TOP = 9;
-const BASE = 6;
 const LOW = 2.5; // a step that saves nothing
 const LEAST = 4; // one that saves a little
 const LEAST_LIT = 9;
@@ -20,14 +19,9 @@ const ASIDE = [0.3, 0.16]; // done and to come, while others are lit
 /** @param {Scrubber} strip */
 export function drawStrip(strip) {
   const { session: s, theme } = strip.state;
-  const r = strip.canvas.getBoundingClientRect();
-  if (!r.width || !theme) return;
-  resize(strip.canvas, r.width, r.height);
-  const c = penOf(strip.canvas);
-  c.clearRect(0, 0, r.width, r.height);
-  const pen = { c, theme, w: r.width, h: r.height, floor: r.height - BASE };
-  c.fillStyle = theme.border;
-  c.fillRect(0, pen.floor, pen.w, 1);
+  const { width: w, height: h } = strip.bar.canvas.getBoundingClientRect();
+  if (!w || !theme) return;
+  const pen = { c: strip.bar.begin(theme, w, h), theme, w, h, floor: h - BASE };
   if (!s?.steps.length) return;
   drawBars(strip, pen, s.step);
   handovers(strip, pen);
@@ -61,7 +55,7 @@ function drawBars(strip, pen, at) {
     if (x + width < 0 || x > w) continue;
     const isLit = next < lit.length && lit[next] <= bar.to;
     const here = bar.from < at && at <= bar.to;
-    const hovered = bar.from < strip.hover && strip.hover <= bar.to;
+    const hovered = bar.from < strip.bar.hover && strip.bar.hover <= bar.to;
     const [done, toCome] = lit.length ? ASIDE : [1, TO_COME];
     c.globalAlpha = isLit || here || hovered ? 1 : bar.to <= at ? done : toCome;
     drawBar(strip, pen, bar, { x, width: Math.min(width, 40), ...scale(bar.saving), isLit });
