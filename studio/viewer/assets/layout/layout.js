@@ -28,6 +28,18 @@ export class Level {
     /** @type {Float64Array} height of the space below each rank */ this.gaps = new Float64Array(0);
     /** @type {(Level | null)[]} level of each item that is an open group */ this.inner = [];
   }
+
+  /** Place of a box among the items. @param {number} box */
+  at(box) {
+    return /** @type {number} */ (this.local.get(box));
+  }
+
+  /** Place of a port, made where there is none. @param {string} name */
+  port(name) {
+    const place = this.ports.get(name) ?? this.items.length + this.ports.size;
+    this.ports.set(name, place);
+    return place;
+  }
 }
 
 const LONG = 12; // ranks; a wire many share is a stub beyond this
@@ -93,6 +105,8 @@ export class Layout {
       const { rank, ranks, back } = rankItems(pin.length, edges, pin);
       level.rank = rank;
       level.ranks = Math.max(ranks, 2);
+      level.rows = Array.from({ length: level.ranks }, () => []);
+      for (let i = 0; i < n; i++) level.rows[rank[i]].push(i);
       this.#cutShared(level, back);
     }
     this.#cutLong();
@@ -160,8 +174,6 @@ export class Layout {
       wire.oa = this.#offset(level, wire.a, wire.pa);
       wire.ob = this.#offset(level, wire.b, wire.pb);
     }
-    level.rows = Array.from({ length: level.ranks }, () => []);
-    for (let i = 0; i < n; i++) level.rows[rank[i]].push(i);
     throughGaps(this, level);
     const { x, via, width } = placeItems(
       w,
@@ -223,36 +235,20 @@ export class Layout {
  * @param {Layout} layout @returns {Map<number, number>} box -> rows
  */
 function rowsOfBoxes({ levels, tree, slots }) {
-  /** @type {Map<Level, number[]>} */
-  const above = new Map();
-  const inner = (/** @type {number} */ box) =>
-    box < slots || !tree.open[box - slots] ? null : levels[box - slots];
-  const tall = (/** @type {Level} */ level) => {
-    const rows = new Array(level.ranks).fill(0);
-    level.items.forEach((box, i) => {
-      const deeper = inner(box);
-      rows[level.rank[i]] = Math.max(rows[level.rank[i]], deeper ? tall(deeper) + 1 : 1);
-    });
-    let sum = 0;
-    const before = rows.map((n) => {
-      sum += n;
-      return sum - n;
-    });
-    above.set(level, before);
-    return sum;
-  };
-  const root = /** @type {Level} */ (levels[0]);
-  tall(root);
   /** @type {Map<number, number>} */
   const found = new Map();
-  const walk = (/** @type {Level} */ level, /** @type {number} */ start) =>
-    level.items.forEach((box, i) => {
-      const row = start + /** @type {number[]} */ (above.get(level))[level.rank[i]];
-      found.set(box, row);
-      const deeper = inner(box);
-      if (deeper) walk(deeper, row + 1);
-    });
-  walk(root, 0);
+  /** @param {Level} level @param {number} start @returns {number} the row below it */
+  const walk = (level, start) =>
+    level.rows.reduce((row, rank) => {
+      const ends = rank.map((i) => {
+        const box = level.items[i];
+        found.set(box, row);
+        const inner = box < slots || !tree.open[box - slots] ? null : levels[box - slots];
+        return inner ? walk(inner, row + 1) : row + 1;
+      });
+      return Math.max(row, ...ends);
+    }, start);
+  walk(/** @type {Level} */ (levels[0]), 0);
   return found;
 }
 

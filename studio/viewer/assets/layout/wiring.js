@@ -100,49 +100,26 @@ export class Wiring {
     const down = this.#around(v);
     let common = 0;
     while (common < up.length && common < down.length && up[common] === down[common]) common++;
-    const at = (/** @type {number} */ g) => /** @type {Level} */ (levels[g]);
-    const port = (/** @type {Level} */ level, /** @type {string} */ name) => {
-      let i = level.ports.get(name);
-      if (i === undefined) {
-        i = level.items.length + level.ports.size;
-        level.ports.set(name, i);
-      }
-      return i;
-    };
+    const levelOf = (/** @type {Group} */ g) => /** @type {Level} */ (levels[g.at]);
     let box = u;
     let leaving = "";
     for (let i = up.length - 1; i >= common; i--) {
-      const level = at(up[i].at);
+      const level = levelOf(up[i]);
       const name = `>${u}`;
-      this.#add(level, known, p, [
-        /** @type {number} */ (level.local.get(box)),
-        port(level, name),
-        leaving,
-        "",
-      ]);
+      this.#add(level, known, p, [level.at(box), level.port(name), leaving, ""]);
       leaving = name;
       box = this.slots + up[i].at;
     }
-    const meet = at(up[common - 1].at);
+    const meet = levelOf(up[common - 1]);
     const entry = `<${u}`;
     const inside = down.length > common;
     const end = inside ? this.slots + down[common].at : v;
-    this.#add(meet, known, p, [
-      /** @type {number} */ (meet.local.get(box)),
-      /** @type {number} */ (meet.local.get(end)),
-      leaving,
-      inside ? entry : "",
-    ]);
+    this.#add(meet, known, p, [meet.at(box), meet.at(end), leaving, inside ? entry : ""]);
     for (let i = common; i < down.length; i++) {
-      const level = at(down[i].at);
+      const level = levelOf(down[i]);
       const deeper = i + 1 < down.length;
       const next = deeper ? this.slots + down[i + 1].at : v;
-      this.#add(level, known, p, [
-        port(level, entry),
-        /** @type {number} */ (level.local.get(next)),
-        "",
-        deeper ? entry : "",
-      ]);
+      this.#add(level, known, p, [level.port(entry), level.at(next), "", deeper ? entry : ""]);
     }
   }
 
@@ -170,15 +147,11 @@ export class Wiring {
    * @returns {[number, number][]}
    */
   rankEdges(level) {
-    /** @type {[number, number][]} */
-    const edges = level.wires.map((w) => [w.a, w.b]);
-    for (const [a, b] of this.#hubEdges().get(level.group.at) ?? []) {
-      edges.push([
-        /** @type {number} */ (level.local.get(a)),
-        /** @type {number} */ (level.local.get(b)),
-      ]);
-    }
-    return edges;
+    const only = this.#hubEdges().get(level.group.at) ?? [];
+    return [
+      ...level.wires.map((w) => /** @type {[number, number]} */ ([w.a, w.b])),
+      ...only.map(([u, v]) => /** @type {[number, number]} */ ([level.at(u), level.at(v)])),
+    ];
   }
 
   /** Where a producer without wires would stand: above its first consumer. @param {Level} level */
@@ -186,8 +159,7 @@ export class Wiring {
     /** @type {Map<number, number>} */
     const first = new Map();
     for (const [u, v] of this.#hubEdges().get(level.group.at) ?? []) {
-      const a = /** @type {number} */ (level.local.get(u));
-      const b = /** @type {number} */ (level.local.get(v));
+      const [a, b] = [level.at(u), level.at(v)];
       const known = first.get(a);
       if (known === undefined || level.rank[b] < level.rank[known]) first.set(a, b);
     }

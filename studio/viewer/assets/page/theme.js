@@ -39,28 +39,9 @@ const HEAT = [226, 104, 44];
 
 const SPARE = ["#5b8fc9", "#d07f3e", "#3a9d8f", "#a06cc4", "#c25b7e", "#8a8f3c", "#7d8894"];
 
-/**
- * @typedef {object} Theme
- * @property {boolean} dark
- * @property {string} font
- * @property {string} bg @property {string} panel @property {string} text @property {string} muted
- * @property {string} faint
- * @property {string} border
- * @property {string} primary
- * @property {string} wire
- * @property {[string, string]} nest fills of open groups, by depth
- * @property {string} patch behind a title
- * @property {string} add
- * @property {string} remove
- * @property {string} change
- * @property {string} match
- * @property {string} first of two pipelines @property {string} second
- * @property {(cat: string) => {solid: string, tint: string, edge: string}} category
- * @property {(share: number) => {tint: string, edge: string}} intensity fill and border, 0 to 1
- * @property {(family: string) => string} family
- */
+/** @typedef {ReturnType<typeof readTheme>} Theme */
 
-/** @param {Element} host @returns {Theme} */
+/** @param {Element} host */
 export function readTheme(host) {
   const style = getComputedStyle(host);
   const get = (/** @type {string} */ name, /** @type {string} */ fallback) =>
@@ -86,7 +67,9 @@ export function readTheme(host) {
   return {
     dark,
     font: get("font", "system-ui, sans-serif").replace(/"/g, "'"),
+    /** fills of open groups, by depth */
     nest: [css(mix(bg, text, dark ? 0.055 : 0.04)), css(mix(bg, text, dark ? 0.02 : 0.012))],
+    /** behind a title */
     patch: css(mix(bg, text, dark ? 0.04 : 0.026)),
     bg: css(bg),
     panel: css(panel),
@@ -100,14 +83,17 @@ export function readTheme(host) {
     remove: dark ? "#f0766b" : "#c5443b",
     change: dark ? "#e0b04a" : "#a87400",
     match: dark ? "#f2c14e" : "#e0a100",
+    /** of two pipelines */
     first: dark ? "#f0a35e" : "#b3530a",
     second: dark ? "#b99af5" : "#6b3fc4",
-    category: (cat) => cats.get(cat) ?? unknown,
+    category: (/** @type {string} */ cat) => cats.get(cat) ?? unknown,
+    /** Fill and border. @param {number} t 0 to 1 */
     intensity: (t) => ({
       tint: css(mix(bg, HEAT, 0.04 + (dark ? 0.66 : 0.8) * t)),
       edge: css(mix(mix(bg, text, 0.25), HEAT, t)),
     }),
-    family: (family) => families.get(family.toLowerCase()) ?? SPARE[hash(family) % SPARE.length],
+    family: (/** @type {string} */ family) =>
+      families.get(family.toLowerCase()) ?? SPARE[hash(family) % SPARE.length],
   };
 }
 

@@ -6,52 +6,35 @@ import { Union } from "./union.js";
 import { Cursor } from "./history.js";
 import { append } from "./lists.js";
 
-/**
- * @typedef {object} Combined
- * @property {StepsJson} trace both, one after the other
- * @property {StepsJson} second the second one, with the ids of the combined trace
- * @property {StepRecord[]} onlyFirst rewrites that the second did not make
- * @property {StepRecord[]} onlySecond with the combined trace's ids, and numbers of their own trace
- * @property {number} both rewrites made by both, at the same place
- */
-
 const OWN = "b|"; // ids of nodes that the second alone has
 
-/** @param {GraphJson} graph @param {StepsJson} a @param {StepsJson} b @returns {Combined} */
+/**
+ * Both traces, one after the other; the second one with the ids of that; which of its rewrites are not
+ * among the first one's and the other way round, and how many both made at the same place.
+ * @param {GraphJson} graph @param {StepsJson} a @param {StepsJson} b
+ */
 export function combine(graph, a, b) {
   const matching = new Matching(a, b);
-  const steps = b.steps.map((step) => matching.take(step));
-  const second = { ...b, steps, nodes: matching.nodes, passes: a.passes };
+  const { steps, nodes } = matching;
   const start = a.steps.length + 1;
   const later = steps.map((step) => ({ ...step, n: start + step.n }));
+  /** @type {StepsJson} */
   const trace = {
     ...a,
     key: `${a.key}|${b.key}`,
-    nodes: [...a.nodes, ...matching.nodes.filter((node) => node.id.startsWith(OWN))],
+    nodes: [...a.nodes, ...nodes.filter((node) => node.id.startsWith(OWN))],
     steps: [...a.steps, takeBack(graph, a), ...later],
   };
-  return {
-    trace,
-    second,
-    onlyFirst: a.steps.filter((step) => !matching.shared.has(step)),
-    onlySecond: steps.filter((_, i) => !matching.alike.has(b.steps[i])),
-    both: matching.shared.size,
-  };
+  /** @type {StepsJson} */
+  const second = { ...b, steps, nodes, passes: a.passes };
+  return { trace, second, ...matching.differing(steps), both: matching.shared.size };
 }
 
 /**
  * The rewrites that only one of two traces of a graph has, each as its own trace tells it.
  * @param {StepsJson} a @param {StepsJson} b
- * @returns {{onlyFirst: StepRecord[], onlySecond: StepRecord[]}}
  */
-export function differing(a, b) {
-  const matching = new Matching(a, b);
-  for (const step of b.steps) matching.take(step);
-  return {
-    onlyFirst: a.steps.filter((step) => !matching.shared.has(step)),
-    onlySecond: b.steps.filter((step) => !matching.alike.has(step)),
-  };
-}
+export const differing = (a, b) => new Matching(a, b).differing(b.steps);
 
 /** Finds rewrites made twice: the same rule of the same pass at the same nodes, with the same result. */
 class Matching {
@@ -69,6 +52,16 @@ class Matching {
     /** @type {Map<string, StepRecord[]>} */ this.open = new Map();
     for (const step of a.steps) append(this.open, this.#place(step, a), step);
     this.passes = new Map(a.passes.map((pass, i) => [pass.id, i]));
+    /** of the second, with the ids of the combined trace */
+    this.steps = b.steps.map((step) => this.#take(step));
+  }
+
+  /** Rewrites of one trace alone. @param {StepRecord[]} second how those of the second are told */
+  differing(second) {
+    return {
+      onlyFirst: this.a.steps.filter((step) => !this.shared.has(step)),
+      onlySecond: second.filter((_, i) => !this.alike.has(this.b.steps[i])),
+    };
   }
 
   /** @param {StepRecord} step @param {StepsJson} trace */
@@ -83,7 +76,7 @@ class Matching {
   }
 
   /** A step of the second with the ids of the combined trace. @param {StepRecord} step */
-  take(step) {
+  #take(step) {
     const twin = this.#twin(step);
     for (const [i, id] of step.added.entries()) this.ids.set(id, twin ? twin.added[i] : OWN + id);
     const made = step.added.map((id) => this.#record(/** @type {any} */ (this.records.get(id))));
