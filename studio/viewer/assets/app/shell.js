@@ -66,7 +66,7 @@ export class Shell {
     this.onResize = () => this.fillWindow();
     window.addEventListener("resize", this.onResize);
     this.widthSeen = 0;
-    stage.host = this.#stageHost();
+    stage.host = this;
     this.#watch();
     giveFocusBack(this.root);
   }
@@ -101,29 +101,20 @@ export class Shell {
     this.observer.observe(this.root);
   }
 
-  /** @returns {import("../canvas/stage.js").StageHost} */
-  #stageHost() {
-    const { state, actions } = this;
-    return {
-      pick: (box) => {
-        const id = box?.rec?.id ?? box?.group?.id ?? null;
-        if (this.mode === "film") this.film.pick(id);
-        else actions.select(id);
-      },
-      toggle: (box) => {
-        if (box.group) actions.toggle(box.group);
-      },
-      hover: (box, event, which) => {
-        const { session: s, overlay } = state;
-        const value = s && box ? overlay?.values(s, which)(box) : null;
-        const number = overlay && value ? overlay.text(value) : "";
-        const around = box && event ? this.stage.rectOf(box, which) : undefined;
-        this.tip.node(s, box, event, which, { number, around });
-      },
-      setBefore: (before) => actions.setBefore(before),
-      endComparison: () => actions.send("pipeline", { versus: "" }),
-      moved: () => this.tip.hide(),
-    };
+  /** What was clicked in a pane. @param {Box | null} box */
+  pick(box) {
+    const id = box?.rec?.id ?? box?.group?.id ?? null;
+    if (this.mode === "film") this.film.pick(id);
+    else this.actions.select(id);
+  }
+
+  /** What is under the pointer. @param {Box | null} box @param {MouseEvent | null} event @param {Which} which */
+  hover(box, event, which) {
+    const { session: s, overlay } = this.state;
+    const value = s && box ? overlay?.values(s, which)(box) : null;
+    const number = overlay && value ? overlay.text(value) : "";
+    const around = box && event ? this.stage.rectOf(box, which) : undefined;
+    this.tip.node(s, box, event, which, { number, around });
   }
 
   /** Take the height that the window has left, so that the page itself never scrolls. */

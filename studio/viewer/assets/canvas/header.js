@@ -39,7 +39,12 @@ function sideHeader({ sides, beforeCursor, afterCursor }, which, stage) {
     count(total),
   ]);
   if (which === "before") return a;
-  const end = button("End the comparison", "×", () => stage.host.endComparison(), "pl-x");
+  const end = button(
+    "End the comparison",
+    "×",
+    () => stage.host.actions.send("pipeline", { versus: "" }),
+    "pl-x",
+  );
   return [...(which === "overlay" ? [...a, dim("·")] : []), ...b, end];
 }
 
@@ -50,7 +55,7 @@ const count = (n) => h("span.pl-num", counted(n, "node"));
 function beforeSwitch(s, stage) {
   /** @param {"source" | "previous"} value @param {string} hint */
   const choice = (value, hint) => {
-    const act = () => stage.host.setBefore(value);
+    const act = () => stage.host.actions.setBefore(value);
     return { text: value, hint, chosen: s.before === value, act };
   };
   return segments(

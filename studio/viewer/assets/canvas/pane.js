@@ -196,7 +196,7 @@ export class Pane {
       const box = this.hit(x, y);
       const folded = this.onFoldMark(box, x) ? box : e.detail === 2 ? first : null;
       if (folded || e.detail <= 2) stage.camera.follow(this.index);
-      if (folded && folded.kind !== "node") stage.host.toggle(folded);
+      if (folded?.group) stage.host.actions.toggle(folded.group);
       else if (e.detail < 2) {
         first = box;
         stage.host.hover(null, null, this.which);

@@ -14,15 +14,7 @@ import { edgeLabel, nearest, neighbourhood } from "./nearby.js";
 
 export const MOTION_MS = 320;
 
-/**
- * @typedef {object} StageHost what the stage asks of the viewer
- * @property {(box: Box | null) => void} pick
- * @property {(box: Box) => void} toggle
- * @property {(box: Box | null, event: MouseEvent | null, which: Which) => void} hover
- * @property {(before: "source" | "previous") => void} setBefore
- * @property {() => void} endComparison
- * @property {() => void} moved the user moved the camera
- */
+/** @typedef {Pick<Shell, "actions" | "pick" | "hover" | "tip">} StageHost what the stage asks of its frame */
 
 export class Stage {
   /** @param {State} state */
@@ -112,7 +104,7 @@ export class Stage {
 
   /** The user has moved the camera. */
   moved() {
-    this.host.moved();
+    this.host.tip.hide();
     this.invalidate();
   }
 

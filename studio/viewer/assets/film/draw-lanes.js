@@ -3,8 +3,7 @@
 // hatched, how far each has grown.
 
 import { axis, boundLine, edges, grid } from "./draw-axis.js";
-import { block, ring } from "./draw-block.js";
-import { deadBlocks, freeBlocks, hatch } from "./draw-free.js";
+import { block, deadBlocks, freeBlocks, hatch, ring } from "./draw-block.js";
 import { drawText } from "../canvas/pen.js";
 import { bytesText, timesText } from "../page/numbers.js";
 import { AXIS, GAP, HEAD } from "./scale.js";

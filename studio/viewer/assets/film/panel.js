@@ -32,11 +32,7 @@ export class FilmPanel {
     /** @type {string} what was drawn last, so that words are not written twice */
     this.said = "";
     /** @type {number | null} the event that is in the link */ this.linked = null;
-    this.player = new Player({
-      changed: () => this.#moved(),
-      state: () => this.#stateChanged(),
-      motion: () => context.state.motion,
-    });
+    this.player = new Player(this);
     this.spotlight = new Spotlight(context.state, stage);
     this.lanes = new LaneCanvas(this, tip);
     this.free = new FreeList();
@@ -81,7 +77,8 @@ export class FilmPanel {
     this.invalidate();
   }
 
-  #moved() {
+  /** Another event is shown, or is about to be. */
+  moved() {
     this.invalidate();
     this.state.changed("view");
   }
@@ -94,7 +91,8 @@ export class FilmPanel {
     return { film: events.key, event: player.at };
   }
 
-  #stateChanged() {
+  /** Playing has begun or ended, or has another speed. */
+  stateChanged() {
     this.bar.renderState();
     this.invalidate();
     if (!this.player.playing) this.settled();

@@ -16,9 +16,9 @@ const SLOWEST_CUT = 70; // events that come faster than this are not animated
  */
 
 export class Player {
-  /** @param {{changed: () => void, state: () => void, motion: () => boolean}} host */
-  constructor(host) {
-    this.host = host;
+  /** @param {Pick<FilmPanel, "moved" | "stateChanged" | "state">} panel */
+  constructor(panel) {
+    this.panel = panel;
     /** @type {AllocatorEvents | null} */ this.events = null;
     /** @type {Replay | null} */ this.replay = null;
     /** @type {Move | null} */ this.move = null;
@@ -40,7 +40,7 @@ export class Player {
     this.move = null;
     this.touched = known;
     this.replay?.goto(known ? asked : (events?.climax ?? 0));
-    this.host.changed();
+    this.panel.moved();
   }
 
   get at() {
@@ -64,11 +64,11 @@ export class Player {
     replay.goto(to);
     const forward = to > from;
     const slow = !this.playing || this.interval >= SLOWEST_CUT;
-    const animate = Math.abs(to - from) === 1 && slow && !how.quick && this.host.motion();
+    const animate = Math.abs(to - from) === 1 && slow && !how.quick && this.panel.state.motion;
     const ms = this.playing ? Math.min(EVENT_MS, this.interval * 0.8) : EVENT_MS;
     const event = forward ? to : from;
     this.move = animate ? { event, forward, started: performance.now(), ms } : null;
-    this.host.changed();
+    this.panel.moved();
   }
 
   /** Stop and go. @param {number} k */
@@ -99,19 +99,19 @@ export class Player {
     this.playing = true;
     this.clock = 0;
     this.credit = 1;
-    this.host.state();
+    this.panel.stateChanged();
   }
 
   stop() {
     if (!this.playing) return;
     this.playing = false;
-    this.host.state();
+    this.panel.stateChanged();
   }
 
   /** @param {number} speed */
   setSpeed(speed) {
     this.speed = speed;
-    this.host.state();
+    this.panel.stateChanged();
   }
 
   /** @param {1 | -1} way */

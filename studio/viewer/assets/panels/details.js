@@ -3,9 +3,8 @@
 
 import { fill, h, section, swatch, table } from "../page/dom.js";
 import { OVERLAYS } from "../overlays/registry.js";
-import { historySection } from "./node-history.js";
+import { askedSection, historySection } from "./node-history.js";
 import { chips, clearButton, nodeChip } from "./parts.js";
-import { askedSection } from "./passes-asked.js";
 import { StepSection } from "./step-section.js";
 
 const NEIGHBOURS = 24; // shown; more are counted

@@ -9,8 +9,6 @@ import { namesOf } from "../trace/place-names.js";
 import { chips, clearButton, nodeChip } from "./parts.js";
 import { StepSection } from "./step-section.js";
 
-/** @typedef {Selected} Selection */
-
 const OPERATORS = 9; // rows; the rest is summed up
 const PLACES = 6; // of a reason
 
@@ -31,7 +29,7 @@ export class GroupCard {
     fill(this.el, s && group && selection && this.#about(s, selection, group));
   }
 
-  /** @param {Session} s @param {Selection} selection @param {Group} group */
+  /** @param {Session} s @param {Selected} selection @param {Group} group */
   #about(s, selection, group) {
     this.steps.render();
     const { actions } = this;
@@ -54,7 +52,7 @@ export class GroupCard {
     ];
   }
 
-  /** In one line. @param {Session} s @param {Selection} selection */
+  /** In one line. @param {Session} s @param {Selected} selection */
   #became(s, selection) {
     if (s instanceof Comparison) return this.#sides(s, selection);
     const last = s.steps.length;
@@ -69,7 +67,7 @@ export class GroupCard {
     );
   }
 
-  /** Of two pipelines, in one line. @param {Comparison} s @param {Selection} selection */
+  /** Of two pipelines, in one line. @param {Comparison} s @param {Selected} selection */
   #sides(s, selection) {
     const [before, ...after] = total(selection.operators(s.states()), 3);
     const parts = s.sides.map(({ name }, i) => `${whole(after[i])} with ${name}`);
@@ -77,7 +75,7 @@ export class GroupCard {
     return h("p.pl-lead", h("b", counted(before, "node")), text);
   }
 
-  /** @param {Session} s @param {Selection} selection */
+  /** @param {Session} s @param {Selected} selection */
   #declined(s, selection) {
     const within = new Set(selection.members);
     const inside = (s.trace?.declined ?? []).filter((d) =>
@@ -107,7 +105,7 @@ export class GroupCard {
   }
 }
 
-/** Before, now, and in the end. @param {Session} s @param {Selection} selection */
+/** Before, now, and in the end. @param {Session} s @param {Selected} selection */
 function operators(s, selection) {
   const states = s.states();
   const rows = [...selection.operators(states)];

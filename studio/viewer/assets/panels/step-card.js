@@ -7,10 +7,9 @@ import { comparisonCard } from "./comparison-card.js";
 import { button, fill, h, swatch, table } from "../page/dom.js";
 import { copyText, permalink } from "../page/link.js";
 import { stepLink, verdictLine } from "./parts.js";
-import { drawMini } from "./step-picture.js";
+import { drawMini, weightsPicture } from "./step-picture.js";
 import { exactnessSign } from "./pass-info.js";
-import { vetoCard } from "./veto-card.js";
-import { weightsPicture } from "./weights-picture.js";
+import { vetoCard } from "./vetoes.js";
 
 export class Card {
   /** @param {Context} context */

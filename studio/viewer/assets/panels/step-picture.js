@@ -1,17 +1,20 @@
 // @ts-check
 // The little picture on the step card: the matched nodes at the left, what replaced them at the
-// right.
+// right; of a step that touches no node, which weights go, and which one stays.
 
 import { drawBox } from "../canvas/draw-box.js";
 import { drawText, path, penOf } from "../canvas/pen.js";
 import { rankItems, placeItems } from "../layout/layered.js";
 import { NODE_H } from "../layout/metrics.js";
+import { h } from "../page/dom.js";
+import { amount, counted, signed } from "../page/numbers.js";
 import { Cursor } from "../trace/history.js";
 
 /** @typedef {ReturnType<typeof arrange>} Side */
 
 const GAP = 16;
 const MOST = 10;
+const WEIGHTS = 3; // drawn one by one
 const LEAST_H = 20; // of what replaced them, where that is nothing
 const TALLEST = 250;
 
@@ -145,4 +148,39 @@ function paint(c, { metrics }, theme, { boxes, inner }, mark) {
   const scene = /** @type {any} */ ({ c, theme, metrics, view, ...none });
   for (const b of boxes)
     drawBox(scene, b, { ...b, alpha: 1 }, { mark: mark(b.rec.id), now: false });
+}
+
+/** @param {import("../types.js").WeightsRecord} weights */
+export function weightsPicture({ count, bytes, dropped, kept }) {
+  const gone = dropped.slice(0, WEIGHTS).map((weight) => weightChip(weight, "pl-removed"));
+  const more = count - gone.length;
+  const copies = count + 1;
+  return h(
+    "figure.pl-weights",
+    h(
+      "div",
+      kept && weightChip(kept, "pl-matched"),
+      gone,
+      more > 0 && h("span.pl-dim", `and ${counted(more, "more", "more")}`),
+    ),
+    h("span.pl-arrow", { "aria-hidden": "true" }, "→"),
+    h("div", kept ? weightChip(kept, "pl-matched") : h("span.pl-dim", "not read")),
+    h(
+      "figcaption",
+      kept
+        ? `${counted(copies, "copy", "copies")} → 1, ${signed(-bytes, "B")}`
+        : `${counted(count, "unused weight")} → 0, ${signed(-bytes, "B")}`,
+    ),
+  );
+}
+
+/** @param {[string, string, string, number]} weight @param {string} cls */
+function weightChip([name, dtype, shape, bytes], cls) {
+  return h(
+    `div.pl-weight.${cls}`,
+    { title: name },
+    h("b", `${dtype} ${shape}`.trim()),
+    h("span.pl-dim", amount(bytes, "B")),
+    h("span.pl-path", name.split("/").at(-1) ?? ""),
+  );
 }

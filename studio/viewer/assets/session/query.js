@@ -3,7 +3,6 @@
 
 import { NODE } from "../trace/union.js";
 import { counted } from "../page/numbers.js";
-import { Stamped } from "../page/stamped.js";
 
 /**
  * @typedef {object} Hit
@@ -67,17 +66,10 @@ function isWhole(text, word) {
   return false;
 }
 
-/** @typedef {[Texts, () => Hit][]} Candidates */
-
-/** @type {WeakMap<Session, Stamped<Candidates>>} what was folded last */
-const folded = new WeakMap();
+/** @typedef {[Texts, () => Hit][]} Candidates what is looked at, and the hit it would be */
 
 /** What is looked at, folded once a step. @param {Session} s @param {Hit["kind"]} kind */
-function candidates(s, kind) {
-  const known = folded.get(s) ?? new Stamped();
-  folded.set(s, known);
-  return known.get(kind, [s.step], () => listed(s, kind));
-}
+const candidates = (s, kind) => s.searched.get(kind, [s.step], () => listed(s, kind));
 
 /** @param {Session} s @param {Hit["kind"]} kind @returns {Candidates} */
 function listed(s, kind) {

@@ -40,6 +40,8 @@ export class Session {
     this.before = "source";
     this.layout = this.#newLayout();
     /** @type {Stamped<Picture>} */ this.pictures = new Stamped();
+    /** @type {Stamped<import("./query.js").Candidates>} what a search looks at */
+    this.searched = new Stamped();
     this.folds = 0;
     /** @type {{mark: Mark, nodes: Set<number>} | null} besides the step's */
     this.places = null;

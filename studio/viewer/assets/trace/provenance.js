@@ -79,25 +79,18 @@ export class Provenance {
   #readInstead(id) {
     /** @type {Set<string>} */ const bypassed = new Set();
     /** @type {Set<string>} */ const folded = new Set();
-    const seen = new Set([id]);
-    /** @type {[string, number][]} */ const pending = [[id, -Infinity]];
-    for (let next = pending.pop(); next; next = pending.pop()) {
-      const [current, after] = next;
-      if (!this.left.has(current)) {
-        bypassed.add(current);
-        continue;
-      }
-      for (const heir of reached(current, this.heirs, after)) {
-        const gone = this.left.get(heir);
-        if (!gone) bypassed.add(heir);
-        else if (gone.kind === "folded") for (const x of gone.into) folded.add(x);
-        else if (gone.kind === "bypassed")
-          for (const x of gone.into)
-            if (!seen.has(x)) {
-              seen.add(x);
-              pending.push([x, gone.n]);
-            }
-      }
+    /** what is read instead, and since when: what is found on the way is walked, too */
+    const found = new Map([[id, -Infinity]]);
+    for (const [current, after] of found) {
+      if (!this.left.has(current)) bypassed.add(current);
+      else
+        for (const heir of reached(current, this.heirs, after)) {
+          const gone = this.left.get(heir);
+          if (!gone) bypassed.add(heir);
+          else if (gone.kind === "folded") for (const x of gone.into) folded.add(x);
+          else if (gone.kind === "bypassed")
+            for (const x of gone.into) if (!found.has(x)) found.set(x, gone.n);
+        }
     }
     return { bypassed, folded };
   }
@@ -109,21 +102,10 @@ export class Provenance {
    * @returns {string[]}
    */
   standing(id, alive) {
-    const seen = new Set([id]);
-    const pending = [id];
-    const found = [];
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      if (alive(next)) {
-        found.push(next);
-        continue;
-      }
-      for (const other of this.left.get(next)?.into ?? [])
-        if (!seen.has(other)) {
-          seen.add(other);
-          pending.push(other);
-        }
-    }
-    return found;
+    const seen = new Set([id]); // what is found on the way is walked, too
+    for (const next of seen)
+      if (!alive(next)) for (const other of this.left.get(next)?.into ?? []) seen.add(other);
+    return [...seen].filter(alive);
   }
 }
 
