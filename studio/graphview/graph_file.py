@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import onnx_ir as ir
@@ -14,11 +15,6 @@ from studio.graphview.records import Record, drawn, record
 from studio.graphview.text import cut, dtype_text, shape_text
 
 SCHEMA = "passlens.graph/1"
-
-
-def body_owners(graph: ir.Graph) -> dict[str, ir.Node]:
-    """The node that carries each body, by the body's id."""
-    return {graph_id(body): node for node in walk_nodes(graph) for body in bodies(node)}
 
 
 def in_drawing_order(graph: ir.Graph) -> Iterator[ir.Node]:
@@ -34,7 +30,7 @@ def in_drawing_order(graph: ir.Graph) -> Iterator[ir.Node]:
             continue
         inner = list(bodies(node))
         if inner:
-            stack.append((_chain(inner), node))
+            stack.append((chain.from_iterable(inner), node))
         else:
             yield node
 
@@ -53,14 +49,10 @@ def beside_readers(nodes: list[ir.Node]) -> list[ir.Node]:
     return sorted(nodes, key=key)
 
 
-def _chain(graphs: list[ir.Graph]) -> Iterator[ir.Node]:
-    for graph in graphs:
-        yield from graph
-
-
 def groups_of(graph: ir.Graph) -> Groups:
     """The groups of all nodes that are drawn, numbered in drawing order."""
-    groups = Groups(body_owners(graph))
+    owners = {graph_id(body): node for node in walk_nodes(graph) for body in bodies(node)}
+    groups = Groups(owners)
     for node in in_drawing_order(graph):
         if drawn(node):
             groups.of(node)

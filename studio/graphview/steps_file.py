@@ -130,6 +130,12 @@ class _Steps:
         flops, moved = self.costs.after(rewrite)
         self._place(rewrite)
         self._add_records(rewrite, added, group=group, removed=removed, edges=after)
+        updated = {
+            identity: self._record(node, self._group(node))
+            for identity, node in touched.items()
+            if node.graph is not None
+        }
+        shown = {*matched, *removed}  # Constants are not, and only told where they went
         entry: dict[str, Any] = {
             "n": rewrite.step,
             "round": rewrite.round,
@@ -140,12 +146,15 @@ class _Steps:
             "matched": matched,
             "removed": removed,
             "added": [node_id(n) for n in added],
-            "changed": self._records(_attribute_changes(rewrite), touched),
-            "updated": self._records(touched, touched),
+            "changed": {i: updated[i] for i in _attribute_changes(rewrite) if i in updated},
+            "updated": updated,
             "edges_removed": [e for e in before if e not in after],
             "edges_added": [e for e in after if e not in before],
             "why": rewrite.reason,
-            **_links(rewrite, {*matched, *removed}),
+            "from": {
+                node: [i for i in ids if i in shown] for node, ids in made_from(rewrite).items()
+            },
+            "became": [[e.kind, list(e.nodes), list(e.into)] for e in successions(rewrite)],
             "delta": {
                 "nodes": len(added) - sum(not is_constant_node(n) for n in leaving),
                 "flops": flops,
@@ -181,14 +190,6 @@ class _Steps:
     def _edges(self, nodes: Iterable[ir.Node]) -> dict[Edge, None]:
         edges = [edge for node in nodes if node.graph is not None for edge in into_node(node)]
         return dict.fromkeys([*edges, *into_outputs(self.graph)])
-
-    def _records(self, which: Iterable[str], touched: dict[str, ir.Node]) -> dict[str, Record]:
-        found: dict[str, Record] = {}
-        for identity in which:
-            node = touched.get(identity)
-            if node is not None and node.graph is not None:
-                found[identity] = self._record(node, self._group(node))
-        return found
 
     def _group(self, node: ir.Node) -> int:
         """A new node belongs where its root was, whatever its name says."""
@@ -247,18 +248,3 @@ class _Steps:
 
 def _attribute_changes(rewrite: Rewrite) -> list[str]:
     return [edit.node for edit in rewrite.edits if isinstance(edit, SetAttributes)]
-
-
-def _links(rewrite: Rewrite, shown: set[str]) -> dict[str, Any]:
-    """Which nodes a node does the work of from this step on, and what became of those that left.
-
-    Args:
-        rewrite: the step.
-        shown: the nodes that are drawn; Constants are not, and only told where they went.
-    """
-    return {
-        "from": {
-            node: [i for i in sources if i in shown] for node, sources in made_from(rewrite).items()
-        },
-        "became": [[e.kind, list(e.nodes), list(e.into)] for e in successions(rewrite)],
-    }

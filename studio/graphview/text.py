@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import cast
 
 import onnx_ir as ir
@@ -107,22 +107,17 @@ def brief(node: ir.Node) -> str:
     return ""
 
 
-def _ints(node: ir.Node, name: str) -> Sequence[int]:
-    attribute = node.attributes.get(name)
-    return attribute.as_ints() if attribute is not None else ()
-
-
 def _window(node: ir.Node) -> str:
-    kernel, strides = _ints(node, "kernel_shape"), _ints(node, "strides")
+    kernel = node.attributes.get_ints("kernel_shape", ())
+    strides = node.attributes.get_ints("strides", ())
     if not kernel and len(node.inputs) > 1:
         tensor = constant_of(node.inputs[1])
         kernel = tensor.shape.numpy()[2:] if tensor is not None else ()
     parts = [dims_text(kernel)] if kernel else []
     if any(s != 1 for s in strides):
-        parts.append("/" + (str(strides[0]) if len(set(strides)) == 1 else dims_text(strides)))
-    group = node.attributes.get("group")
-    if group is not None and group.as_int() != 1:
-        parts.append(f"g{group.as_int()}")
+        parts.append(f"/{dims_text(strides if len(set(strides)) > 1 else set(strides))}")
+    if (group := node.attributes.get_int("group", 1)) != 1:
+        parts.append(f"g{group}")
     activation = node.attributes.get("activation")
     if activation is not None and activation.type == ir.AttributeType.STRING:
         parts.append(f"+ {activation.as_string()}")
@@ -130,8 +125,8 @@ def _window(node: ir.Node) -> str:
 
 
 def _cast(node: ir.Node) -> str:
-    target = node.attributes.get("to")
-    return f"→ {dtype_name(ir.DataType(target.as_int()))}" if target is not None else ""
+    target = node.attributes.get_int("to")
+    return f"→ {dtype_name(ir.DataType(target))}" if target is not None else ""
 
 
 def _operator_sign(sign: str) -> Brief:
@@ -154,7 +149,7 @@ def _second_input(before: str) -> Brief:
 
 
 def _axes(node: ir.Node) -> str:
-    axes = _ints(node, "axes")
+    axes = node.attributes.get_ints("axes", ())
     if axes:
         return "axes " + ", ".join(map(number_text, axes))
     return _second_input("axes")(node)
@@ -162,43 +157,32 @@ def _axes(node: ir.Node) -> str:
 
 def _gather(node: ir.Node) -> str:
     index = scalar_text(node.inputs[1]) if len(node.inputs) > 1 else None
-    axis = node.attributes.get("axis")
-    return f"[{index}]" if index is not None else f"axis {axis.as_int() if axis else 0}"
+    return f"[{index}]" if index is not None else f"axis {node.attributes.get_int('axis', 0)}"
 
 
 def _clip(node: ir.Node) -> str:
     bounds = [scalar_text(v) for v in node.inputs[1:3]]
-    for name in ("min", "max"):
-        attribute = node.attributes.get(name)
-        if attribute is not None:
-            bounds.append(number_text(attribute.as_float()))
+    named = (node.attributes.get_float(name) for name in ("min", "max"))
+    bounds += [number_text(bound) for bound in named if bound is not None]
     return "…".join(b if b is not None else "" for b in bounds) if bounds else ""
 
 
 def _perm(node: ir.Node) -> str:
-    return ", ".join(map(str, _ints(node, "perm")))
+    return ", ".join(map(str, node.attributes.get_ints("perm", ())))
 
 
 def _gemm(node: ir.Node) -> str:
-    flags = [
-        f"{name[-1]}ᵀ"
-        for name in ("transA", "transB")
-        if (a := node.attributes.get(name)) is not None and a.as_int()
-    ]
-    activation = node.attributes.get("activation")
-    if activation is not None:
-        flags.append(f"+ {activation.as_string()}")
-    return " ".join(flags)
+    flags = [f"{name[-1]}ᵀ" for name in ("transA", "transB") if node.attributes.get_int(name)]
+    activation = node.attributes.get_string("activation")
+    return " ".join(flags if activation is None else [*flags, f"+ {activation}"])
 
 
-def _epsilon(node: ir.Node) -> str:
-    epsilon = node.attributes.get("epsilon")
-    return f"ε {number_text(epsilon.as_float())}" if epsilon is not None else ""
+def _named(sign: str, name: str) -> Brief:
+    def text(node: ir.Node) -> str:
+        number = node.attributes.get_float(name)
+        return f"{sign} {number_text(number)}" if number is not None else ""
 
-
-def _alpha(node: ir.Node) -> str:
-    alpha = node.attributes.get("alpha")
-    return f"α {number_text(alpha.as_float())}" if alpha is not None else ""
+    return text
 
 
 _WINDOWED = (
@@ -208,6 +192,8 @@ _AXES = (
     "Squeeze Unsqueeze ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2"
     " ReduceLogSum ReduceLogSumExp ReduceSumSquare"
 )
+_ARITHMETIC = {"Add": "+", "Sub": MINUS, "Mul": TIMES, "Div": "÷", "Pow": "^", "Mod": "mod"}
+_SIGNS = {**_ARITHMETIC, "Equal": "=", "Greater": ">", "Less": "<"}
 _BRIEFS: dict[str, Brief] = {
     **dict.fromkeys(_WINDOWED.split(), _window),
     **dict.fromkeys(_AXES.split(), _axes),
@@ -217,19 +203,9 @@ _BRIEFS: dict[str, Brief] = {
     "Clip": _clip,
     "Gemm": _gemm,
     "FusedGemm": _gemm,
-    "BatchNormalization": _epsilon,
-    "InstanceNormalization": _epsilon,
-    "LeakyRelu": _alpha,
-    "Elu": _alpha,
-    "Add": _operator_sign("+"),
-    "Sub": _operator_sign(MINUS),
-    "Mul": _operator_sign(TIMES),
-    "Div": _operator_sign("÷"),
-    "Pow": _operator_sign("^"),
-    "Equal": _operator_sign("="),
-    "Greater": _operator_sign(">"),
-    "Less": _operator_sign("<"),
-    "Mod": _operator_sign("mod"),
+    **dict.fromkeys(("BatchNormalization", "InstanceNormalization"), _named("ε", "epsilon")),
+    **dict.fromkeys(("LeakyRelu", "Elu"), _named("α", "alpha")),
+    **{name: _operator_sign(sign) for name, sign in _SIGNS.items()},
     "Reshape": _second_input("→"),
     "Expand": _second_input("→"),
     "Tile": _second_input(TIMES),
