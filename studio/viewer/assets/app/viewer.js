@@ -18,12 +18,6 @@ import { readTheme } from "../page/theme.js";
 import { measureText } from "../canvas/pen.js";
 import { Stage } from "../canvas/stage.js";
 
-/** @param {string} own @param {StepsJson} trace @param {string} theirs @param {StepsJson} other */
-const both = (own, trace, theirs, other) => [
-  { name: own, trace },
-  { name: theirs, trace: other },
-];
-
 /** Where a link or a first visit begins. @param {Descriptor} data @param {Session} session */
 const firstStep = (data, session) =>
   session instanceof Comparison ? 0 : (data.step ?? session.steps.length);
@@ -171,10 +165,9 @@ export class Viewer {
    */
   #session({ pipeline, versus }, graph, trace, other) {
     const metrics = new Metrics({ text: measureText }, this.state.theme?.font ?? "sans-serif");
-    const own = pipeline?.name ?? pipeline?.preset ?? "";
-    return trace && other && versus
-      ? new Comparison(graph, both(own, trace, versus.name, other), metrics)
-      : new Session(graph, trace, metrics);
+    if (!trace || !other || !versus) return new Session(graph, trace, metrics);
+    const own = { name: pipeline?.name ?? pipeline?.preset ?? "", trace };
+    return new Comparison(graph, [own, { name: versus.name, trace: other }], metrics);
   }
 
   /** The same graph and trace, told again. @param {Descriptor} data */

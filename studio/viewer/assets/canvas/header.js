@@ -51,19 +51,14 @@ function sideHeader({ sides, beforeCursor, afterCursor }, which, stage) {
 /** @param {number} n */
 const count = (n) => h("span.pl-num", counted(n, "node"));
 
+/** @type {{id: "source" | "previous", text: string, hint: string}[]} */
+const BEFORE = [
+  { id: "source", text: "source", hint: "Compare with the graph as it was loaded" },
+  { id: "previous", text: "previous", hint: "Compare with the graph one rewrite earlier" },
+];
+
 /** @param {Session} s @param {Stage} stage */
 function beforeSwitch(s, stage) {
-  /** @param {"source" | "previous"} value @param {string} hint */
-  const choice = (value, hint) => {
-    const act = () => stage.host.actions.setBefore(value);
-    return { text: value, hint, chosen: s.before === value, act };
-  };
-  return segments(
-    "Compare with",
-    [
-      choice("source", "Compare with the graph as it was loaded"),
-      choice("previous", "Compare with the graph one rewrite earlier"),
-    ],
-    "pl-seg.pl-push",
-  );
+  const pick = (/** @type {"source" | "previous"} */ id) => stage.host.actions.setBefore(id);
+  return segments("Compare with", BEFORE, s.before, pick, "pl-seg.pl-push");
 }

@@ -54,32 +54,27 @@ function wish(near, x) {
  * @param {number} n
  */
 function pool(layer, w, near, x, n) {
-  const sums = [],
-    weights = [],
-    counts = [],
-    offsets = [];
+  /** @type {{want: number, weight: number, count: number}[]} */
+  const pools = [];
+  const offsets = [];
   let off = 0;
-  for (let i = 0; i < layer.length; i++) {
-    const u = layer[i];
+  for (const [i, u] of layer.entries()) {
     if (i) off += (w[layer[i - 1]] + w[u]) / 2 + GAP_X;
     offsets.push(off);
     const linked = near[u].length > 0;
-    let want = (linked ? wish(near[u], x) : x[u]) - off;
-    let weight = linked ? (u < n ? 100 : 1) : 0.1; // lanes make way for boxes
-    let c = 1;
-    while (sums.length && sums[sums.length - 1] >= want) {
-      const pw = /** @type {number} */ (weights.pop());
-      const pv = /** @type {number} */ (sums.pop());
-      c += /** @type {number} */ (counts.pop());
-      want = (want * weight + pv * pw) / (weight + pw);
-      weight += pw;
+    const weight = linked ? (u < n ? 100 : 1) : 0.1; // lanes make way for boxes
+    const now = { want: (linked ? wish(near[u], x) : x[u]) - off, weight, count: 1 };
+    for (let last = pools.at(-1); last && last.want >= now.want; last = pools.at(-1)) {
+      now.want = (now.want * now.weight + last.want * last.weight) / (now.weight + last.weight);
+      now.weight += last.weight;
+      now.count += last.count;
+      pools.pop();
     }
-    sums.push(want);
-    weights.push(weight);
-    counts.push(c);
+    pools.push(now);
   }
-  for (let b = 0, i = 0; b < sums.length; b++)
-    for (let k = 0; k < counts[b]; k++, i++) x[layer[i]] = sums[b] + offsets[i];
+  let i = 0;
+  for (const { want, count } of pools)
+    for (let k = 0; k < count; k++, i++) x[layer[i]] = want + offsets[i];
 }
 
 /**

@@ -80,13 +80,8 @@ function topological(n, edges, out, inn) {
   return { queue, at };
 }
 
-/**
- * @typedef {object} Wire an edge of one level, with where it leaves and enters
- * @property {number} a @property {number} b local items
- * @property {number} oa @property {number} ob offset from the item's middle
- * @property {boolean} [added] not in the source graph: it must not bend what is
- * @property {Int32Array | null} [through] items whose place it takes in the ranks it passes, -1 = none
- */
+/** @typedef {import("./wiring.js").LevelWire} LevelWire */
+/** @typedef {Pick<LevelWire, "a" | "b" | "oa" | "ob"> & Partial<LevelWire>} Wire */
 
 const ADDED_WEIGHT = 0.2;
 

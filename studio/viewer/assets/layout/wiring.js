@@ -10,8 +10,9 @@ import { INPUT } from "../trace/union.js";
  * @typedef {object} LevelWire
  * @property {number} a @property {number} b places in the level's items, or ports
  * @property {string} pa @property {string} pb port of the open group at that end, or ""
- * @property {number} oa @property {number} ob
- * @property {boolean} added @property {Int32Array | null} through
+ * @property {number} oa @property {number} ob where it leaves and enters, from the item's middle
+ * @property {boolean} added not in the source graph: it must not bend what is
+ * @property {Int32Array | null} through items whose place it takes in the ranks it passes, -1 = none
  * @property {number[]} pairs
  * @property {Float64Array | null} via x in each rank passed
  * @property {Float32Array | null} tracks where in each gap it runs sideways, 0 to 1

@@ -20,6 +20,7 @@ export class Legend {
     this.el.hidden = !overlay || !theme;
     if (!overlay || !theme) return;
     const title = OVERLAYS.find(({ id }) => id === wanted)?.title ?? "";
+    const { choices, choice } = overlay;
     const { middle, most, note, hint, choosing } = overlay.legend();
     this.el.setAttribute("aria-label", title);
     fill(
@@ -30,21 +31,10 @@ export class Legend {
         ramp(overlay, theme),
         ["0", middle, most].map((text) => h("span", text)),
       ),
-      this.#choices(overlay, choosing),
+      choices.length > 0 &&
+        segments(choosing, choices, choice, (id) => this.actions.chooseNumbers(id)),
       h("span.pl-origin", { title: hint }, note),
     );
-  }
-
-  /** @param {Overlay} overlay @param {string} name of the group */
-  #choices({ choices, choice }, name) {
-    const act = (/** @type {string} */ id) => () => this.actions.chooseNumbers(id);
-    const all = choices.map(({ id, text, hint }) => ({
-      text,
-      hint,
-      chosen: id === choice,
-      act: act(id),
-    }));
-    return all.length > 0 && segments(name, all);
   }
 }
 

@@ -55,13 +55,18 @@ export const select = (name, options, chosen, pick, props = {}) =>
     options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
   );
 
-/** Choices of which one is pressed. @param {string} name @param {{text: string, hint: string, chosen: boolean, act: () => void}[]} choices @param {string} [extra] class */
-export const segments = (name, choices, extra = "pl-seg") =>
+/**
+ * Choices of which one is pressed.
+ * @template {string} T
+ * @param {string} name @param {{id: T, text: string, hint: string}[]} choices @param {T} chosen
+ * @param {(id: T) => void} pick @param {string} [extra] class
+ */
+export const segments = (name, choices, chosen, pick, extra = "pl-seg") =>
   h(
     `span.${extra}`,
     { role: "group", "aria-label": name },
-    choices.map(({ text, hint, chosen, act }) =>
-      h("button", { title: hint, "aria-pressed": chosen, onclick: act }, text),
+    choices.map(({ id, text, hint }) =>
+      h("button", { title: hint, "aria-pressed": id === chosen, onclick: () => pick(id) }, text),
     ),
   );
 
