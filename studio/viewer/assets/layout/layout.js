@@ -6,7 +6,8 @@
 import { append } from "../trace/lists.js";
 import { INPUT } from "../trace/union.js";
 import { GAP_Y, PAD } from "./metrics.js";
-import { placeItems, rankItems } from "./layered.js";
+import { placeItems } from "./columns.js";
+import { rankItems } from "./ranks.js";
 import { throughGaps } from "./gaps.js";
 import { assignTracks } from "./tracks.js";
 import { Wiring } from "./wiring.js";

@@ -4,7 +4,8 @@
 
 import { drawBox } from "../canvas/draw-box.js";
 import { drawText, path, penOf } from "../canvas/pen.js";
-import { rankItems, placeItems } from "../layout/layered.js";
+import { placeItems } from "../layout/columns.js";
+import { rankItems } from "../layout/ranks.js";
 import { NODE_H } from "../layout/metrics.js";
 import { h } from "../page/dom.js";
 import { amount, counted, signed } from "../page/numbers.js";
