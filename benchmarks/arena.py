@@ -38,7 +38,7 @@ from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
 from optimizer.runtime.order import runtime_order
-from profiling.arena import ArenaMeasurement, measure_arena
+from profiling.arena.measurement import ArenaMeasurement, measure_arena
 from profiling.config import RunConfig
 from profiling.workers import default_pool
 

@@ -40,7 +40,7 @@ from optimizer.model.loader import load_path
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.source import complete
-from profiling.arena import measure_arena
+from profiling.arena.measurement import measure_arena
 from profiling.config import RunConfig
 from profiling.workers import default_pool
 

@@ -40,7 +40,7 @@ from optimizer.passes.memory.recompute_values import RecomputeValues
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.source import complete
-from profiling.arena import ArenaMeasurement, measure_arena
+from profiling.arena.measurement import ArenaMeasurement, measure_arena
 from profiling.config import RunConfig
 from profiling.workers import default_pool
 

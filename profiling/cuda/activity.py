@@ -14,13 +14,12 @@ import functools
 import importlib
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 from profiling.cuda.device_trace import DeviceTrace, Layer, RunRange, joined, trace_of
 from profiling.cuda.unavailable import INSTALL, Unavailable
 from profiling.execution.libraries import preload_cupti
 
-Graphs = Literal["nodes", "whole"]
 _BUFFER_BYTES = 8 << 20
 _NEEDED = ("CONCURRENT_KERNEL", "RUNTIME")
 _WELCOME = ("MEMCPY", "MEMSET", "DRIVER", "OVERHEAD", "SYNCHRONIZATION", "MEMORY2")
@@ -36,16 +35,11 @@ NO_DRIVER = "Records of GPU kernels need an NVIDIA driver, and there is none her
 class Collection:
     """Collects from entering to leaving; then `trace` has it.
 
-    Args:
-        graphs: trace the kernels in captured graphs one by one, or each graph as a whole, which
-            costs less.
-
     Raises:
         Unavailable: on entering, where the package or the driver is missing.
     """
 
-    def __init__(self, *, graphs: Graphs = "nodes") -> None:
-        self._graphs = graphs
+    def __init__(self) -> None:
         self._cupti: Any = None
         self._enabled: list[Any] = []
         self._pieces: list[DeviceTrace] = []
@@ -56,10 +50,9 @@ class Collection:
     def __enter__(self) -> Collection:
         self._cupti = _cupti()
         kinds = self._cupti.ActivityKind
-        needed = [*_NEEDED, "GRAPH_TRACE"] if self._graphs == "whole" else _NEEDED
         try:
             _register(self._cupti)
-            for name in needed:
+            for name in _NEEDED:
                 self._enable(getattr(kinds, name))
         except Exception as error:  # CUPTI's own classes
             self._disable()

@@ -106,21 +106,19 @@ def capture_side(
     """
     report = progress or silent
     report("computing what is right, on the CPU", 0.0)
-    references = [_reference(model, sizes) for sizes in plan.shapes or ({},)]
+    shapes = plan.shapes or ({},)
+    requests = [jobs.Request(seeds=1, bindings=sizes) for sizes in shapes]
+    references = [jobs.run_reference(model, request).runs[0] for request in requests]
     report("creating the session", 0.3)
     started = time.perf_counter_ns()
     session = open_session(model, config)
     create_ms = (time.perf_counter_ns() - started) / 1e6
     remarks, runs = list[str](), list[ShapeRuns]()
-    with _watched(config.device_id, remarks) as watch:
-        for index, (sizes, reference) in enumerate(
-            zip(plan.shapes or ({},), references, strict=True)
-        ):
-            report(
-                f"running shape {index + 1} of {len(references)}",
-                0.4 + 0.6 * index / len(references),
-            )
-            graph_id = index + 1 if config.cuda_graph else 0
+    with _watched(config.device_id, remarks) as samples:
+        for number, (sizes, reference) in enumerate(zip(shapes, references, strict=True), start=1):
+            part = (number - 1) / len(shapes)
+            report(f"running shape {number} of {len(shapes)}", 0.4 + 0.6 * part)
+            graph_id = number if config.cuda_graph else 0
             bound = BoundRun(
                 session, reference.inputs, reference.outputs,
                 device=f"cuda:{config.device_id}", graph_id=graph_id or None,
@@ -129,12 +127,8 @@ def capture_side(
             runs.append(_measured(bound, empty, plan, remarks))
     counts = {provider: len(nodes) for provider, nodes in assigned_nodes(session).items()}
     return CaptureSide(
-        config.cuda_graph, create_ms, counts, tuple(runs), tuple(watch.samples), tuple(remarks)
+        config.cuda_graph, create_ms, counts, tuple(runs), tuple(samples), tuple(remarks)
     )
-
-
-def _reference(model: Path, sizes: Mapping[str, int]) -> jobs.Run:
-    return jobs.run_reference(model, jobs.Request(seeds=1, bindings=sizes)).runs[0]
 
 
 def _measured(bound: BoundRun, runs: ShapeRuns, plan: CapturePlan, remarks: list[str]) -> ShapeRuns:
@@ -194,10 +188,10 @@ def steady(
 
 
 @contextlib.contextmanager
-def _watched(number: int, remarks: list[str]) -> Generator[device.Watch]:
+def _watched(number: int, remarks: list[str]) -> Generator[list[DeviceSample]]:
     try:
-        with device.watching(number) as watch:
-            yield watch
+        with device.watching(number) as samples:
+            yield samples
     except Unavailable as error:
         remarks.append(error.message)
-        yield device.Watch()
+        yield []

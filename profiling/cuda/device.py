@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from profiling.cuda.unavailable import INSTALL, Unavailable
@@ -49,38 +49,31 @@ class DeviceSample:
     throttled: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class Watch:
-    """Samples so far; complete when the watch has ended."""
-
-    samples: list[DeviceSample] = field(default_factory=list[DeviceSample])
-
-
 @contextlib.contextmanager
-def watching(device: int = 0, *, period_s: float = PERIOD_S) -> Generator[Watch]:
-    """Sample the GPU when the block begins, until it ends, and once more then.
+def watching(device: int = 0, *, period_s: float = PERIOD_S) -> Generator[list[DeviceSample]]:
+    """Sample the GPU when the block begins, until it ends, and once more then: all samples so far.
 
     Raises:
         Unavailable: the package or the driver is missing, or there is no such GPU.
     """
     nvml, handle = _open(device)
-    watch, done = Watch(), threading.Event()
+    samples, done = list[DeviceSample](), threading.Event()
     began = time.monotonic()
 
     def look() -> None:
         while True:
-            watch.samples.append(_sample(nvml, handle, (time.monotonic() - began) * 1e3))
+            samples.append(_sample(nvml, handle, (time.monotonic() - began) * 1e3))
             if done.wait(period_s):
                 return
 
     thread = threading.Thread(target=look, daemon=True, name="nvml")
     thread.start()
     try:
-        yield watch
+        yield samples
     finally:
         done.set()
         thread.join()
-        watch.samples.append(_sample(nvml, handle, (time.monotonic() - began) * 1e3))
+        samples.append(_sample(nvml, handle, (time.monotonic() - began) * 1e3))
         nvml.nvmlShutdown()
 
 

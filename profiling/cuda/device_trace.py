@@ -113,7 +113,7 @@ def trace_of(
         elif kind == OVERHEAD:
             overhead += int(record.end) - int(record.start)
         elif kind in _EVENTS:
-            events.append(_EVENTS[kind](record))
+            events.append(_event(record))
         elif kind in (DRIVER, RUNTIME, SYNCHRONIZATION):
             calls.append(_call(record, kind, api_name))
     timed = [event for event in events if event.end_ns > event.start_ns]  # 0, 0: not timed
@@ -132,42 +132,27 @@ def joined(pieces: Iterable[DeviceTrace], ranges: Sequence[RunRange] = ()) -> De
     )
 
 
-def _kernel(record: Any) -> DeviceEvent:
-    return _event("kernel", demangled(str(record.name)), record)
+def _kernel(record: Any) -> str:
+    return demangled(str(record.name))
 
 
-def _copy(record: Any) -> DeviceEvent:
-    name = _COPIES.get(int(record.copy_kind), "copy")
-    return _event("copy", name, record, int(record.bytes))
-
-
-def _fill(record: Any) -> DeviceEvent:
-    return _event("set", "fill", record, int(record.bytes))
-
-
-def _graph(record: Any) -> DeviceEvent:
-    return _event("graph", f"graph {int(record.graph_id)}", record)
-
-
-_EVENTS: Mapping[int, Callable[[Any], DeviceEvent]] = {
-    KERNEL: _kernel,
-    CONCURRENT_KERNEL: _kernel,
-    MEMCPY: _copy,
-    MEMSET: _fill,
-    GRAPH_TRACE: _graph,
+_EVENTS: Mapping[int, tuple[EventKind, Callable[[Any], str]]] = {
+    KERNEL: ("kernel", _kernel),
+    CONCURRENT_KERNEL: ("kernel", _kernel),
+    MEMCPY: ("copy", lambda record: _COPIES.get(int(record.copy_kind), "copy")),
+    MEMSET: ("set", lambda _: "fill"),
+    GRAPH_TRACE: ("graph", lambda record: f"graph {int(record.graph_id)}"),
 }
+"""What each kind of record is here, and how it is called."""
 
 
-def _event(kind: EventKind, name: str, record: Any, size_bytes: int = 0) -> DeviceEvent:
+def _event(record: Any) -> DeviceEvent:
+    kind, name = _EVENTS[int(record.kind)]
+    times = int(record.start), int(record.end)
+    size_bytes = int(record.bytes) if kind in ("copy", "set") else 0
+    stream, graph, correlation = record.stream_id, record.graph_id, record.correlation_id
     return DeviceEvent(
-        kind,
-        name,
-        int(record.stream_id),
-        int(record.graph_id),
-        int(record.start),
-        int(record.end),
-        int(record.correlation_id),
-        size_bytes,
+        kind, name(record), int(stream), int(graph), *times, int(correlation), size_bytes
     )
 
 

@@ -34,15 +34,15 @@ class DeviceMemory:
     def over_a_run(self) -> Generator[None]:
         """What runs inside is one run; it runs as well where nothing can be sampled."""
         with contextlib.ExitStack() as stack:
-            watch = None
+            samples = None
             if not self.missing:
                 try:
-                    watch = stack.enter_context(watching(self._number, period_s=PERIOD_S))
+                    samples = stack.enter_context(watching(self._number, period_s=PERIOD_S))
                 except Unavailable as error:
                     self._give_up(error.message)
             yield
-        if watch is not None:
-            curve = device_curve(watch.samples)
+        if samples is not None:
+            curve = device_curve(samples)
             if curve is None:
                 self._give_up(SILENT)
             else:

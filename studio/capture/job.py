@@ -85,13 +85,16 @@ class CaptureReport:
             return f"{self.variant}: captured, but nothing was timed"
         return f"{self.variant}: {before:.3g} ms launched one by one, {after:.3g} ms as one graph"
 
+    @property
+    def sides(self) -> dict[str, CaptureSide]:
+        """Those that ran, by label."""
+        both = {PLAIN: self.plain, CAPTURED: self.captured}
+        return {label: side for label, side in both.items() if side is not None}
+
     def measurements(self) -> list[Measurement]:
-        """A row for each side."""
-        sides = [(PLAIN, self.plain, ""), (CAPTURED, self.captured, self.refusal)]
-        return [
-            _measurement(f"{self.variant}, {label}", side, error, self)
-            for label, side, error in sides
-        ]
+        """A row for each side, also for one that did not run."""
+        errors = {PLAIN: "", CAPTURED: self.refusal}
+        return [_measurement(label, error, self) for label, error in errors.items()]
 
 
 def median_ms(side: CaptureSide) -> float | None:
@@ -158,9 +161,8 @@ CAPTURE_EXPERIMENT = Experiment(
 )
 
 
-def _measurement(
-    label: str, side: CaptureSide | None, error: str, report: CaptureReport
-) -> Measurement:
+def _measurement(name: str, error: str, report: CaptureReport) -> Measurement:
+    label, side = f"{report.variant}, {name}", report.sides.get(name)
     if side is None or not side.shapes:
         return Measurement(label, report.workload, report.step, error=error)
     runs = side.shapes[0]

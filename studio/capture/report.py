@@ -23,7 +23,7 @@ from studio.experiment import measured_on
 from studio.figures.template import color_of
 from studio.numbers import digits, mebibytes
 from studio.page.figure import Table, show_figure, show_twin
-from studio.page.parts import show_message, words
+from studio.page.parts import show_remarks, words
 
 _COLORS = {PLAIN: color_of(0), CAPTURED: color_of(1)}
 
@@ -32,8 +32,7 @@ def show_capture(report: CaptureReport) -> None:
     """Everything, the finding first."""
     st.subheader(words(report.title))
     st.caption(words(_how(report)))
-    for number, remark in enumerate(_remarks(report)):
-        show_message(remark, key=f"capture-remark-{number}")
+    show_remarks(_remarks(report), key="capture")
     _stages(report)
     _timeline(report)
     show_twin("Latencies as a table", _latencies(report))
@@ -87,8 +86,8 @@ def _stages(report: CaptureReport) -> None:
 
 
 def _timeline(report: CaptureReport) -> None:
-    sides = {PLAIN: report.plain, CAPTURED: report.captured}
-    traces = {label: trace for label, side in sides.items() if (trace := _last_run(side))}
+    sides = report.sides.items()
+    traces = {label: trace for label, side in sides if (trace := _last_run(side))}
     if not traces:
         return
     show_figure(launch_timeline(traces, {label: _COLORS[label] for label in traces}), "launches")
@@ -107,8 +106,8 @@ def _timeline(report: CaptureReport) -> None:
         )
 
 
-def _last_run(side: CaptureSide | None) -> DeviceTrace | None:
-    trace = side.shapes[0].steady if side is not None and side.shapes else None
+def _last_run(side: CaptureSide) -> DeviceTrace | None:
+    trace = side.shapes[0].steady if side.shapes else None
     return trace.within(trace.ranges[-1]) if trace is not None and trace.ranges else None
 
 
@@ -123,8 +122,7 @@ def _launches(traces: dict[str, DeviceTrace]) -> Table:
 
 
 def _latencies(report: CaptureReport) -> Table:
-    sides = [(PLAIN, report.plain), (CAPTURED, report.captured)]
-    rows = [(label, runs) for label, side in sides if side is not None for runs in side.shapes]
+    rows = [(label, runs) for label, side in report.sides.items() for runs in side.shapes]
     return {
         "side": [label for label, _ in rows],
         "shape": [_shape_name("as suggested", runs) for _, runs in rows],
@@ -136,12 +134,7 @@ def _latencies(report: CaptureReport) -> Table:
 
 
 def _device(report: CaptureReport) -> None:
-    samples = [
-        (label, sample)
-        for label, side in ((PLAIN, report.plain), (CAPTURED, report.captured))
-        if side is not None
-        for sample in side.samples
-    ]
+    samples = [(label, one) for label, side in report.sides.items() for one in side.samples]
     if samples:
         show_twin(
             "The GPU meanwhile",
@@ -167,9 +160,8 @@ def _how(report: CaptureReport) -> str:
 
 
 def _remarks(report: CaptureReport) -> list[str]:
-    remarks = [*report.plain.remarks, *(report.captured.remarks if report.captured else ())]
-    if report.refusal:
-        remarks.insert(0, f"Not captured: {report.refusal}")
+    remarks = [f"Not captured: {report.refusal}"] if report.refusal else []
+    remarks += [remark for side in report.sides.values() for remark in side.remarks]
     return list(dict.fromkeys(remarks))
 
 

@@ -85,11 +85,11 @@ def kernels_of_runs(model: Path, config: RunConfig) -> list[int]:
 def samples_of_runs(model: Path, config: RunConfig) -> tuple[DeviceSample, ...]:
     """The GPU's state during half a second of runs."""
     bound = _bound(open_session(model, config), jobs.run_reference(model, jobs.Request()).runs[0])
-    with device.watching() as watch:
+    with device.watching() as samples:
         ends = time.monotonic() + 0.5
         while time.monotonic() < ends:
             bound()
-    return tuple(watch.samples)
+    return tuple(samples)
 
 
 def refused(paths: list[Path], config: RunConfig) -> dict[str, str]:

@@ -11,7 +11,7 @@ from optimizer.isolation import Progress
 from optimizer.memory.order import ORDERS, apply_order
 from optimizer.model.writer import write
 from optimizer.rewrite.graph_at import TraceFiles
-from profiling.arena import ArenaMeasurement, measure_arena
+from profiling.arena.measurement import ArenaMeasurement, measure_arena
 from profiling.config import RunConfig
 from profiling.workers import WorkerPool
 from studio.artifacts.artifact import Artifact, File

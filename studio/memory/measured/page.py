@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from profiling.arena import ArenaMeasurement
+from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.arena_map import ArenaMap
 from studio.memory.lanes_figure import Curve, Line
 from studio.memory.measured.job import OWN_ORDER, ArenaRun, measured_key, run_measured

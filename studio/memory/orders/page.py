@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from optimizer.memory.order import Order
-from profiling.arena import ArenaMeasurement
+from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.measured.job import ORDERED, ArenaRun, measured_key, run_measured
 from studio.memory.orders.figure import measured_orders, order_curves
 from studio.memory.orders.job import ALL_ORDERS, Orders

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from optimizer.errors import RunError
-from profiling.arena import ArenaMeasurement, measure_arena
-from profiling.arena.measurement import arena_of
+from profiling.arena.measurement import ArenaMeasurement, arena_of, measure_arena
 from profiling.config import RunConfig
 from profiling.timeline.events import Event, Memory, Run, Timeline
 from profiling.workers import WorkerPool

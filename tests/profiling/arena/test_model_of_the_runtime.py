@@ -21,7 +21,7 @@ from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
 from optimizer.runtime.order import runtime_order
 from optimizer.source import complete
-from profiling.arena import measure_arena
+from profiling.arena.measurement import measure_arena
 from profiling.config import RunConfig
 from profiling.workers import WorkerPool
 from tests.optimizer.graphs import loaded, parsed

@@ -11,7 +11,7 @@ import pytest
 from optimizer.memory.order import Order
 from optimizer.memory.plan import Plan
 from optimizer.memory.rematerialization import Rematerialized
-from profiling.arena import ArenaMeasurement
+from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.buffers_figure import MOST_DRAWN, drawn_lifetimes, hover_text
 from studio.memory.lanes_figure import Curve, Line, Panel, Scale, lanes, lines_of
 from studio.memory.orders.figure import measured_orders, order_curves, orders_finding
