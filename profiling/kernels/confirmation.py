@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,32 +118,29 @@ def confirm(
     """
     if not choice.anything:
         raise StudioError("Nothing was surely faster, so there is nothing to apply.")
-    file, changed = _rewritten(
-        variant, selection, choice, folder=folder, pool=pool, tuning=tuning, cancelled=cancelled
-    )
-    variants = _variants(variant, choice, file)
-    tolerances = [BY_ID[identity].tolerance for identity in choice.reformulations.values()]
+    operators = {race.operator.workload.key: race.operator for race in selection.races}
+    ways = choice.reformulations
+    changes = [Change(operators[key].nodes, way) for key, way in ways.items()]
+    target, results = folder.absolute() / "kernels.onnx", tuple[Changed, ...]()
+    if changes:
+        folder.mkdir(parents=True, exist_ok=True)
+        properties = {TUNING_RESULTS: tuning} if tuning and json.loads(tuning) else {}
+        results = pool(
+            write_changed, variant.located, changes, target, properties, cancelled=cancelled
+        )
+    file = target if any(result.places for result in results) else None
+    tried = list(_tried(variant, choice, file))
+    tolerance = loosest([EQUAL, *(BY_ID[way].tolerance for way in ways.values())])
     race = measure(
-        variants,
+        [Variant(AS_IT_IS, variant.model, variant.config), *(one for one, _ in tried)],
         pool=pool,
-        plan=RacePlan(seconds=seconds, tolerance=loosest([EQUAL, *tolerances])),
+        plan=RacePlan(seconds=seconds, tolerance=tolerance),
         progress=progress,
         cancelled=cancelled,
     )
-    promised = {
-        OPTIONS: choice.saved_by_options,
-        WRITTEN: choice.saved_by_reformulations,
-        BOTH: choice.saved,
-    }
-    labels = [each.label for each in variants]
-    return Confirmation(
-        choice,
-        race,
-        {label: promised[label] for label in labels[1:]},
-        changed,
-        adopted(race),
-        file,
-    )
+    promised = {one.label: saved for one, saved in tried}
+    changed = dict(zip(ways, results, strict=True))
+    return Confirmation(choice, race, promised, changed, adopted(race), file)
 
 
 def adopted(race: Race) -> str:
@@ -157,37 +154,12 @@ def adopted(race: Race) -> str:
     return best
 
 
-def _variants(variant: Variant, choice: Choice, file: Path | None) -> list[Variant]:
+def _tried(variant: Variant, choice: Choice, file: Path | None) -> Iterator[tuple[Variant, float]]:
+    """What is raced against the model as it is, and the share of the time it promises to save."""
     chosen = from_values(dict(choice.options), base=variant.config)
-    variants = [Variant(AS_IT_IS, variant.model, variant.config)]
     if choice.options:
-        variants.append(Variant(OPTIONS, variant.model, chosen))
+        yield Variant(OPTIONS, variant.model, chosen), choice.saved_by_options
     if file is not None:
-        variants.append(Variant(WRITTEN, file, variant.config))
+        yield Variant(WRITTEN, file, variant.config), choice.saved_by_reformulations
     if file is not None and choice.options:
-        variants.append(Variant(BOTH, file, chosen))
-    return variants
-
-
-def _rewritten(
-    variant: Variant,
-    selection: Selection,
-    choice: Choice,
-    *,
-    folder: Path,
-    pool: WorkerPool,
-    tuning: str,
-    cancelled: Callable[[], bool] | None,
-) -> tuple[Path | None, dict[str, Changed]]:
-    """The file with all chosen reformulations; None where none could be written."""
-    operators = {race.operator.workload.key: race.operator for race in selection.races}
-    wanted = list(choice.reformulations.items())
-    changes = [Change(operators[key].nodes, identity) for key, identity in wanted]
-    if not changes:
-        return None, {}
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder.absolute() / "kernels.onnx"
-    properties = {TUNING_RESULTS: tuning} if tuning and json.loads(tuning) else {}
-    results = pool(write_changed, variant.located, changes, target, properties, cancelled=cancelled)
-    found = {key: result for (key, _), result in zip(wanted, results, strict=True)}
-    return (target if any(result.places for result in results) else None), found
+        yield Variant(BOTH, file, chosen), choice.saved

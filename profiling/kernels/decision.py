@@ -8,7 +8,7 @@ it. A reformulation belongs to its places in the graph and is chosen workload by
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from profiling.config import ConfigError, RunConfig, Value
@@ -54,24 +54,33 @@ def choose(selection: Selection, *, lossy: bool = False) -> Choice:
     """
     races = selection.races
     sets = _option_sets(races)
-    chosen, notes = _combined(sets, races, selection.config)
-    by_options = {race.operator.workload.key: _factor(race, chosen) for race in races}
-    options: dict[str, Value] = {}
-    for label in chosen:
-        options.update(sets[label])
-    ways: dict[str, Row] = {}
-    for race in races:
-        best = _best_reformulation(race, lossy=lossy)
-        if best is not None and best.speedup > by_options[race.operator.workload.key]:
-            ways[race.operator.workload.key] = best
+    rows = {
+        race.operator.workload.key: {row.candidate.label: row for row in race.rows()}
+        for race in races
+    }
+    wrong = {label for known in rows.values() for label, row in known.items() if row.wrong}
+    totals = {
+        label: _saved(races, {key: _speedup(known, label) for key, known in rows.items()})
+        for label in sets
+        if label not in wrong
+    }
+    chosen, notes = _combined(sets, totals, selection.config)
+    by_options = {
+        key: math.prod(_speedup(known, label) for label in chosen) for key, known in rows.items()
+    }
+    ways = {
+        key: best
+        for key, known in rows.items()
+        if (best := _best_reformulation(known.values(), lossy=lossy)) is not None
+        and best.speedup > by_options[key]
+    }
     alone = {key: row.speedup for key, row in ways.items()}
-    both = {key: max(factor, alone.get(key, 1.0)) for key, factor in by_options.items()}
     return Choice(
-        options,
+        {name: value for label in chosen for name, value in sets[label].items()},
         {key: row.candidate.reformulation for key, row in ways.items()},
         _saved(races, by_options),
         _saved(races, alone),
-        _saved(races, both),
+        _saved(races, {key: max(one, alone.get(key, 1.0)) for key, one in by_options.items()}),
         notes,
     )
 
@@ -87,14 +96,9 @@ def _option_sets(races: tuple[WorkloadRace, ...]) -> dict[str, Mapping[str, Valu
 
 
 def _combined(
-    sets: Mapping[str, Mapping[str, Value]], races: tuple[WorkloadRace, ...], base: RunConfig
+    sets: Mapping[str, Mapping[str, Value]], totals: Mapping[str, float], base: RunConfig
 ) -> tuple[list[str], tuple[str, ...]]:
     """Labels of the sets to take: the most saving first, then those that agree with them."""
-    totals = {
-        label: _saved(races, {r.operator.workload.key: _speedup(r, label) for r in races})
-        for label in sets
-        if not any(_is_wrong(race, label) for race in races)
-    }
     chosen: list[str] = []
     merged: dict[str, Value] = {}
     notes: list[str] = []
@@ -126,33 +130,22 @@ def _combined(
     return chosen, tuple(notes)
 
 
-def _factor(race: WorkloadRace, chosen: list[str]) -> float:
-    return math.prod(_speedup(race, label) for label in chosen)
-
-
-def _speedup(race: WorkloadRace, label: str) -> float:
+def _speedup(rows: Mapping[str, Row], label: str) -> float:
     """Of a set of options on a workload; 1 where it was not tried or nothing is clear."""
-    if any(candidate.label == label for candidate in race.candidates):
-        return race.row(label).speedup
-    return 1.0
+    return rows[label].speedup if label in rows else 1.0
 
 
-def _is_wrong(race: WorkloadRace, label: str) -> bool:
-    known = any(candidate.label == label for candidate in race.candidates)
-    return known and bool(race.row(label).wrong)
-
-
-def _best_reformulation(race: WorkloadRace, *, lossy: bool) -> Row | None:
+def _best_reformulation(rows: Iterable[Row], *, lossy: bool) -> Row | None:
     """The surest of those raced with the variant's own options."""
-    rows = [
+    fitting = [
         row
-        for row in race.rows()
+        for row in rows
         if row.candidate.reformulation
         and not row.candidate.changes
         and row.speedup > 1
         and (lossy or not row.candidate.lossy)
     ]
-    return max(rows, key=lambda row: row.contrast.low if row.contrast else 0.0, default=None)
+    return max(fitting, key=lambda row: row.contrast.low if row.contrast else 0.0, default=None)
 
 
 def _saved(races: tuple[WorkloadRace, ...], factors: Mapping[str, float]) -> float:

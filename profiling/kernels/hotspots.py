@@ -101,8 +101,6 @@ def find_hotspots(
     *,
     isolate: Isolate,
     top: int = TOP,
-    request: jobs.Request | None = None,
-    limits: JobLimits = _LIMITS,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Hotspots:
@@ -114,8 +112,8 @@ def find_hotspots(
         StudioError: the file cannot be read.
     """
     return isolate(
-        hotspots_of, variant.located, variant.config, top, request or jobs.Request(seeds=1),
-        limits=limits, progress=progress, cancelled=cancelled,
+        hotspots_of, variant.located, variant.config, top,
+        limits=_LIMITS, progress=progress, cancelled=cancelled,
     )  # fmt: skip
 
 
@@ -123,20 +121,18 @@ def hotspots_of(
     model: bytes | Path,
     config: RunConfig,
     top: int,
-    request: jobs.Request,
     *,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Hotspots:
     """The worker's part of `find_hotspots`."""
-    report = progress or silent
     opened = load_path(as_file(model))
     loaded = opened.ir
     named = Path("named.onnx").absolute()
     write(loaded, named)
     remark, blocks = "", blocks_of(loaded.graph)
     try:
-        report("profiling the file as it stands", 0.2)
-        profiled = _profiled(named, config, request)
+        progress("profiling the file as it stands", 0.2)
+        profiled = _profiled(named, config)
         times, sizes, cost = profiled.times_us, sizes_of(loaded, profiled), profiled.profiler
         source: Source = "runtime profile"
     except RunError as error:
@@ -145,7 +141,7 @@ def hotspots_of(
         loaded = complete(opened, isolate=within_worker).ir
         blocks = blocks_of(loaded.graph)
         times, sizes = _estimates(blocks), {}
-    report("extracting the heaviest operators", 0.8)
+    progress("extracting the heaviest operators", 0.8)
     found = _grouped(blocks, times, sizes, loaded)
     heaviest = [block for _, block in found if is_worth_a_race(block, sizes)][:top]
     operators = tuple(
@@ -164,9 +160,10 @@ def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
     return not views and "FLOAT" in size.dtype and math.prod(size.shape) >= _SMALLEST
 
 
-def _profiled(path: Path, config: RunConfig, request: jobs.Request) -> NodeTimes:
+def _profiled(path: Path, config: RunConfig) -> NodeTimes:
     """What the runtime says about each node; the first run left out."""
     kept = from_values({n: v for n, v in config.changed().items() if n not in _REWRITING})
+    request = jobs.Request(seeds=1)
     recorder = Recorder(path, kept, request, folder=Path.cwd(), bare=True)
     began = time.monotonic()
     for number in range(RUNS):

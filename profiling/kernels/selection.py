@@ -16,7 +16,7 @@ from profiling.kernels.hotspots import TOP, Hotspot, Hotspots, find_hotspots
 from profiling.kernels.reformulations import loosest
 from profiling.kernels.rewriting import Written, written_alone
 from profiling.racing.measure import RacePlan, measure
-from profiling.racing.race import Race, Timing, Variant
+from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
 from profiling.workers import WorkerPool
 
@@ -77,27 +77,26 @@ class WorkloadRace:
 
     def rows(self) -> tuple[Row, ...]:
         """All candidates: measured ones by speedup, wrong ones, those that were not measured."""
-        found = [self._row(candidate) for candidate in self.candidates]
-        return tuple(sorted(found, key=_rank))
+        return tuple(sorted((self.row(one.label) for one in self.candidates), key=_rank))
 
     def winner(self, *, lossy: bool = False) -> Row:
         """The candidate to take: surely faster, by the lower end of its interval; else as it is."""
-        rows = [
-            row
+        sure = [
+            (row.contrast.low, row)
             for row in self.rows()
             if row.believable
             and row.contrast is not None
             and row.contrast.verdict == "faster"
             and (lossy or not row.candidate.lossy)
         ]
-        return max(rows, key=_sure_speedup, default=self._row(self.candidates[0]))
+        baseline = 1.0, self.row(self.candidates[0].label)
+        return max(sure, key=lambda one: one[0], default=baseline)[1]
 
     def row(self, label: str) -> Row:
         """The candidate of this label."""
-        return self._row(next(c for c in self.candidates if c.label == label))
-
-    def _row(self, candidate: Candidate) -> Row:
-        timing = self._timing(candidate)
+        candidate = next(one for one in self.candidates if one.label == label)
+        timings = () if self.race is None else self.race.timings
+        timing = next((timing for timing in timings if timing.label == label), None)
         if timing is None:
             reason = candidate.unavailable or self.error or "the race ended before"
             return Row(candidate, None, None, "", None, f"not measured: {reason}")
@@ -114,10 +113,6 @@ class WorkloadRace:
         if wrong:
             verdict = f"wrong result, so its time does not count: {wrong}"
         return Row(candidate, p50_ms, contrast, wrong, scaled, verdict)
-
-    def _timing(self, candidate: Candidate) -> Timing | None:
-        timings = () if self.race is None else self.race.timings
-        return next((t for t in timings if t.label == candidate.label), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +292,3 @@ def _rank(row: Row) -> tuple[bool, bool, float]:
     # The paired estimate, not the median: what slowed the machine down for all does not count.
     estimate = 1.0 if row.contrast is None else row.contrast.speedup
     return row.p50_ms is None, bool(row.wrong), -estimate
-
-
-def _sure_speedup(row: Row) -> float:
-    assert row.contrast is not None
-    return row.contrast.low

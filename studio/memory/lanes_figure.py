@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, cast
@@ -46,38 +46,21 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A height in the last panel: what the runtime measured.
+    """A height, or bytes over the steps.
 
     Attributes:
         text: what it is.
-        size_bytes: how high.
+        size_bytes: how high; step by step.
     """
 
     text: str
-    size_bytes: int
+    size_bytes: int | tuple[int, ...]
     color: str
 
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Bytes over steps in the last panel."""
-
-    text: str
-    size_bytes: Sequence[int]
-    color: str
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """An arena with its plan.
-
-    Attributes:
-        title: what it is: "Source", "Step 38".
-        drawn: a map with a plan.
-    """
-
-    title: str
-    drawn: ArenaMap
+    @property
+    def peak_bytes(self) -> int:
+        """How high it goes."""
+        return self.size_bytes if isinstance(self.size_bytes, int) else max(self.size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +75,21 @@ class _Where:
 
 
 def lanes(
-    panels: Sequence[Panel],
+    panels: Mapping[str, ArenaMap],
     *,
     title: str,
     scale: Scale,
-    lines: Sequence[Line] = (),
-    curves: Sequence[Curve] = (),
+    measured: Sequence[Line] = (),
     moment: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
     """Rectangles of address over time, side by side on the same axes.
 
     Args:
-        panels: arenas with known sizes.
+        panels: arenas with a plan, by what they are: "Source", "Step 38".
         title: says the finding.
         scale: of the axes.
-        lines: measured heights, drawn in the last panel.
-        curves: measured curves, drawn there.
+        measured: drawn in the last panel.
         moment: a step that is marked in the last panel.
         dark: whether the page is.
     """
@@ -116,24 +97,27 @@ def lanes(
     figure: go.Figure = cast("Any", subplots).make_subplots(
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.02
     )
-    for column, panel in enumerate(panels, start=1):
-        bars = rectangles(panel.drawn, unit, most=MOST_DRAWN // len(panels), dark=dark)
+    heights = [line for line in measured if isinstance(line.size_bytes, int)]
+    for column, (name, drawn) in enumerate(panels.items(), start=1):
+        bars = rectangles(drawn, unit, most=MOST_DRAWN // len(panels), dark=dark)
         figure.add_trace(bars, row=1, col=column)
-        figure.add_trace(_live(panel.drawn, unit), row=1, col=column)
+        figure.add_trace(_live(drawn, unit), row=1, col=column)
         if len(panels) > 1:
-            _heading(figure, panel.title, column)
-        measured = lines if column == len(panels) else ()
-        where = _Where(panel.drawn, column, len(panels), scale, dark=dark)
-        _draw_lines(figure, [*lines_of(panel.drawn), *measured], where, unit)
-    for curve in curves:
-        figure.add_trace(_measured(curve, unit), row=1, col=len(panels))
+            _heading(figure, name, column)
+        where = _Where(drawn, column, len(panels), scale, dark=dark)
+        lines = [*lines_of(drawn), *(heights if column == len(panels) else ())]
+        _draw_lines(figure, lines, where, unit)
+    for line in measured:
+        if not isinstance(line.size_bytes, int):
+            curve = _curve(line, line.size_bytes, unit, hover=f"{escape(line.text)}, node %{{x}}:")
+            figure.add_trace(curve.update(line_dash="dot"), row=1, col=len(panels))
     if moment is not None:
         _mark(figure, moment, len(panels))
     figure.update_xaxes(range=[0, scale.steps], title="step of the run")
     figure.update_yaxes(range=[0, scale.size_bytes / unit.size * _HEADROOM])
     figure.update_yaxes(title=f"address, {unit.name}", row=1, col=1)
-    drawn = {category for panel in panels for category in categories_of(panel.drawn)}
-    key = {TITLES[c]: category_color(c, dark=dark) for c in TITLES if c in drawn}
+    shown = {category for drawn in panels.values() for category in categories_of(drawn)}
+    key = {TITLES[c]: category_color(c, dark=dark) for c in TITLES if c in shown}
     figure.update_layout(
         template=TEMPLATE,
         title=titled(title, {"alive": LIVE, **key}),
@@ -151,15 +135,10 @@ def lanes(
 def _heading(figure: go.Figure, text: str, column: int) -> None:
     """What a panel shows, at its top left."""
     figure.add_annotation(
-        x=0, xref=f"x{_number(column)} domain", y=1, yref=f"y{_number(column)} domain",
+        x=0, xref="x domain", y=1, yref="y domain", row=1, col=column,
         text=f"<b>{escape(text)}</b>", showarrow=False, xanchor="left", yanchor="bottom", yshift=2,
         font={"size": 12},
     )  # fmt: skip
-
-
-def _number(column: int) -> int | str:
-    """Of an axis, as Plotly counts them."""
-    return column if column > 1 else ""
 
 
 def lines_of(drawn: ArenaMap) -> list[Line]:
@@ -179,45 +158,39 @@ def lines_of(drawn: ArenaMap) -> list[Line]:
 def _live(drawn: ArenaMap, unit: Unit) -> go.Scatter:
     """What is alive: at the rectangles' tops wherever the plan leaves no gap below them."""
     live = drawn.live_bytes
-    return go.Scatter(
-        x=list(range(len(live) + 1)),
-        y=[size / unit.size for size in (*live, *live[-1:])],
-        mode="lines",
-        line={"shape": "hv", "width": 1.5, "color": LIVE},
-        hovertemplate=f"step %{{x}}: %{{y:.4g}} {unit.name} alive<extra></extra>",
-        name="alive",
-    )
+    line = Line("alive", live, LIVE)
+    return _curve(line, (*live, *live[-1:]), unit, hover="step %{x}:", after=" alive")
 
 
-def _measured(curve: Curve, unit: Unit) -> go.Scatter:
-    name = escape(curve.text)
+def _curve(
+    line: Line, sizes: Sequence[int], unit: Unit, *, hover: str, after: str = ""
+) -> go.Scatter:
     return go.Scatter(
-        x=list(range(len(curve.size_bytes))),
-        y=[size / unit.size for size in curve.size_bytes],
+        x=list(range(len(sizes))),
+        y=[size / unit.size for size in sizes],
         mode="lines",
-        line={"shape": "hv", "width": 1.5, "color": curve.color, "dash": "dot"},
-        hovertemplate=f"{name}, node %{{x}}: %{{y:.4g}} {unit.name}<extra></extra>",
-        name=name,
+        line={"shape": "hv", "width": 1.5, "color": line.color},
+        hovertemplate=f"{hover} %{{y:.4g}} {unit.name}{after}<extra></extra>",
+        name=escape(line.text),
     )
 
 
 def _draw_lines(figure: go.Figure, lines: Sequence[Line], where: _Where, unit: Unit) -> None:
     """Lines with their texts; of two that are close, the lower one's text stands below it."""
-    number = _number(where.column)
     above: int | None = None
-    for line in sorted(lines, key=lambda line: -line.size_bytes):
+    for line in sorted(lines, key=lambda line: -line.peak_bytes):
         room = _CROWDED * where.scale.size_bytes
-        crowded = above is not None and above - line.size_bytes < room
-        above = None if crowded else line.size_bytes
-        height = line.size_bytes / unit.size
+        crowded = above is not None and above - line.peak_bytes < room
+        above = None if crowded else line.peak_bytes
+        height = line.peak_bytes / unit.size
         figure.add_shape(
-            type="line", x0=0, x1=1, xref=f"x{number} domain", y0=height, y1=height,
-            yref=f"y{number}", line={"color": line.color, "width": 1, "dash": "dash"},
+            type="line", x0=0, x1=1, xref="x domain", y0=height, y1=height, yref="y",
+            row=1, col=where.column, line={"color": line.color, "width": 1, "dash": "dash"},
         )  # fmt: skip
-        text = f"{line.text} {unit.text(line.size_bytes)}"
-        right = _right_is_freer(where, len(text), line.size_bytes - (room if crowded else 0))
+        text = f"{line.text} {unit.text(line.peak_bytes)}"
+        right = _right_is_freer(where, len(text), line.peak_bytes - (room if crowded else 0))
         figure.add_annotation(
-            x=1 if right else 0, xref=f"x{number} domain", y=height, yref=f"y{number}",
+            x=1 if right else 0, xref="x domain", y=height, yref="y", row=1, col=where.column,
             showarrow=False, text=escape(text), xanchor="right" if right else "left",
             yanchor="top" if crowded else "bottom", font={"size": 11, "color": line.color},
             bgcolor="rgba(17,20,27,0.8)" if where.dark else "rgba(252,252,254,0.8)", borderpad=0,
@@ -237,8 +210,7 @@ def _right_is_freer(where: _Where, letters: int, low: float) -> bool:
 
 def _mark(figure: go.Figure, moment: int, column: int) -> None:
     """The step whose contributors are listed."""
-    number = _number(column)
     figure.add_shape(
-        type="rect", x0=moment, x1=moment + 1, xref=f"x{number}", y0=0, y1=1,
-        yref=f"y{number} domain", line={"width": 0}, fillcolor=LIVE, opacity=0.18,
+        type="rect", x0=moment, x1=moment + 1, xref="x", y0=0, y1=1, yref="y domain",
+        row=1, col=column, line={"width": 0}, fillcolor=LIVE, opacity=0.18,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from optimizer.memory.order import ORDERS
 from optimizer.memory.registry import find_planner
 from studio.memory.arena_map import ArenaMap
 from studio.memory.buffers_figure import MOST_DRAWN, dtype_text
-from studio.memory.lanes_figure import Panel, Scale, lanes
+from studio.memory.lanes_figure import Scale, lanes
 from studio.memory.map.bodies import body_name, choose_graph
 from studio.memory.map.contributors import show_contributors, show_regions
 from studio.memory.measured import page as measured
@@ -42,24 +42,21 @@ def render_section(setting: Setting, maps: Maps) -> None:
         before = None
     walking = _walking(setting)
     walk = walking.result if walking is not None else None
-    shown = [*([Panel(maps.before_title, before)] if before is not None else [])]
-    shown.append(Panel(maps.after_title, after))
+    shown = {maps.before_title: before} if before is not None else {}
+    shown[maps.after_title] = after
     found = measured.result(setting) if not after.arena.owner else None
     assert after.plan is not None
     lines = measured.lines(found, after.plan.peak_bytes)
-    curves = measured.curves(found)
-    measured_bytes = [line.size_bytes for line in lines]
-    measured_bytes += [max(curve.size_bytes, default=0) for curve in curves]
+    peaks = [line.peak_bytes for line in lines]
     figure = lanes(
         shown,
         title=finding(setting, before, after),
-        scale=scale_of(shown, walk if not after.arena.owner else None, measured_bytes),
-        lines=lines,
-        curves=curves,
+        scale=scale_of(shown.values(), walk if not after.arena.owner else None, peaks),
+        measured=lines,
         moment=setting.choice.moment,
         dark=is_dark(),
     )
-    _pick(_draw(figure), shown, (maps.before_step, setting.request.step))
+    _pick(_draw(figure), list(shown.values()), (maps.before_step, setting.request.step))
     st.caption(_how(setting, after, MOST_DRAWN // len(shown)))
     left, right = st.columns([0.66, 0.34], gap="medium")
     with left:
@@ -98,11 +95,12 @@ def finding(setting: Setting, before: ArenaMap | None, after: ArenaMap) -> str:
     return f"{place}: peak {peaks_text(earlier, after.plan.peak_bytes)}, {proof_text(after.plan)}"
 
 
-def scale_of(panels: Sequence[Panel], walk: Walk | None, measured_bytes: Sequence[int]) -> Scale:
+def scale_of(
+    panels: Collection[ArenaMap], walk: Walk | None, measured_bytes: Sequence[int]
+) -> Scale:
     """Axes that hold every step of the trace, what is drawn, and what was measured."""
-    plans = [panel.drawn.plan for panel in panels]
-    peaks = [*measured_bytes, *(plan.peak_bytes for plan in plans if plan is not None)]
-    steps = [len(panel.drawn.arena.nodes) for panel in panels]
+    peaks = [*measured_bytes, *(drawn.plan.peak_bytes for drawn in panels if drawn.plan)]
+    steps = [len(drawn.arena.nodes) for drawn in panels]
     if walk is not None:
         peaks += [size for size in walk.bound_bytes if size is not None]
         steps += walk.nodes
@@ -153,7 +151,7 @@ def _draw(figure: go.Figure) -> Any:
     return points[0] if points else None
 
 
-def _pick(point: Any, shown: Sequence[Panel], steps: tuple[int, int]) -> None:
+def _pick(point: Any, shown: Sequence[ArenaMap], steps: tuple[int, int]) -> None:
     """A rectangle leads to its node, the live curve to its contributors."""
     if point is None:
         return
@@ -164,7 +162,7 @@ def _pick(point: Any, shown: Sequence[Panel], steps: tuple[int, int]) -> None:
     if kind == 0:
         last = panel == len(shown) - 1
         look_at(str(point["customdata"]), steps[1] if last else steps[0])
-    change(moment=min(int(point["x"]), max(0, len(shown[-1].drawn.live_bytes) - 1)))
+    change(moment=min(int(point["x"]), max(0, len(shown[-1].live_bytes) - 1)))
     st.rerun()
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.arena_map import ArenaMap
-from studio.memory.lanes_figure import Curve, Line
+from studio.memory.lanes_figure import Line
 from studio.memory.measured.job import OWN_ORDER, ArenaRun, measured_key, run_measured
 from studio.memory.setting import Setting
 from studio.numbers import bytes_text, digits, times_text
@@ -20,7 +20,7 @@ from studio.services import pool, store, tasks
 from studio.variants.link import RunChoice
 from studio.workspace import current, remember
 
-MEASURED, BLOCK, HELD = "#7a4fc0", "#7a4fc0", "#a05a94"
+MEASURED, HELD = "#7a4fc0", "#a05a94"
 _MOST_HELD = 2.0
 
 
@@ -31,7 +31,7 @@ def result(setting: Setting) -> ArenaMeasurement | None:
 
 
 def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[Line]:
-    """The planned block and what is held as heights.
+    """The planned block, what is held, and the first run's live bytes, node by node as they ran.
 
     Args:
         found: what was measured, if it was.
@@ -39,17 +39,12 @@ def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[Line]:
     """
     if found is None:
         return []
-    drawn = [Line("runtime's block", found.block_bytes, BLOCK)] if found.block_bytes else []
+    drawn = [Line("runtime's block", found.block_bytes, MEASURED)] if found.block_bytes else []
     if found.held_bytes <= _MOST_HELD * max(planned_bytes, found.block_bytes):
         drawn.append(Line("held by the runtime", found.held_bytes, HELD))
+    if found.live_bytes:
+        drawn.append(Line("measured, first run", found.live_bytes, MEASURED))
     return drawn
-
-
-def curves(found: ArenaMeasurement | None) -> list[Curve]:
-    """The first run's live bytes, in the order in which the nodes ran."""
-    if found is None:
-        return []
-    return [Curve("measured, first run", found.live_bytes, MEASURED)]
 
 
 def offer(setting: Setting, drawn: ArenaMap) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import planners
 from studio.memory.arena_map import ArenaMap
-from studio.memory.lanes_figure import Panel, Scale, lanes
+from studio.memory.lanes_figure import Scale, lanes
 from studio.memory.map.job import ALL, MAP, MapRequest
 from studio.memory.plan_text import times_bound
 from studio.memory.planners.figure import cut_at, planner_bars, planners_finding
@@ -53,7 +53,7 @@ def _show(found: ArenaMap) -> None:
 
 def _lanes(found: ArenaMap, titles: dict[str, str]) -> Any:
     shown = dict.fromkeys(plan for plan in (*map(found.of, _FEW), found.plan) if plan is not None)
-    panels = [Panel(_panel_title(plan, titles), found.with_plan(plan)) for plan in shown]
+    panels = {_panel_title(plan, titles): found.with_plan(plan) for plan in shown}
     scale = Scale(max(1, len(found.arena.nodes)), cut_at(found.own_plans))
     return lanes(panels, title=_lost(found), scale=scale, dark=is_dark())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from optimizer.codec import Format
 from optimizer.collection import collection_paused
 from optimizer.isolation import Progress
-from optimizer.memory.facts import floor_bytes, live_bytes
+from optimizer.memory.facts import live_bytes
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from studio.artifacts.artifact import Artifact, Value
 from studio.memory.subject import ArenaRequest, arena_of, lacks_sizes, with_sizes
@@ -27,13 +27,11 @@ class Walk:
     Attributes:
         steps: numbers of the steps, rising.
         bound_bytes: the most that is alive at once at each of them; None where sizes are unknown.
-        floor_bytes: the largest single operator at each of them; None likewise.
         nodes: how many run at each of them.
     """
 
     steps: tuple[int, ...]
     bound_bytes: tuple[int | None, ...]
-    floor_bytes: tuple[int | None, ...]
     nodes: tuple[int, ...]
 
 
@@ -64,17 +62,15 @@ def walk_steps(files: TraceFiles, request: ArenaRequest, *, progress: Progress) 
         inferred = request.sizes and lacks_sizes(source, dict(request.sizes))
         most = MOST_INFERRED if inferred else MOST_STEPS
         steps = looked_at(cursor.trace.steps, len(source), most=most)
-        rows: list[tuple[int, int | None, int | None, int]] = []
+        bounds, nodes = list[int | None](), list[int]()
         for number, step in enumerate(steps):
             progress(f"step {step} of {cursor.trace.steps}", number / len(steps))
             model = with_sizes(cursor.seek(step), files, replace(request, step=step))
             arena, _ = arena_of(model.graph, request)
             known = not arena.unplanned
-            bound = max(live_bytes(arena), default=0) if known else None
-            floor = floor_bytes(arena) if known else None
-            rows.append((step, bound, floor, len(arena.nodes)))
-        numbers, bounds, floors, nodes = zip(*rows, strict=True)
-        return Walk(numbers, bounds, floors, nodes)
+            bounds.append(max(live_bytes(arena), default=0) if known else None)
+            nodes.append(len(arena.nodes))
+        return Walk(tuple(steps), tuple(bounds), tuple(nodes))
 
 
 def _any_step(request: ArenaRequest) -> ArenaRequest:

@@ -13,7 +13,7 @@ from optimizer.memory.plan import Plan
 from optimizer.memory.rematerialization import Rematerialized
 from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.buffers_figure import MOST_DRAWN, drawn_lifetimes, hover_text
-from studio.memory.lanes_figure import Curve, Line, Panel, Scale, lanes, lines_of
+from studio.memory.lanes_figure import Line, Scale, lanes, lines_of
 from studio.memory.orders.figure import measured_orders, order_curves, orders_finding
 from studio.memory.orders.job import Orders
 from studio.memory.plan_text import peaks_text, proof_text
@@ -38,7 +38,7 @@ def plan(peak_kib: int, bound_kib: int = 12, **more: Any) -> Plan:
 
 
 def drawn(**options: Any) -> dict[str, Any]:
-    panels = [Panel("Source", mapped(planner="naive")), Panel("Step 3", mapped())]
+    panels = {"Source": mapped(planner="naive"), "Step 3": mapped()}
     return plain(lanes(panels, title="finding", scale=SCALE, **options))
 
 
@@ -73,16 +73,18 @@ def test_the_text_of_a_line_stands_where_it_hides_no_buffer(
 ) -> None:
     steps = {early: (0, 2), late: (8, 10)}
     upper_last = tuple(life(name, 8, *steps[name]) for name in "ab")  # naive: b lies on a
-    panel = Panel("", mapped(upper_last, planner="naive"))
-    notes = plain(lanes([panel], title="", scale=SCALE))["layout"]["annotations"]
+    panels = {"": mapped(upper_last, planner="naive")}
+    notes = plain(lanes(panels, title="", scale=SCALE))["layout"]["annotations"]
     (bound,) = [note for note in notes if note["text"].startswith("most alive at once")]
     assert (bound["xanchor"], bound["yanchor"]) == (anchor, "bottom")
 
 
 def test_what_was_measured_is_drawn_in_the_last_panel_only() -> None:
     figure = drawn(
-        lines=[Line("runtime's block", 15 * KIB, "#000")],
-        curves=[Curve("measured", [KIB, 2 * KIB], "#000")],
+        measured=[
+            Line("runtime's block", 15 * KIB, "#000"),
+            Line("measured", (KIB, 2 * KIB), "#000"),
+        ],
         moment=2,
     )
     texts = {note["text"]: note["xref"] for note in figure["layout"]["annotations"]}
@@ -212,15 +214,15 @@ def test_recomputing_says_what_it_buys_or_plainly_why_nothing() -> None:
 
 
 def test_the_strip_says_which_step_takes_most_off_the_peak() -> None:
-    walk = Walk((0, 1, 2, 3), (8 * KIB, 8 * KIB, 5 * KIB, 4 * KIB), (1, 1, 1, 1), (9, 9, 8, 8))
+    walk = Walk((0, 1, 2, 3), (8 * KIB, 8 * KIB, 5 * KIB, 4 * KIB), (9, 9, 8, 8))
     title = plain(walk_strip(walk, 2))["layout"]["title"]["text"]
     assert title == "Most alive at once over the rewrite: 8 → 4 KiB; most goes at step 2, 3 KiB"
-    sparse = Walk((0, 7, 9), (8 * KIB, 3 * KIB, 2 * KIB), (1, 1, 1), (9, 9, 8))
+    sparse = Walk((0, 7, 9), (8 * KIB, 3 * KIB, 2 * KIB), (9, 9, 8))
     title = plain(walk_strip(sparse, 2))["layout"]["title"]["text"]
     assert title.endswith("most goes by step 7, 5 KiB")
-    flat = Walk((0, 1), (KIB, KIB), (1, 1), (9, 9))
+    flat = Walk((0, 1), (KIB, KIB), (9, 9))
     assert "no rewrite touches the peak" in plain(walk_strip(flat, 0))["layout"]["title"]["text"]
-    unknown = Walk((0, 1), (None, None), (None, None), (9, 9))
+    unknown = Walk((0, 1), (None, None), (9, 9))
     assert "unknown" in plain(walk_strip(unknown, 0))["layout"]["title"]["text"]
 
 
