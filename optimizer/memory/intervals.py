@@ -102,15 +102,13 @@ def _text(data: bytes) -> str:
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of each line that has any."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
-    while True:
-        try:
-            cells = [cell.strip() for cell in next(reader)]
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise _wrong(max(1, reader.line_num), f"not CSV ({error})") from error
-        if any(cells):
-            yield reader.line_num, cells
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise _wrong(max(1, reader.line_num), f"not CSV ({error})") from error
 
 
 def _columns(header: list[str], number: int) -> list[int]:

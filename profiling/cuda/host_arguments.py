@@ -11,41 +11,25 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-_AXES = ("Max", "Mean", "Min", "Prod", "Sum", "SumSquare", "L1", "L2", "LogSum", "LogSumExp")
+_REDUCTIONS = "Max Mean Min Prod Sum SumSquare L1 L2 LogSum LogSumExp"
+
+_INPUTS: Mapping[tuple[int, ...], str] = {
+    (0,): "ConstantOfShape If",
+    (0, 1): "Loop",
+    (0, 1, 2): "Range",
+    (1,): "Reshape Expand Tile Squeeze Unsqueeze Upsample TopK OneHot CumSum Split Trilu SequenceAt"
+    " SequenceErase " + " ".join(f"Reduce{kind}" for kind in _REDUCTIONS.split()),
+    (1, 2): "Dropout Clip",
+    (1, 2, 3): "Pad Resize",
+    (1, 2, 3, 4): "Slice",
+    (2,): "SequenceInsert",
+    (2, 3, 4): "NonMaxSuppression",
+    (4,): "LSTM GRU RNN",
+    (6,): "com.microsoft:GroupQueryAttention",
+}
 
 HOST_INPUTS: Mapping[str, frozenset[int]] = {
-    name: frozenset(indices)
-    for name, indices in {
-        "Reshape": (1,),
-        "Expand": (1,),
-        "Tile": (1,),
-        "ConstantOfShape": (0,),
-        "Range": (0, 1, 2),
-        "Slice": (1, 2, 3, 4),
-        "Squeeze": (1,),
-        "Unsqueeze": (1,),
-        "Pad": (1, 2, 3),
-        "Resize": (1, 2, 3),
-        "Upsample": (1,),
-        "TopK": (1,),
-        "OneHot": (1,),
-        "CumSum": (1,),
-        "Split": (1,),
-        "Dropout": (1, 2),
-        "Trilu": (1,),
-        "NonMaxSuppression": (2, 3, 4),
-        "Clip": (1, 2),
-        "SequenceAt": (1,),
-        "SequenceInsert": (2,),
-        "SequenceErase": (1,),
-        "If": (0,),
-        "Loop": (0, 1),
-        "LSTM": (4,),
-        "GRU": (4,),
-        "RNN": (4,),
-        "com.microsoft:GroupQueryAttention": (6,),
-        **{f"Reduce{kind}": (1,) for kind in _AXES},
-    }.items()
+    name: frozenset(indices) for indices, names in _INPUTS.items() for name in names.split()
 }
 """Operator -> its inputs that the kernel reads on the host."""
 
@@ -84,7 +68,7 @@ def _recurrent(node: ir.Node) -> str:
             return "cuDNN's cells have fixed activations"
     if node.op_type == "LSTM" and (
         node.attributes.get_int("input_forget", 0)
-        or any(len(node.inputs) > index and node.inputs[index] is not None for index in (7,))
+        or (len(node.inputs) > 7 and node.inputs[7] is not None)
     ):
         return "cuDNN's LSTM has no peepholes and no coupled gates"
     if node.op_type == "GRU" and not node.attributes.get_int("linear_before_reset", 0):

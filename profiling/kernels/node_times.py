@@ -20,12 +20,11 @@ from profiling.kernels.workload import TensorSize
 from profiling.timeline.profiler_cost import ProfilerCost
 
 _SUFFIX = "_kernel_time"
-_TYPES = {
-    "bool": "BOOL", "double": "DOUBLE", "float": "FLOAT", "float16": "FLOAT16",
-    "bfloat16": "BFLOAT16", "int8": "INT8", "int16": "INT16", "int32": "INT32", "int64": "INT64",
-    "uint8": "UINT8", "uint16": "UINT16", "uint32": "UINT32", "uint64": "UINT64",
-}  # fmt: skip
-"""The runtime's names of element types, and ONNX's."""
+_TYPES = frozenset(
+    {"bool", "double", "float", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8",
+     "uint16", "uint32", "uint64"}
+)  # fmt: skip
+"""Element types by the runtime's names, which ONNX writes in capitals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +100,14 @@ def _nodes(
 ) -> Iterator[tuple[str, dict[str, Any], float | None]]:
     """Each node's record, with the time of its kernels where any kernel of the profile is known."""
     on_gpu = any(record["cat"] == "Kernel" for record in records)
-    node: dict[str, Any] | None = None
-    kernels_us = 0.0
+    followed: list[tuple[dict[str, Any], list[float]]] = []
     for record in records:
-        if record["cat"] == "Kernel":
-            kernels_us += record["dur"]
-        elif record["cat"] == "Node" and record["name"].endswith(_SUFFIX):
-            if node is not None:
-                yield node["name"].removesuffix(_SUFFIX), node, kernels_us if on_gpu else None
-            node, kernels_us = record, 0.0
-    if node is not None:
-        yield node["name"].removesuffix(_SUFFIX), node, kernels_us if on_gpu else None
+        if record["cat"] == "Node" and record["name"].endswith(_SUFFIX):
+            followed.append((record, []))
+        elif record["cat"] == "Kernel" and followed:
+            followed[-1][1].append(record["dur"])
+    for node, kernels in followed:
+        yield node["name"].removesuffix(_SUFFIX), node, sum(kernels) if on_gpu else None
 
 
 def _middle_mean(times: list[float]) -> float:
@@ -124,5 +120,5 @@ def _middle_mean(times: list[float]) -> float:
 def _size(told: Mapping[str, list[int]]) -> TensorSize | None:
     for dtype, shape in told.items():
         if dtype in _TYPES:
-            return TensorSize(_TYPES[dtype], tuple(shape))
+            return TensorSize(dtype.upper(), tuple(shape))
     return None

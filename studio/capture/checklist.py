@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding, Rule, Severity
-from studio.capture.check import CheckedVariant
+from studio.capture.job import CheckedVariant
 from studio.numbers import counted
 from studio.page.figure import Table, show_twin
 from studio.page.parts import go_to, words

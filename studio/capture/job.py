@@ -1,4 +1,4 @@
-"""A captured CUDA graph against plain launches, on a machine with a GPU."""
+"""Whether variants can be captured as CUDA graphs; a captured graph against plain launches."""
 
 from __future__ import annotations
 
@@ -12,18 +12,67 @@ from typing import Any
 
 from optimizer.codec import Format
 from optimizer.errors import Cancelled, StudioError
+from optimizer.isolation import within_worker
 from optimizer.limits import JobLimits
+from optimizer.rewrite.graph_at import TraceFiles, own_graph_at
+from optimizer.source import complete
 from profiling.cuda.capture import CapturePlan, CaptureSide, capture_side
+from profiling.cuda.eligibility import check_model
 from profiling.cuda.findings import CaptureCheck
 from profiling.cuda.stages_torch import TorchStages, torch_stages
 from profiling.machine import Machine, this_machine
 from profiling.records import Measurement
-from studio.capture.check import check_variants
 from studio.experiment import Bench, Experiment
-from studio.variants.variant import TraceVariant, materialized
+from studio.variants.variant import TraceVariant, materialized, run_of, step_of
 
 _LIMITS = JobLimits(seconds=300, memory_bytes=None)
 PLAIN, CAPTURED = "one launch a kernel", "captured graph"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedVariant:
+    """One variant's checklist.
+
+    Attributes:
+        label: of the variant.
+        step: of its trace.
+        preset: whose trace; empty for the one that is open.
+        check: the checklist; its node ids are those of the trace.
+    """
+
+    label: str
+    step: int
+    preset: str
+    check: CaptureCheck
+
+
+def check_variants(bench: Bench, variants: tuple[TraceVariant, ...]) -> tuple[CheckedVariant, ...]:
+    """The checklist of each.
+
+    Raises:
+        StudioError: a preset's passes fail, or a step cannot be opened.
+    """
+    found: list[CheckedVariant] = []
+    for index, variant in enumerate(variants):
+        bench.progress(f"checking {variant.label}", index / len(variants))
+        run = run_of(variant, bench.store, bench.subject)
+        step = step_of(variant, run)
+        check = bench.pool(
+            check_step, run.files, step,
+            variant.config.graph_optimization != "disabled", cancelled=bench.cancelled,
+        )  # fmt: skip
+        found.append(CheckedVariant(variant.label, step, variant.preset, check))
+    return tuple(found)
+
+
+def check_step(files: TraceFiles, step: int, folding: bool) -> CaptureCheck:
+    """The checklist of a step of a trace. Only in a worker.
+
+    Raises:
+        StudioError: there is no such step.
+    """
+    model = complete(own_graph_at(files, step), isolate=within_worker)
+    return check_model(model, folding=folding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ import streamlit as st
 
 from optimizer.isolation import Progress
 from profiling.cuda.stages_torch import LISTING
-from studio.capture.check import CheckedVariant, check_variants
 from studio.capture.checklist import show_checks
-from studio.capture.job import CAPTURE_EXPERIMENT, CaptureRequest
+from studio.capture.job import CAPTURE_EXPERIMENT, CaptureRequest, CheckedVariant, check_variants
 from studio.capture.report import show_capture
 from studio.experiment import Bench
 from studio.page.computed import computed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import streamlit as st
 
 from profiling.cuda.capture import CaptureSide, ShapeRuns
@@ -15,10 +17,9 @@ from profiling.cuda.launches import (
     span_ns,
     stages_by_difference,
 )
-from studio.capture.check import CheckedVariant
 from studio.capture.checklist import show_checks
 from studio.capture.figure import launch_timeline, stage_bars
-from studio.capture.job import CAPTURED, PLAIN, CaptureReport, median_ms
+from studio.capture.job import CAPTURED, PLAIN, CaptureReport, CheckedVariant, median_ms
 from studio.experiment import measured_on
 from studio.figures.template import color_of
 from studio.numbers import digits, mebibytes
@@ -55,12 +56,12 @@ def stages_of_report(report: CaptureReport) -> dict[str, tuple[Stage, ...]]:
             ("execute", torch.execute_ms),
         )
         name = f"PyTorch, {torch.kernels} layers"
-        rows[name] = tuple(Stage(stage, _median(times), "torch") for stage, times in series)
+        rows[name] = tuple(Stage(stage, median(times), "torch") for stage, times in series)
     return rows
 
 
 def _by_difference(report: CaptureReport, runs: ShapeRuns) -> tuple[Stage, ...]:
-    plain, replay = median_ms(report.plain), _median(runs.latencies_ms)
+    plain, replay = median_ms(report.plain), median(runs.latencies_ms or (0.0,))
     return () if plain is None else stages_by_difference(runs.first_ms, replay, plain)
 
 
@@ -127,7 +128,7 @@ def _latencies(report: CaptureReport) -> Table:
         "side": [label for label, _ in rows],
         "shape": [_shape_name("as suggested", runs) for _, runs in rows],
         "first call, ms": [digits(runs.first_ms) for _, runs in rows],
-        "median, ms": [digits(_median(runs.latencies_ms)) for _, runs in rows],
+        "median, ms": [digits(median(runs.latencies_ms or (0.0,))) for _, runs in rows],
         "fastest, ms": [digits(min(runs.latencies_ms, default=0.0)) for _, runs in rows],
         "runs": [len(runs.latencies_ms) for _, runs in rows],
     }
@@ -167,8 +168,3 @@ def _remarks(report: CaptureReport) -> list[str]:
 
 def _shape_name(otherwise: str, runs: ShapeRuns) -> str:
     return ", ".join(f"{name}={size}" for name, size in runs.sizes.items()) or otherwise
-
-
-def _median(times: tuple[float, ...]) -> float:
-    ordered = sorted(times)
-    return ordered[len(ordered) // 2] if ordered else 0.0

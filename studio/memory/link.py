@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Self
 
 from studio.link import Settings, matching, one_of, parameter, whole
 
@@ -94,23 +95,23 @@ class MemoryChoice(Settings):
         """Whether operators may write in place."""
         return self.share in ("both", "in-place")
 
-    def sharing(self, *, views: bool, in_place: bool) -> MemoryChoice:
-        """The same with other switches."""
-        share = {(True, True): "both", (True, False): "views", (False, True): "in-place"}
-        shared = share.get((views, in_place), "none")
-        return replace(self, share=shared, moment=None, event=None)
+    def sharing(self, *, views: bool | None = None, in_place: bool | None = None) -> MemoryChoice:
+        """The same with other switches; those not named stay."""
+        on = {"views": self.views if views is None else views}
+        on["in-place"] = self.in_place if in_place is None else in_place
+        shared = [name for name, is_on in on.items() if is_on] or ["none"]
+        share = "both" if len(shared) > 1 else shared[0]
+        return replace(self, share=share, moment=None, event=None)
 
     def for_another_model(self) -> MemoryChoice:
         """The same without what belongs to one model."""
         return replace(self, sizes=(), moment=None, graph="", event=None)
 
-    def for_another_trace(self) -> MemoryChoice:
+    def for_another_trace(self) -> Self:
         """The same without the film of one graph."""
         return replace(self, event=None)
 
-    def for_another_step(self) -> MemoryChoice:
-        """The same without the film of one graph."""
-        return replace(self, event=None)
+    for_another_step = for_another_trace
 
 
 SETTINGS = MemoryChoice

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -14,16 +13,15 @@ from studio.memory.arena_map import ArenaMap
 from studio.memory.film import page as film
 from studio.memory.link import SECTIONS, MemoryChoice
 from studio.memory.map import page as lanes
-from studio.memory.map.job import MAP, MapRequest, maps_of
+from studio.memory.map.job import MAP, MapRequest
 from studio.memory.orders import page as order
 from studio.memory.planners import page as planners
 from studio.memory.recompute import page as recompute
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change, change_sizes, sidebar, step_slider
 from studio.memory.subject import ArenaRequest
-from studio.page.computed import computed
+from studio.page.computed import computed_artifact
 from studio.page.parts import choose_section, model_and_run, show_message, words
-from studio.services import store
 from studio.workspace import current
 
 MOST_LISTED = 200
@@ -104,10 +102,12 @@ def _maps(setting: Setting) -> Maps | None:
         MapRequest(replace(request, step=step), choice.planner, float(choice.seconds))
         for step in steps
     )
-    key = ("memory-maps", *(MAP.key(setting.subject, request) for request in wanted))
-    found = computed(key, partial(maps_of, store(), setting.subject, wanted), "Planning")
-    if found is None:
-        return None
+    found: list[ArenaMap] = []
+    for one in wanted:
+        drawn = computed_artifact(MAP, setting.subject, one, "Planning")
+        if drawn is None:
+            return None
+        found.append(drawn)
     *before, after = found
     return Maps(after, before[0] if before else None, (setting.before_step, request.step))
 

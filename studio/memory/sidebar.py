@@ -144,14 +144,9 @@ def _kept(
     draw(key=key, on_change=lambda: put(st.session_state[key]), **about)
 
 
-def _share(*, views: bool | None = None, in_place: bool | None = None) -> None:
+def _share(**changed: bool) -> None:
     workspace = current()
-    choice = workspace.of(MemoryChoice)
-    shared = choice.sharing(
-        views=choice.views if views is None else views,
-        in_place=choice.in_place if in_place is None else in_place,
-    )
-    remember(workspace.having(shared))
+    remember(workspace.having(workspace.of(MemoryChoice).sharing(**changed)))
 
 
 def _compare_with(beside: str) -> None:

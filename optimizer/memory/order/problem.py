@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from optimizer.memory.pieces import Pieces
@@ -12,7 +12,6 @@ MOST_COMPARED = 8_000
 """More operations are not compared pair by pair: it takes a bit for every pair."""
 
 
-@dataclass(slots=True)
 class Problem:
     """Operations by their position in list order.
 
@@ -23,27 +22,19 @@ class Problem:
         made_bytes: for each operation what it makes.
     """
 
-    pieces: Pieces
-    before: list[list[int]]
-    after: list[list[int]]
-    made_bytes: list[int]
+    def __init__(self, pieces: Pieces) -> None:
+        self.pieces = pieces
+        self.before = pieces.program.before()
+        self.after: list[list[int]] = [[] for _ in self.before]
+        for index, earlier in enumerate(self.before):
+            for other in earlier:
+                self.after[other].append(index)
+        self.made_bytes = [sum(pieces.pieces[p].taken for p in makes) for makes in pieces.makes]
 
     @property
     def count(self) -> int:
         """How many operations there are."""
         return len(self.before)
-
-
-def problem_of(pieces: Pieces) -> Problem:
-    """The dependencies of a program."""
-    before = pieces.program.before()
-    after: list[list[int]] = [[] for _ in before]
-    for index, earlier in enumerate(before):
-        for other in earlier:
-            after[other].append(index)
-    known = pieces.pieces
-    made = [sum(known[piece].taken for piece in makes) for makes in pieces.makes]
-    return Problem(pieces, before, after, made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +126,3 @@ def _bits(mask: int) -> Iterator[int]:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
         mask ^= lowest
-
-
-def places(order: Sequence[int]) -> list[int]:
-    """For each operation its step."""
-    found = [0] * len(order)
-    for step, index in enumerate(order):
-        found[index] = step
-    return found

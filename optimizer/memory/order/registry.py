@@ -12,7 +12,7 @@ from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order.exact import exact_order
-from optimizer.memory.order.problem import Problem, bound, problem_of
+from optimizer.memory.order.problem import Problem, bound
 from optimizer.memory.order.schedule import list_schedule
 from optimizer.memory.pieces import check_known, pieces_of, walk
 from optimizer.memory.program import read_program
@@ -96,7 +96,7 @@ def reorder(
     measure = KnownSizes(graph, sizes)
     pieces = pieces_of(read_program(graph, measure), options)
     check_known(pieces, measure)
-    problem = problem_of(pieces)
+    problem = Problem(pieces)
     if method == "exact":
         found = _exact(problem, budget or Budget())
     else:

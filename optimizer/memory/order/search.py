@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from optimizer.memory.order.problem import Problem, places
+from optimizer.memory.order.problem import Problem
 from optimizer.memory.registry import Budget
 
 MOST_STATES = 200_000
@@ -81,7 +81,8 @@ def window_of(
         end: the step after the last.
         live_bytes: alive before the first step.
     """
-    operations, step = order[first:end], places(order)
+    operations = order[first:end]
+    step = {index: step for step, index in enumerate(order)}
     here = {index: place for place, index in enumerate(operations)}
     pieces = problem.pieces
     masks: dict[int, int] = {}

@@ -53,12 +53,12 @@ class Descent:
 
 def best_descent(intervals: LiveIntervals, goal_bytes: int) -> Descent:
     """The smallest plan of all priorities; the first that is small enough."""
-    best: Descent | None = None
+    best, limit_bytes = None, _TAKEN
     for priority in PRIORITIES:
-        found = descend(intervals, ranking(intervals, priority))
-        if best is None or found.peak_bytes < best.peak_bytes:
-            best = replace(found, priority=priority)
-        if best.peak_bytes <= goal_bytes:
+        found = descend(intervals, ranking(intervals, priority), limit_bytes)
+        if found is not None:
+            best, limit_bytes = replace(found, priority=priority), found.peak_bytes - 1
+        if limit_bytes < goal_bytes:
             break
     assert best is not None
     return best
@@ -75,15 +75,11 @@ def ranking(intervals: LiveIntervals, priority: str) -> Column:
     return np.lexsort([-letters[letter] for letter in reversed(priority)])
 
 
-def descend(intervals: LiveIntervals, ranked: Column) -> Descent:
-    """Place the lowest first; of buffers that can lie equally low the first in `ranked`."""
-    found = descend_below(intervals, ranked, _TAKEN)
-    assert found is not None
-    return found
+def descend(intervals: LiveIntervals, ranked: Column, limit_bytes: float) -> Descent | None:
+    """Place the lowest first; of buffers that can lie equally low the first in `ranked`.
 
-
-def descend_below(intervals: LiveIntervals, ranked: Column, limit_bytes: float) -> Descent | None:
-    """As `descend`, but None as soon as the plan needs more than `limit_bytes`."""
+    None as soon as the plan needs more than `limit_bytes`.
+    """
     starts, ends, sizes = intervals.starts[ranked], intervals.ends[ranked], intervals.sizes[ranked]
     offsets = np.zeros(len(ranked), np.int64)
     lowest = np.where(sizes > 0, 0, _TAKEN)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from optimizer.memory.buffer import Buffer
 from optimizer.memory.live_intervals import Column, LiveIntervals, live_intervals
-from optimizer.memory.planners.canonical import Descent, best_descent, descend_below
+from optimizer.memory.planners.canonical import Descent, best_descent, descend
 from optimizer.memory.registry import Budget, Placement, planner
 
 Mask = NDArray[np.bool_]
@@ -50,7 +50,7 @@ def local_search(buffers: Sequence[Buffer], budget: Budget) -> Placement:
         # so that a descent can end as soon as it is worse than what would be accepted
         worse_bytes = -heat_bytes * left * math.log(1.0 - drawn.random())
         ranked = _reranked(intervals, now, drawn)
-        found = descend_below(intervals, ranked, now.peak_bytes + worse_bytes)
+        found = descend(intervals, ranked, now.peak_bytes + worse_bytes)
         if found is not None:
             now = found
             best = min(best, now, key=lambda descent: descent.peak_bytes)

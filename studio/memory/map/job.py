@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 import onnx_ir as ir
@@ -14,8 +13,6 @@ from optimizer.memory.registry import Budget, planners
 from optimizer.model.graph import value_id, walk_nodes
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from studio.artifacts.artifact import Artifact, Value
-from studio.artifacts.opened import Subject
-from studio.artifacts.store import Store
 from studio.graphview.text import cut
 from studio.memory.arena_map import MAP_FORM, ArenaMap
 from studio.memory.subject import ArenaRequest, arena_of, free_dimensions, labels, with_sizes
@@ -71,22 +68,3 @@ def _shared_names(graph: ir.Graph, planned: PlannedArena) -> dict[str, str]:
 
 MAP: Artifact[MapRequest, ArenaMap] = Artifact("memory-map", plan_map, Value(MAP_FORM))
 """One step's arena with its plans; an order or a planner that does not exist is an error."""
-
-
-def maps_of(
-    store: Store,
-    subject: Subject,
-    wanted: Sequence[MapRequest],
-    *,
-    progress: Progress,
-    cancelled: Callable[[], bool],
-) -> tuple[ArenaMap, ...]:
-    """The map of every request.
-
-    Raises:
-        StudioError: a planner or an order does not exist, the worker died, or it was cancelled.
-    """
-    return tuple(
-        store.get(MAP, subject, request, progress=progress, cancelled=cancelled)
-        for request in wanted
-    )

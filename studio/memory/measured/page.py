@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -26,7 +27,7 @@ _MOST_HELD = 2.0
 
 def result(setting: Setting) -> ArenaMeasurement | None:
     """What was measured of this step, if it was."""
-    task = tasks().get(_key(setting))
+    task = tasks().get(measured_key(setting.subject, _request(setting)))
     return task.result[OWN_ORDER] if task is not None and task.result is not None else None
 
 
@@ -47,21 +48,29 @@ def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[Line]:
     return drawn
 
 
-def offer(setting: Setting, drawn: ArenaMap) -> None:
-    """A button that measures, then what it found."""
+def measure(
+    setting: Setting,
+    request: ArenaRun,
+    *,
+    explain: Callable[[], None],
+    show: Callable[[dict[str, ArenaMeasurement]], None],
+) -> bool:
+    """A button that measures, then what it found; whether the model can be run at all."""
     status = setting.model.summary.statuses.runnable
-    st.subheader("Measured", anchor=False)
     if not status.ok:
         show_message(f"This model cannot be run: {status.reason}", key="not-runnable")
-        return
-    launch(
-        _key(setting),
-        partial(run_measured, store(), pool(), setting.subject, _request(setting)),
-        explain=_explain,
-        show=lambda found: _show(found[OWN_ORDER], drawn),
-        name="Measure",
-    )
-    if st.button(
+        return False
+    work = partial(run_measured, store(), pool(), setting.subject, request)
+    key = measured_key(setting.subject, request)
+    launch(key, work, explain=explain, show=show, name="Measure")
+    return True
+
+
+def offer(setting: Setting, drawn: ArenaMap) -> None:
+    """A button that measures, what it found, and the way to more."""
+    st.subheader("Measured", anchor=False)
+    show = partial(_show, drawn)
+    if measure(setting, _request(setting), explain=_explain, show=show) and st.button(
         "The Run page draws the arena of any variant over time",
         type="tertiary",
         icon=":material/arrow_forward:",
@@ -75,10 +84,6 @@ def _request(setting: Setting) -> ArenaRun:
     return ArenaRun(setting.request.step, sizes=setting.request.sizes)
 
 
-def _key(setting: Setting) -> tuple[object, ...]:
-    return measured_key(setting.subject, _request(setting))
-
-
 def _explain() -> None:
     st.caption(
         "Three runs with the runtime's profiler on: what its arena requests node by node, the block"
@@ -86,8 +91,8 @@ def _explain() -> None:
     )
 
 
-def _show(found: ArenaMeasurement, drawn: ArenaMap) -> None:
-    plan = drawn.plan
+def _show(drawn: ArenaMap, runs: dict[str, ArenaMeasurement]) -> None:
+    found, plan = runs[OWN_ORDER], drawn.plan
     assert plan is not None
     parts = [f"first run, live {bytes_text(found.live_peak_bytes)}"]
     if found.block_bytes:

@@ -9,16 +9,16 @@ import streamlit as st
 
 from optimizer.memory.order import Order
 from profiling.arena.measurement import ArenaMeasurement
-from studio.memory.measured.job import ORDERED, ArenaRun, measured_key, run_measured
+from studio.memory.measured.job import ORDERED, ArenaRun
+from studio.memory.measured.page import measure
 from studio.memory.orders.figure import measured_orders, order_curves
 from studio.memory.orders.job import ALL_ORDERS, Orders
 from studio.memory.setting import Maps, Setting
 from studio.numbers import bytes_text, digits
 from studio.page.computed import computed_artifact
 from studio.page.figure import show_figure, show_twin
-from studio.page.launch import launch
 from studio.page.parts import file_stem, show_message, words
-from studio.services import pool, store
+from studio.services import store
 
 
 def render_section(setting: Setting, maps: Maps) -> None:
@@ -54,7 +54,7 @@ def _show(setting: Setting, found: Orders) -> None:
             f"{none_better}ONNX Runtime keeps a file's order only with"
             " `execution_order = PRIORITY_BASED`; its default goes depth first from the outputs."
         )
-    _measure(setting, found)
+    _measure(setting, best)
 
 
 def _how(found: Orders) -> str:
@@ -86,20 +86,9 @@ def _file(setting: Setting, nodes: tuple[str, ...]) -> bytes:
     return store().get(ORDERED, setting.subject, (setting.request.step, nodes)).read_bytes()
 
 
-def _measure(setting: Setting, found: Orders) -> None:
-    status = setting.model.summary.statuses.runnable
-    if not status.ok:
-        show_message(f"This model cannot be run: {status.reason}", key="not-runnable")
-        return
-    best = found.best
+def _measure(setting: Setting, best: Order) -> None:
     request = ArenaRun(setting.request.step, setting.request.sizes, best.method, best.nodes)
-    launch(
-        measured_key(setting.subject, request),
-        partial(run_measured, store(), pool(), setting.subject, request),
-        explain=partial(_explain, best),
-        show=_show_measured,
-        name="Measure",
-    )
+    measure(setting, request, explain=partial(_explain, best), show=_show_measured)
 
 
 def _explain(best: Order) -> None:

@@ -16,7 +16,7 @@ from optimizer.memory.facts import floor_bytes
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import ORDERS, apply_order, reorder
 from optimizer.memory.order.exact import exact_order
-from optimizer.memory.order.problem import Problem, bound, own_peak, problem_of
+from optimizer.memory.order.problem import Problem, bound, own_peak
 from optimizer.memory.order.search import search, window_of
 from optimizer.memory.pieces import peak_bytes, pieces_of
 from optimizer.memory.program import read_program
@@ -45,9 +45,7 @@ MOST_ORDERS = 800
 
 def problem(model: Model, options: LifetimeOptions | None = None) -> Problem:
     graph = model.ir.graph
-    return problem_of(
-        pieces_of(read_program(graph, KnownSizes(graph)), options or LifetimeOptions())
-    )
+    return Problem(pieces_of(read_program(graph, KnownSizes(graph)), options or LifetimeOptions()))
 
 
 def ids(model: Model, order: list[int]) -> list[str]:

@@ -20,7 +20,6 @@ from profiling.machine import this_machine
 from profiling.workers import WorkerPool
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.capture.check import CheckedVariant, check_variants
 from studio.capture.checklist import verdict
 from studio.capture.figure import gap_title, launch_timeline, stage_bars
 from studio.capture.job import (
@@ -29,6 +28,8 @@ from studio.capture.job import (
     PLAIN,
     CaptureReport,
     CaptureRequest,
+    CheckedVariant,
+    check_variants,
     run_capture,
 )
 from studio.capture.report import stages_of_report
