@@ -91,21 +91,17 @@ class SymbolicValues:
         self._interface = _interface_symbols(model.graph)
         self.contradictions: dict[ir.Value, str] = {}
 
-    def of(self, value: ir.Value) -> Content:
+    def of(self, value: ir.Value | None) -> Content:
         """The elements of a small integer tensor of rank 0 (one) or 1 (a tuple), else None.
 
         An element is a number, an expression over sizes, or None where it is not known.
         """
-        fact = self.fact(value)
+        fact = UNKNOWN if value is None else self.fact(value)
         return fact.content if fact.shape is not None and len(fact.shape) < 2 else None
 
-    def shape(self, value: ir.Value) -> tuple[Dimension, ...] | None:
-        """The dimensions of a value; None where even its rank is unknown."""
-        return self.fact(value).shape
-
-    def dtype(self, value: ir.Value) -> ir.DataType | None:
-        """The element type of a tensor."""
-        return self.fact(value).dtype
+    def shape(self, value: ir.Value | None) -> tuple[Dimension, ...] | None:
+        """The dimensions of a value; None where even its rank is unknown, or there is no value."""
+        return None if value is None else self.fact(value).shape
 
     def fact(self, value: ir.Value) -> Fact:
         """Everything known about a value, followed back as far as needed."""

@@ -1,6 +1,6 @@
 """What a rule may ask and what it answers."""
 
-from optimizer.rules.context import Context, given, producer_of
+from optimizer.rules.context import Context, given, producer_of, transposition
 from optimizer.rules.replacement import (
     Declined,
     NewInitializer,
@@ -22,4 +22,5 @@ __all__ = [
     "Replacement",
     "given",
     "producer_of",
+    "transposition",
 ]

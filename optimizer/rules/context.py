@@ -153,6 +153,12 @@ def producer_of(value: ir.Value | None, *operators: str) -> ir.Node | None:
     return node if node is not None and not node.domain and node.op_type in operators else None
 
 
+def transposition(node: ir.Node, context: Context) -> list[int] | None:
+    """The permutation of a Transpose, by default the axes reversed; None where even that varies."""
+    perm, shape = context.integers(node, "perm"), context.symbolic.shape(node.inputs[0])
+    return [*range(len(shape))][::-1] if perm is None and shape is not None else perm
+
+
 @lru_cache(maxsize=4096)
 def _defaults(domain: str, op_type: str, version: int) -> Mapping[str, object]:
     """Default attribute values from the operator's schema."""

@@ -7,7 +7,14 @@ import onnx_ir as ir
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.operators.catalogue import UNARY
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewInitializer, NewNode, Outcome, Replacement
+from optimizer.rules import (
+    Context,
+    NewInitializer,
+    NewNode,
+    Outcome,
+    Replacement,
+    transposition,
+)
 
 
 @register
@@ -46,12 +53,12 @@ class MergeTransposes(Pass):
         last = node
         while (below := _only_consumer(last, context)) is not None and below.op_type == "Transpose":
             last = below
-        perm = _perm(last, context)
+        perm = transposition(last, context)
         first = _producer(last, "Transpose")
         if perm is None or first is None:
             return None
         matched = [last]
-        while first is not None and (above := _perm(first, context)) is not None:
+        while first is not None and (above := transposition(first, context)) is not None:
             inverse = [above[axis] for axis in perm] == list(range(len(perm)))
             if not inverse and not context.single_use(first.outputs[0]):
                 break
@@ -71,7 +78,7 @@ class MergeTransposes(Pass):
         first = _producer(middle, "Transpose")
         if first is None or not context.single_use(middle.outputs[0]):
             return None
-        above, perm = _perm(first, context), _perm(node, context)
+        above, perm = transposition(first, context), transposition(node, context)
         if above is None or perm is None or len(above) != len(perm):
             return None
         if [above[axis] for axis in perm] != list(range(len(perm))):
@@ -85,7 +92,7 @@ class MergeTransposes(Pass):
     @rule("Transpose", name="TransposeOfUnitAxes", reach=1)
     def unit_axes(self, node: ir.Node, context: Context) -> Outcome:
         """A Transpose that leaves the elements in their order."""
-        data, perm = node.inputs[0], _perm(node, context)
+        data, perm = node.inputs[0], transposition(node, context)
         if not self.reshape_unit_axes or data is None or perm is None or context.opset() < 5:
             return None
         shape = data.shape
@@ -114,15 +121,6 @@ def _composed(matched: list[ir.Node], perm: list[int]) -> Replacement:
     merged = NewNode("Transpose", [source], {"perm": perm})
     reason = f"{len(matched)} Transposes in a row are one Transpose by {perm}."
     return Replacement(matched, {output: merged.output()}, reason, nodes=[merged])
-
-
-def _perm(node: ir.Node, context: Context) -> list[int] | None:
-    """The permutation; by default the axes are reversed."""
-    perm = node.attributes.get("perm")
-    if perm is not None:
-        return [int(axis) for axis in perm.value]
-    rank = context.rank(node.inputs[0])
-    return None if rank is None else list(range(rank))[::-1]
 
 
 def _producer(node: ir.Node, op_type: str | None = None) -> ir.Node | None:

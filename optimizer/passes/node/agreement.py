@@ -12,12 +12,10 @@ import onnx_ir as ir
 
 from optimizer.dimension import Dimension, TooComplex, at_least
 from optimizer.errors import quoted
-from optimizer.rules import Context, Declined, Outcome, Replacement, given, producer_of
+from optimizer.passes.node.bypass import Verdict
+from optimizer.rules import Context, Declined, given, producer_of
 
-
-def shape_of(value: ir.Value | None, context: Context) -> tuple[Dimension, ...] | None:
-    """The dimensions of a value; None where even its rank is unknown."""
-    return None if value is None else context.symbolic.shape(value)
+_EQUAL = "The output shape equals the input shape."
 
 
 def doubtful_axes(a: ir.Value | None, b: ir.Value | None, context: Context) -> list[int] | None:
@@ -26,7 +24,7 @@ def doubtful_axes(a: ir.Value | None, b: ir.Value | None, context: Context) -> l
     Returns:
         None where they certainly differ, or one of the ranks is unknown.
     """
-    left, right = shape_of(a, context), shape_of(b, context)
+    left, right = context.symbolic.shape(a), context.symbolic.shape(b)
     if left is None or right is None or len(left) != len(right):
         return None
     verdicts = [same_size(x, y) for x, y in zip(left, right, strict=True)]
@@ -49,9 +47,10 @@ def same_size(a: Dimension, b: Dimension) -> bool | None:
     return False if at_least(difference, 0) or at_least(0, difference) else None
 
 
-def doubt(a: ir.Value, b: ir.Value, axes: Iterable[int], *, context: Context) -> str:
+def doubt(node: ir.Node, axes: Iterable[int], context: Context) -> str:
     """What a person is told about `doubtful_axes`: "dim 1 is 'seq' before and 128 after"."""
-    left, right = shape_of(a, context) or (), shape_of(b, context) or ()
+    values = (node.inputs[0], node.outputs[0])
+    left, right = (context.symbolic.shape(value) or () for value in values)
     return ", ".join(
         f"dim {axis} is {shown(left[axis])} before and {shown(right[axis])} after" for axis in axes
     )
@@ -67,8 +66,6 @@ def shown(size: Dimension) -> str:
 
 def numbers(value: ir.Value | None, context: Context) -> list[int] | None:
     """The elements of a small integer tensor, constant or computed, when all are known."""
-    if value is None:
-        return None
     constant = context.ints(value)
     if constant is not None:
         return constant
@@ -86,14 +83,16 @@ def parameter(node: ir.Node, name: str, index: int, context: Context) -> list[in
 
 def unless_doubtful(
     node: ir.Node, doubtful: list[int] | None, context: Context, *, most: int = 1
-) -> Outcome:
-    """The node's input in its place, where no axis is in doubt; a near miss for a few that are."""
-    source, output = node.inputs[0], node.outputs[0]
-    if source is None or doubtful is None or len(doubtful) > most:
+) -> Verdict:
+    """Why a node keeps the shape, where no axis is in doubt; a near miss for a few that are."""
+    if doubtful is None or len(doubtful) > most:
         return None
-    if not doubtful:
-        return Replacement([node], {output: source}, "The output shape equals the input shape.")
-    text = doubt(source, output, doubtful, context=context)
+    return unlike(node, doubtful, context) if doubtful else _EQUAL
+
+
+def unlike(node: ir.Node, axes: Iterable[int], context: Context) -> Declined:
+    """That a node may change the size of these axes."""
+    text = doubt(node, axes, context)
     return Declined(f"the output shape is not known to equal the input shape: {text}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from optimizer.passes.node.bypass import Verdict, bypass
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement, given, producer_of
 
@@ -53,14 +54,13 @@ class EliminateNoopCast(Pass):
     exactness = "exact"
     order = 10
 
-    @rule("Cast", "CastLike", name="SameTypeCast")
-    def same_type(self, node: ir.Node, context: Context) -> Outcome:
-        """Replace the output by the input of the same type."""
-        source, target = node.inputs[0], _target(node)
-        if source is None or target is None or source.dtype != target:
+    @bypass("Cast", "CastLike", name="SameTypeCast")
+    def same_type(self, node: ir.Node, source: ir.Value, context: Context) -> Verdict:
+        """An input of the type already."""
+        target = _target(node)
+        if target is None or source.dtype != target:
             return None
-        reason = f"The input is {_shown(target)} already."
-        return Replacement([node], {node.outputs[0]: source}, reason)
+        return f"The input is {_shown(target)} already."
 
     @rule("Cast", "CastLike", name="CastRoundTrip", reach=2)
     def round_trip(self, node: ir.Node, context: Context) -> Outcome:

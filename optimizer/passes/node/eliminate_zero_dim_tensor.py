@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
 from optimizer.model.graph import bodies
-from optimizer.passes.node.agreement import normalized, shape_of, shown
+from optimizer.passes.node.agreement import normalized, shown
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -61,7 +61,7 @@ class EliminateZeroDimTensor(Pass):
     @rule("Concat", name="EmptyOperand")
     def concat(self, node: ir.Node, context: Context) -> Outcome:
         """Concatenate the other operands only."""
-        shape, axis = shape_of(node.outputs[0], context), context.attribute(node, "axis")
+        shape, axis = context.symbolic.shape(node.outputs[0]), context.attribute(node, "axis")
         if shape is None or not isinstance(axis, int) or len(node.inputs) < 2:
             return None
         (axis,) = normalized([axis], len(shape))
@@ -92,19 +92,19 @@ class EliminateZeroDimTensor(Pass):
 
 
 def _empty_along(value: ir.Value | None, axis: int, context: Context) -> bool:
-    shape = shape_of(value, context)
+    shape = context.symbolic.shape(value)
     return shape is not None and axis < len(shape) and shape[axis] == 0
 
 
 def _is_empty(value: ir.Value, context: Context) -> bool:
-    return 0 in (shape_of(value, context) or ()) and value.dtype in _STORABLE
+    return 0 in (context.symbolic.shape(value) or ()) and value.dtype in _STORABLE
 
 
 def _empty_constants(used: list[ir.Value], context: Context) -> Mapping[ir.Value, Operand] | str:
     """An empty constant for each value, or the sentence that says why not."""
     found: dict[ir.Value, Operand] = {}
     for value in used:
-        shape = shape_of(value, context) or ()
+        shape = context.symbolic.shape(value) or ()
         dims = [dim for dim in shape if isinstance(dim, int)]
         if len(dims) < len(shape):
             free = next(dim for dim in shape if not isinstance(dim, int))
