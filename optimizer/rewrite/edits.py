@@ -1,4 +1,4 @@
-"""The primitive, invertible changes every rewrite is made of.
+"""The primitive, invertible changes every rewrite is made of, and how they are written.
 
 An edit names nodes and values by id, so that it means the same on every copy of the source graph
 and can be written to a file. `GraphState` finds the objects behind the ids, applies and reverts
@@ -7,9 +7,23 @@ and can be written to a file. `GraphState` finds the objects behind the ids, app
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
 
+import onnx
 import onnx_ir as ir
+from onnx_ir import serde
+
+from optimizer.codec import Json, one_of, written_as
+
+
+class Known(NamedTuple):
+    """What is known of a value's type; dimensions may be free."""
+
+    type: ir.TypeProtocol | None
+    shape: ir.Shape | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +32,18 @@ class ValueSpec:
 
     id: str
     name: str
-    type: ir.TypeProtocol | None
-    shape: ir.Shape | None
+    type: Known
 
 
 @dataclass(frozen=True, slots=True)
-class NodeSpec:
-    """A node to create; inputs are value ids, None where an optional input is missing."""
+class InsertNode:
+    """Put a new node into a graph, right before the live node `before`.
 
+    Inputs are value ids, None where an optional input is missing.
+    """
+
+    graph: str
+    before: str
     id: str
     domain: str
     op_type: str
@@ -33,15 +51,6 @@ class NodeSpec:
     inputs: tuple[str | None, ...]
     outputs: tuple[ValueSpec, ...]
     attributes: tuple[ir.Attr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InsertNode:
-    """Put a new node into a graph, right before the live node `before`."""
-
-    graph: str
-    node: NodeSpec
-    before: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +120,8 @@ class Retype:
     """Write down what has become known about a value's type and shape."""
 
     value: str
-    old: tuple[ir.TypeProtocol | None, ir.Shape | None]
-    new: tuple[ir.TypeProtocol | None, ir.Shape | None]
+    old: Known
+    new: Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +154,61 @@ Edit = (
     | SetAttributes
     | ImportOpset
 )
+
+
+_READABLE = {
+    ir.AttributeType.INT,
+    ir.AttributeType.INTS,
+    ir.AttributeType.FLOAT,
+    ir.AttributeType.FLOATS,
+}
+
+
+def _known_to_json(known: Known) -> Json | str | None:
+    kind, shape = known
+    if kind is None and shape is None:
+        return None
+    if isinstance(kind, ir.TensorType) and not kind.denotation:
+        dims = None if shape is None else [d if isinstance(d, int) else d.value for d in shape]
+        return {"dtype": kind.dtype.name, "shape": dims}
+    return _packed(serde.serialize_value(ir.Value(name="v", type=kind, shape=shape)))
+
+
+def _known_from_json(data: Json | str | None) -> Known:
+    if data is None:
+        return Known(None, None)
+    if isinstance(data, str):
+        info = onnx.ValueInfoProto.FromString(base64.b64decode(data))
+        value = serde.deserialize_value_info_proto(info, None)
+        return Known(value.type, value.shape)
+    shape = None if data["shape"] is None else ir.Shape(data["shape"])
+    return Known(ir.TensorType(ir.DataType[data["dtype"]]), shape)
+
+
+def _attribute_to_json(attribute: ir.Attr) -> Json | str:
+    if attribute.type in _READABLE:
+        value: object = attribute.value
+        plain = list(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else value
+        return {"name": attribute.name, "type": attribute.type.name, "value": plain}
+    return _packed(serde.serialize_attribute(attribute))
+
+
+def _attribute_from_json(data: Json | str) -> ir.Attr:
+    if isinstance(data, str):
+        return serde.deserialize_attribute(onnx.AttributeProto.FromString(base64.b64decode(data)))
+    return ir.Attr(data["name"], ir.AttributeType[data["type"]], data["value"])
+
+
+def _packed(message: onnx.ValueInfoProto | onnx.AttributeProto) -> str:
+    return base64.b64encode(message.SerializeToString(deterministic=True)).decode("ascii")
+
+
+def _as_it_is(tensor: Any) -> Any:
+    """Tensors are left to who writes the file: by hash."""
+    return tensor
+
+
+written_as(Known, _known_to_json, _known_from_json)
+written_as(ir.Attr, _attribute_to_json, _attribute_from_json)
+written_as(ir.TensorProtocol, _as_it_is, _as_it_is)
+one_of(Edit, "edit")

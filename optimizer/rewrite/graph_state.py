@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
@@ -48,100 +47,80 @@ class GraphState:
 
     def apply(self, edit: Edit) -> None:
         """Carry out one edit."""
-        self._TURNS[type(edit)](self, edit, forward=True)
+        self._turn(edit, forward=True)
 
     def revert(self, edit: Edit) -> None:
         """Carry out the exact inverse of `apply`."""
-        self._TURNS[type(edit)](self, edit, forward=False)
+        self._turn(edit, forward=False)
 
     def forget(self, reverted: Iterable[Edit]) -> None:
         """Drop what reverted edits had made, as if it had never been."""
         for edit in reverted:
             if isinstance(edit, edits.InsertNode):
-                for value in self.nodes.pop(edit.node.id).outputs:
+                for value in self.nodes.pop(edit.id).outputs:
                     del self.values[value_id(value)]
             elif isinstance(edit, edits.AddInitializer):
                 del self.values[edit.value]
 
-    def _turn_insert(self, edit: edits.InsertNode, *, forward: bool) -> None:
-        if forward:
-            self._insert(edit)
-        else:
-            self._take_out(edit.graph, edit.node.id)
+    def _turn(self, edit: Edit, *, forward: bool) -> None:
+        match edit:
+            case edits.InsertNode():
+                self._insert(edit) if forward else self._take_out(edit.graph, edit.id)
+            case edits.RemoveNode():
+                self._take_out(edit.graph, edit.node) if forward else self._put_back(edit)
+            case edits.AddInitializer() | edits.DropInitializer():
+                initializers = self.graphs[edit.graph].initializers
+                if forward != isinstance(edit, edits.AddInitializer):
+                    del initializers[edit.name]
+                else:
+                    initializers[edit.name] = self._initializer(edit)
+            case edits.ImportOpset():
+                imports = self.model.graph.opset_imports
+                if (version := edit.version if forward else edit.old) is None:
+                    del imports[edit.domain]
+                else:
+                    imports[edit.domain] = version
+            case _:
+                self._set(edit, forward=forward)
 
-    def _turn_remove(self, edit: edits.RemoveNode, *, forward: bool) -> None:
-        if forward:
-            self._take_out(edit.graph, edit.node)
-        else:
-            self._put_back(edit)
-
-    def _turn_input(self, edit: edits.SetInput, *, forward: bool) -> None:
-        value = self.value(edit.new if forward else edit.old)
-        self.nodes[edit.node].replace_input_with(edit.index, value)
-
-    def _turn_output(self, edit: edits.SetGraphOutput, *, forward: bool) -> None:
-        value = self.values[edit.new if forward else edit.old]
-        self.graphs[edit.graph].outputs[edit.index] = value
-
-    def _turn_add(self, edit: edits.AddInitializer, *, forward: bool) -> None:
-        if forward:
-            self._add_initializer(edit)
-        else:
-            del self.graphs[edit.graph].initializers[edit.name]
-
-    def _turn_drop(self, edit: edits.DropInitializer, *, forward: bool) -> None:
-        initializers = self.graphs[edit.graph].initializers
-        if forward:
-            del initializers[edit.name]
-        else:
-            initializers[edit.name] = self.values[edit.value]
-
-    def _turn_name(self, edit: edits.Rename, *, forward: bool) -> None:
-        self.values[edit.value].name = edit.new if forward else edit.old
-
-    def _turn_type(self, edit: edits.Retype, *, forward: bool) -> None:
-        value = self.values[edit.value]
-        value.type, value.shape = edit.new if forward else edit.old
-
-    def _turn_attributes(self, edit: edits.SetAttributes, *, forward: bool) -> None:
-        attributes = self.nodes[edit.node].attributes
-        attributes.clear()
-        for attribute in edit.new if forward else edit.old:
-            attributes[attribute.name] = attribute
-
-    def _turn_opset(self, edit: edits.ImportOpset, *, forward: bool) -> None:
-        if forward:
-            self.model.graph.opset_imports[edit.domain] = edit.version
-        elif edit.old is None:
-            del self.model.graph.opset_imports[edit.domain]
-        else:
-            self.model.graph.opset_imports[edit.domain] = edit.old
-
-    _TURNS: ClassVar[Mapping[type[Edit], Callable[..., None]]] = {
-        edits.InsertNode: _turn_insert,
-        edits.RemoveNode: _turn_remove,
-        edits.SetInput: _turn_input,
-        edits.SetGraphOutput: _turn_output,
-        edits.AddInitializer: _turn_add,
-        edits.DropInitializer: _turn_drop,
-        edits.Rename: _turn_name,
-        edits.Retype: _turn_type,
-        edits.SetAttributes: _turn_attributes,
-        edits.ImportOpset: _turn_opset,
-    }
+    def _set(self, edit: Edit, *, forward: bool) -> None:
+        """What has an old and a new state."""
+        match edit:
+            case edits.SetInput():
+                value = self.value(edit.new if forward else edit.old)
+                self.nodes[edit.node].replace_input_with(edit.index, value)
+            case edits.SetGraphOutput():
+                value = self.values[edit.new if forward else edit.old]
+                self.graphs[edit.graph].outputs[edit.index] = value
+            case edits.Rename():
+                self.values[edit.value].name = edit.new if forward else edit.old
+            case edits.Retype():
+                value = self.values[edit.value]
+                value.type, value.shape = edit.new if forward else edit.old
+            case edits.SetAttributes():
+                attributes = self.nodes[edit.node].attributes
+                attributes.clear()
+                attributes.update({a.name: a for a in (edit.new if forward else edit.old)})
+            case _:
+                raise TypeError(f"{type(edit).__name__} is no edit")
 
     def _insert(self, edit: edits.InsertNode) -> None:
-        spec, graph, before = edit.node, self.graphs[edit.graph], self.nodes[edit.before]
-        node = self.nodes.get(spec.id)
+        graph, before = self.graphs[edit.graph], self.nodes[edit.before]
+        node = self.nodes.get(edit.id)
         if node is None:
-            node = self._create(spec)
+            node = self._create(edit)
         else:  # it was here before an undo
-            for index, identity in enumerate(spec.inputs):
-                node.replace_input_with(index, self.value(identity))
+            self._read(node, edit.inputs)
         graph.insert_before(before, node)
 
-    def _create(self, spec: edits.NodeSpec) -> ir.Node:
-        outputs = [ir.Value(name=o.name, type=o.type, shape=o.shape) for o in spec.outputs]
+    def _read(self, node: ir.Node, inputs: Iterable[str | None]) -> None:
+        for index, identity in enumerate(inputs):
+            node.replace_input_with(index, self.value(identity))
+
+    def _create(self, spec: edits.InsertNode) -> ir.Node:
+        outputs = [
+            ir.Value(name=o.name, type=o.type.type, shape=o.type.shape) for o in spec.outputs
+        ]
         node = ir.Node(
             spec.domain,
             spec.op_type,
@@ -167,8 +146,7 @@ class GraphState:
 
     def _put_back(self, edit: edits.RemoveNode) -> None:
         node, graph = self.nodes[edit.node], self.graphs[edit.graph]
-        for index, identity in enumerate(edit.inputs):
-            node.replace_input_with(index, self.value(identity))
+        self._read(node, edit.inputs)
         for inner in _nodes_of_bodies(node):
             for index, value in enumerate(self._inner_inputs[inner.meta[ID]]):
                 inner.replace_input_with(index, value)
@@ -177,9 +155,8 @@ class GraphState:
         else:
             graph.insert_before(self.nodes[edit.before], node)
 
-    def _add_initializer(self, edit: edits.AddInitializer) -> None:
-        value = self.values.get(edit.value)
-        if value is None:
+    def _initializer(self, edit: edits.AddInitializer | edits.DropInitializer) -> ir.Value:
+        if edit.value not in self.values and isinstance(edit, edits.AddInitializer):
             tensor = edit.tensor
             value = ir.Value(
                 name=edit.name,
@@ -189,7 +166,7 @@ class GraphState:
             )
             value.meta[ID] = edit.value
             self._remember([value])
-        self.graphs[edit.graph].initializers[edit.name] = value
+        return self.values[edit.value]
 
 
 def _nodes_of_bodies(node: ir.Node) -> Iterator[ir.Node]:

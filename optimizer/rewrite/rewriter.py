@@ -101,13 +101,14 @@ class Application:
                 None if operand is None else value_id(self._resolve(operand))
                 for operand in new.inputs
             )
-            spec = self._spec(new, identity, inputs)
-            self._edit(edits.InsertNode(graph_id(self.graph), spec, before=node_id(self.root)))
+            self._edit(self._insertion(new, identity, inputs))
             node = self.state.nodes[identity]
             self.outputs[new] = tuple(node.outputs)
             self.done.added.append(node)
 
-    def _spec(self, new: NewNode, identity: str, inputs: tuple[str | None, ...]) -> edits.NodeSpec:
+    def _insertion(
+        self, new: NewNode, identity: str, inputs: tuple[str | None, ...]
+    ) -> edits.InsertNode:
         matched = self.proposal.matched
         alike = (n for n in matched if n.op_type == new.op_type and n.name)
         twin = new.twin or next(alike, None)
@@ -124,7 +125,9 @@ class Application:
         )
         name = self.edited.fresh_node_name(base, leaving=self.free_names)
         self.free_names.discard(name)
-        return edits.NodeSpec(
+        return edits.InsertNode(
+            graph_id(self.graph),
+            node_id(self.root),
             identity,
             new.domain,
             new.op_type,
@@ -136,11 +139,12 @@ class Application:
 
     def _output_spec(self, identity: str, old: ir.Value | None, base: str) -> edits.ValueSpec:
         if old is None:
-            return edits.ValueSpec(identity, self.edited.fresh_name(f"{base}_output"), None, None)
+            name = self.edited.fresh_name(f"{base}_output")
+            return edits.ValueSpec(identity, name, edits.Known(None, None))
         base = old.name or base
         is_free = old.producer() in self.leaving
         name = base if is_free else self.edited.fresh_name(base)
-        return edits.ValueSpec(identity, name, old.type, old.shape)
+        return edits.ValueSpec(identity, name, edits.Known(old.type, old.shape))
 
     def _resolve(self, operand: Operand) -> ir.Value:
         match operand:
@@ -270,8 +274,8 @@ class Application:
 
     def _learn(self, value: ir.Value, kind: ir.TypeProtocol | None, shape: ir.Shape | None) -> None:
         """Write down a type or shape where none was known."""
-        known = (value.type, value.shape)
-        better = (known[0] or kind, known[1] if known[1] is not None else shape)
+        known = edits.Known(value.type, value.shape)
+        better = edits.Known(known.type or kind, shape if known.shape is None else known.shape)
         if better != known:
             self._edit(edits.Retype(value_id(value), known, better))
             self.done.changed[value] = None
@@ -291,10 +295,10 @@ class Application:
 
     def _write_down(self, news: Refinement) -> None:
         value = news.value
-        known = (value.type, value.shape)
+        known = edits.Known(value.type, value.shape)
         kind = value.type if news.dtype is None else ir.TensorType(news.dtype)
         shape = value.shape if news.shape is None else ir.Shape(news.shape)
-        self._edit(edits.Retype(value_id(value), known, (kind, shape)))
+        self._edit(edits.Retype(value_id(value), known, edits.Known(kind, shape)))
         self.done.changed[value] = None
 
 

@@ -42,7 +42,7 @@ def _nodes(edit: Edit) -> Iterable[str]:
     """The nodes an edit touches."""
     match edit:
         case InsertNode():
-            return (edit.node.id, *_producers(edit.node.inputs))
+            return (edit.id, *_producers(edit.inputs))
         case RemoveNode():
             return _producers(edit.inputs)
         case SetInput():

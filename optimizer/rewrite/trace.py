@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NewType
+from typing import Any, NewType
 
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.edits import Edit, InsertNode, RemoveNode
@@ -33,10 +33,10 @@ class Rewrite:
         root: id of the node the rule was asked about.
         matched: ids of the nodes of the pattern.
         values: old value id -> id of the value that took its place.
-        edits: the primitive changes, in order.
         reason: why this was valid here.
         seconds: CPU time of matching and rewriting.
         depends_on: earlier steps without which this match would not exist.
+        edits: the primitive changes, in order.
     """
 
     step: int
@@ -47,15 +47,15 @@ class Rewrite:
     root: str
     matched: tuple[str, ...]
     values: Mapping[str, str]
-    edits: tuple[Edit, ...]
     reason: str
     seconds: float
     depends_on: tuple[int, ...]
+    edits: tuple[Edit, ...]
 
     @property
     def added(self) -> tuple[str, ...]:
         """Ids of the nodes this rewrite put in."""
-        return tuple(edit.node.id for edit in self.edits if isinstance(edit, InsertNode))
+        return tuple(edit.id for edit in self.edits if isinstance(edit, InsertNode))
 
     @property
     def removed(self) -> tuple[str, ...]:
@@ -146,28 +146,28 @@ class Trace:
         source_digest: sha256 (hex) of the source graph as the writer writes it; "" until saved.
         model_name: display text.
         pipeline: the pipeline as data (`Pipeline.to_json`).
-        rewrites: the steps, in order.
+        versions: software that took part.
+        seconds: CPU time of the whole run, import and verification apart.
+        stopped: why the run ended early ("" when it reached its fixpoint).
+        timings: per pass id.
         declined: near matches left at the end.
         failed: rules that raised, each once.
         vetoed: matches held back by the pipeline's vetoes.
-        timings: per pass id.
-        seconds: CPU time of the whole run, import and verification apart.
-        versions: software that took part.
-        stopped: why the run ended early ("" when it reached its fixpoint).
+        rewrites: the steps, in order.
         state: the graph as the run left it; None once it is read from a file.
     """
 
     source_digest: str
     model_name: str
-    pipeline: Mapping[str, object]
-    rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
+    pipeline: Mapping[str, Any]
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    seconds: float = 0.0
+    stopped: str = ""
+    timings: dict[str, PassTiming] = field(default_factory=dict[str, PassTiming])
     declined: list[DeclinedMatch] = field(default_factory=list[DeclinedMatch])
     failed: list[FailedMatch] = field(default_factory=list[FailedMatch])
     vetoed: list[VetoedMatch] = field(default_factory=list[VetoedMatch])
-    timings: dict[str, PassTiming] = field(default_factory=dict[str, PassTiming])
-    seconds: float = 0.0
-    versions: Mapping[str, str] = field(default_factory=dict[str, str])
-    stopped: str = ""
+    rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
     state: GraphState | None = None
 
     @property

@@ -9,33 +9,26 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.codec import Format, Json
 from optimizer.errors import StudioError, TraceError
 from optimizer.limits import Limits
 from optimizer.model.loader import load_bytes
-from optimizer.rewrite.edit_json import FetchTensor, StoreTensor, edit_from_json, edit_to_json
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace import (
-    DeclinedMatch,
-    FailedMatch,
-    PassTiming,
-    Rewrite,
-    Trace,
-    VetoedMatch,
-)
+from optimizer.rewrite.trace import Trace
 
 SCHEMA = "passlens.trace/1"
 COMPRESS_BELOW = 1 << 16
 """Larger entries are weights; they hardly shrink and are stored as they are."""
+
+_FORMAT = Format(Trace, SCHEMA, "trace", names={"state": None})
 
 
 def save_trace(cursor: Cursor, path: Path, *, with_source: bool = True) -> None:
@@ -44,8 +37,7 @@ def save_trace(cursor: Cursor, path: Path, *, with_source: bool = True) -> None:
     source = cursor.materialize(0) if with_source else b""
     cursor.seek(here)
     trace.source_digest = hashlib.sha256(source).hexdigest() if with_source else ""
-    tensors: dict[str, bytes] = {}
-    document = _to_json(trace, tensors)
+    document, tensors = trace_document(trace)
     with zipfile.ZipFile(path, "w") as archive:
         _add(archive, "trace.json", json.dumps(document, allow_nan=False, indent=1).encode())
         if with_source:
@@ -86,11 +78,10 @@ def _read(archive: zipfile.ZipFile, path: Path) -> Trace:
     if document.get("schema") != SCHEMA:
         raise TraceError(f"'{path.name}' is not a trace of this version ({SCHEMA}).")
     tensors = document["tensors"]
-
-    def fetch(name: str) -> ir.TensorProtocol:
-        return _tensor(archive.read(f"tensors/{name}"), tensors[name])
-
-    return _from_json(document, fetch)
+    for edit in _with_tensors(document):
+        name = edit["tensor"]
+        edit["tensor"] = _tensor(archive.read(f"tensors/{name}"), tensors[name])
+    return _FORMAT.from_json(document)
 
 
 @contextmanager
@@ -98,10 +89,11 @@ def _opened(path: Path) -> Generator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
-    except StudioError:
+    except TraceError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise TraceError(f"'{path.name}' cannot be opened as a trace: {error}.") from error
+    except (StudioError, OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        reason = str(error).removesuffix(".")
+        raise TraceError(f"'{path.name}' cannot be opened as a trace: {reason}.") from error
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
@@ -111,69 +103,31 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(entry, data)
 
 
-def _to_json(trace: Trace, tensors: dict[str, bytes]) -> dict[str, Any]:
-    described: dict[str, dict[str, Any]] = {}
-
-    def store(tensor: ir.TensorProtocol) -> str:
+def trace_document(trace: Trace) -> tuple[Json, dict[str, bytes]]:
+    """A trace as plain data, and the bytes of its tensors by hash."""
+    document = _FORMAT.to_json(trace)
+    tensors: dict[str, bytes] = {}
+    described: dict[str, Json] = {}
+    for edit in _with_tensors(document):
+        tensor: ir.TensorProtocol = edit["tensor"]
         data = tensor.tobytes()
         head = f"{tensor.dtype.name}{tuple(tensor.shape)}".encode()
-        name = hashlib.sha256(head + b"\0" + data).hexdigest()
+        name = edit["tensor"] = hashlib.sha256(head + b"\0" + data).hexdigest()
         tensors[name] = data
         described[name] = {"dtype": tensor.dtype.name, "shape": list(tensor.shape.numpy())}
-        return name
-
-    rewrites = [_rewrite_to_json(rewrite, store) for rewrite in trace.rewrites]
-    # Only where there is something: what did not fail is the same file as ever.
-    failed = {"failed": [asdict(failed) for failed in trace.failed]} if trace.failed else {}
-    return {
-        "schema": SCHEMA,
-        "source_digest": trace.source_digest,
-        "model_name": trace.model_name,
-        "pipeline": trace.pipeline,
-        "versions": dict(trace.versions),
-        "seconds": trace.seconds,
-        "stopped": trace.stopped,
-        "timings": {key: asdict(timing) for key, timing in trace.timings.items()},
-        "declined": [asdict(declined) for declined in trace.declined],
-        **failed,
-        "vetoed": [asdict(vetoed) for vetoed in trace.vetoed],
-        "tensors": dict(sorted(described.items())),
-        "rewrites": rewrites,
-    }
+    if not trace.failed:  # what did not fail is the same file as ever
+        del document["failed"]
+    rewrites = document.pop("rewrites")
+    return {**document, "tensors": dict(sorted(described.items())), "rewrites": rewrites}, tensors
 
 
-def _rewrite_to_json(rewrite: Rewrite, store: StoreTensor) -> dict[str, Any]:
-    plain = {name: getattr(rewrite, name) for name in rewrite.__slots__ if name != "edits"}
-    return {**plain, "edits": [edit_to_json(edit, store) for edit in rewrite.edits]}
+def _with_tensors(document: Json) -> Iterator[Json]:
+    """The edits that hold a tensor."""
+    for rewrite in document["rewrites"]:
+        yield from (edit for edit in rewrite["edits"] if "tensor" in edit)
 
 
-def _from_json(document: dict[str, Any], fetch: FetchTensor) -> Trace:
-    return Trace(
-        source_digest=document["source_digest"],
-        model_name=document["model_name"],
-        pipeline=document["pipeline"],
-        rewrites=[_rewrite_from_json(data, fetch) for data in document["rewrites"]],
-        declined=[DeclinedMatch(**_frozen(data)) for data in document["declined"]],
-        failed=[FailedMatch(**_frozen(data)) for data in document.get("failed", ())],
-        vetoed=[VetoedMatch(**_frozen(data)) for data in document.get("vetoed", ())],
-        timings={key: PassTiming(**timing) for key, timing in document["timings"].items()},
-        seconds=document["seconds"],
-        versions=document["versions"],
-        stopped=document["stopped"],
-    )
-
-
-def _rewrite_from_json(data: dict[str, Any], fetch: FetchTensor) -> Rewrite:
-    edits = [edit_from_json(edit, fetch) for edit in data["edits"]]
-    return Rewrite(**_frozen({**data, "edits": edits}))
-
-
-def _frozen(data: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a record of the trace, in which what JSON has as a list is a tuple."""
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any list
-
-
-def _tensor(data: bytes, described: dict[str, Any]) -> ir.TensorProtocol:
+def _tensor(data: bytes, described: Json) -> ir.TensorProtocol:
     dtype = ir.DataType[described["dtype"]]
     shape = described["shape"]
     if dtype in (ir.DataType.INT4, ir.DataType.UINT4, ir.DataType.FLOAT4E2M1):

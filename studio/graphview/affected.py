@@ -36,8 +36,8 @@ def _affected(state: GraphState, rewrite: Rewrite) -> Iterator[str]:
     for edit in rewrite.edits:
         match edit:
             case InsertNode():
-                yield edit.node.id
-                yield from _producers(state, edit.node.inputs)
+                yield edit.id
+                yield from _producers(state, edit.inputs)
             case RemoveNode():
                 yield from _producers(state, edit.inputs)
             case SetInput():

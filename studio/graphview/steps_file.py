@@ -205,7 +205,7 @@ class _Steps:
         for edit in rewrite.edits:
             if isinstance(edit, InsertNode):
                 number = self.inserted[edit.before] = self.inserted.get(edit.before, 0) + 1
-                self.order[edit.node.id] = (*self.order[edit.before][:-1], float(number), _LAST)
+                self.order[edit.id] = (*self.order[edit.before][:-1], float(number), _LAST)
 
     def _add_records(
         self,

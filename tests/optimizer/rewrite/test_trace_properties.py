@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 
 import onnx
-import onnx_ir as ir
 import pytest
 
 from optimizer.model.graph import node_id, walk_nodes
@@ -17,12 +16,11 @@ from optimizer.model.writer import to_bytes
 from optimizer.pipeline import Pipeline
 from optimizer.registry import passes
 from optimizer.rewrite.driver import Stop, optimize
-from optimizer.rewrite.edit_json import edit_to_json
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.provenance import Provenance
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
-from optimizer.rewrite.trace_file import open_trace, save_trace
+from optimizer.rewrite.trace_file import open_trace, save_trace, trace_document
 from tests.optimizer.graphs import loaded
 from tests.optimizer.passes import golden
 from tests.optimizer.random_blocks import ALL_PATTERNS
@@ -74,17 +72,7 @@ def whole(name: str) -> Run:
 
 def told(trace: Trace) -> list[object]:
     """A trace as plain data, without times."""
-
-    def store(tensor: ir.TensorProtocol) -> str:
-        return f"{tensor.dtype} {tensor.shape} {tensor.tobytes().hex()}"
-
-    return [
-        (
-            *(r.step, r.round, r.pass_id, r.rule, r.match, r.root, r.matched, dict(r.values)),
-            *(r.reason, r.depends_on, [edit_to_json(edit, store) for edit in r.edits]),
-        )
-        for r in trace.rewrites
-    ]
+    return [{**rewrite, "seconds": 0.0} for rewrite in trace_document(trace)[0]["rewrites"]]
 
 
 each = pytest.mark.parametrize("name", SOURCES)
