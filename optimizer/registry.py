@@ -11,8 +11,8 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import (
     TYPE_CHECKING,
     ClassVar,
@@ -87,10 +87,9 @@ class Pass:
         """The rules, in the order in which they stand in the file."""
         found: list[Rule] = []
         for name, function in vars(type(self)).items():
-            declared: _Declared | None = getattr(function, "_rule", None)
+            declared: Rule | None = getattr(function, "_rule", None)
             if declared is not None:
-                bound = getattr(self, name)
-                found.append(Rule(declared.name, declared.roots, declared.reach, bound))
+                found.append(replace(declared, match=getattr(self, name)))
         return found
 
     @classmethod
@@ -113,18 +112,11 @@ class Pass:
         return {option.name: getattr(self, option.name) for option in fields(self)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    name: str
-    roots: tuple[str, ...]
-    reach: int
-
-
 def rule(*roots: str, name: str, reach: int = 1) -> Callable[[Method], Method]:
     """Mark a method of a pass as a rule rooted at these operator types."""
 
     def mark(method: Method) -> Method:
-        method._rule = _Declared(name, roots, reach)  # pyright: ignore[reportFunctionMemberAccess] - a mark for `Pass.rules`
+        method._rule = Rule(name, roots, reach, method)  # pyright: ignore[reportFunctionMemberAccess] - a mark for `Pass.rules`
         return method
 
     return mark
@@ -170,10 +162,5 @@ def find(pass_id: str) -> type[Pass] | None:
 
 def _import_all() -> None:
     package = importlib.import_module("optimizer.passes")
-    for name in _modules(package.__path__, "optimizer.passes."):
-        importlib.import_module(name)
-
-
-def _modules(path: Iterable[str], prefix: str) -> Iterator[str]:
-    for module in pkgutil.walk_packages(path, prefix):
-        yield module.name
+    for module in pkgutil.walk_packages(package.__path__, "optimizer.passes."):
+        importlib.import_module(module.name)

@@ -19,7 +19,7 @@ from optimizer.limits import Limits
 from optimizer.model.declared import check_type_attribute
 from optimizer.model.functions import FunctionKey, call_key
 from optimizer.model.nesting import bodies_of
-from optimizer.model.report import EXPORT_AGAIN, Place, Report
+from optimizer.model.report import Place, Report
 from optimizer.model.signatures import (
     ALIAS,
     DEFINED_DOMAINS,
@@ -83,7 +83,7 @@ def _definition(node: NodeProto, where: Place, rules: Rules) -> Signature | None
     if function is not None:
         return _function_signature(function)
     if not operator:
-        rules.report.error(InvalidGraph, where, "It has no operator.", remedy=EXPORT_AGAIN)
+        rules.report.error(InvalidGraph, where, "It has no operator.")
         return None
     version = rules.versions.get(domain)
     if version is None and RUNTIME_OPSETS.get(domain) == 1 and not rules.in_function:
@@ -134,7 +134,7 @@ def _report_unknown(node: NodeProto, where: Place, version: int, report: Report)
     message = f"The operator set {domain} has no operator {operator}."
     if first is not None:
         message = f"{operator} exists since opset {first}, but the model uses opset {version}."
-    report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
+    report.error(InvalidGraph, where, message)
 
 
 def _function_signature(function: FunctionProto) -> Signature:
@@ -159,13 +159,13 @@ def _check_counts(node: NodeProto, definition: Signature, where: Place, report: 
         if not fewest <= given <= most:
             wanted = _range_text(fewest, most)
             message = f"{node.op_type} has {wanted} {what}s, but here {given:,}."
-            report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
+            report.error(InvalidGraph, where, message)
     if "" not in node.input:
         return
     for name, formal in zip(node.input, definition.formal_inputs, strict=False):
         if not name and not formal.optional and not formal.variadic:
             message = f"The input {quoted(formal.name)} of {node.op_type} is missing."
-            report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
+            report.error(InvalidGraph, where, message)
 
 
 def _range_text(fewest: int, most: int) -> str:
@@ -183,19 +183,18 @@ def _check_attributes(
         name = attribute.name
         if name in seen or not name:
             message = f"Two attributes are named {quoted(name)}." if name else "Nameless attribute."
-            rules.report.error(Duplicate, where, message, remedy=EXPORT_AGAIN)
+            rules.report.error(Duplicate, where, message)
         seen.add(name)
         problem = _type_problem(attribute, definition, where, rules)
         if problem:
-            message = f"The attribute {quoted(name)} {problem}"
-            rules.report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
+            rules.report.error(InvalidGraph, where, f"The attribute {quoted(name)} {problem}")
         elif attribute.type in _LARGE:
             _check_content(attribute, where, rules)
             bodies.extend(bodies_of(attribute))
     missing = definition.required - seen if definition is not None else ()
     for name in sorted(missing):
         message = f"The attribute {quoted(name)} of {node.op_type} is missing."
-        rules.report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
+        rules.report.error(InvalidGraph, where, message)
     return bodies
 
 
@@ -231,7 +230,7 @@ def _check_content(attribute: AttributeProto, where: Place, rules: Rules) -> Non
         check_type_attribute(attribute.tp, inside, rules.report)
     elif given in {AttributeProto.SPARSE_TENSORS, AttributeProto.TYPE_PROTOS}:
         message = f"Attributes of type {_KINDS[given]} are not supported."
-        rules.report.error(Unsupported, inside, message)
+        rules.report.error(Unsupported, inside, message, remedy="")
     items, limit = _item_count(attribute), rules.limits.attribute_items
     if items > limit:
         message = f"The attribute has {items:,} items or bytes (limit {limit:,})."

@@ -74,7 +74,7 @@ def _walk(
             _learn(node, known)
             problem = _shape_problem(node, known, opset)
             if problem:
-                report.error(InvalidGraph, where, problem, remedy=EXPORT_AGAIN)
+                report.error(InvalidGraph, where, problem)
     return known
 
 
@@ -136,7 +136,7 @@ def _check_types(
                 f"The inputs {quoted(first_name)} and {quoted(name)} of {node.op_type} must have "
                 f"one type, but are {type_name(first)} and {type_name(given)}."
             )
-            report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
+            report.error(InvalidGraph, where, message)
         elif _TYPE_TEXTS[given] not in formal.allowed:
             message = (
                 f"{node.op_type} of opset {definition.since} does not take {type_name(given)} "
@@ -201,7 +201,7 @@ def _check_output(info: ValueInfoProto, known: Known, report: Report) -> None:
     )
     if clash:
         message = f"It is declared as {_text(declared)}, but is {_text(actual)}."
-        report.error(InvalidGraph, Place("output", info.name), message, remedy=EXPORT_AGAIN)
+        report.error(InvalidGraph, Place("output", info.name), message)
 
 
 def _text(shape: Shape) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from onnx import TypeProto, ValueInfoProto
 
 from optimizer.errors import InvalidGraph, LimitError, Unsupported
-from optimizer.model.report import EXPORT_AGAIN, Report, Where
+from optimizer.model.report import Report, Where
 from optimizer.model.tensors import KNOWN_TYPES, MOST_ELEMENTS
 
 MAP_REASON = "Map types can be shown but not optimized."
@@ -51,7 +51,7 @@ def examine_type(declared: TypeProto) -> TypeFacts:
 def check_input(info: ValueInfoProto, where: Where, report: Report) -> None:
     """A graph input must say what it is."""
     if info.type.WhichOneof("value") is None:
-        report.error(InvalidGraph, where, "It has no type.", remedy=EXPORT_AGAIN)
+        report.error(InvalidGraph, where, "It has no type.")
         return
     check_declared(info, where, report)
 
@@ -62,7 +62,7 @@ def check_declared(info: ValueInfoProto, where: Where, report: Report) -> None:
         return
     facts = examine_type(info.type)
     if facts.problem:
-        report.error(InvalidGraph, where, facts.problem, remedy=EXPORT_AGAIN)
+        report.error(InvalidGraph, where, facts.problem)
     if facts.unknown_sizes:
         report.note(where, "A size of -1 was read as unknown.")
     if facts.has_map:
@@ -74,9 +74,9 @@ def check_type_attribute(declared: TypeProto, where: Where, report: Report) -> N
     """A type held in an attribute must be one that the graph can hold."""
     facts = examine_type(declared)
     if facts.problem:
-        report.error(InvalidGraph, where, facts.problem, remedy=EXPORT_AGAIN)
+        report.error(InvalidGraph, where, facts.problem)
     if facts.has_map:
-        report.error(Unsupported, where, "A map type in an attribute is not supported.")
+        report.error(Unsupported, where, "A map type in an attribute is not supported.", remedy="")
 
 
 def check_name(name: str, where: Where, *, limit: int, report: Report) -> None:

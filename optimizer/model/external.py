@@ -55,7 +55,7 @@ class ExternalData:
         if sum(found) > self._limits.external_bytes:
             limit = bytes_text(self._limits.external_bytes)
             message = f"Its data files take {bytes_text(sum(found))} (limit {limit})."
-            self._report.error(LimitError, "model", message)
+            self._report.error(LimitError, "model", message, remedy="")
 
         if absent:
             self._say_absent(absent)

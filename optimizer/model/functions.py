@@ -11,7 +11,7 @@ from onnx import FunctionProto, NodeProto
 
 from optimizer.errors import Cycle, LimitError, quoted
 from optimizer.limits import Limits
-from optimizer.model.report import EXPORT_AGAIN, Report
+from optimizer.model.report import Report
 
 FunctionKey = tuple[str, str, str]
 """Domain, name, overload."""
@@ -61,8 +61,7 @@ def check_expansion(
     except CycleError as error:
         circle: list[FunctionKey] = error.args[1][::-1]  # callers before whom they call
         names = " → ".join(quoted(key[1]) for key in [*circle[:-1][:5], circle[0]])
-        message = f"The functions call each other in a circle: {names}."
-        report.error(Cycle, "model", message, remedy=EXPORT_AGAIN)
+        report.error(Cycle, "model", f"The functions call each other in a circle: {names}.")
         return
     if size.nodes > limits.expanded_nodes:
         message = (

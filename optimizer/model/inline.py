@@ -166,7 +166,7 @@ class _Inliner:
         source = frame.names[formal]
         if not source:
             message = f"It returns its input {quoted(formal)}, which the call leaves out."
-            self._report.error(InvalidGraph, Place("node", frame.prefix), message)
+            self._report.error(InvalidGraph, Place("node", frame.prefix), message, remedy="")
         identity = NodeProto(op_type="Identity", input=[source], output=[actual])
         identity.name = f"{frame.prefix}/{formal}"
         frame.after.append(identity)

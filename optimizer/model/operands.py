@@ -113,7 +113,7 @@ def check_operands(node: NodeProto, where: Place, known: Known, report: Report) 
     if problem is None:
         return
     if problem.always:
-        report.error(InvalidGraph, where, problem.message, remedy=EXPORT_AGAIN)
+        report.error(InvalidGraph, where, problem.message)
     else:
         report.warning(where, problem.message, remedy=EXPORT_AGAIN, blocks=("runnable",))
 

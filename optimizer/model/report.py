@@ -79,7 +79,7 @@ class Report:
         self._counts = Counter[str]()
 
     def error(
-        self, kind: type[StudioError], where: Where, message: str, *, remedy: str = ""
+        self, kind: type[StudioError], where: Where, message: str, *, remedy: str = EXPORT_AGAIN
     ) -> None:
         """A fault that refuses the model; `kind` is what `raise_if_refused` will raise."""
         finding = Finding("error", str(where), message, remedy)

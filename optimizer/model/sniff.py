@@ -24,50 +24,55 @@ class Kind:
 
 
 _ARCHIVE = "Unpack it and open the .onnx file inside."
+_CHOOSE = "Choose the model file."
 _EXPORT = "Export the model to ONNX first."
-_PYTORCH = Kind(
-    "a PyTorch checkpoint (a zip archive)", "Export the model with torch.onnx.export and open that."
-)
-_PICKLE = Kind(
-    "a Python pickle", "A pickle can run any program when opened; export the model to ONNX first."
-)
-_PAGE = Kind("a web page", "Download the model file itself; on GitHub use the raw link.")
-_JSON = Kind("JSON text", "Save the model in ONNX's binary form with onnx.save.")
-_TEXT = Kind("text", "Save the model in ONNX's binary form with onnx.save.")
-_LFS = Kind(
-    "a Git LFS pointer, not the model itself", "Fetch the model with `git lfs pull` and open that."
-)
+_TORCH = "Export the model with torch.onnx.export and open that."
+_PICKLE = "A pickle can run any program when opened; export the model to ONNX first."
+_PAGE = "Download the model file itself; on GitHub use the raw link."
+_BINARY = "Save the model in ONNX's binary form with onnx.save."
 
-_MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
-    (0, b"version https://git-lfs.github.com/spec/", _LFS),
-    (0, b"\x89PNG\r\n\x1a\n", Kind("a PNG picture", "Choose the model file.")),
-    (0, b"\xff\xd8\xff", Kind("a JPEG picture", "Choose the model file.")),
-    (0, b"GIF8", Kind("a GIF picture", "Choose the model file.")),
-    (0, b"%PDF-", Kind("a PDF document", "Choose the model file.")),
-    (0, b"PK\x03\x04", Kind("a zip archive", _ARCHIVE)),
-    (0, b"PK\x05\x06", Kind("an empty zip archive", "Choose the model file.")),
-    (0, b"\x1f\x8b", Kind("a gzip archive", _ARCHIVE)),
-    (0, b"\xfd7zXZ\x00", Kind("an xz archive", _ARCHIVE)),
-    (0, b"BZh", Kind("a bzip2 archive", _ARCHIVE)),
-    (0, b"(\xb5/\xfd", Kind("a zstd archive", _ARCHIVE)),
-    (0, b"7z\xbc\xaf\x27\x1c", Kind("a 7-zip archive", _ARCHIVE)),
-    (0, b"Rar!\x1a\x07", Kind("a RAR archive", _ARCHIVE)),
-    (257, b"ustar", Kind("a tar archive", _ARCHIVE)),
-    (0, b"\x89HDF\r\n\x1a\n", Kind("an HDF5 file, probably a Keras model", _EXPORT)),
-    (4, b"TFL3", Kind("a TensorFlow Lite model", _EXPORT)),
-    (4, b"ORTM", Kind("a model in ONNX Runtime's own format", "Open the .onnx it was made from.")),
-    (0, b"GGUF", Kind("a GGUF file", _EXPORT)),
-    (0, b"\x7fELF", Kind("a program (ELF)", "Choose the model file.")),
-    (0, b"MZ", Kind("a Windows program", "Choose the model file.")),
-    (0, b"\x93NUMPY", Kind("a NumPy array", "Choose the model file.")),
-    (0, b"ptrt", Kind("a TensorRT engine", "Open the .onnx it was built from.")),
+_STARTS: tuple[tuple[bytes, str, str], ...] = (
+    (
+        rb"version https://git-lfs\.github\.com/spec/",
+        "a Git LFS pointer, not the model itself",
+        "Fetch the model with `git lfs pull` and open that.",
+    ),
+    (rb"\x89PNG\r\n\x1a\n", "a PNG picture", _CHOOSE),
+    (rb"\xff\xd8\xff", "a JPEG picture", _CHOOSE),
+    (rb"GIF8", "a GIF picture", _CHOOSE),
+    (rb"%PDF-", "a PDF document", _CHOOSE),
+    (
+        rb"PK\x03\x04(.{0,244}data\.pkl|.{0,242}/byteorder)",
+        "a PyTorch checkpoint (a zip archive)",
+        _TORCH,
+    ),
+    (rb"PK\x03\x04", "a zip archive", _ARCHIVE),
+    (rb"PK\x05\x06", "an empty zip archive", _CHOOSE),
+    (rb"\x1f\x8b", "a gzip archive", _ARCHIVE),
+    (rb"\xfd7zXZ\x00", "an xz archive", _ARCHIVE),
+    (rb"BZh", "a bzip2 archive", _ARCHIVE),
+    (rb"\(\xb5/\xfd", "a zstd archive", _ARCHIVE),
+    (rb"7z\xbc\xaf\x27\x1c", "a 7-zip archive", _ARCHIVE),
+    (rb"Rar!\x1a\x07", "a RAR archive", _ARCHIVE),
+    (rb".{257}ustar", "a tar archive", _ARCHIVE),
+    (rb"\x89HDF\r\n\x1a\n", "an HDF5 file, probably a Keras model", _EXPORT),
+    (rb".{4}TFL3", "a TensorFlow Lite model", _EXPORT),
+    (rb".{4}ORTM", "a model in ONNX Runtime's own format", "Open the .onnx it was made from."),
+    (rb"GGUF", "a GGUF file", _EXPORT),
+    (rb"\x7fELF", "a program (ELF)", _CHOOSE),
+    (rb"MZ", "a Windows program", _CHOOSE),
+    (rb"\x93NUMPY", "a NumPy array", _CHOOSE),
+    (rb"ptrt", "a TensorRT engine", "Open the .onnx it was built from."),
+    # PROTO opcode with protocol 2 to 5; 0x80 cannot start an ONNX file in practice (tag of field 0)
+    (rb"\x80[\x02-\x05]", "a Python pickle", _PICKLE),
+    (rb"(?i:\s*<(!doctype|html|head|\?xml|script|body))", "a web page", _PAGE),
+    # the length of the header, below 2**40, and the header
+    (rb'.{5}\0\0\0\{\s*"', "a safetensors file (weights without a graph)", _EXPORT),
+    (rb'\s*(\{\s*["}]|\[\s*[\[{"\d])', "JSON text", _BINARY),
+    # Binary ONNX begins with 0x08 (its version field); text has no such control characters.
+    (rb"[^\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]{2,}\Z", "text", _BINARY),
 )
-
-# PROTO opcode with protocol 2 to 5; 0x80 cannot start an ONNX file in practice (tag of field 0).
-_PICKLE_START = re.compile(rb"\x80[\x02-\x05]")
-_SAFETENSORS_START = re.compile(rb'.{8}\{\s*"', re.DOTALL)
-_PAGE_START = re.compile(rb"\s*<(!doctype|html|head|\?xml|script|body)", re.IGNORECASE)
-_JSON_START = re.compile(rb'\s*(\{\s*["}]|\[\s*[\[{"\d])')
+"""How a file begins, what it then is, and what to do with it; the first that fits counts."""
 
 
 def sniff(head: bytes) -> Kind | None:
@@ -76,18 +81,10 @@ def sniff(head: bytes) -> Kind | None:
     Args:
         head: the first `HEAD_BYTES` bytes, or all of a shorter file.
     """
-    for offset, magic, kind in _MAGIC:
-        if head.startswith(magic, offset):
-            return _PYTORCH if kind.what == "a zip archive" and _is_pytorch(head) else kind
-    if _PICKLE_START.match(head):
-        return _PICKLE
-    if _PAGE_START.match(head):
-        return _PAGE
-    if _SAFETENSORS_START.match(head) and int.from_bytes(head[:8], "little") < 1 << 40:
-        return Kind("a safetensors file (weights without a graph)", _EXPORT)
-    if _JSON_START.match(head):
-        return _JSON
-    return _TEXT if _is_text(head) else None
+    for start, what, remedy in _STARTS:
+        if re.match(start, head, re.DOTALL):
+            return Kind(what, remedy)
+    return None
 
 
 def refuse_other_formats(head: bytes) -> None:
@@ -103,12 +100,3 @@ def refuse_other_formats(head: bytes) -> None:
     kind = sniff(head)
     if kind is not None:
         raise NotOnnx(f"This is {kind.what}. {kind.remedy}")
-
-
-def _is_pytorch(head: bytes) -> bool:
-    return b"data.pkl" in head[:256] or b"/byteorder" in head[:256]
-
-
-def _is_text(head: bytes) -> bool:
-    # Binary ONNX begins with 0x08 (its version field); text has no such control characters.
-    return not re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]", head) and len(head) > 1

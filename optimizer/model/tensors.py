@@ -10,7 +10,7 @@ from onnx import SparseTensorProto, TensorProto
 
 from optimizer.errors import InvalidGraph, LimitError
 from optimizer.limits import Limits
-from optimizer.model.report import EXPORT_AGAIN, Place, Report
+from optimizer.model.report import Place, Report
 from optimizer.numbers import bytes_text
 
 MOST_ELEMENTS = (1 << 63) - 1
@@ -67,7 +67,7 @@ def check_tensor(tensor: TensorProto, where: Place, report: Report) -> bool:
     """
     problem = _type_or_dims_problem(tensor) or _storage_problem(tensor)
     if problem:
-        report.error(InvalidGraph, where, problem, remedy=EXPORT_AGAIN)
+        report.error(InvalidGraph, where, problem)
     return not problem
 
 
@@ -84,7 +84,7 @@ def check_sparse(
         return False
     problem = _sparse_problem(sparse)
     if problem:
-        report.error(InvalidGraph, where, problem, remedy=EXPORT_AGAIN)
+        report.error(InvalidGraph, where, problem)
         return False
     size = byte_count(sparse.values.data_type, element_count(sparse.dims))
     if size > limits.fold_total_bytes:

@@ -30,7 +30,7 @@ from optimizer.model.functions import (
     check_expansion,
     function_key,
 )
-from optimizer.model.report import EXPORT_AGAIN, Place, Report
+from optimizer.model.report import Place, Report
 from optimizer.model.versions import check_versions, imported
 
 
@@ -70,7 +70,7 @@ def validate(proto: ModelProto, limits: Limits, report: Report) -> Facts:
     for function in proto.functions:
         if functions.setdefault(function_key(function), function) is not function:
             message = f"The function {quoted(function.name)} is defined twice."
-            report.error(Duplicate, "model", message, remedy=EXPORT_AGAIN)
+            report.error(Duplicate, "model", message)
     rules = Rules(
         limits=limits,
         report=report,
@@ -169,7 +169,7 @@ class _Walk:
                     else (InvalidGraph, "It has no name.")
                 )
                 place = Place("input", name, around=scope.place, number=number)
-                self._report.error(kind, place, message, remedy=EXPORT_AGAIN)
+                self._report.error(kind, place, message)
             defined[name] = -1
         return defined
 
@@ -188,10 +188,9 @@ class _Walk:
 
     def _define_initializer(self, name: str, seen: set[str], where: Place) -> None:
         if not name:
-            self._report.error(InvalidGraph, where, "It has no name.", remedy=EXPORT_AGAIN)
+            self._report.error(InvalidGraph, where, "It has no name.")
         elif name in seen:
-            message = "Another initializer has the same name."
-            self._report.error(Duplicate, where, message, remedy=EXPORT_AGAIN)
+            self._report.error(Duplicate, where, "Another initializer has the same name.")
         seen.add(name)
 
     def _declarations(self, what: str, infos: Iterable[ValueInfoProto], scope: _Scope) -> None:
@@ -242,7 +241,7 @@ class _Walk:
                 if name in defined:
                     where = Place("node", node.name, around=scope.place, number=index + 1)
                     message = f"It defines {quoted(name)}, which is already defined."
-                    self._report.error(Duplicate, where, message, remedy=EXPORT_AGAIN)
+                    self._report.error(Duplicate, where, message)
                 elif name:
                     defined[name] = index
 
@@ -299,9 +298,7 @@ class _Walk:
             shown = [Place("node", nodes[i].name, number=i + 1) for i in cycle[:5]]
             chain = " → ".join(str(place) for place in [*shown, shown[0]])
             where = scope.place or "model"
-            message = f"Nodes depend on each other in a circle: {chain}."
-            self._report.error(Cycle, where, message, remedy=EXPORT_AGAIN)
+            self._report.error(Cycle, where, f"Nodes depend on each other in a circle: {chain}.")
 
     def _undefined(self, name: str, where: Place) -> None:
-        message = f"It uses {quoted(name)}, which is never defined."
-        self._report.error(Undefined, where, message, remedy=EXPORT_AGAIN)
+        self._report.error(Undefined, where, f"It uses {quoted(name)}, which is never defined.")

@@ -8,7 +8,7 @@ import onnx
 from onnx import ModelProto, OperatorSetIdProto, TensorProto
 
 from optimizer.errors import InvalidGraph, Unsupported, quoted
-from optimizer.model.report import EXPORT_AGAIN, Report
+from optimizer.model.report import Report
 from optimizer.model.signatures import (
     OLDEST_SUPPORTED_OPSET,
     RUNTIME_IR_VERSION,
@@ -59,7 +59,7 @@ def imported(imports: Iterable[OperatorSetIdProto], where: str, report: Report) 
         name = domain or "ai.onnx"
         if version < 1:
             message = f"Version {version} of the operator set {quoted(name)} does not exist."
-            report.error(InvalidGraph, where, message, remedy=EXPORT_AGAIN)
+            report.error(InvalidGraph, where, message)
         elif domain == "" and version > newest_opset():
             report.error(
                 Unsupported,

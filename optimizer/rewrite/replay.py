@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import onnx_ir as ir
 
 from optimizer.errors import TraceError
 from optimizer.model.writer import to_bytes
+from optimizer.rewrite.edits import Edit
 from optimizer.rewrite.graph_state import GraphState
-from optimizer.rewrite.trace import Rewrite, Trace
+from optimizer.rewrite.trace import Trace
 
 
 class Cursor:
@@ -47,33 +50,24 @@ class Cursor:
         if not 0 <= step <= self.trace.steps:
             raise TraceError(f"There is no step {step}; the trace has {self.trace.steps}.")
         while self.step < step:
-            self._forward(self.trace.rewrites[self.step])
+            rewrite = self.trace.rewrites[self.step]
+            self._carry_out(self.state.apply, rewrite.edits, rewrite.step)
+            self.step += 1
         while self.step > step:
-            self._backward(self.trace.rewrites[self.step - 1])
+            rewrite = self.trace.rewrites[self.step - 1]
+            self._carry_out(self.state.revert, rewrite.edits[::-1], rewrite.step)
+            self.step -= 1
         return self.model
 
     def materialize(self, step: int) -> bytes:
         """The ONNX file of a step."""
         return to_bytes(self.seek(step))
 
-    def _forward(self, rewrite: Rewrite) -> None:
+    def _carry_out(self, change: Callable[[Edit], None], edits: Iterable[Edit], step: int) -> None:
         try:
-            for edit in rewrite.edits:
-                self.state.apply(edit)
+            for edit in edits:
+                change(edit)
         except (KeyError, ValueError) as error:
-            raise _mismatch(rewrite) from error
-        self.step += 1
-
-    def _backward(self, rewrite: Rewrite) -> None:
-        try:
-            for edit in reversed(rewrite.edits):
-                self.state.revert(edit)
-        except (KeyError, ValueError) as error:
-            raise _mismatch(rewrite) from error
-        self.step -= 1
-
-
-def _mismatch(rewrite: Rewrite) -> TraceError:
-    return TraceError(
-        f"Step {rewrite.step} does not fit this model: the trace was made from another source."
-    )
+            raise TraceError(
+                f"Step {step} does not fit this model: the trace was made from another source."
+            ) from error

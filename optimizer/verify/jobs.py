@@ -9,10 +9,11 @@ from pathlib import Path
 import onnx_ir as ir
 
 from optimizer.errors import quoted
-from optimizer.isolation import Progress
+from optimizer.isolation import Progress, silent
+from optimizer.model.graph import bodies, walk_nodes
+from optimizer.operators.catalogue import is_random
 from optimizer.verify.comparison import Comparison, Tolerance, compare
 from optimizer.verify.feeds import Array, Feed, draw, planned
-from optimizer.verify.randomness import random_outputs
 from optimizer.verify.runtime import Interface, NotRunnable, Session, as_file, unsupported_inputs
 from optimizer.verify.sizes import plans
 
@@ -99,7 +100,7 @@ def run_reference(
     Raises:
         NotRunnable: if it does not run on any inputs that come to mind.
     """
-    report = progress or _silent
+    report = progress or silent
     report(f"{REFERENCE}: creating the session", 0.0)
     path = as_file(model)
     structure = _structure(path)
@@ -124,7 +125,7 @@ def check(
     progress: Progress | None = None,
 ) -> Check:
     """Run the second model on what the first one ran on, and compare."""
-    report = progress or _silent
+    report = progress or silent
     report(f"{CANDIDATE}: creating the session", 0.5)
     path = as_file(model)
     random = reference.random | random_outputs(_structure(path))
@@ -218,5 +219,21 @@ def _run(session: Session, feeds: tuple[Feed, ...], seed: int) -> Run:
     return Run(inputs, session.run(inputs))
 
 
-def _silent(_text: str, _fraction: float) -> None:
-    """Progress for nobody."""
+def random_outputs(model: ir.Model) -> frozenset[str]:
+    """Names of the graph outputs that depend on a random operator, also inside bodies."""
+    random_functions = {
+        identifier
+        for identifier, function in model.functions.items()
+        if any(is_random(node) for node in function)
+    }
+    tainted: set[ir.Value] = set()
+    for node in model.graph:
+        inside = [node, *(inner for body in bodies(node) for inner in walk_nodes(body))]
+        if any(
+            is_random(inner)
+            or inner.op_identifier() in random_functions
+            or any(value in tainted for value in inner.inputs if value is not None)
+            for inner in inside
+        ):
+            tainted.update(node.outputs)
+    return frozenset(value.name or "" for value in model.graph.outputs if value in tainted)

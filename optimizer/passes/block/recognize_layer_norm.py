@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.passes.block.opsets import obstacle
-from optimizer.passes.wording import escaping
+from optimizer.model.graph import walk_nodes
+from optimizer.passes.wording import described, escaping
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -25,6 +25,12 @@ from optimizer.rules import (
 REACH = 9
 OPSET = 17
 """The first operator set with LayerNormalization."""
+
+OLDEST = 13
+"""From this one to that, operators only gained types and optional inputs and attributes."""
+
+_CHANGED = frozenset({"RoiAlign"})
+"""Operators with other defaults in between."""
 
 _TYPES = frozenset({ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
 
@@ -241,10 +247,35 @@ class RecognizeLayerNorm(Pass):
         found = find_layer_norm(node, context)
         if not isinstance(found, Replacement) or context.opset() >= OPSET:
             return found
-        problem = obstacle(node, context)
+        problem = _obstacle(node, context)
         if problem is not None:
             reason = f"LayerNormalization needs opset {OPSET}, and {problem}"
             return Declined(reason, tuple(found.matched))
         moved = f"The model now uses opset {OPSET}, in which its operators mean the same."
         reason = f"{found.reason} {moved}"
         return replace(found, reason=reason, opsets={"": OPSET})
+
+
+def _obstacle(node: ir.Node, context: Context) -> str | None:
+    """Why the model of `node` cannot use opset 17 instead of its own; None when it can.
+
+    The answer is looked up once a round.
+    """
+    if "obstacle" not in context.memory:
+        context.memory["obstacle"] = _find(node, context)
+    found = context.memory["obstacle"]
+    return None if found is None else str(found)
+
+
+def _find(node: ir.Node, context: Context) -> str | None:
+    if context.opset() < OLDEST:
+        return f"between opset {context.opset()} and {OLDEST} operators changed their form"
+    assert isinstance(node.graph, ir.Graph)
+    *_, outermost = context.scopes(node.graph)
+    for other in walk_nodes(outermost):
+        if other.domain:
+            continue
+        training = other.op_type == "BatchNormalization" and len(other.outputs) > 1
+        if other.op_type in _CHANGED or training:
+            return f"{described(other)} means something else there"
+    return None
