@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import onnx_ir as ir
+from onnx_ir.tape import Tape
 
 from profiling.config import RunConfig
 from profiling.execution.session import open_session
@@ -89,13 +90,11 @@ def _timed_us(call: Callable[[], object]) -> list[float]:
 
 
 def _chain() -> ir.Model:
-    first = ir.val("x", ir.DataType.FLOAT, (1,))
-    nodes: list[ir.Node] = []
+    first, tape = ir.val("x", ir.DataType.FLOAT, (1,)), Tape()
+    last = first
     for number in range(_NODES):
-        operand = nodes[-1].outputs[0] if nodes else first
         made = ir.val(f"y{number}", ir.DataType.FLOAT, (1,))
-        nodes.append(ir.node("Neg", [operand], outputs=[made], name=f"node{number}"))
-    graph = ir.Graph(
-        [first], nodes[-1].outputs, nodes=nodes, opset_imports={"": _OPSET}, name="chain"
-    )
+        last = tape.op("Neg", [last], name=f"node{number}", output=made)
+    imports = {"": _OPSET}
+    graph = ir.Graph([first], [last], nodes=tape.nodes, opset_imports=imports, name="chain")
     return ir.Model(graph, ir_version=9)

@@ -6,7 +6,7 @@ run before not again: ten thousand operators take a tenth of what objects would.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, fields
 from itertools import pairwise
 from typing import Any, cast
@@ -113,16 +113,11 @@ def _runs(rows: Sequence[Mapping[str, Any]], words: Sequence[str]) -> tuple[Run,
     count = sum(len(row["events"]["start_us"]) for row in rows)
     if count > MOST_EVENTS:
         raise ValueError(f"{count:,} events")
-    columns: Json = {}
-    found: list[Run] = []
-    for row in rows:
-        told: Json = {"memory": row.get("memory"), **row["events"]}
-        columns = {**columns, **{name: new for name, new in told.items() if new is not None}}
-        found.append(_run(row, columns, words))
-    return tuple(found)
+    columns = _carried({"memory": row.get("memory"), **row["events"]} for row in rows)
+    return tuple(_run(row, told, words) for row, told in zip(rows, columns, strict=True))
 
 
-def _run(row: Mapping[str, Any], columns: Mapping[str, Any], words: Sequence[str]) -> Run:
+def _run(row: Mapping[str, Any], columns: Json, words: Sequence[str]) -> Run:
     cells = zip(*(columns[name] for name in (*_COLUMNS, "memory")), strict=True)
     return Run(
         row["start_us"],
@@ -167,11 +162,17 @@ def _tell_changes(rows: Sequence[Json], names: Iterable[str]) -> None:
                 row[name] = None
 
 
-def _curves(rows: Sequence[Mapping[str, Any]]) -> tuple[MemoryCurve, ...]:
-    columns: Json = {}
-    found: list[MemoryCurve] = []
+def _carried(rows: Iterable[Mapping[str, Any]]) -> Iterator[Json]:
+    """Each row with the columns that it leaves out, as they are in those before."""
+    told: Json = {}
     for row in rows:
-        told: Json = {name: row[name] for name in _CURVE if row[name] is not None}
-        columns |= {name: tuple(numbers) for name, numbers in told.items()}
-        found.append(MemoryCurve(**{**row, **columns}))
+        told = {**told, **{name: new for name, new in row.items() if new is not None}}
+        yield told
+
+
+def _curves(rows: Sequence[Mapping[str, Any]]) -> tuple[MemoryCurve, ...]:
+    found: list[MemoryCurve] = []
+    for row in _carried(rows):
+        told: Json = {**row, **{name: tuple(row[name]) for name in _CURVE}}
+        found.append(MemoryCurve(**told))
     return tuple(found)

@@ -25,6 +25,9 @@ Span = tuple[int, int]
 
 Numbers = NDArray[np.float64]
 
+MOST_LOG = 3.0
+"""Intervals are told and drawn up to twenty times faster or slower."""
+
 _EDGE = 4.0
 _TO_SIGMA = 1.4826
 """A normal distribution's standard deviation, in median absolute deviations."""
@@ -67,6 +70,13 @@ class Change:
     def speedup(self) -> float:
         """Latency before divided by latency after."""
         return exp(self.log)
+
+    @property
+    def interval(self) -> str:
+        """The interval of the speed-up in words: "95 % interval 1.08–1.16"."""
+        if max(-self.low, self.high) > MOST_LOG:
+            return "too few rounds for an interval"
+        return f"95 % interval {exp(self.low):.2f}–{exp(self.high):.2f}"
 
     @property
     def clear(self) -> bool:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import partial
 
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.devices import DEVICES
-from optimizer.isolation import Progress
 from profiling.calibration import cached, calibrate
-from profiling.workers import WorkerPool
 from studio.artifacts.cache_folder import cache_folder
 from studio.cost.link import CostChoice
 from studio.cost.sidebar import setting
 from studio.page.parts import PATIENCE_S, follow, show_error, words
 from studio.services import pool, tasks
+
+THIS = "this"
+"""The machine that the studio runs on."""
 
 _UNDER_WAY = "Measuring this CPU"
 
@@ -94,11 +95,7 @@ def _calibration(*, known: bool) -> None:
 
 def _start() -> None:
     tasks().drop(calibration_key())
-    tasks().start(calibration_key(), partial(calibrate_here, pool()))
-
-
-THIS = "this"
-"""The machine that the studio runs on."""
+    tasks().start(calibration_key(), partial(calibrate, pool(), folder=cache_folder()))
 
 
 def known_devices() -> dict[str, DeviceProfile | None]:
@@ -108,16 +105,5 @@ def known_devices() -> dict[str, DeviceProfile | None]:
 
 
 def calibration_key() -> Hashable:
-    """The key of the task of `calibrate_here`."""
+    """Of the task that measures this CPU and keeps what was found."""
     return ("calibration", THIS)
-
-
-def calibrate_here(
-    pool: WorkerPool, *, progress: Progress, cancelled: Callable[[], bool]
-) -> DeviceProfile:
-    """Measure this CPU and keep what was found.
-
-    Raises:
-        StudioError: the runtime does not run here, or it was cancelled.
-    """
-    return calibrate(pool, folder=cache_folder(), progress=progress, cancelled=cancelled)

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 
 from profiling.timeline.attribution import Attribution, AttributionGroup, Kernel
 from profiling.timeline.origins import SourceNode
-from studio.figures.palette import operator_color
+from studio.figures.palette import category_color
 from studio.figures.template import TEMPLATE, rows_axis, titled
+from studio.graphview.categories import category
 from studio.numbers import Unit
 
 SHOWN = 10
@@ -195,7 +196,7 @@ def _tree(
         colors.append(color)
 
     for op, each in by_op.items():
-        color = operator_color(op, dark=dark)
+        color = category_color(category(op), dark=dark)
         together = sum(kernel.time_us for kernel in each)
         if not together:
             continue

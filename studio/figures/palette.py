@@ -45,8 +45,3 @@ def categories(op_types: Iterable[str]) -> list[Category]:
     for op_type in op_types:
         found[category(op_type)] = None
     return list(found)
-
-
-def operator_color(op_type: str, *, dark: bool) -> str:
-    """The colour of an operator."""
-    return category_color(category(op_type), dark=dark)

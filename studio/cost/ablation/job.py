@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 from optimizer.codec import written_as
 from optimizer.errors import Cancelled, StudioError
@@ -103,15 +104,12 @@ def run_ablation(bench: Bench, request: AblationRequest) -> AblationReport:
 
 def _on_paper(bench: Bench, request: AblationRequest) -> AblationReport:
     costs = trace_costs(bench.store, *bench.subject)
-    pipelines: dict[tuple[str, str], Pipeline] = {}
-    for pass_id in costs.fired:
-        pipelines["without", pass_id] = without(request.pipeline, pass_id)
-        pipelines["alone", pass_id] = alone(request.pipeline, pass_id)
     found: dict[str, dict[str, Outcome]] = {"without": {}, "alone": {}}
     failed: dict[str, str] = {}
-    share = _PAPER_SHARE if request.seconds else 1.0
-    for number, ((way, pass_id), pipeline) in enumerate(pipelines.items()):
-        bench.progress(f"{way} {costs.names[pass_id].title}", share * number / len(pipelines))
+    share = (_PAPER_SHARE if request.seconds else 1.0) / (2 * len(costs.fired) or 1)
+    for number, (pass_id, way) in enumerate(product(costs.fired, found)):
+        pipeline = (without if way == "without" else alone)(request.pipeline, pass_id)
+        bench.progress(f"{way} {costs.names[pass_id].title}", share * number)
         try:
             run = bench.store.run(bench.model, pipeline, cancelled=bench.cancelled)
             found[way][pass_id] = outcome(trace_costs(bench.store, bench.model, run))

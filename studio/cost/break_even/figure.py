@@ -8,7 +8,7 @@ from math import isfinite
 import plotly.graph_objects as go
 
 from profiling.worth.break_even import BreakEven
-from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, interval, titled
 from studio.numbers import three_digits
 
 _FAR = 2.5
@@ -90,22 +90,8 @@ def _start(figure: go.Figure, found: BreakEven) -> None:
 
 def _crossing(figure: go.Figure, found: BreakEven) -> None:
     low, high = found.interval
-    figure.add_trace(
-        go.Scatter(
-            x=[found.inferences],
-            y=[0],
-            mode="markers",
-            marker={"color": AFTER_COLOR, "size": 9, "line": {"color": AFTER_COLOR}},
-            error_x={
-                "type": "data",
-                "array": [high - found.inferences],
-                "arrayminus": [found.inferences - low],
-                "color": AFTER_COLOR,
-                "thickness": 1.5,
-            },
-            hoverinfo="skip",
-        )
-    )
+    ends = (low, found.inferences, min(high, _until(found)))
+    interval(figure, 0, ends, color=AFTER_COLOR, hover=escape(str(found)), symbol="circle")
     figure.add_annotation(
         x=found.inferences,
         y=0,

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
-from studio.artifacts.opened import OpenedRun, Subject
+from studio.artifacts.opened import Subject
 from studio.cost.device import choose_device
 from studio.cost.fusion.chain import MOST_NODES, Chain, find_chains
 from studio.cost.fusion.examples import EXAMPLES
@@ -40,8 +40,8 @@ def render_fusion(subject: Subject, choice: CostChoice) -> None:
     with st.sidebar:
         device = choose_device(choice)
     model = subject[0]
-    key = ("chains", model.key)
-    chains = computed(key, partial(_find, subject[1]), "Looking for chains")
+    key, run = ("chains", model.key), subject[1]
+    chains = computed(key, partial(pool(), find_chains, run.files), "Looking for chains")
     if chains is None:
         return
     with st.sidebar:
@@ -55,11 +55,6 @@ def render_fusion(subject: Subject, choice: CostChoice) -> None:
         _show(found, device)
         race = FusionRaceRequest(request, found, device, float(choice.seconds))
         render_fusion_race(subject, race)
-
-
-def _find(run: OpenedRun, *, progress: object, cancelled: object) -> tuple[Chain, ...]:
-    del progress, cancelled
-    return pool()(find_chains, run.files)
 
 
 def _choose(subject: Subject, choice: CostChoice, chains: tuple[Chain, ...]) -> ChainRequest:

@@ -44,7 +44,8 @@ class PricedSteps:
     def __init__(self, state: GraphState, device: DeviceProfile) -> None:
         self._state, self._device = state, device
         self._sizes = Sizes.of(state.model.graph)
-        self._weights = sum(_weights(node, self._sizes) for node in self._live())
+        costs = node_costs(state.model.graph, self._sizes)
+        self._weights = sum(cost.weight_bytes for cost in costs.values())
         self._far = self._usual_far()
         self._nodes: dict[str, _Priced] = {}
         self._predict_all()

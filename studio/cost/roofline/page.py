@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
@@ -19,10 +18,9 @@ from studio.cost.prediction.lanes_figure import PART_COLORS, spans_us
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.cost.roofline.measured import render_measured
 from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
-from studio.page.computed import computed
+from studio.page.computed import computed_artifact
 from studio.page.figure import Table, is_dark, picked_key, show_twin
 from studio.page.parts import show_message, words
-from studio.services import store
 
 _LANES = (
     "Launch, then arithmetic in the upper lane beside reading and writing in the lower one: the"
@@ -62,8 +60,7 @@ def _go_to(picked: str | None, before: PredictedGraph, after: PredictedGraph, *,
 
 def _graph(subject: Subject, step: int, device: DeviceProfile) -> PredictedGraph | None:
     request = (step, device_text(device))
-    work = partial(store().get, PREDICTED_GRAPH, subject, request)
-    return computed(PREDICTED_GRAPH.key(subject, request), work, "Predicting")
+    return computed_artifact(PREDICTED_GRAPH, subject, request, "Predicting")
 
 
 def _plane(

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from optimizer.numbers import decimal_unit
 from profiling.worth.bars import MeasuredBar
-from profiling.worth.levels import Change
+from profiling.worth.levels import MOST_LOG
 from profiling.worth.waterfall import Bar, Metric, Waterfall
 from studio.cost.trace_costs import steps_text
 from studio.cost.waterfall.rows_figure import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
@@ -19,9 +19,6 @@ from studio.numbers import Unit, counted, three_digits, times_text, unit_of
 
 _MOST_LABEL = 38
 _LEAST_SHARE = 0.1
-_MOST_LOG = 3.0
-"""Intervals are drawn up to twenty times faster or slower."""
-
 NODES = "nodes"
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 
@@ -169,14 +166,14 @@ def measured_waterfall_figure(
 def _measured_row(bar: MeasuredBar, label: str, family: str, *, level: float) -> Row:
     change = bar.change
     low, high = (
-        level * (1 - exp(-max(-_MOST_LOG, min(_MOST_LOG, end))))
-        for end in (change.low, change.high)
+        level * (1 - exp(-max(-MOST_LOG, min(MOST_LOG, end)))) for end in (change.low, change.high)
     )
     sign = "−" if bar.saved_ms >= 0 else "+"
     amount = f"{sign}{three_digits(abs(bar.saved_ms))} ms · {times_text(change.speedup)}"
     if not change.clear:
         amount = "no clear difference"
-    hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{change_text(change)}"
+    told = f"{times_text(change.speedup)}, {change.interval}"
+    hover = f"{escape(label)}<br>{steps_text(bar.steps)}<br>{told}"
     color = FAMILY_COLORS.get(family, BEFORE_COLOR)
     return Row(
         short(label, _MOST_LABEL),
@@ -186,15 +183,6 @@ def _measured_row(bar: MeasuredBar, label: str, family: str, *, level: float) ->
         hover,
         (low, high),
         clear=change.clear,
-    )
-
-
-def change_text(change: Change) -> str:
-    """The speed-up with its interval: "1.12×, 95 % interval 1.08–1.16"."""
-    if max(-change.low, change.high) > _MOST_LOG:
-        return f"{times_text(change.speedup)}, too few rounds for an interval"
-    return (
-        f"{times_text(change.speedup)}, 95 % interval {exp(change.low):.2f}–{exp(change.high):.2f}"
     )
 
 

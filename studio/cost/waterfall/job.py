@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, inf
 
 from profiling.config.question import with_question
 from profiling.racing.race import Race
 from profiling.records import Measurement
 from profiling.worth.bars import MeasuredBar, measured_bars
-from profiling.worth.levels import Change
 from profiling.worth.measured import Measured, MeasuringBudget, measured_waterfall
 from profiling.worth.waterfall import pass_boundaries
 from studio.cost.trace_costs import PassName, trace_costs
@@ -66,7 +64,7 @@ class WaterfallReport(OfRaces):
     def _found(self) -> str:
         total = self.measured.total
         if not total.clear:
-            return f"All steps together: no clear difference ({_interval(total)})"
+            return f"All steps together: no clear difference ({total.interval})"
         direction = "faster" if total.log > 0 else "slower"
         bars = measured_bars(self.measured, self.pass_ids)
         best = max(bars, key=lambda bar: bar.change.log * (1 if total.log > 0 else -1))
@@ -110,9 +108,3 @@ def run_waterfall(bench: Bench, request: WorthRequest) -> WaterfallReport:
 
 
 WATERFALL_EXPERIMENT = worth_experiment("waterfall", run_waterfall, WaterfallReport)
-
-
-def _interval(change: Change) -> str:
-    if change.high == inf:
-        return "too few rounds for an interval"
-    return f"95 % interval {exp(change.low):.2f}–{exp(change.high):.2f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import exp
 
 import streamlit as st
@@ -14,7 +13,7 @@ from profiling.worth.waterfall import Bar, Metric, Waterfall, waterfall
 from studio.artifacts.opened import Subject
 from studio.cost.go_to import go_to_steps
 from studio.cost.link import CostChoice
-from studio.cost.prediction.job import PREDICTED_STEPS, PredictedSteps, device_text
+from studio.cost.prediction.job import PREDICTED_STEPS, device_text
 from studio.cost.trace_costs import TraceCosts, steps_text
 from studio.cost.waterfall.figure import (
     elsewhere_label,
@@ -24,13 +23,11 @@ from studio.cost.waterfall.figure import (
 from studio.cost.waterfall.job import WATERFALL_EXPERIMENT, WaterfallReport
 from studio.cost.worth import WorthRequest, how
 from studio.numbers import FLOP_MEANS, counted, digits
-from studio.page.computed import computed
+from studio.page.computed import computed_artifact
 from studio.page.experiment import offer
 from studio.page.figure import Table, picked_row, picked_trace, show_figure
 from studio.page.launch import Draw
 from studio.page.parts import show_remarks, words
-from studio.services import store
-from studio.tasks import Work
 
 _UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved", "predicted": "ns"}
 
@@ -42,15 +39,10 @@ _COUNTED = (
 
 
 def predicted(
-    subject: Subject,
-    costs: TraceCosts,
-    device: DeviceProfile,
-    choice: CostChoice,
+    subject: Subject, costs: TraceCosts, device: DeviceProfile, choice: CostChoice
 ) -> None:
     """What the cost model says of every step, on one device."""
-    request = device_text(device)
-    work: Work[PredictedSteps] = partial(store().get, PREDICTED_STEPS, subject, request)
-    found = computed(PREDICTED_STEPS.key(subject, request), work, "Predicting")
+    found = computed_artifact(PREDICTED_STEPS, subject, device_text(device), "Predicting")
     if found is None:
         return
     on_paper(costs.with_predicted(found), "predicted", choice, how=_model_of(device, found.unknown))
@@ -58,11 +50,8 @@ def predicted(
 
 def _model_of(device: DeviceProfile, unknown: tuple[int, int]) -> str:
     cold = " (longer where what it reads lies far)" if device.far_us else ""
-    missing = ""
-    if any(unknown):
-        missing = (
-            f" Without a prediction: {counted(unknown[0], 'node')} before, {unknown[1]} after."
-        )
+    lost = f" Without a prediction: {counted(unknown[0], 'node')} before, {unknown[1]} after."
+    missing = lost if any(unknown) else ""
     return words(
         f"Predicted for {device.title}: launch{cold}, then arithmetic or reading and"
         f" writing, whichever takes longer; node after node, each rounded to a nanosecond.{missing}"
