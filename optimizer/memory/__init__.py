@@ -4,8 +4,7 @@ What a graph keeps, and for how long:
 
     sizes, sharing       bytes of values; which operators look at what they read, or write over it
     program, pieces      the nodes that run, in numbers; tensors that share their bytes
-    weights              what stays for ever
-    lifetimes, arena     all of it, with the first step and the last
+    lifetimes, arena     all of it, weights too, with the first step and the last
     facts                live bytes, the floor and totals, before anybody plans
 
 Where it goes:

@@ -6,15 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
+from optimizer.constants import constant_tensor, is_constant_node
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, Lifetime, LifetimeOptions, Region, UnknownSize
 from optimizer.memory.pieces import Pieces, pieces_of, walk
 from optimizer.memory.program import NOTHING, Program, read_program
+from optimizer.memory.sharing import looks_at
 from optimizer.memory.sizes import KnownSizes
-from optimizer.memory.weights import weights
 from optimizer.model.graph import graph_id, node_id, value_id
 
 _DEFAULT = LifetimeOptions()
+
+_Weight = tuple[list[ir.Value], int | None]
+"""A constant and its views, and its bytes; None where they are not known."""
 
 
 def lifetimes(
@@ -104,9 +108,49 @@ def _weights(
         for value in operation.node.inputs:
             if value is not None:
                 readers.setdefault(value, []).append(operation.id)
-    for values, size in weights(program, options, measure):
+    for values, size in _constants(program, options, measure):
         reading = dict.fromkeys(node for one in values for node in readers.get(one, ()))
         yield _kept(values, size, measure, region="weights", readers=reading, end=steps)
+
+
+def _constants(
+    program: Program, options: LifetimeOptions, measure: KnownSizes
+) -> Iterator[_Weight]:
+    """What stays for ever.
+
+    A tensor that several initializers share counts once, a view of a constant is the constant if
+    views may share. What is computed on the way to another constant, and read by nothing that runs,
+    does not stay. Constants of the graphs around are theirs.
+    """
+    inputs = set(program.graph.inputs)
+    by_tensor: dict[int, _Weight] = {}
+    place: dict[ir.Value, _Weight] = {}
+    for value in program.graph.initializers.values():
+        tensor = value.const_value
+        if value not in inputs and tensor is not None:
+            weight = by_tensor.setdefault(id(tensor), ([], _bytes(tensor)))
+            weight[0].append(value)
+            place[value] = weight
+    found = list(by_tensor.values())
+    for node in program.fixed:
+        source = looks_at(node) if options.views else None
+        for value in node.outputs:
+            if source in place and value is node.outputs[0]:
+                place[source][0].append(value)
+                place[value] = place[source]
+            elif is_constant_node(node) or value in program.needed:
+                place[value] = ([value], _computed(node, value, measure))
+                found.append(place[value])
+    yield from found
+
+
+def _computed(node: ir.Node, value: ir.Value, measure: KnownSizes) -> int | None:
+    tensor = constant_tensor(node) if is_constant_node(node) else value.const_value
+    return measure.size_bytes(value) if tensor is None else _bytes(tensor)
+
+
+def _bytes(tensor: ir.TensorProtocol) -> int | None:
+    return None if tensor.dtype == ir.DataType.STRING else tensor.nbytes
 
 
 def _lived(

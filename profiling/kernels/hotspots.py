@@ -199,19 +199,17 @@ def _grouped(
 ) -> list[tuple[Hotspot, Block]]:
     """Blocks of equal work together, the heaviest first, each with its first block."""
     total_us = sum(times.values()) or 1.0
-    places: dict[str, list[Block]] = {}
-    works: dict[str, Workload] = {}
+    places: dict[str, tuple[Workload, list[Block]]] = {}
     for block in blocks:
         work = describe(block, sizes, model.opset_imports)
         if work is not None:
-            works[work.key] = work
-            places.setdefault(work.key, []).append(block)
+            places.setdefault(work.key, (work, []))[1].append(block)
     found: list[tuple[Hotspot, Block]] = []
-    for key, same in places.items():
+    for work, same in places.values():
         nodes = tuple(tuple(node.name or "" for node in block.nodes) for block in same)
         time_us = sum(times.get(name, 0.0) for names in nodes for name in names)
         if any(name in times for names in nodes for name in names):
-            found.append((Hotspot(works[key], nodes, time_us, time_us / total_us), same[0]))
+            found.append((Hotspot(work, nodes, time_us, time_us / total_us), same[0]))
     return sorted(found, key=lambda item: -item[0].time_us)
 
 

@@ -134,24 +134,12 @@ def _group(variant: CheckedVariant, group: Sequence[CaptureFinding], *, key: str
         st.text(f"{_MARKS[first.severity][1] if first.remedy else '·'}")
         text = f"{what}'{first.place}'{others}. {first.reason} {first.remedy}".strip()
         st.text(text, width=760)
-        if first.node and not variant.preset:
-            st.button(
-                "Look at it",
-                key=f"look-{key}",
-                type="tertiary",
-                on_click=_select,
-                args=(variant.step, first.node),
-            )
-    if st.session_state.pop("capture-look", False):
-        go_to("rewrite")
-
-
-def _select(step: int, node: str) -> None:
-    """Show the node in the viewer."""
-    workspace = current()
-    view = View(step=step, select=(node,))
-    remember(replace(workspace, view=view, seq=workspace.seq + 1))
-    st.session_state["capture-look"] = True
+        leads = first.node and not variant.preset
+        if leads and st.button("Look at it", key=f"look-{key}", type="tertiary"):
+            workspace = current()
+            view = View(step=variant.step, select=(first.node,))
+            remember(replace(workspace, view=view, seq=workspace.seq + 1))
+            go_to("rewrite")
 
 
 def _table(findings: Sequence[CaptureFinding]) -> Table:

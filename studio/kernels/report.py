@@ -36,8 +36,9 @@ def show_kernels(report: KernelsReport) -> None:
     show_figure(hot_bars(hot, raced=raced, title=finding(report.selection)), "hot")
     st.caption(words(_how(report)))
     show_twin("Hot operators as a table", _hot_table(hot, raced))
-    for pair in _pairs(report.selection.races):
-        for column, race in zip(st.columns(2, gap="medium"), pair, strict=False):
+    races = report.selection.races
+    for first in range(0, len(races), 2):
+        for column, race in zip(st.columns(2, gap="medium"), races[first:], strict=False):
             with column:
                 _workload(race)
     if report.tuning is not None:
@@ -168,15 +169,8 @@ def _whole_table(confirmation: Confirmation) -> Table:
 
 
 def _places(confirmation: Confirmation) -> list[str]:
-    found: list[str] = []
-    for changed in confirmation.changed.values():
-        if changed.reasons:
-            reasons = "; ".join(changed.reasons)
-            found.append(
-                f"{counted(changed.places, 'place')} written anew; others were left: {reasons}."
-            )
-    return found
-
-
-def _pairs(races: Sequence[WorkloadRace]) -> list[Sequence[WorkloadRace]]:
-    return [races[index : index + 2] for index in range(0, len(races), 2)]
+    return [
+        f"{counted(one.places, 'place')} written anew; others were left: {'; '.join(one.reasons)}."
+        for one in confirmation.changed.values()
+        if one.reasons
+    ]

@@ -34,11 +34,6 @@ class ArenaMap(PlannedArena):
     free: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
-    def plan(self) -> Plan | None:
-        """Where the activations lie; None where sizes are unknown."""
-        return self.best
-
-    @property
     def known(self) -> bool:
         """Whether every size that is planned is known, so that totals say something."""
         return not self.arena.unplanned

@@ -31,7 +31,7 @@ def drawn_lifetimes(drawn: ArenaMap, most: int = MOST_DRAWN) -> list[int]:
 
 def rectangles(drawn: ArenaMap, unit: Unit, *, most: int, dark: bool) -> go.Bar:
     """One bar a buffer: from its first step to its last, from its offset up by its size."""
-    plan = drawn.plan
+    plan = drawn.best
     assert plan is not None
     shown = drawn_lifetimes(drawn, most)
     lifetimes = [drawn.activations[index] for index in shown]
@@ -55,7 +55,7 @@ def rectangles(drawn: ArenaMap, unit: Unit, *, most: int, dark: bool) -> go.Bar:
 
 def covered(drawn: ArenaMap, steps: tuple[float, float], sizes: tuple[float, float]) -> float:
     """How much of a rectangle of steps and addresses buffers lie in, in step bytes."""
-    plan = drawn.plan
+    plan = drawn.best
     assert plan is not None
     found = 0.0
     for one, offset in zip(drawn.activations, plan.offsets, strict=True):

@@ -143,10 +143,10 @@ def _heading(figure: go.Figure, text: str, column: int) -> None:
 
 def lines_of(drawn: ArenaMap) -> list[Line]:
     """Peak, bound and floor; one line where they are one height."""
-    assert drawn.plan is not None
+    assert drawn.best is not None
     heights: dict[int, list[str]] = {}
     for text, size in (
-        ("peak", drawn.plan.peak_bytes),
+        ("peak", drawn.best.peak_bytes),
         ("most alive at once", drawn.bound_bytes),
         ("largest single operator", drawn.floor_bytes),
     ):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 
 import onnx_ir as ir
 
@@ -13,7 +14,6 @@ from optimizer.memory.arena import Arena, LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order.exact import exact_order
 from optimizer.memory.order.problem import Problem, bound
-from optimizer.memory.order.schedule import list_schedule
 from optimizer.memory.pieces import check_known, pieces_of, walk
 from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
@@ -100,7 +100,7 @@ def reorder(
     if method == "exact":
         found = _exact(problem, budget or Budget())
     else:
-        order = {"file": _file, "runtime": _runtime, "list": list_schedule}[method](problem)
+        order = {"file": _file, "runtime": _runtime, "list": _list_schedule}[method](problem)
         found = _order(method, problem, order, bound(problem)[0])
     return replace(found, seconds=time.perf_counter() - started)
 
@@ -129,7 +129,7 @@ def ordered_arena(
 
 
 def _exact(problem: Problem, budget: Budget) -> Order:
-    known = [_file(problem), list_schedule(problem), _runtime(problem)]
+    known = [_file(problem), _list_schedule(problem), _runtime(problem)]
     found = exact_order(problem, known, budget)
     plain = _order("exact", problem, found.order, found.bound_bytes)
     if found.states:
@@ -160,3 +160,53 @@ def _runtime(problem: Problem) -> list[int]:
     step = {identity: step for step, identity in enumerate(runtime_order(program.graph))}
     ranks = [(step.get(identity, len(step)), at) for at, identity in enumerate(program.ids())]
     return when_ready(ranks, problem.before)
+
+
+def _list_schedule(problem: Problem) -> list[int]:
+    """Run what is ready and grows the live set least; then the smaller result, then list order.
+
+    O(n log n): what a ready operation would free changes only when it becomes a piece's last
+    reader, and then it is entered once more.
+    """
+    return list(_Schedule(problem).run())
+
+
+class _Schedule:
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._pieces = problem.pieces
+        self._waiting = [len(piece.readers) for piece in problem.pieces.pieces]
+        self._missing = [len(before) for before in problem.before]
+        self._done = [False] * problem.count
+        self._ready: list[tuple[int, int, int]] = []  # growth, bytes made, operation
+
+    def run(self) -> Iterator[int]:
+        """The operations in the order to run them."""
+        for index, count in enumerate(self._missing):
+            if not count:
+                self._enter(index)
+        while self._ready:
+            index = heappop(self._ready)[-1]
+            if not self._done[index]:
+                yield index
+                self._finish(index)
+
+    def _enter(self, index: int) -> None:
+        known, made = self._pieces.pieces, self._problem.made_bytes[index]
+        reads = (known[piece] for piece in self._pieces.reads[index] if self._waiting[piece] == 1)
+        freed = sum(piece.taken for piece in reads if piece.planned)
+        heappush(self._ready, (made - freed, made, index))
+
+    def _finish(self, index: int) -> None:
+        self._done[index] = True
+        for piece in self._pieces.reads[index]:
+            self._waiting[piece] -= 1
+            if self._waiting[piece] == 1:
+                readers = self._pieces.pieces[piece].readers
+                last = next(reader for reader in readers if not self._done[reader])
+                if not self._missing[last]:
+                    self._enter(last)
+        for later in self._problem.after[index]:
+            self._missing[later] -= 1
+            if not self._missing[later]:
+                self._enter(later)

@@ -37,7 +37,7 @@ def exact(buffers: Sequence[Buffer], budget: Budget) -> Placement:
         met = peak == lower_bound(buffers)
         return Placement(offsets, exhausted=met, note="Nothing to search: the first plan will do.")
     began = time.monotonic()
-    from optimizer.memory.search.minimum import minimum  # compiles: it is not the search's time
+    from optimizer.memory.search.restarts import minimum  # compiles: it is not the search's time
 
     budget = replace(budget, started=budget.started + time.monotonic() - began)
     try:

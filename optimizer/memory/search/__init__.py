@@ -8,6 +8,6 @@ remembered.
 
     problem      buffers, sections and who meets whom, as arrays
     kernel       the search, compiled: decisions, what follows from them, the way back
-    restarts     one capacity: which buffer first, by static orders, then random mixtures of them
-    minimum      restarts within one capacity, and narrowing the capacity
+    restarts     one capacity: which buffer first, by static orders, then random mixtures of
+                 them; and narrowing the capacity
 """

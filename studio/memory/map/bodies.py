@@ -63,5 +63,5 @@ def body_name(body: ArenaMap) -> str:
 
 
 def _name(body: ArenaMap) -> str:
-    peak = bytes_text(body.plan.peak_bytes) if body.plan is not None else ""
+    peak = bytes_text(body.best.peak_bytes) if body.best is not None else ""
     return f"Body of {words(body_name(body))} · {peak}"

@@ -94,7 +94,7 @@ def _choose_moment(moment: int, steps: int) -> None:
 def show_regions(drawn: ArenaMap) -> None:
     """Small bars: weights and inputs stay, of activations only the planned arena is needed."""
     unknown = {one.region for one in drawn.arena.unknown}
-    planned = drawn.plan.peak_bytes if drawn.plan is not None else 0
+    planned = drawn.best.peak_bytes if drawn.best is not None else 0
     apart = region_bytes(drawn.arena)
     sizes = {**apart, "activations": planned}
     most = max(1, *sizes.values())

@@ -45,8 +45,8 @@ def render_section(setting: Setting, maps: Maps) -> None:
     shown = {maps.before_title: before} if before is not None else {}
     shown[maps.after_title] = after
     found = measured.result(setting) if not after.arena.owner else None
-    assert after.plan is not None
-    lines = measured.lines(found, after.plan.peak_bytes)
+    assert after.best is not None
+    lines = measured.lines(found, after.best.peak_bytes)
     peaks = [line.peak_bytes for line in lines]
     figure = lanes(
         shown,
@@ -86,20 +86,20 @@ def _why_alone(title: str, before: ArenaMap) -> str:
 
 def finding(setting: Setting, before: ArenaMap | None, after: ArenaMap) -> str:
     """The title: "Step 38 of 152: peak 12.3 → 9.63 MiB, at the lower bound, proven"."""
-    assert after.plan is not None
+    assert after.best is not None
     step, last = setting.request.step, setting.last
     place = f"Step {step} of {last}" if step else "Source"
     if after.arena.owner:
         place = f"{place}, body of {body_name(after)}"
-    earlier = before.plan.peak_bytes if before is not None and before.plan is not None else None
-    return f"{place}: peak {peaks_text(earlier, after.plan.peak_bytes)}, {proof_text(after.plan)}"
+    earlier = before.best.peak_bytes if before is not None and before.best is not None else None
+    return f"{place}: peak {peaks_text(earlier, after.best.peak_bytes)}, {proof_text(after.best)}"
 
 
 def scale_of(
     panels: Collection[ArenaMap], walk: Walk | None, measured_bytes: Sequence[int]
 ) -> Scale:
     """Axes that hold every step of the trace, what is drawn, and what was measured."""
-    peaks = [*measured_bytes, *(drawn.plan.peak_bytes for drawn in panels if drawn.plan)]
+    peaks = [*measured_bytes, *(drawn.best.peak_bytes for drawn in panels if drawn.best)]
     steps = [len(drawn.arena.nodes) for drawn in panels]
     if walk is not None:
         peaks += [size for size in walk.bound_bytes if size is not None]
@@ -184,7 +184,7 @@ def _strip(setting: Setting, walk: Walk) -> None:
 
 
 def _how(setting: Setting, after: ArenaMap, most: int) -> str:
-    request, options, plan = setting.request, setting.request.options, after.plan
+    request, options, plan = setting.request, setting.request.options, after.best
     assert plan is not None
     shared = [name for name, on in (("views", options.views), ("in place", options.in_place)) if on]
     sharing = f"{' and '.join(shared)} shared" if shared else "nothing shared"
@@ -203,12 +203,12 @@ def _how(setting: Setting, after: ArenaMap, most: int) -> str:
 
 
 def _table(drawn: ArenaMap) -> dict[str, list[Any]]:
-    assert drawn.plan is not None
+    assert drawn.best is not None
     lifetimes = drawn.activations
     return {
         "tensor": [one.name for one in lifetimes],
         "KiB": [digits(one.size_bytes / 1024) for one in lifetimes],
-        "offset, KiB": [digits(offset / 1024) for offset in drawn.plan.offsets],
+        "offset, KiB": [digits(offset / 1024) for offset in drawn.best.offsets],
         "from step": [one.start for one in lifetimes],
         "until step": [one.end - 1 for one in lifetimes],
         "shape": ["×".join(map(str, one.shape)) for one in lifetimes],

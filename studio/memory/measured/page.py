@@ -92,7 +92,7 @@ def _explain() -> None:
 
 
 def _show(drawn: ArenaMap, runs: dict[str, ArenaMeasurement]) -> None:
-    found, plan = runs[OWN_ORDER], drawn.plan
+    found, plan = runs[OWN_ORDER], drawn.best
     assert plan is not None
     parts = [f"first run, live {bytes_text(found.live_peak_bytes)}"]
     if found.block_bytes:

@@ -52,7 +52,7 @@ def _show(found: ArenaMap) -> None:
 
 
 def _lanes(found: ArenaMap, titles: dict[str, str]) -> Any:
-    shown = dict.fromkeys(plan for plan in (*map(found.of, _FEW), found.plan) if plan is not None)
+    shown = dict.fromkeys(plan for plan in (*map(found.of, _FEW), found.best) if plan is not None)
     panels = {_panel_title(plan, titles): found.with_plan(plan) for plan in shown}
     scale = Scale(max(1, len(found.arena.nodes)), cut_at(found.own_plans))
     return lanes(panels, title=_lost(found), scale=scale, dark=is_dark())
@@ -65,7 +65,7 @@ def _panel_title(plan: Plan, titles: dict[str, str]) -> str:
 
 def _lost(found: ArenaMap) -> str:
     """What reuse gives, and what fragmentation takes of it."""
-    naive, lazy, best = found.of("naive"), found.of("lazy-best-fit"), found.plan
+    naive, lazy, best = found.of("naive"), found.of("lazy-best-fit"), found.best
     assert best is not None
     if naive is None or lazy is None or not best.peak_bytes:
         return f"Best: {bytes_text(best.peak_bytes)}"

@@ -12,9 +12,8 @@ from optimizer.memory.buffer import Buffer
 from optimizer.memory.intervals import read_intervals
 from optimizer.memory.plan import check_plan, peak_bytes
 from optimizer.memory.registry import Budget, make_plan
-from optimizer.memory.search.minimum import minimum
 from optimizer.memory.search.problem import MOST_MEETINGS, problem_of, unit_bytes
-from optimizer.memory.search.restarts import Restarts, orders
+from optimizer.memory.search.restarts import Restarts, minimum, orders
 from optimizer.memory.search.state import FOUND, RULED_OUT
 from tests.optimizer.memory.random_buffers import drawn_buffers, smallest_peak
 

@@ -70,10 +70,10 @@ def test_a_map_has_a_checked_plan_facts_and_names(store: Store, tour: Subject) -
     last = tour[1].result.steps
     before, after = (mapped(store, tour, ArenaRequest(step, sizes=SIZES)) for step in (0, last))
     for drawn in (before, after):
-        assert drawn.plan is not None
-        assert drawn.floor_bytes <= drawn.bound_bytes <= drawn.plan.peak_bytes
+        assert drawn.best is not None
+        assert drawn.floor_bytes <= drawn.bound_bytes <= drawn.best.peak_bytes
         assert drawn.live_bytes[drawn.peak_step] == drawn.bound_bytes
-        assert len(drawn.plan.offsets) == len(drawn.activations)
+        assert len(drawn.best.offsets) == len(drawn.activations)
         assert set(drawn.arena.nodes) <= set(drawn.labels)
     assert len(after.arena.nodes) < len(before.arena.nodes)
 
@@ -93,7 +93,7 @@ def test_without_sizes_there_is_no_plan_but_a_list_of_what_is_free(
     store: Store, tour: Subject
 ) -> None:
     drawn = mapped(store, tour, ArenaRequest(1))
-    assert drawn.plan is None
+    assert drawn.best is None
     assert not drawn.known
     assert drawn.live_bytes == ()
     assert drawn.free == {"batch": 1, "seq": 128}
@@ -181,7 +181,7 @@ def test_work_that_was_cancelled_leaves_nothing_behind(store: Store, tour: Subje
     with pytest.raises(Cancelled):
         mapped(Store(cancelled, root=store.root), tour, wanted, "naive")
     assert not (tour[1].folder / MAP.name(MapRequest(wanted, "naive", 1.0))).exists()
-    assert mapped(store, tour, wanted, "naive").plan is not None
+    assert mapped(store, tour, wanted, "naive").best is not None
 
 
 def test_the_page_and_the_command_line_plan_the_same(
