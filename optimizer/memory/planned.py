@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 from optimizer.errors import PlanError
 from optimizer.isolation import Progress
@@ -52,7 +53,7 @@ class PlannedArena:
         return next((plan for plan in self.own_plans if plan.planner == planner), None)
 
     @property
-    def bodies(self) -> tuple[PlannedArena, ...]:
+    def bodies(self) -> tuple[Self, ...]:
         """The bodies right below."""
         return tuple(replace(self, arena=body, note="") for body in self.arena.bodies)
 

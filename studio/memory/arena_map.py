@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from optimizer.codec import Format
-from optimizer.memory.plan import Plan
 from optimizer.memory.planned import PlannedArena
 
 
@@ -38,14 +37,9 @@ class ArenaMap(PlannedArena):
         """Whether every size that is planned is known, so that totals say something."""
         return not self.arena.unplanned
 
-    def with_plan(self, plan: Plan) -> ArenaMap:
-        """The same arena planned by somebody else."""
-        return replace(self, plans={**self.plans, self.arena.graph: (plan,)})
-
     def all_bodies(self) -> tuple[ArenaMap, ...]:
         """Its bodies and theirs, each owner before what is in it."""
-        below = (replace(self, arena=body, note="") for body in self.arena.bodies)
-        return tuple(map_ for body in below for map_ in (body, *body.all_bodies()))
+        return tuple(map_ for body in self.bodies for map_ in (body, *body.all_bodies()))
 
     def find(self, graph: str) -> ArenaMap | None:
         """The map of a body, by the id of its graph."""

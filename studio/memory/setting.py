@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.memory.arena_map import ArenaMap
@@ -38,11 +38,6 @@ class Setting:
         return self.run.result.steps
 
     @property
-    def plain(self) -> ArenaRequest:
-        """The arena with its nodes as in the file."""
-        return replace(self.request, order="file")
-
-    @property
     def before_step(self) -> int:
         """The step it is compared with."""
         return 0 if self.before == "source" else max(0, self.request.step - 1)
@@ -59,11 +54,6 @@ class Maps:
     after: ArenaMap
     before: ArenaMap | None
     steps: tuple[int, int]
-
-    @property
-    def before_step(self) -> int:
-        """The step it is compared with."""
-        return self.steps[0]
 
     @property
     def before_title(self) -> str:

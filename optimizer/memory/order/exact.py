@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from optimizer.memory.order.problem import Problem, Relations, bound
+from optimizer.memory.order.problem import Problem, bound
 from optimizer.memory.order.search import MOST_STATES, Found, search, window_of
 from optimizer.memory.pieces import Moment, peak_bytes, walk
 from optimizer.memory.registry import Budget
@@ -49,23 +49,19 @@ def exact_order(problem: Problem, orders: Sequence[Sequence[int]], budget: Budge
         budget: wall clock; a part that is under search when it ends stays as it is.
     """
     order = list(min(orders, key=lambda known: peak_bytes(problem.pieces, known)))
-    least, relations = bound(problem)
-    return _Parts(problem, order, least, relations).improve(budget)
+    return _Parts(problem, order, budget).improve()
 
 
 class _Parts:
-    def __init__(
-        self, problem: Problem, order: list[int], least: int, relations: Relations | None
-    ) -> None:
-        self._problem = problem
-        self._order = order
-        self._least = least  # no order has a smaller peak
+    def __init__(self, problem: Problem, order: list[int], budget: Budget) -> None:
+        self._problem, self._order, self._budget = problem, order, budget
+        self._least, relations = bound(problem)  # no order has a smaller peak
         self._states = 0
         cuts = set(relations.cuts()) if relations is not None else set[int]()
         ends = [step + 1 for step, index in enumerate(order) if index in cuts]
         self._ends = list(dict.fromkeys([0, *ends, len(order)]))
 
-    def improve(self, budget: Budget) -> Exact:
+    def improve(self) -> Exact:
         """Search the parts, those with the largest peak first."""
         during = [moment.live_bytes for moment in self._moments()]
         parts = [(max(during[a:b], default=0), a, b) for a, b in pairwise(self._ends)]
@@ -73,11 +69,11 @@ class _Parts:
         for peak, first, end in sorted(parts, reverse=True):
             if peak <= reached:
                 break
-            found = self._search(first, end, reached, budget)
+            found = self._search(first, end, reached)
             if found.finished:
                 self._least = max(self._least, found.peak_bytes)
             else:
-                self._slide(first, end, reached, budget)
+                self._slide(first, end, reached)
             reached = max(reached, self._peak(first, end))
         return Exact(self._order, self._least, self._states, len(parts))
 
@@ -87,25 +83,23 @@ class _Parts:
     def _moments(self) -> list[Moment]:
         return list(walk(self._problem.pieces, self._order))
 
-    def _search(
-        self, first: int, end: int, least: int, budget: Budget, states: int = MOST_STATES
-    ) -> Found:
+    def _search(self, first: int, end: int, least: int, states: int = MOST_STATES) -> Found:
         """Put the best order into steps [first, end)."""
         peak = self._peak(first, end)
-        if end - first > LONGEST_PART or budget.spent:
+        if end - first > LONGEST_PART or self._budget.spent:
             return Found(None, peak, finished=False, states=0)
         live = self._moments()[first - 1].left_bytes if first else 0
         window = window_of(self._problem, self._order, first, end, live)
-        found = search(window, least=least, most=peak, budget=budget, most_states=states)
+        found = search(window, least=least, most=peak, budget=self._budget, most_states=states)
         self._states += found.states
         if found.order is not None:
             self._order[first:end] = found.order
         return found
 
-    def _slide(self, first: int, end: int, least: int, budget: Budget) -> None:
+    def _slide(self, first: int, end: int, least: int) -> None:
         """Search windows around the peak of a part, larger ones where smaller ones do not help."""
         width = 0
-        while width < len(_WINDOWS) and not budget.spent:
+        while width < len(_WINDOWS) and not self._budget.spent:
             moments = self._moments()[first:end]
             peak = max(moment.live_bytes for moment in moments)
             if peak <= least:
@@ -113,5 +107,5 @@ class _Parts:
             step = first + next(i for i, m in enumerate(moments) if m.live_bytes == peak)
             half = _WINDOWS[width] // 2
             low, high = max(first, step - half), min(end, step + half)
-            found = self._search(low, high, least, budget, _WINDOW_STATES)
+            found = self._search(low, high, least, _WINDOW_STATES)
             width = width + 1 if found.order is None else 0

@@ -56,7 +56,7 @@ def render_section(setting: Setting, maps: Maps) -> None:
         moment=setting.choice.moment,
         dark=is_dark(),
     )
-    _pick(_draw(figure), list(shown.values()), (maps.before_step, setting.request.step))
+    _pick(_draw(figure), list(shown.values()), maps.steps)
     st.caption(_how(setting, after, MOST_DRAWN // len(shown)))
     left, right = st.columns([0.66, 0.34], gap="medium")
     with left:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from studio.services import store
 def render_section(setting: Setting, maps: Maps) -> None:
     """The section."""
     del maps  # known to be planable; orders are found in a job of their own
-    request = (setting.plain, float(setting.choice.seconds))
+    request = (replace(setting.request, order="file"), float(setting.choice.seconds))
     found = computed_artifact(ALL_ORDERS, setting.subject, request, "Ordering")
     if found is not None and found.worked:
         _show(setting, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -53,7 +54,10 @@ def _show(found: ArenaMap) -> None:
 
 def _lanes(found: ArenaMap, titles: dict[str, str]) -> Any:
     shown = dict.fromkeys(plan for plan in (*map(found.of, _FEW), found.best) if plan is not None)
-    panels = {_panel_title(plan, titles): found.with_plan(plan) for plan in shown}
+    panels = {
+        _panel_title(plan, titles): replace(found, plans={found.arena.graph: (plan,)})
+        for plan in shown
+    }
     scale = Scale(max(1, len(found.arena.nodes)), cut_at(found.own_plans))
     return lanes(panels, title=_lost(found), scale=scale, dark=is_dark())
 
