@@ -143,7 +143,9 @@ def predict(
     if width is None:
         return None
     rate = _rate(node, kind, device, width)
-    operations = operations_of(node, kind, cost, device.element_operations)
+    operations: float = cost.flops
+    if kind in PER_ELEMENT:  # what the machine needs, by operator and for an element
+        operations = elements(node, cost) * device.element_operations.get(operator_of(node), 1.0)
     compute_s = operations / rate if rate else 0.0
     weight_bytes = max(graph_weight_bytes, cost.weight_bytes)
     read_s, write_s = traffic_s(node, kind, cost, device, width, weight_bytes)
@@ -173,15 +175,6 @@ def predict_graph(graph: ir.Graph, sizes: Sizes, device: DeviceProfile) -> Graph
         else:
             known.append(found)
     return GraphPrediction(tuple(known), tuple(unknown), dict(sizes.assumed))
-
-
-def operations_of(
-    node: ir.Node, kind: OperatorClass, cost: Cost, per_element: Mapping[str, float]
-) -> float:
-    """FLOPs; of the elementwise classes what the machine needs, by operator and for an element."""
-    if kind not in PER_ELEMENT:
-        return cost.flops
-    return elements(node, cost) * per_element.get(operator_of(node), 1.0)
 
 
 def elements(node: ir.Node, cost: Cost) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 import onnx_ir as ir
 
@@ -50,12 +51,7 @@ class Sizes:
     def elements(self, value: ir.Value | None) -> int | None:
         """How many elements a tensor has."""
         shape = self.shape(value)
-        if shape is None:
-            return None
-        count = 1
-        for dim in shape:
-            count *= dim
-        return count
+        return None if shape is None else prod(shape)
 
     def size_bytes(self, value: ir.Value) -> int | None:
         """The bytes of a tensor; None for text and whatever is not a tensor of known shape."""

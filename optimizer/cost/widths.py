@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import prod
 
 import onnx_ir as ir
@@ -42,19 +43,13 @@ def _filters(node: ir.Node, sizes: Sizes) -> float | None:
     return max(weights[0] / groups, 1.0)
 
 
-def _smallest(node: ir.Node, sizes: Sizes) -> float | None:
-    """A[…, M, K] times B[K, N]: rows of all batches count together."""
+def _smallest(node: ir.Node, sizes: Sizes, *, batched: bool = False) -> float | None:
+    """A[…, M, K] times B[K, N]: rows of all batches count together unless B is one of a batch."""
     left, out = sizes.shape(node.inputs[0]), sizes.shape(node.outputs[0])
     if not left or not out:
         return None
-    return float(max(1, min(prod(out[:-1]), out[-1], left[-1])))
-
-
-def _smallest_of_a_batch(node: ir.Node, sizes: Sizes) -> float | None:
-    left, out = sizes.shape(node.inputs[0]), sizes.shape(node.outputs[0])
-    if not left or not out:
-        return None
-    return float(max(1, min((*out[-2:], left[-1]))))
+    rows = out[-2:-1] if batched else (prod(out[:-1]),)
+    return float(max(1, min(*rows, out[-1], left[-1])))
 
 
 def _row(node: ir.Node, sizes: Sizes) -> float | None:
@@ -184,7 +179,7 @@ _WIDTHS: dict[OperatorClass, Width] = {
     OperatorClass.GROUPED_CONV: _filters,
     OperatorClass.DEPTHWISE_CONV: _plane,
     OperatorClass.GEMM: _smallest,
-    OperatorClass.BATCHED_MATMUL: _smallest_of_a_batch,
+    OperatorClass.BATCHED_MATMUL: partial(_smallest, batched=True),
     OperatorClass.ELEMENTWISE: _span,
     OperatorClass.TRANSCENDENTAL: _span,
     OperatorClass.NORMALIZATION: _row,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from optimizer.numbers import three_digits
 from profiling.timeline.balance import balance
 from profiling.timeline.memory import MemoryCurve
 from profiling.timeline.profile import Phase, Profile
@@ -50,17 +51,13 @@ def taken_off(profilers: Iterable[ProfilerCost | None]) -> str:
     known = [one for one in profilers if one is not None]
     if not known:
         return "The profiler's own microseconds a node are not taken off: nobody measured them."
-    node, between = (_range(each) for each in zip(*map(_each_us, known), strict=True))
+    node, between = _range([o.node_us for o in known]), _range([o.between_us for o in known])
     slower = _range([100 * one.slower for one in known])
     slowed = f", {slower} % of its next {_range([one.reach_us for one in known])} µs"
     return (
         f"Profiler: −{node} µs a node{slowed if any(one.slower for one in known) else ''}, "
         f"−{between} µs between two, measured here in turns with these runs."
     )
-
-
-def _each_us(one: ProfilerCost) -> tuple[float, float]:
-    return one.node_us, one.between_us
 
 
 def _range(numbers: Sequence[float]) -> str:
@@ -74,6 +71,4 @@ def _of(curves: Sequence[MemoryCurve], kept: Sequence[int]) -> tuple[MemoryCurve
 
 
 def _ms(time_us: float) -> str:
-    """Three significant digits without an exponent."""
-    ms = time_us / 1000
-    return f"{ms:,.0f}" if ms >= 100 else f"{ms:.3g}"
+    return three_digits(time_us / 1000)

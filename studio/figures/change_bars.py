@@ -1,4 +1,4 @@
-"""Time before against time after, for groups of source nodes: bars, and a tree map."""
+"""Times of variants beside each other: by groups of source nodes, by operator, as a tree map."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from studio.graphview.categories import category
 from studio.numbers import Unit
 
 SHOWN = 10
+_OPERATORS_SHOWN = 12
 _NODES_SHOWN = 60
 """Nodes of a tree map; the rest of each kind is one box."""
 
 _LEAST_WIDTH = 0.12
+
+Kernels = Mapping[str, Sequence[Kernel]]
+"""What ran, by the variant's label."""
 
 
 def time_unit(*times_us: float) -> Unit:
@@ -149,7 +153,57 @@ def _changes_title(found: Attribution, source: Mapping[str, SourceNode]) -> str:
     return f"Most changed: {change}, {times}; {share} of the time is attributed"
 
 
-def tree_map(kernels: Mapping[str, Sequence[Kernel]], *, dark: bool) -> go.Figure:
+def operator_times(kernels: Kernels) -> dict[str, list[float]]:
+    """Operator -> microseconds in one run, one number a variant; the slowest first."""
+    table: dict[str, list[float]] = {}
+    for column, each in enumerate(kernels.values()):
+        for kernel in each:
+            row = table.setdefault(kernel.op_type, [0.0] * len(kernels))
+            row[column] += kernel.time_us
+    return dict(sorted(table.items(), key=lambda item: -max(item[1])))
+
+
+def operator_bars(kernels: Kernels, colors: Mapping[str, str]) -> go.Figure:
+    """Time by kind of operator, one bar a variant.
+
+    Args:
+        kernels: with their times in one run.
+        colors: by label.
+    """
+    table = operator_times(kernels)
+    shown = list(table.items())[:_OPERATORS_SHOWN]
+    rest = list(table.values())[_OPERATORS_SHOWN:]
+    if rest:
+        shown.append((f"{len(rest)} more", [sum(column) for column in zip(*rest, strict=True)]))
+    return time_bars(
+        [escape(operator) for operator, _ in shown],
+        {label: [times[index] for _, times in shown] for index, label in enumerate(kernels)},
+        colors,
+        title=_operators_title(table),
+        row_px=max(36, 20 * len(kernels)),
+        what=" in all operators of this kind,",
+    )
+
+
+def _operators_title(table: Mapping[str, list[float]]) -> str:
+    """What the variants' operators take together, and where the largest difference is."""
+    if not table:
+        return "The profiler saw no operators"
+    totals = [sum(column) for column in zip(*table.values(), strict=True)]
+    title = f"All operators together {_change(totals)}"
+    if len(totals) < 2:
+        return title
+    operator, times = max(table.items(), key=lambda item: abs(item[1][0] - item[1][-1]))
+    return f"{title}; most changed: {escape(operator)} {_change([times[0], times[-1]])}"
+
+
+def _change(times_us: Sequence[float]) -> str:
+    """Times one after the other, and their unit."""
+    unit = time_unit(*times_us)
+    return f"{' → '.join(map(unit.number, times_us))} {unit.name}"
+
+
+def tree_map(kernels: Kernels, *, dark: bool) -> go.Figure:
     """Time by kind of operator, then by node; areas of all variants are on one scale.
 
     Args:
@@ -224,7 +278,7 @@ def _tree(
     )
 
 
-def _tree_title(kernels: Mapping[str, Sequence[Kernel]]) -> str:
+def _tree_title(kernels: Kernels) -> str:
     """The kind that takes most of the last variant."""
     if not kernels:
         return "No operators"

@@ -15,7 +15,16 @@ from profiling.timeline.chrome_trace import chrome_trace
 from profiling.timeline.finding import taken_off
 from profiling.timeline.profile import Phase
 from studio.experiment import measured_on
-from studio.figures.change_bars import change_bars, row_became, row_name, row_title, tree_map
+from studio.figures.change_bars import (
+    Kernels,
+    change_bars,
+    operator_bars,
+    operator_times,
+    row_became,
+    row_name,
+    row_title,
+    tree_map,
+)
 from studio.figures.template import color_of
 from studio.numbers import digits
 from studio.page.experiment import offer
@@ -23,7 +32,6 @@ from studio.page.figure import Table, is_dark, show_figure, show_twin
 from studio.page.parts import file_stem, show_message, words
 from studio.timeline.figure import gantt
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
-from studio.timeline.operators_figure import Kernels, operator_bars, operator_times
 from studio.timeline.result import ProfileReport
 from studio.variants.variant import RunSetup
 

@@ -27,13 +27,18 @@ from studio.artifacts import jobs
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.experiment import Bench
-from studio.figures.change_bars import change_bars, row_became, row_title, tree_map
+from studio.figures.change_bars import (
+    change_bars,
+    operator_times,
+    row_became,
+    row_title,
+    tree_map,
+)
 from studio.gallery import gallery
 from studio.overlays import offered
 from studio.timeline.figure import gantt
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest, run_profile
 from studio.timeline.memory_figure import memory_panels
-from studio.timeline.operators_figure import operator_times
 from studio.timeline.page import how
 from studio.timeline.result import ProfileReport
 from studio.variants.variant import LAST, TraceVariant
