@@ -39,19 +39,17 @@ def pass_records(trace: Trace) -> list[dict[str, Any]]:
     """The catalogue with what each pass did in a trace."""
     declined = Counter(entry.pass_id for entry in trace.declined)
     failed = Counter(entry.pass_id for entry in trace.failed)
-    records: list[dict[str, Any]] = []
-    for entry in catalogue(trace.timings.keys()):
-        timing = trace.timings.get(entry["id"])
-        records.append(
-            {
-                **entry,
-                "fired": timing.rewrites if timing is not None else 0,
-                "declined": declined[entry["id"]],
-                "failed": failed[entry["id"]],
-                "roots": _roots(entry["id"]),
-            }
-        )
-    return records
+    fired = {identity: timing.rewrites for identity, timing in trace.timings.items()}
+    return [
+        {
+            **entry,
+            "fired": fired.get(entry["id"], 0),
+            "declined": declined[entry["id"]],
+            "failed": failed[entry["id"]],
+            "roots": _roots(entry["id"]),
+        }
+        for entry in catalogue(trace.timings.keys())
+    ]
 
 
 def _roots(pass_id: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import graphviz
 
+from studio.graphview.text import cut
 from studio.numbers import counted
 
 MOST_BOXES = 150
@@ -55,9 +56,7 @@ def box_count(graph: dict[str, Any], *, open_groups: Collection[str] | None = No
 def label(text: str) -> str:
     """Any text as a harmless label: control characters out, cut, escaped."""
     clean = "".join(c if c.isprintable() else " " for c in text)
-    if len(clean) > LABEL_CHARACTERS:
-        clean = clean[: LABEL_CHARACTERS - 1] + "…"
-    return graphviz.escape(clean)
+    return graphviz.escape(cut(clean, LABEL_CHARACTERS))
 
 
 class _Drawing:

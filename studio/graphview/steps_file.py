@@ -13,12 +13,14 @@ import onnx_ir as ir
 from optimizer.constants import is_constant_node
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.edits import (
+    DropInitializer,
     InsertNode,
     Retype,
     SetAttributes,
     SetGraphOutput,
     SetInput,
 )
+from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.provenance import made_from, successions
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Rewrite
@@ -27,13 +29,17 @@ from studio.graphview.edges import Edge, into_node, into_outputs
 from studio.graphview.groups import Groups
 from studio.graphview.records import Record, drawn, record
 from studio.graphview.step_costs import StepCosts
-from studio.graphview.weights import dropped_weights
+from studio.graphview.text import cut, dims_text, dtype_name
 
 SCHEMA = "passlens.steps/1"
 OrderKey = tuple[float, ...]
 _LAST = float("inf")
 _ALWAYS = ("matched", "removed", "added")
 """Lists that are there even when empty."""
+MOST_LISTED = 4
+"""Weights of a step that are named."""
+Weight = tuple[str, str, str, int]
+"""Name, element type, shape, bytes."""
 
 
 def steps_json(cursor: Cursor, *, key: str, graph_key: str, groups: Groups) -> dict[str, Any]:
@@ -123,7 +129,7 @@ class _Steps:
         matched = [i for i in rewrite.matched if drawn(self.state.nodes[i])]
         removed = [node_id(n) for n in leaving if drawn(n)]
         before = self._edges([*leaving, *touched.values()])
-        weights = dropped_weights(self.state, rewrite)
+        weights = _dropped_weights(self.state, rewrite)
         self.cursor.seek(rewrite.step)
         added = [self.state.nodes[i] for i in rewrite.added]
         after = self._edges([*added, *touched.values()])
@@ -248,3 +254,30 @@ class _Steps:
 
 def _attribute_changes(rewrite: Rewrite) -> list[str]:
     return [edit.node for edit in rewrite.edits if isinstance(edit, SetAttributes)]
+
+
+def _dropped_weights(state: GraphState, rewrite: Rewrite) -> dict[str, Any] | None:
+    """The weights that a step drops, and the one that takes their place; None where nodes change.
+
+    Args:
+        state: of the graph, which stands before the rewrite.
+        rewrite: the step.
+    """
+    edits = [edit for edit in rewrite.edits if isinstance(edit, DropInitializer)]
+    if not edits or rewrite.added or rewrite.removed:
+        return None
+    dropped = [_weight(state.value(edit.value)) for edit in edits]
+    kept = [_weight(state.value(new)) for new in rewrite.values.values()]
+    return {
+        "count": len(dropped),
+        "bytes": sum(weight[3] for weight in dropped),
+        "dropped": dropped[:MOST_LISTED],
+        "kept": kept[0] if kept else None,
+    }
+
+
+def _weight(value: ir.Value | None) -> Weight:
+    tensor = value.const_value if value is not None else None
+    if value is None or tensor is None:
+        return ("", "", "", 0)
+    return (cut(value.name or ""), dtype_name(tensor.dtype), dims_text(tensor.shape), tensor.nbytes)

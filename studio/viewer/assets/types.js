@@ -169,6 +169,4 @@
  * @property {(name: string, value: any) => void} setTriggerValue
  */
 
-/** @typedef {{text: (text: string, font: string) => number}} Measure */
-
 export {};

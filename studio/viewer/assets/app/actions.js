@@ -2,6 +2,7 @@
 // Everything that can be done to what is shown, by name: what buttons, keys, links and the server ask
 // for. Nobody else changes the state.
 
+import { showChange } from "../canvas/framing.js";
 import { MOTION_MS } from "../canvas/stage.js";
 import { OVERLAYS } from "../overlays/registry.js";
 import { Vetoing } from "../panels/vetoing.js";
@@ -96,7 +97,7 @@ export class Actions extends Folding {
     s.goto(target);
     const origins = forward && ms && old ? originsOf(s, old) : undefined;
     stage.refresh(ms, { origins });
-    if (this.following) stage.follow(how.dragging ? 0 : state.ms(MOTION_MS));
+    if (this.following) showChange(stage, how.dragging ? 0 : state.ms(MOTION_MS));
     state.changed("step", "view");
     window.clearTimeout(this.settling);
     const wait = this.playback.on ? SETTLE_MS / 2 : SETTLE_MS;
@@ -164,19 +165,19 @@ export class Actions extends Folding {
     if (!s || s.before === before) return;
     s.goto(s.step, before);
     this.stage.refresh(0);
-    if (this.following) this.stage.follow(0);
+    if (this.following) showChange(this.stage, 0);
     this.state.changed("view");
   }
 
   /** Bring what the current rewrite touched to the middle. */
   showChange() {
-    this.stage.follow(this.state.ms(200));
+    showChange(this.stage, this.state.ms(200));
   }
 
   /** Follow the change while stepping, or no longer. */
   toggleFollowing() {
     this.following = !this.following;
-    if (this.following) this.stage.follow(200);
+    if (this.following) showChange(this.stage, 200);
     this.state.changed("playing");
   }
 

@@ -48,7 +48,7 @@ export class Announcer {
     const { group, node: o, steps } = selection;
     if (group)
       this.actions.say(
-        `Group ${group.name}. ${s.counts("after")[group.at]} nodes, ${steps.length} steps.`,
+        `Group ${group.name}. ${s.tally.after[group.at]} nodes, ${steps.length} steps.`,
       );
     if (o === undefined) return;
     const { op, name, in: inputs = [], out } = s.history.record(o, s.step);
@@ -74,7 +74,7 @@ export class Announcer {
       return h("button", { onclick: select }, `${rec?.op} ${rec?.name}`);
     }
     const toggle = () => this.actions.toggle(group);
-    const nodes = counted(s.counts("after")[group.at], "node");
+    const nodes = counted(s.tally.after[group.at], "node");
     const props = { "aria-expanded": kind === "open", onclick: toggle };
     return h("button", props, `${group.name}, group of ${nodes}`);
   }

@@ -1,6 +1,7 @@
 // @ts-check
 // What every key does, and what the sheet of keys says of it: one row is one line of the sheet.
 
+import { showAll } from "../canvas/framing.js";
 import { OVERLAYS } from "../overlays/registry.js";
 
 /** @typedef {{keys: Record<string, () => void>, shown?: string, text?: string}} Command without a text the sheet leaves it out */
@@ -41,7 +42,7 @@ function ofTrace({ actions }, shell) {
     { keys: ends, shown: "Home End", text: "source, last step" },
     { keys: panes, shown: "1 2 3", text: "both panes, overlay, after only" },
     { keys: { g: () => actions.showChange() }, text: "go to the change" },
-    { keys: { p: () => shell.toggleLeft() }, text: "passes panel" },
+    { keys: { p: () => shell.toggle("left") }, text: "passes panel" },
   ];
 }
 
@@ -84,7 +85,7 @@ function ofGraph({ state, actions }, shell) {
   }));
   return [
     { keys: { ArrowUp: () => stage.pan(0, 60), ArrowDown: () => stage.pan(0, -60) } },
-    { keys: { f: () => stage.fit(state.ms(200)) }, text: "fit the whole graph" },
+    { keys: { f: () => showAll(stage, state.ms(200)) }, text: "fit the whole graph" },
     { keys: zoom, shown: "+ −", text: "zoom" },
     { keys: { "/": () => shell.search.open() }, text: find },
     { keys: {}, shown: "alt + arrows", text: "follow edges from the selected node" },
@@ -93,7 +94,7 @@ function ofGraph({ state, actions }, shell) {
     { keys: { e: () => actions.foldAll("more") }, text: more },
     { keys: { E: () => actions.foldAll("none") }, shown: "shift + e", text: "fold all groups" },
     { keys: { 0: () => actions.foldAll("first") }, text: "back to the first picture" },
-    { keys: { d: () => shell.toggleRight() }, text: "details panel" },
+    { keys: { d: () => shell.toggle("right") }, text: "details panel" },
     ...overlays,
     { keys: { Escape: () => shell.escape() }, shown: "esc", text: "clear the selection, close" },
     { keys: { "?": () => shell.help.open() }, text: "these keys" },

@@ -1,6 +1,7 @@
 // @ts-check
 // Opening and closing groups, and bringing what they hide into sight.
 
+import { showBox, showChange, showTop } from "../canvas/framing.js";
 import { MOTION_MS } from "../canvas/stage.js";
 
 const SMALL_GROUP = 70; // slots; a larger group is not opened on its own, it carries a badge
@@ -33,15 +34,15 @@ export class Folding {
     const ms = this.state.ms(MOTION_MS);
     if (s && o === undefined && group?.parent) {
       this.#openAll(s, s.tree.closedFrom(group.parent));
-      const there = s.counts("after")[group.at] > 0;
-      this.stage.centre(s.layout.slots + group.at, ms, there ? "after" : "before");
+      const there = s.tally.after[group.at] > 0;
+      showBox(this.stage, s.layout.slots + group.at, ms, there ? "after" : "before");
     }
     if (!s || o === undefined) return;
     const target =
       s.afterCursor.alive[o] || s.beforeCursor.alive[o] ? o : (s.counterparts(o)[0] ?? o);
     const slot = s.union.slotOf[target];
     this.#openAll(s, s.tree.closedAbove(slot));
-    this.stage.centre(slot, ms, s.afterCursor.alive[target] ? "after" : "before");
+    showBox(this.stage, slot, ms, s.afterCursor.alive[target] ? "after" : "before");
   }
 
   /** @param {Session} s @param {Group[]} closed outermost first */
@@ -67,8 +68,8 @@ export class Folding {
     this.state.opened.clear();
     s.relayout();
     this.stage.refresh(0);
-    this.stage.home();
-    if (what !== "first" && this.state.stepped) this.stage.follow(0);
+    showTop(this.stage);
+    if (what !== "first" && this.state.stepped) showChange(this.stage, 0);
     this.state.changed("folding", "view");
   }
 
@@ -105,7 +106,7 @@ export class Folding {
       opened.add(g.id);
     }
     this.#folded(s, MOTION_MS, opens.length ? s.layout.slots + opens[0].at : undefined);
-    this.stage.follow(this.state.ms(MOTION_MS));
+    showChange(this.stage, this.state.ms(MOTION_MS));
   }
 
   /** @param {Session} s @param {number} ms @param {number} [anchor] the box that stays where it is */

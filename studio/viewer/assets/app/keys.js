@@ -2,7 +2,7 @@
 // The keyboard: on the whole page, wherever nobody types. Inside this component handled keys, and
 // Streamlit's own r and c, go no further.
 
-import { isMeantFor, isMeantForThePage } from "../page/typing.js";
+import { isMeantFor, isMeantForThePage } from "../page/keyboard.js";
 import { commandsOf } from "./commands.js";
 
 const IN_SIGHT = 0.6; // of its height: a page may hold more than the viewer

@@ -5,7 +5,7 @@ import { Card } from "../panels/step-card.js";
 import { Details } from "../panels/details.js";
 import { h } from "../page/dom.js";
 import { FilmPanel } from "../film/panel.js";
-import { giveFocusBack } from "../page/focus.js";
+import { giveFocusBack } from "../page/keyboard.js";
 import { GroupCard } from "../panels/group-card.js";
 import { Help } from "../panels/help.js";
 import { Legend } from "../overlays/legend.js";
@@ -13,7 +13,6 @@ import { Note } from "../panels/note.js";
 import { Passes } from "../panels/passes.js";
 import { Scrubber } from "../scrubber/scrubber.js";
 import { Search } from "../panels/search.js";
-import { measureText } from "../canvas/pen.js";
 import { applyColours } from "../page/theme.js";
 import { Announcer } from "./announcer.js";
 import { commandsOf } from "./commands.js";
@@ -32,8 +31,8 @@ export class Shell {
     this.actions = context.actions;
     this.stage = stage;
     this.mode = "rewrite";
-    /** @type {boolean | null} null = by width */ this.leftWanted = null;
-    /** @type {boolean | null} */ this.rightWanted = null;
+    /** @type {{left?: boolean, right?: boolean}} what the user wants; else it goes by width */
+    this.wanted = {};
     this.tip = new Tooltip();
     this.announcer = new Announcer(context);
     this.passes = new Passes(context, this.tip);
@@ -41,7 +40,7 @@ export class Shell {
     this.details = new Details(context);
     this.groupCard = new GroupCard(context);
     this.scrubber = new Scrubber(context, this.tip);
-    this.film = new FilmPanel(context, { stage, tip: this.tip, measure: { text: measureText } });
+    this.film = new FilmPanel(context, stage, this.tip);
     this.search = new Search(context);
     this.note = new Note(context);
     this.help = new Help(() => commandsOf(context, this));
@@ -147,13 +146,13 @@ export class Shell {
   applyPanels() {
     const width = this.root.clientWidth || window.innerWidth;
     const wide = width >= NARROW;
-    const left = this.mode === "rewrite" && (this.leftWanted ?? wide);
+    const left = this.mode === "rewrite" && (this.wanted.left ?? wide);
     const chosen = this.state.selected !== null;
     const asked =
       this.mode === "film"
         ? chosen && width >= ROOMY
         : chosen || (this.mode === "rewrite" && width >= TIGHT);
-    const right = this.search.active || (this.rightWanted ?? asked);
+    const right = this.search.active || (this.wanted.right ?? asked);
     this.left.hidden = !left;
     this.root.classList.toggle("pl-leftless", !left);
     this.right.hidden = !right;
@@ -164,12 +163,9 @@ export class Shell {
     this.tools.right.setAttribute("aria-pressed", String(right));
   }
 
-  toggleLeft() {
-    this.leftWanted = this.left.hidden;
-    this.applyPanels();
-  }
-  toggleRight() {
-    this.rightWanted = this.right.hidden;
+  /** @param {"left" | "right"} side */
+  toggle(side) {
+    this.wanted[side] = this[side].hidden;
     this.applyPanels();
   }
   layoutRight() {

@@ -4,6 +4,7 @@
 import { OVERLAYS } from "../overlays/registry.js";
 import { button, h, iconButton } from "../page/dom.js";
 import { saveDrawing } from "../canvas/export.js";
+import { showAll } from "../canvas/framing.js";
 
 const ICONS = {
   search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3 14 14",
@@ -35,8 +36,8 @@ export function makeTools(context, shell) {
   const follow = tool("follow", "Follow the change while stepping", () =>
     actions.toggleFollowing(),
   );
-  const left = tool("left", "Passes panel (p)", () => shell.toggleLeft());
-  const right = tool("right", "Details panel (d)", () => shell.toggleRight());
+  const left = tool("left", "Passes panel (p)", () => shell.toggle("left"));
+  const right = tool("right", "Details panel (d)", () => shell.toggle("right"));
   const el = h(
     "div.pl-tools",
     { role: "toolbar", "aria-label": "View", "aria-orientation": "vertical" },
@@ -49,7 +50,7 @@ export function makeTools(context, shell) {
     tool("minus", "Zoom out (−)", () => stage.zoom(0.8)),
     tool("plus", "Zoom in (+)", () => stage.zoom(1.25)),
     saving(stage),
-    tool("fit", "Fit the graph (f)", () => stage.fit(state.ms(200))),
+    tool("fit", "Fit the graph (f)", () => showAll(stage, state.ms(200))),
     stage.minimap.el,
   );
   return { el, panes, follow, left, right };

@@ -16,6 +16,7 @@ import { Actions } from "./actions.js";
 import { Shell } from "./shell.js";
 import { readTheme } from "../page/theme.js";
 import { measureText } from "../canvas/pen.js";
+import { showChange, showTop } from "../canvas/framing.js";
 import { Stage } from "../canvas/stage.js";
 
 /** Where a link or a first visit begins. @param {Descriptor} data @param {Session} session */
@@ -141,10 +142,10 @@ export class Viewer {
     const { selected } = this.state;
     if (!traced) this.state.set({ selected: selected ?? named(session, data.select) }); // a link may name what a step makes
     this.stage.refresh(0);
-    if (first) this.stage.home();
+    if (first) showTop(this.stage);
     const asked = typeof data.step === "number" && trace !== null;
     if (!traced) this.state.set({ stepped: asked && !compares });
-    if ((!traced && this.state.stepped && step > 0) || this.state.vetoed) this.stage.follow(0);
+    if ((!traced && this.state.stepped && step > 0) || this.state.vetoed) showChange(this.stage, 0);
     this.shell.renderAll();
     this.#showSelected();
   }

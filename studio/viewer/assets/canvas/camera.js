@@ -86,19 +86,12 @@ export class Camera {
 
   /** @param {Partial<View>} to @param {number} ms 0 = at once */
   flyTo(to, ms) {
-    const goal = { k: to.k ?? this.k, x: to.x ?? this.x, y: to.y ?? this.y };
-    if (!ms) {
-      this.flight = null;
-      this.slack = 0;
-      Object.assign(this, goal);
-      return;
-    }
-    this.flight = {
-      from: { k: this.k, x: this.x, y: this.y },
-      to: goal,
-      start: performance.now(),
-      ms,
-    };
+    const { k, x, y } = this;
+    const goal = { k, x, y, ...to };
+    this.flight = ms ? { from: { k, x, y }, to: goal, start: performance.now(), ms } : null;
+    if (ms) return;
+    this.slack = 0;
+    Object.assign(this, goal);
   }
 
   /** @param {number} now @returns {boolean} still moving */

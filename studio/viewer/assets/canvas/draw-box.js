@@ -3,8 +3,7 @@
 
 import { drawGlyph } from "./glyphs.js";
 import { CAP, NODE_H, rowText } from "../layout/metrics.js";
-import { markColour, TEXT_LOD } from "./detail.js";
-import { drawRound, drawText, grown, slanted } from "./pen.js";
+import { drawRound, drawText, grown, markColour, slanted, TEXT_LOD } from "./pen.js";
 
 /** @typedef {{x: number, y: number, w: number, h: number, alpha: number}} Place */
 

@@ -2,8 +2,7 @@
 // How a closed and an open group look.
 
 import { focusRing, halo, RADIUS, ring } from "./draw-box.js";
-import { drawRound, drawText, path } from "./pen.js";
-import { markColour, TEXT_LOD } from "./detail.js";
+import { drawRound, drawText, markColour, path, TEXT_LOD } from "./pen.js";
 import { FOLD_W, shortGroup, TITLE_H } from "../layout/metrics.js";
 import { ancestry } from "../trace/group.js";
 import { counted } from "../page/numbers.js";

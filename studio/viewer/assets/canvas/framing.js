@@ -26,6 +26,7 @@ export function showTop(stage) {
   stage.camera.lead = 1;
   stage.camera.flyTo({ k, x, y }, 0);
   stage.camera.alignTops();
+  stage.homeView = { k, x, y };
   stage.invalidate();
 }
 
@@ -54,7 +55,7 @@ function fullestColumn(pictures, wide, tall) {
   return best.x;
 }
 
-/** @param {Stage} stage @param {number} ms */
+/** The whole graph. @param {Stage} stage @param {number} ms */
 export function showAll(stage, ms) {
   const s = stage.session;
   if (!s) return;
@@ -70,7 +71,7 @@ export function showAll(stage, ms) {
   stage.invalidate();
 }
 
-/** @param {Stage} stage @param {number} key @param {number} ms @param {Which} [prefer] */
+/** A box in the middle. @param {Stage} stage @param {number} key @param {number} ms @param {Which} [prefer] */
 export function showBox(stage, key, ms, prefer) {
   const s = stage.session;
   if (!s) return;
@@ -88,7 +89,7 @@ export function showBox(stage, key, ms, prefer) {
   }
 }
 
-/** @param {Stage} stage @param {number} ms */
+/** What the current rewrite touched, in the middle. @param {Stage} stage @param {number} ms */
 export function showChange(stage, ms) {
   const s = stage.session;
   if (!s?.current) return;

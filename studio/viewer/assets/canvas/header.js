@@ -18,7 +18,7 @@ export function paneHeader(s, which, stage) {
     const signs = ["removed", "added", "changed"].map((t) => h(`span.pl-legend.pl-${t}`, t));
     return [...title("OVERLAY", now, s.afterCursor.total), ...signs, beforeSwitch(s, stage)];
   }
-  const waiting = s.trace ? "" : stage.busy ? "optimizing" : "no rewrites yet";
+  const waiting = s.trace ? "" : stage.state.data?.busy ? "optimizing" : "no rewrites yet";
   return [...title("AFTER", now, s.afterCursor.total), dim(waiting)];
 }
 

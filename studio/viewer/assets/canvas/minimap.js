@@ -3,9 +3,8 @@
 // change. Narrow and tall, as graphs are: heights and widths have a scale each.
 
 import { h } from "../page/dom.js";
-import { markColour } from "./detail.js";
 import { draggable } from "./drag.js";
-import { penOf } from "./pen.js";
+import { markColour, penOf } from "./pen.js";
 
 /** @typedef {Map<number, BoxMark>} Marks */
 

@@ -4,10 +4,9 @@
 import { ease } from "./camera.js";
 import { h } from "../page/dom.js";
 import { capture } from "./drag.js";
-import { TEXT_LOD } from "./detail.js";
 import { drawPane } from "./draw.js";
 import { FOLD_W, TITLE_H } from "../layout/metrics.js";
-import { penOf } from "./pen.js";
+import { penOf, TEXT_LOD } from "./pen.js";
 import { boxBetween, wiresBetween } from "./motion.js";
 
 const MOST_ANIMATED = 2500;
@@ -145,12 +144,12 @@ export class Pane {
     const v = this.view;
     const x = v.x + (px - this.width / 2) / v.k;
     const y = v.y + (py - this.height / 2) / v.k;
-    for (let i = this.picture.boxes.length - 1; i >= 0; i--) {
-      const b = this.picture.boxes[i];
-      if (x < b.x || x > b.x + b.w || y < b.y || y > b.y + b.h) continue;
-      if (b.kind !== "open" || y < b.y + TITLE_H) return b;
-    }
-    return null;
+    const inside = (/** @type {Box} */ b) =>
+      x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + b.h;
+    const found = this.picture.boxes.findLast(
+      (b) => inside(b) && (b.kind !== "open" || y < b.y + TITLE_H),
+    );
+    return found ?? null;
   }
 
   /** Is a point on the fold mark of a group? @param {Box | null} box @param {number} px */

@@ -1,8 +1,12 @@
 // @ts-check
-// What every drawing here is made of: a canvas of the right size, text, rounded boxes, lines.
+// What every drawing here is made of: a canvas of the right size, text, rounded boxes, lines; and what
+// all agree on: from which zoom on there is how much detail, the colours of change marks.
 
 /** @typedef {CanvasRenderingContext2D} Ctx */
 /** @typedef {{x: number, y: number, w: number, h: number}} Rect */
+
+export const LOD = 0.3; // below: plain rectangles
+export const TEXT_LOD = 0.42; // below: no text in boxes
 
 /**
  * A canvas with as many pixels as the screen has there, to be drawn on in the page's pixels.
@@ -102,3 +106,20 @@ export function drawCursor(c, x, height, colour) {
   c.arc(x, 4, 4, 0, 7);
   c.fill();
 }
+
+/** @param {Rect} b @param {Bounds} v */
+export function meets(b, v) {
+  return b.x <= v.x1 && b.x + b.w >= v.x0 && b.y <= v.y1 && b.y + b.h >= v.y0;
+}
+
+/** @type {Map<Mark | null, "add" | "remove" | "change" | "first" | "second">} */
+const COLOURS = new Map([
+  ["added", "add"],
+  ["removed", "remove"],
+  ["changed", "change"],
+  ["first", "first"],
+  ["second", "second"],
+]);
+
+/** @param {Theme} t @param {Mark | null} mark */
+export const markColour = (t, mark) => t[COLOURS.get(mark) ?? "match"];

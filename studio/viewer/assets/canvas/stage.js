@@ -4,13 +4,12 @@
 import { Camera } from "./camera.js";
 import { h, fill } from "../page/dom.js";
 import { Stamped } from "../page/stamped.js";
+import { HeightMap } from "../layout/height-map.js";
 import { TITLE_H } from "../layout/metrics.js";
 import { Minimap } from "./minimap.js";
 import { Pane } from "./pane.js";
 import { makeDraggable } from "./drag.js";
 import { paneHeader } from "./header.js";
-import { showAll, showBox, showChange, showTop } from "./framing.js";
-import { edgeLabel, nearest, neighbourhood } from "./nearby.js";
 
 export const MOTION_MS = 320;
 
@@ -27,7 +26,7 @@ export class Stage {
     /** @type {import("../film/spotlight.js").Spotlight | null} in a film */ this.spotlight = null;
     this.single = false;
     this.split = 0.5;
-    /** @type {View | null} */ this.homeView = null;
+    /** @type {View | null} where the camera was put at first */ this.homeView = null;
     this.frame = 0;
     /** @type {Stamped<Map<number, BoxMark>>} */ this.marks = new Stamped();
     this.panes = [new Pane(this, 0), new Pane(this, 1)];
@@ -60,10 +59,6 @@ export class Stage {
   }
   get theme() {
     return this.state.theme;
-  }
-  /** The rewrites are being made. */
-  get busy() {
-    return !!this.state.data?.busy;
   }
 
   /** @returns {Pane[]} */
@@ -135,7 +130,8 @@ export class Stage {
     const was = old?.byKey.get(key);
     for (const p of this.shown)
       p.show(s.picture(p.which), ms, p === this.panes[1] ? how.origins : undefined);
-    this.camera.map = this.shown.length === 2 ? s.heightMap() : null;
+    this.camera.map =
+      this.shown.length === 2 ? new HeightMap(s.picture("before"), s.picture("after")) : null;
     const is = was && leader.picture?.byKey.get(key);
     if (was && is && leader.picture !== old) {
       const dx = how.anchor === undefined ? 0 : is.x + is.w / 2 - was.x - was.w / 2;
@@ -150,32 +146,10 @@ export class Stage {
     this.invalidate();
   }
 
-  /** The top of the graph, readable. */
-  home() {
-    showTop(this);
-    const { k, x, y } = this.camera;
-    this.homeView = { k, x, y };
-  }
-
   /** Nobody has looked elsewhere since. */
   get atHome() {
     const { camera: c, homeView: v } = this;
     return v !== null && c.k === v.k && c.x === v.x && c.y === v.y;
-  }
-
-  /** @param {number} ms */
-  fit(ms) {
-    showAll(this, ms);
-  }
-
-  /** Bring a box to the middle. @param {number} key @param {number} ms @param {Which} [prefer] */
-  centre(key, ms, prefer) {
-    showBox(this, key, ms, prefer);
-  }
-
-  /** Bring what the current rewrite touched to the middle. @param {number} ms */
-  follow(ms) {
-    showChange(this, ms);
   }
 
   /**
@@ -219,7 +193,7 @@ export class Stage {
         marks: this.#marks(s, which),
         overlay: which === "overlay",
         value: this.state.overlay?.values(s, which) ?? (() => null),
-        counts: s.counts(which),
+        counts: s.tally[which],
       };
       moving = pane.draw({ ...shared, ...own }, now) || moving;
     }
@@ -249,4 +223,43 @@ export class Stage {
     const stamp = [s, s.folds, s.step, s.before, s.marked];
     return this.marks.get(which, stamp, () => s.marks(which));
   }
+}
+
+/** The box nearest to a height, of those that are in the next picture, too. @param {Picture} old @param {number} y @param {Picture} next */
+function nearest(old, y, next) {
+  let key = -1,
+    best = Infinity;
+  for (const b of old.boxes) {
+    if (b.kind === "open" || !next.byKey.has(b.key)) continue;
+    const d = Math.abs(b.y + b.h / 2 - y);
+    if (d < best) {
+      best = d;
+      key = b.key;
+    }
+  }
+  return key;
+}
+
+/** What a wire carries. @param {Session} s @param {number} e */
+function edgeLabel(s, e) {
+  const rec = s.history.record(s.union.from[e], s.step);
+  return rec.out?.[s.union.fromPort[e]]?.[3] ?? "";
+}
+
+/**
+ * Pairs of boxes that an edge of the given boxes joins, and the boxes at their other ends.
+ * @param {Session} s @param {Set<number>} keys
+ */
+function neighbourhood(s, keys) {
+  const { wiring, slots } = s.layout;
+  const lit = new Set(),
+    near = new Set();
+  const hubKeys = new Set([...keys].filter((k) => k < slots));
+  for (let p = 0; p < wiring.count; p++) {
+    const from = keys.has(wiring.source[p]) || hubKeys.has(wiring.sourceSlot[p]);
+    if (!from && !keys.has(wiring.target[p])) continue;
+    lit.add(p);
+    near.add(from ? wiring.target[p] : wiring.source[p]);
+  }
+  return { lit, near };
 }

@@ -6,7 +6,7 @@ import { bytesText, timesText } from "../page/numbers.js";
 import { drawLanes } from "./draw-lanes.js";
 import { h } from "../page/dom.js";
 import { nodeName } from "./words.js";
-import { penOf } from "../canvas/pen.js";
+import { measureText, penOf } from "../canvas/pen.js";
 import { Metrics } from "../layout/metrics.js";
 import { NAIVE } from "./events.js";
 
@@ -41,12 +41,12 @@ export class LaneCanvas {
 
   /** @param {number} now */
   draw(now) {
-    const { events, player, theme, measure } = this.panel;
+    const { events, player, theme } = this.panel;
     if (!events || !player.replay || !theme) return;
     this.width = Math.max(1, Math.floor(this.el.clientWidth - 2 * BESIDE));
     this.height = Math.max(1, Math.floor(this.el.clientHeight));
     if (this.metrics?.family !== theme.font)
-      this.metrics = { family: theme.font, of: new Metrics(measure, theme.font) };
+      this.metrics = { family: theme.font, of: new Metrics({ text: measureText }, theme.font) };
     this.scale = makeScale(
       events.json.lanes.map((lane) => lane.peak),
       this.width,
@@ -65,16 +65,18 @@ export class LaneCanvas {
     });
   }
 
-  /** @param {MouseEvent} e @returns {Hit | null} */
-  #under(e) {
+  /** @param {MouseEvent} e */
+  #place(e) {
     const r = this.canvas.getBoundingClientRect();
-    const x = e.clientX - r.left;
-    const y = e.clientY - r.top;
-    for (let i = this.hits.length - 1; i >= 0; i--) {
-      const hit = this.hits[i];
-      if (x >= hit.x && x <= hit.x + hit.w && y >= hit.y && y <= hit.y + hit.h) return hit;
-    }
-    return null;
+    return { x: e.clientX - r.left, y: e.clientY - r.top };
+  }
+
+  /** @param {MouseEvent} e the block that was drawn last there */
+  #under(e) {
+    const { x, y } = this.#place(e);
+    return this.hits.findLast(
+      (hit) => x >= hit.x && x <= hit.x + hit.w && y >= hit.y && y <= hit.y + hit.h,
+    );
   }
 
   #listen() {
@@ -126,10 +128,8 @@ export class LaneCanvas {
     const { events } = this.panel;
     const { scale } = this;
     if (!events || !scale) return;
-    const r = this.canvas.getBoundingClientRect();
-    const x = e.clientX - r.left;
-    const lanes = events.offsets.length;
-    const lane = Math.floor(((e.clientY - r.top) / (this.height - HEAD)) * lanes);
+    const { x, y } = this.#place(e);
+    const lane = Math.floor((y / (this.height - HEAD)) * events.offsets.length);
     if (lane === NAIVE && scale.broken && x > scale.main - 4) {
       const times = timesText(events.json.lanes[NAIVE].peak / Math.max(1, events.json.bound));
       const squeeze =

@@ -15,14 +15,9 @@ import { Spotlight } from "./spotlight.js";
 const CAMERA_MS = 420;
 
 export class FilmPanel {
-  /**
-   * @param {Context} context
-   * @param {{stage: Stage, tip: Tooltip,
-   *   measure: import("../types.js").Measure}} parts
-   */
-  constructor(context, { stage, tip, measure }) {
+  /** @param {Context} context @param {Stage} stage @param {Tooltip} tip */
+  constructor(context, stage, tip) {
     this.stage = stage;
-    this.measure = measure;
     this.alive = true;
     this.state = context.state;
     this.actions = context.actions;

@@ -30,7 +30,7 @@ export function fonts(family) {
 }
 
 export class Metrics {
-  /** @param {import("../types.js").Measure} measure @param {string} family */
+  /** @param {{text: (text: string, font: string) => number}} measure @param {string} family */
   constructor(measure, family) {
     this.fonts = fonts(family);
     this.measure = measure;

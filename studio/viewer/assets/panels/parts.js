@@ -1,7 +1,9 @@
 // @ts-check
-// What several cards show alike: nodes and steps as buttons, the sign of a pipeline.
+// What several cards show alike: nodes and steps as buttons, the verdict of the outputs; what a pass says
+// of itself, and the sign of how exact it is.
 
 import { button, h } from "../page/dom.js";
+import { FLOP } from "../page/numbers.js";
 
 /**
  * A node as a button that shows it.
@@ -39,6 +41,15 @@ export const restoreLink = ({ actions }, match) =>
 export const clearButton = ({ actions }) =>
   button("Clear the selection (esc)", "×", () => actions.select(null), "pl-x");
 
+/** What steps changed: amounts, and of what. @param {[string, string][]} facts */
+export const factsLine = (facts) =>
+  h(
+    "div.pl-facts",
+    facts.map(([value, what]) =>
+      h("span", { title: value.endsWith("FLOP") ? FLOP : null }, h("b", value), ` ${what}`),
+    ),
+  );
+
 const SIGNS = new Map([
   ["running", "…"],
   ["equal", "✓"],
@@ -60,3 +71,38 @@ export function verdictLine(verified, spoken = false) {
     h("span", verified.text),
   );
 }
+
+/** Kind: its sign, what it means, and that in a few words. */
+const EXACTNESS = new Map([
+  ["exact", ["=", "exact: outputs stay bit-identical", "bit-identical"]],
+  [
+    "reassociates",
+    ["≈", "reassociates: same mathematics, rounding may differ", "rounding may differ"],
+  ],
+  ["lossy", ["≲", "lossy: gives precision away, within a budget", "less precise"]],
+]);
+
+/** @param {string} exactness @returns {string} */
+export const meaningOf = (exactness) => EXACTNESS.get(exactness)?.[1] ?? exactness;
+
+/** The sign of a pass or a step, said in words to whoever hovers or listens. @param {string} exactness */
+export function exactnessSign(exactness) {
+  const meaning = meaningOf(exactness);
+  const sign = EXACTNESS.get(exactness)?.[0] ?? "";
+  return h("span.pl-exact", { role: "img", title: meaning, "aria-label": meaning }, sign);
+}
+
+/** One line that explains the signs in a list of passes. @param {PassRecord[]} passes */
+export function exactnessKey(passes) {
+  const used = new Set(passes.map((p) => p.exactness));
+  const words = [...EXACTNESS].filter(([kind]) => used.has(kind)).map(([, e]) => `${e[0]} ${e[2]}`);
+  return words.length ? h("p.pl-signs", words.join("   ")) : null;
+}
+
+/** @param {PassRecord} p @param {string} exactness */
+export const about = ({ title, summary, before = "", after = "" }, exactness) => [
+  h("b", title),
+  summary && h("div", summary),
+  (before || after) && h("div.pl-beforeafter", h("code", before), h("span", "→"), h("code", after)),
+  h("div.pl-dim", exactness),
+];

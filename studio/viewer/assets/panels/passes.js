@@ -4,8 +4,7 @@
 import { DeclinedList } from "./declined.js";
 import { button, fill, h, select, swatch } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
-import { verdictLine } from "./parts.js";
-import { about, exactnessKey, exactnessSign, meaningOf } from "./pass-info.js";
+import { about, exactnessKey, exactnessSign, meaningOf, verdictLine } from "./parts.js";
 import { vetoList } from "./vetoes.js";
 
 const TIP_DELAY_MS = 450;

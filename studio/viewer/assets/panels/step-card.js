@@ -6,9 +6,8 @@ import { Comparison } from "../session/comparison.js";
 import { comparisonCard } from "./comparison-card.js";
 import { button, fill, h, swatch, table } from "../page/dom.js";
 import { copyText, permalink } from "../page/link.js";
-import { stepLink, verdictLine } from "./parts.js";
+import { exactnessSign, factsLine, stepLink, verdictLine } from "./parts.js";
 import { drawMini, weightsPicture } from "./step-picture.js";
-import { exactnessSign } from "./pass-info.js";
 import { vetoCard } from "./vetoes.js";
 
 export class Card {
@@ -55,7 +54,7 @@ export class Card {
       h("header", swatch(this.state.theme?.family(pass?.family ?? "")), h("h2", s.titleOf(step))),
       ruleLine(step, pass),
       step.weights ? weightsPicture(step.weights) : this.#mini(),
-      h("div.pl-facts", facts(step).map(fact)),
+      factsLine(facts(step)),
       ...[
         ["Why here", step.why],
         ["When it is safe", pass?.safe],
@@ -145,10 +144,6 @@ function facts({ delta = {}, weights }) {
   if (nodes !== undefined && !weights) list.unshift([signed(nodes, ""), noun(nodes, "node")]);
   return list;
 }
-
-/** @param {[string, string]} words @returns {HTMLElement} */
-const fact = ([value, what]) =>
-  h("span", { title: value.endsWith("FLOP") ? FLOP : null }, h("b", value), ` ${what}`);
 
 /** Before and after all steps. @param {NonNullable<StepsJson["totals"]>} t */
 function totals(t) {

@@ -3,6 +3,7 @@
 
 import { savings, whole } from "../page/numbers.js";
 import { button, fill, h, swatch } from "../page/dom.js";
+import { factsLine } from "./parts.js";
 
 const FIRST = 10; // links of a pass, before somebody asks for all
 
@@ -29,11 +30,12 @@ export class StepSection {
     if (this.shownOf !== id) this.whole.clear();
     this.shownOf = id;
     const count = steps.length ? `${whole(steps.length)} of ${whole(s.steps.length)}` : "none";
+    const facts = savings(steps.map((n) => s.steps[n - 1].delta ?? {}));
     const by = Map.groupBy(steps, (n) => s.steps[n - 1].pass);
     return [
       h("h3", this.title, " ", h("span.pl-num", count)),
       steps.length > 0 && this.#buttons(steps),
-      steps.length > 0 && this.#saved(s, steps),
+      facts.length > 0 && factsLine(facts),
       ...[...by].map(([pass, list]) => this.#pass(s, pass, list)),
     ];
   }
@@ -54,13 +56,6 @@ export class StepSection {
         : ["Play the steps that touch it, and no others", "Play only these"];
     const play = button(label, text, () => this.actions.playback.toggleOnly(steps));
     return h("div.pl-actions", previous, next, play);
-  }
-
-  /** What these steps changed together. @param {Session} s @param {number[]} steps */
-  #saved(s, steps) {
-    const facts = savings(steps.map((n) => s.steps[n - 1].delta ?? {}));
-    const words = facts.map(([v, t]) => h("span", h("b", v), ` ${t}`));
-    return facts.length > 0 && h("div.pl-facts", words);
   }
 
   /** @param {Session} s @param {number} pass @param {number[]} list */

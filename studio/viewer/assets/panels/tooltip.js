@@ -60,7 +60,7 @@ export class Tooltip {
 
 /** @param {Session} s @param {Box} box @param {Group} group @param {Which} which */
 function aboutGroup(s, box, { name, at }, which) {
-  const nodes = counted(s.counts(which)[at], "node");
+  const nodes = counted(s.tally[which][at], "node");
   const way = box.kind === "open" ? "close" : "open";
   return [
     h("b", name),

@@ -9,7 +9,6 @@ import { fill, h } from "../page/dom.js";
 import { Stamped } from "../page/stamped.js";
 import { PlayBar } from "./play-bar.js";
 import { SPEEDS } from "./playback.js";
-import { Span } from "./span.js";
 import { drawStrip } from "./strip.js";
 
 const METRICS = [
@@ -17,6 +16,7 @@ const METRICS = [
   ["bytes", "bytes", "B"],
   ["flops", "FLOP", "FLOP"],
 ];
+const MARGIN = 0.1; // of the part that is shown, between the step that left it and its new edge
 const WIDEST_PX = 24; // of a bar, zoomed in
 const ZOOM = 0.0022; // powers of e, per pixel of the wheel
 const PASSES = 3; // that the tip names
@@ -200,3 +200,58 @@ const savedText = (deltas) =>
   savings(deltas)
     .map((words) => words.join(" "))
     .join("   ");
+
+/** The part of all steps that the strip shows. Wheel zooms it; whoever steps out of it takes it along. */
+class Span {
+  constructor() {
+    this.count = 0;
+    this.from = 0;
+    this.to = 0;
+  }
+
+  /** Another trace: everything. @param {number} count */
+  all(count = this.count) {
+    this.count = count;
+    this.from = 0;
+    this.to = count;
+  }
+
+  get length() {
+    return this.to - this.from;
+  }
+  get zoomed() {
+    return this.length < this.count;
+  }
+
+  /**
+   * @param {number} factor above 1 shows less
+   * @param {number} at share of the strip that stays where it is
+   * @param {number} least steps to show
+   */
+  zoom(factor, at, least) {
+    const fixed = this.from + at * this.length;
+    const length = Math.min(
+      this.count,
+      Math.max(Math.min(least, this.count), this.length / factor),
+    );
+    this.#put(fixed - at * length, length);
+  }
+
+  /** @param {number} share of its own length */
+  pan(share) {
+    this.#put(this.from + share * this.length, this.length);
+  }
+
+  /** @param {number} step */
+  show(step) {
+    const { length } = this;
+    if (step > this.to) this.#put(step - MARGIN * length, length);
+    else if (step - 1 < this.from) this.#put(step - (1 - MARGIN) * length, length);
+  }
+
+  /** @param {number} from @param {number} length */
+  #put(from, length) {
+    this.from = Math.max(0, Math.min(this.count - length, from));
+    this.to = this.from + length;
+  }
+}

@@ -4,7 +4,7 @@
 
 import { Provenance } from "../trace/provenance.js";
 import { Session } from "./session.js";
-import { Touches } from "../trace/touches.js";
+import { Touches } from "../trace/history.js";
 import { combine, signature } from "../trace/combined.js";
 
 /**
@@ -181,8 +181,8 @@ export class Comparison extends Session {
   /** @override @param {number} g */
   changeText(g) {
     const [a, b] = this.sides.map((side) => side.name);
-    const only = [this.minus[g] && `${this.minus[g]} only with ${a}`];
-    only.push(this.plus[g] && `${this.plus[g]} only with ${b}`);
+    const { plus, minus } = this.tally;
+    const only = [minus[g] && `${minus[g]} only with ${a}`, plus[g] && `${plus[g]} only with ${b}`];
     return only.filter(Boolean).join(", ");
   }
 

@@ -94,7 +94,7 @@ function ofGroup(s, g) {
       id: g.id,
       head: g.name,
       place: g.id,
-      note: counted(s.counts("after")[g.at], "node"),
+      note: counted(s.tally.after[g.at], "node"),
       step: -1,
       score: 0,
     }),

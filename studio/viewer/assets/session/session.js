@@ -4,11 +4,9 @@
 import { FoldTree } from "../trace/fold.js";
 import { findHubs, Layout } from "../layout/layout.js";
 import { Union } from "../trace/union.js";
-import { HeightMap } from "../layout/height-map.js";
 import { hull, placePane } from "../layout/placement.js";
 import { Stamped } from "../page/stamped.js";
-import { Touches } from "../trace/touches.js";
-import { Cursor, History } from "../trace/history.js";
+import { Cursor, History, Touches } from "../trace/history.js";
 
 /** @typedef {"before" | "after" | "overlay"} Which */
 
@@ -189,10 +187,6 @@ export class Session {
     );
   }
 
-  heightMap() {
-    return new HeightMap(this.picture("before"), this.picture("after"));
-  }
-
   /** @param {Which} which @returns {import("../layout/placement.js").PaneState} */
   #state(which) {
     const { beforeCursor: a, afterCursor: b, history } = this;
@@ -201,37 +195,21 @@ export class Session {
     return {
       occupant: (s) => (both && b.occupant[s] < 0 ? a.occupant[s] : cursor.occupant[s]),
       record: (o) => history.record(o, cursor.step),
-      groupCount: this.counts(which),
+      groupCount: this.tally[which],
       edge: (e) => (both ? a.edgeAlive[e] | (b.edgeAlive[e] << 1) : cursor.edgeAlive[e] * 3),
     };
   }
 
-  /** Nodes below each group. @param {Which} which @returns {Int32Array} */
-  counts(which) {
-    return this.#tally()[which];
-  }
-
-  /** @returns {Int32Array} nodes new since "before", by group */
-  get plus() {
-    return this.#tally().plus;
-  }
-  /** @returns {Int32Array} nodes gone since "before", by group */
-  get minus() {
-    return this.#tally().minus;
-  }
-
   /** What changed in a group, in words. @param {number} g */
   changeText(g) {
-    const parts = [
-      this.plus[g] ? `+${this.plus[g]}` : "",
-      this.minus[g] ? `−${this.minus[g]}` : "",
-    ];
+    const { plus, minus } = this.tally;
+    const parts = [plus[g] ? `+${plus[g]}` : "", minus[g] ? `−${minus[g]}` : ""];
     const change = parts.filter(Boolean).join(" ");
     return change && `${change} since ${this.before === "source" ? "source" : "the step before"}`;
   }
 
-  /** One scan over all occupants, then up the tree. */
-  #tally() {
+  /** Nodes below each group: in each pane, new since "before", gone since then. */
+  get tally() {
     if (this.counted) return this.counted;
     const { union, tree, beforeCursor, afterCursor } = this;
     const n = tree.groups.length;
@@ -318,8 +296,7 @@ export class Session {
    */
   groupMark(b, now, places) {
     const g = b.key - this.layout.slots;
-    const plus = this.plus[g],
-      minus = this.minus[g];
+    const [plus, minus] = [this.tally.plus[g], this.tally.minus[g]];
     const here = now.has(b.key);
     const marked = places.has(b.key);
     if (!plus && !minus && !here && !marked) return null;

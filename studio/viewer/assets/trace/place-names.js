@@ -40,25 +40,20 @@ function pathOf(s, id) {
  * @param {string[]} parts @param {string[][]} all @param {number} self
  */
 function shortened(parts, all, self) {
+  const others = all.filter((_, i) => i !== self);
+  const alike = (/** @type {string[]} */ left) =>
+    others.filter((path) => contains(path, left)).length;
+  const least = alike(parts);
   let kept = parts;
-  const alike = containing(kept, all, self);
   for (let at = 0; at < kept.length - 1; ) {
     const without = [...kept.slice(0, at), ...kept.slice(at + 1)];
-    if (containing(without, all, self) > alike) at++;
+    if (alike(without) > least) at++;
     else kept = without;
   }
   return kept;
 }
 
-/**
- * How many other paths hold these parts in this order.
- * @param {string[]} parts @param {string[][]} all @param {number} self
- */
-function containing(parts, all, self) {
-  return all.filter((path, i) => i !== self && contains(path, parts)).length;
-}
-
-/** @param {string[]} path @param {string[]} parts */
+/** Whether a path holds these parts in this order. @param {string[]} path @param {string[]} parts */
 function contains(path, parts) {
   let at = 0;
   for (const part of path) if (part === parts[at]) at++;

@@ -168,18 +168,16 @@ function replay(trace, index, total, sources, table) {
       edgeAlive[e] = want;
       (want ? d.on : d.off).push(e);
     };
-    for (const id of step.removed) {
-      const o = index.get(id);
-      if (o === undefined || !alive[o]) continue;
-      alive[o] = 0;
-      d.removed.push(o);
-    }
-    for (const id of step.added) {
-      const o = index.get(id);
-      if (o === undefined || alive[o]) continue;
-      alive[o] = 1;
-      d.added.push(o);
-    }
+    /** @param {string[]} ids @param {0 | 1} want @param {number[]} changed */
+    const turn = (ids, want, changed) => {
+      for (const o of ids.map((id) => index.get(id)))
+        if (o !== undefined && alive[o] !== want) {
+          alive[o] = want;
+          changed.push(o);
+        }
+    };
+    turn(step.removed, 0, d.removed);
+    turn(step.added, 1, d.added);
     for (const e of step.edges_removed ?? []) toggle(table.put(e), false);
     for (const e of step.edges_added ?? []) toggle(table.put(e), true);
     for (const [out, from] of Object.entries(step.outs ?? {}))
@@ -225,8 +223,7 @@ function assignSlots(recs, sources, index, deltas) {
     occupants.push([i]);
     next.push(i + 1 < sources ? i + 1 : -1);
   }
-  const taken = new Int32Array(recs.length).fill(-1);
-  for (let i = 0; i < sources; i++) taken[i] = i;
+  const taken = slotOf.slice();
   for (const d of deltas) {
     for (const o of d.removed) if (taken[slotOf[o]] === o) taken[slotOf[o]] = -1;
     for (const o of d.added) {
