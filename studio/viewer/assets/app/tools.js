@@ -20,9 +20,7 @@ const ICONS = {
   save: "M8 2v8M4.5 6.5 8 10l3.5-3.5M2.5 13.5h11",
 };
 
-/** @typedef {{el: any, panes: any[], follow: any, left: any, right: any}} Tools */
-
-/** @param {Context} context @param {Shell} shell @returns {Tools} */
+/** @param {Context} context @param {Shell} shell */
 export function makeTools(context, shell) {
   const { state, actions } = context;
   const { stage } = shell;

@@ -1,6 +1,6 @@
 // @ts-check
-// Wires: quiet ones in one stroke, those of the selection and of the difference one by one. And stubs:
-// the rounded tags above a consumer of a far-reaching tensor, and the count below its producer.
+// Wires: quiet ones in one stroke, those of the selection and of the difference one by one.
+// And stubs: the rounded tags above a consumer of a far-reaching tensor, the count below its producer.
 
 import { TAG_H } from "../layout/metrics.js";
 import { drawRound, drawText, LOD, meets, TEXT_LOD, vertical } from "./pen.js";

@@ -1,10 +1,10 @@
 // @ts-check
 // One pane on its canvas: groups, wires, boxes, stubs, in this order, only what the viewport meets.
 
-import { LOD, markColour, meets } from "./pen.js";
 import { drawBox } from "./draw-box.js";
 import { drawClosed, drawOpen, drawTitle } from "./draw-group.js";
 import { drawTags, drawWires } from "./draw-wires.js";
+import { LOD, markColour, meets } from "./pen.js";
 
 /**
  * @typedef {"added" | "removed" | "changed" | "matched" | "vetoed" | "declined" | "first" | "second"}

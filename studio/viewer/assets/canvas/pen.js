@@ -1,6 +1,7 @@
 // @ts-check
-// What every drawing here is made of: a canvas of the right size, text, rounded boxes, lines; and what
-// all agree on: from which zoom on there is how much detail, the colours of change marks.
+// What every drawing here is made of: a canvas of the right size, text, rounded boxes, lines. And
+// what all drawings agree on: from which zoom on there is how much detail, what the viewport meets,
+// the colours of change marks.
 
 /** @typedef {CanvasRenderingContext2D} Ctx */
 /** @typedef {{x: number, y: number, w: number, h: number}} Rect */

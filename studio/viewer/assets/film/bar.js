@@ -87,7 +87,8 @@ export class FilmBar {
   }
 
   #draw() {
-    const { events, theme, player } = this.panel;
+    const { events, player, state } = this.panel;
+    const { theme } = state;
     const { canvas, height, hover } = this.bar;
     const [w, tall] = [canvas.clientWidth, canvas.clientHeight];
     if (!w || !theme) return;

@@ -41,7 +41,8 @@ export class LaneCanvas {
 
   /** @param {number} now */
   draw(now) {
-    const { events, player, theme } = this.panel;
+    const { events, player, state } = this.panel;
+    const { theme } = state;
     if (!events || !player.replay || !theme) return;
     this.width = Math.max(1, Math.floor(this.el.clientWidth - 2 * BESIDE));
     this.height = Math.max(1, Math.floor(this.el.clientHeight));

@@ -44,10 +44,6 @@ export class FilmPanel {
     );
   }
 
-  get theme() {
-    return this.state.theme ?? null;
-  }
-
   /** @param {Descriptor} data */
   async take(data) {
     const key = data.mode === "film" ? (data.film?.key ?? "") : "";
@@ -121,16 +117,16 @@ export class FilmPanel {
 
   /** @param {number} now */
   #draw(now) {
-    const { events, player, theme } = this;
+    const { events, player, state } = this;
     const { replay } = player;
-    if (this.state.data?.mode !== "film" || !theme || !this.alive) return;
+    if (state.data?.mode !== "film" || !state.theme || !this.alive) return;
     const more = player.tick(now);
     if (events && replay) {
       this.#changed(events, replay);
       this.lanes.draw(now);
     }
     this.bar.render();
-    this.state.changed("drawn");
+    state.changed("drawn");
     if (more) this.invalidate();
   }
 

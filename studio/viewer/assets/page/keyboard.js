@@ -1,6 +1,6 @@
 // @ts-check
-// Who a key is meant for: the control that has the keyboard, or the graph. Who pressed with the mouse
-// has the graph's keys at once; the keyboard stays where it is, unless what it was on has gone.
+// Who a key is meant for: the control that has the keyboard, or the graph. Who pressed with
+// the mouse has the graph's keys at once; the keyboard stays where it is, unless that has gone.
 
 /** Keys that mean nothing to a list of choices. */
 const SIGNS = new Set(["[", "]", "<", ">", "?", "/", ",", "."]);

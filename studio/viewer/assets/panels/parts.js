@@ -1,6 +1,6 @@
 // @ts-check
-// What several cards show alike: nodes and steps as buttons, the verdict of the outputs; what a pass says
-// of itself, and the sign of how exact it is.
+// What several cards show alike: nodes and steps as buttons, what steps changed, the verdict on the
+// outputs, what a pass says of itself and the sign of how exact it is.
 
 import { button, h } from "../page/dom.js";
 import { FLOP } from "../page/numbers.js";
