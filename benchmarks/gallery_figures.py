@@ -15,7 +15,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.source import complete
 from studio.gallery import gallery
-from studio.gallery.table import FILE
+from studio.gallery.gallery import FILE
 
 
 def count(model_id: str) -> dict[str, int]:

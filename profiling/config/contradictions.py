@@ -70,6 +70,11 @@ def _idle(
         yield Rule((name,), broken, f"{name} {counts}", (needs, {name: _DEFAULTS[name]}))
 
 
+def _without(switch: str, names: Sequence[str], counts: str) -> Iterator[Rule]:
+    """Rules against options that do nothing without what a switch turns on."""
+    return _idle(lambda config: not getattr(config, switch), names, counts, {switch: True})
+
+
 RULES: tuple[Rule, ...] = (
     Rule(
         ("execution_mode", "inter_threads"),
@@ -177,52 +182,25 @@ RULES: tuple[Rule, ...] = (
         "counts with the runtime's fusions only",
         {"graph_optimization": "extended"},
     ),
-    *_idle(
-        lambda c: not c.spinning, _SPINNING, "counts while threads spin only", {"spinning": True}
-    ),
-    *_idle(lambda c: not c.cudnn, _CUDNN, "counts with cuDNN only", {"cudnn": True}),
-    *_idle(
-        lambda c: not c.tune_kernels,
-        ("tuning_ms",),
-        "counts while kernels are tuned only",
-        {"tune_kernels": True},
-    ),
-    *_idle(
-        lambda c: not c.nbits_gemm,
-        ("nbits_rows",),
-        "counts with those products only",
-        {"nbits_gemm": True},
-    ),
+    *_without("spinning", _SPINNING, "counts while threads spin only"),
+    *_without("cudnn", _CUDNN, "counts with cuDNN only"),
+    *_without("tune_kernels", ("tuning_ms",), "counts while kernels are tuned only"),
+    *_without("nbits_gemm", ("nbits_rows",), "counts with those products only"),
     *_idle(
         lambda c: not (c.trt_fp16 or c.trt_bf16),
         ("trt_layer_norm_fp32",),
         "counts for engines in 16 bits only",
         {"trt_fp16": True},
     ),
-    *_idle(
-        lambda c: not c.trt_timing_cache,
-        ("trt_force_timing_cache",),
-        "counts with a timing cache only",
-        {"trt_timing_cache": True},
-    ),
-    *_idle(
-        lambda c: not c.cpu_arena,
-        ("cpu_arena_growth",),
-        "counts with an arena only",
-        {"cpu_arena": True},
-    ),
+    *_without("trt_timing_cache", ("trt_force_timing_cache",), "counts with a timing cache only"),
+    *_without("cpu_arena", ("cpu_arena_growth",), "counts with an arena only"),
     *_idle(
         lambda c: not c.cpu_arena and c.device == "cpu",
         ("initializers_in_arena",),
         "counts with an arena only",
         {"cpu_arena": True},
     ),
-    *_idle(
-        lambda c: not c.prepacking,
-        ("parallel_prepacking",),
-        "counts with prepacking only",
-        {"prepacking": True},
-    ),
+    *_without("prepacking", ("parallel_prepacking",), "counts with prepacking only"),
     *_idle(
         lambda c: c.intra_threads == 1,
         ("dynamic_blocks", "parallel_prepacking"),

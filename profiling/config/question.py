@@ -48,13 +48,13 @@ class ContradictoryQuestion(Contradictory):
 
     Attributes:
         question: which.
-        place: of the first variant that has them.
+        place: of the first variant that has them; None where the options of all do.
     """
 
-    def __init__(self, contradiction: Contradiction, question: Question, place: int) -> None:
+    def __init__(self, contradiction: Contradiction, question: Question, place: int | None) -> None:
         super().__init__(contradiction)
         self.question: Question = question
-        self.place = place
+        self.place: int | None = place
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 from optimizer.codec import written_as
 from optimizer.errors import quoted
 from profiling.config import RunConfig, options
+from profiling.config.contradiction import Changes, Contradiction, Contradictory
 from profiling.config.option import (
     SEPARATOR,
     ConfigError,
@@ -86,6 +87,35 @@ def variations(
         label = ", ".join(f"{name}={value}" for name, value in values.items())
         found.append((label or "default", {**base, **read_values(values)}))
     return tuple(found)
+
+
+def mended(values: Mapping[str, Value], first: Changes) -> dict[str, Value]:
+    """The options with `first` set, and with what else that calls for; consistent.
+
+    What was set against one contradiction is not taken back against the next, so it ends.
+
+    Args:
+        values: options by name.
+        first: one of the mends of their contradiction.
+
+    Raises:
+        ConfigError: a value is impossible.
+    """
+    found, settled = {**values, **first}, set(first)
+    while (problem := contradiction_of(found)) is not None:
+        change = next(mend for mend in problem.mends if settled.isdisjoint(mend))
+        found |= change
+        settled |= set(change)
+    return found
+
+
+def contradiction_of(values: Mapping[str, Value]) -> Contradiction | None:
+    """The first contradiction among options by name; None where there is none."""
+    try:
+        from_values(values)
+    except Contradictory as error:
+        return error.contradiction
+    return None
 
 
 def find_option(name: str) -> Option:

@@ -12,7 +12,7 @@ from profiling.config import RunConfig
 from profiling.config.question import QUESTIONS, config_for, explained
 from studio.cost.link import LAST, LEAST_SECONDS, MOST_SECONDS, MOST_TOP, CostChoice
 from studio.page.parts import choose_section
-from studio.variants.contradictions import Problem, common_problem, with_mend
+from studio.variants.contradictions import ContradictoryQuestion, common_problem, with_mend
 from studio.variants.link import RunChoice
 from studio.variants.options import common_options
 from studio.workspace import current, remember
@@ -33,7 +33,7 @@ _AS_MEANS = explained([config_for(question, {})] for question in QUESTIONS)
 _VARIANTS = {"source": "Source", "last": "Last step", "step": "Step"}
 
 
-def sidebar(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
+def sidebar(choice: CostChoice) -> tuple[RunConfig, ContradictoryQuestion | None]:
     """The widgets of what is counted or measured: under which options.
 
     Where these contradict each other: those of before, and the problem.
@@ -83,7 +83,7 @@ def seconds(choice: CostChoice) -> None:
     st.slider(told, LEAST_SECONDS, MOST_SECONDS, **setting("seconds", choice.seconds))
 
 
-def _measuring(choice: CostChoice) -> tuple[RunConfig, Problem | None]:
+def _measuring(choice: CostChoice) -> tuple[RunConfig, ContradictoryQuestion | None]:
     st.subheader("Measure", anchor=False)
     seconds(choice)
     if choice.section == "break-even":

@@ -53,8 +53,8 @@ def show_bar(title: str) -> None:
 
 def _sections() -> list[dict[str, Any]]:
     here = current().model
-    samples = [(entry.id, entry.title, entry.nodes) for entry in gallery.entries()]
-    recent = [(one.model, one.name, one.nodes) for one in opened_here()]
+    samples = tuple((entry.id, entry.title, entry.nodes) for entry in gallery.entries())
+    offered = {"Opened in this session": opened_here(), "Sample networks": samples}
     return [
         {
             "title": title,
@@ -63,7 +63,7 @@ def _sections() -> list[dict[str, Any]]:
                 for model, name, nodes in models
             ],
         }
-        for title, models in (("Opened in this session", recent), ("Sample networks", samples))
+        for title, models in offered.items()
         if models
     ]
 

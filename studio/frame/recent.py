@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 
 from studio.artifacts.opened import OpenedModel
@@ -16,30 +14,18 @@ MOST = 8
 _KEY = "opened-here"
 
 
-@dataclass(frozen=True, slots=True)
-class Recent:
-    """A model that was opened.
-
-    Attributes:
-        model: as in the workspace: the store's key, or a path of the server.
-        name: of the file.
-        nodes: operators, Constant not counted.
-    """
-
-    model: str
-    name: str
-    nodes: int
+Recent = tuple[str, str, int]
+"""The store's key of a model, or its path on the server; its file's name; how many operators."""
 
 
 def opened_here() -> tuple[Recent, ...]:
     """What this session has opened, newest first; the open model is noted on the way."""
     known: tuple[Recent, ...] = st.session_state.get(_KEY, ())
     model = current().model
-    if gallery.find(model) is None and all(one.model != model for one in known):
+    if gallery.find(model) is None and all(one != model for one, *_ in known):
         opened = _opened(model)
         if opened is not None:
-            one = Recent(model, opened.summary.name, opened.summary.nodes)
-            known = (one, *known)[:MOST]
+            known = ((model, opened.summary.name, opened.summary.nodes), *known)[:MOST]
             st.session_state[_KEY] = known
     return known
 

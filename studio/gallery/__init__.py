@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from studio.gallery.gallery import entries, find, open_path
-from studio.gallery.table import GalleryModel
+from studio.gallery.gallery import GalleryModel, entries, find, open_path
 
 __all__ = ["GalleryModel", "entries", "find", "open_path"]

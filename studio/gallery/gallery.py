@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,22 +12,55 @@ from optimizer.errors import LoadError, StudioError, quoted
 from studio.artifacts.atomic_folder import obtain
 from studio.artifacts.cache_folder import cache_folder
 from studio.gallery.packed import unpack
-from studio.gallery.table import MODELS, GalleryModel
 from studio.numbers import bytes_text
 
 PACKED = Path(__file__).parent
+FILE = PACKED / "models.json"
+"""What is in the gallery; `python -m benchmarks.gallery_figures` counts its figures."""
 
 SAMPLE = "resnet50"
 """What a visitor without a link sees."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Stamp:
-    """What tells one state of a file from another without reading it."""
+class GalleryModel:
+    """A sample network.
 
-    path: Path
-    size: int
-    modified_ns: int
+    Attributes:
+        id: short name, as in `?model=resnet50`, and of the packed file.
+        title: display name.
+        told: one sentence on what there is to see, with places for what was counted: {steps},
+            {gone}, {left}, {times}.
+        nodes: operators, Constant not counted.
+        left: operators after the last step of the default passes.
+        steps: rewrites of their trace.
+        size_bytes: of the unpacked file.
+        origin: the configuration it was exported from; all weights are random.
+        sha256: of the unpacked file, in hex.
+    """
+
+    id: str
+    title: str
+    told: str
+    nodes: int
+    left: int
+    steps: int
+    size_bytes: int
+    origin: str
+    sha256: str
+
+    @property
+    def story(self) -> str:
+        """The sentence with its figures."""
+        return self.told.format(
+            steps=f"{self.steps:,}",
+            left=f"{self.left:,}",
+            gone=f"{(self.nodes - self.left) / self.nodes:.0%}".replace("%", " %"),
+            times=f"{self.nodes / self.left:.0f}",
+        )
+
+
+MODELS = tuple(GalleryModel(**row) for row in json.loads(FILE.read_text(encoding="utf-8")))
 
 
 def entries() -> tuple[GalleryModel, ...]:
@@ -81,13 +115,13 @@ def _is_intact(path: Path, model: GalleryModel) -> bool:
         status = path.stat()
         if status.st_size != model.size_bytes:
             return False
-        return _digest(_Stamp(path, status.st_size, status.st_mtime_ns)) == model.sha256
+        return _digest(path, status.st_size, status.st_mtime_ns) == model.sha256
     except OSError:
         return False
 
 
 @lru_cache(maxsize=64)
-def _digest(stamp: _Stamp) -> str:
+def _digest(path: Path, _size: int, _modified_ns: int) -> str:
     """The file's sha256; computed once as long as the file stays as it is."""
-    with stamp.path.open("rb") as file:
+    with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

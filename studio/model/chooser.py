@@ -14,7 +14,7 @@ from studio.artifacts.model_files import looks_like_a_model
 from studio.artifacts.opened import OpenedModel
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
-from studio.gallery.table import GalleryModel
+from studio.gallery.gallery import GalleryModel
 from studio.opening import path_task, upload_task
 from studio.page.parts import PATIENCE_S, follow, show_error
 from studio.tasks import Task

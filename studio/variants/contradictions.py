@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from profiling.config.contradiction import Changes, Contradiction
-from profiling.config.mending import mended
+from profiling.config.contradiction import Changes
 from profiling.config.option import Value
-from profiling.config.question import STARTS, As, ContradictoryQuestion, Question, ask
-from profiling.config.settings import find_option
+from profiling.config.question import STARTS, As, ContradictoryQuestion, ask
+from profiling.config.settings import find_option, mended
 from studio.variants.link import Options, RunChoice
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What cannot be run.
-
-    Attributes:
-        contradiction: between options.
-        question: under which it cannot.
-        variant: place of the variant whose own options take part; None where those of all do it.
-    """
-
-    contradiction: Contradiction
-    question: Question
-    variant: int | None = None
-
-
-def common_problem(choice: RunChoice) -> Problem | None:
+def common_problem(choice: RunChoice) -> ContradictoryQuestion | None:
     """What is wrong with the options of all, if anything."""
     found = _refusal(choice.asked, [dict(choice.options)])
-    return None if found is None else Problem(found.contradiction, found.question)
+    if found is not None:
+        found.place = None
+    return found
 
 
-def problem_of(choice: RunChoice) -> Problem | None:
+def problem_of(choice: RunChoice) -> ContradictoryQuestion | None:
     """What is wrong with the first variant that cannot be run.
 
     The options of all may contradict each other as long as every variant changes that for itself.
@@ -43,10 +29,8 @@ def problem_of(choice: RunChoice) -> Problem | None:
     found = _refusal(
         choice.asked, [dict(choice.options) | dict(e.options) for e in choice.variants]
     )
-    if found is None:
-        return None
-    same = common is not None and found.contradiction == common.contradiction
-    return common if same else Problem(found.contradiction, found.question, found.place)
+    same = common is not None and found is not None and found.contradiction == common.contradiction
+    return common if same else found
 
 
 def _refusal(asked: As, variants: Sequence[Mapping[str, Value]]) -> ContradictoryQuestion | None:
@@ -57,7 +41,7 @@ def _refusal(asked: As, variants: Sequence[Mapping[str, Value]]) -> Contradictor
     return None
 
 
-def with_mend(choice: RunChoice, problem: Problem, mend: Changes) -> RunChoice:
+def with_mend(choice: RunChoice, problem: ContradictoryQuestion, mend: Changes) -> RunChoice:
     """The choice with a mend of its problem taken, and with the likeliest ones of all others."""
     found = _with_one(choice, problem, mend)
     while (other := problem_of(found)) is not None:
@@ -65,16 +49,16 @@ def with_mend(choice: RunChoice, problem: Problem, mend: Changes) -> RunChoice:
     return found
 
 
-def _with_one(choice: RunChoice, problem: Problem, mend: Changes) -> RunChoice:
+def _with_one(choice: RunChoice, problem: ContradictoryQuestion, mend: Changes) -> RunChoice:
     start, common = dict(STARTS[problem.question]), dict(choice.options)
-    if problem.variant is None:
+    if problem.place is None:
         found = mended(start | common, mend)
         return replace(choice, options=_differing(found, start, common))
     variants = list(choice.variants)
-    variant = variants[problem.variant]
+    variant = variants[problem.place]
     own = dict(variant.options)
     found = mended(start | common | own, mend)
-    variants[problem.variant] = replace(variant, options=_differing(found, start | common, own))
+    variants[problem.place] = replace(variant, options=_differing(found, start | common, own))
     return replace(choice, variants=tuple(variants))
 
 

@@ -11,7 +11,7 @@ from profiling.config.contradiction import Changes, Contradiction
 from profiling.config.option import Group, value_text
 from profiling.config.settings import find_option, read_value
 from studio.page.parts import words
-from studio.variants.contradictions import Problem, with_mend
+from studio.variants.contradictions import ContradictoryQuestion, with_mend
 from studio.variants.link import RunChoice
 from studio.variants.options import why_not
 from studio.workspace import current, remember
@@ -19,9 +19,9 @@ from studio.workspace import current, remember
 _NAMES = re.compile(rf"\b({'|'.join(option.name for option in options())})(?:=(\w+))?\b")
 
 
-def show_problem(problem: Problem) -> None:
+def show_problem(problem: ContradictoryQuestion) -> None:
     """What is wrong, and a button for each way out."""
-    whose = "" if problem.variant is None else f"Variant {problem.variant + 1}: "
+    whose = "" if problem.place is None else f"Variant {problem.place + 1}: "
     with st.container(key="quiet-options", width="content"):
         st.text(f"{whose}{in_words(problem.contradiction)}.")
         with st.container(horizontal=True, gap="small"):
@@ -53,7 +53,7 @@ def mend_text(mend: Changes) -> str:
     return ", ".join(f"{option.label}: {value_text(option, value)}" for option, value in set_)
 
 
-def _offer(problem: Problem, mend: Changes, *, key: str) -> None:
+def _offer(problem: ContradictoryQuestion, mend: Changes, *, key: str) -> None:
     st.button(
         words(mend_text(mend)),
         key=key,
@@ -70,6 +70,6 @@ def _elsewhere(mend: Changes) -> bool:
     return any(mend.get("device") == group and why_not(group) for group in groups)
 
 
-def _take(problem: Problem, mend: Changes) -> None:
+def _take(problem: ContradictoryQuestion, mend: Changes) -> None:
     workspace = current()
     remember(workspace.having(with_mend(workspace.of(RunChoice), problem, mend)))

@@ -17,7 +17,7 @@ from profiling.config.option import setting_text
 from profiling.config.question import QUESTIONS, As, ask, config_for, explained
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.page.parts import choose_section, words
-from studio.variants.contradictions import Problem, problem_of, with_mend
+from studio.variants.contradictions import ContradictoryQuestion, problem_of, with_mend
 from studio.variants.link import (
     LAST,
     LEAST_SECONDS,
@@ -38,7 +38,7 @@ _STEP = "step"
 _LAST_SOUND = "run-last-sound"
 
 
-def choose(model: OpenedModel, run: OpenedRun) -> tuple[Chosen, Problem | None]:
+def choose(model: OpenedModel, run: OpenedRun) -> tuple[Chosen, ContradictoryQuestion | None]:
     """The variants that are chosen; they are in the link.
 
     Where their options contradict each other: the problem, and the variants as they were before.
@@ -61,7 +61,7 @@ def choose(model: OpenedModel, run: OpenedRun) -> tuple[Chosen, Problem | None]:
     return chosen, None
 
 
-def _mended(problem: Problem, *, last: int) -> Chosen:
+def _mended(problem: ContradictoryQuestion, *, last: int) -> Chosen:
     """What would be chosen with the likeliest mend; a link may arrive with a contradiction."""
     workspace = current()
     mend = problem.contradiction.mends[0]

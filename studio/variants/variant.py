@@ -11,7 +11,7 @@ from profiling.config import RunConfig
 from profiling.racing.race import Variant
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.artifacts.store import Store
-from studio.variants.contradictions import Problem
+from studio.variants.contradictions import ContradictoryQuestion
 from studio.variants.problem import show_problem
 
 LAST = -1
@@ -91,7 +91,7 @@ class RunSetup:
     run: OpenedRun
     chosen: Chosen
     seconds: float
-    problem: Problem | None = None
+    problem: ContradictoryQuestion | None = None
 
     @property
     def subject(self) -> Subject:

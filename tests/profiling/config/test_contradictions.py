@@ -9,8 +9,13 @@ from profiling.config.contradictions import (
     device_needed,
     sentences_about,
 )
-from profiling.config.mending import contradiction_of, mended
-from profiling.config.settings import find_option, from_settings, read_value
+from profiling.config.settings import (
+    contradiction_of,
+    find_option,
+    from_settings,
+    mended,
+    read_value,
+)
 
 GPU, RT = "device=cuda", "device=tensorrt"
 PARALLEL, NO_PATTERN = "execution_mode=parallel", "memory_pattern=0"

@@ -17,7 +17,7 @@ from optimizer.errors import LoadError, StudioError
 from studio.artifacts.atomic_folder import LAST_USED
 from studio.gallery import gallery
 from studio.gallery import packed as packed_module
-from studio.gallery.table import GalleryModel
+from studio.gallery.gallery import GalleryModel
 
 MAMBA = next(entry for entry in gallery.entries() if entry.id == "mamba")
 PUBLISHED = "resnet50 mobilenetv2 bert gpt2 llama swin whisper-encoder mamba detr t5 vit tour"

@@ -9,7 +9,7 @@ import pytest
 from profiling.config.contradiction import Contradictory
 from profiling.config.option import value_text
 from profiling.config.settings import find_option
-from studio.variants.contradictions import Problem, problem_of, with_mend
+from studio.variants.contradictions import ContradictoryQuestion, problem_of, with_mend
 from studio.variants.link import LAST, SOURCE, RunChoice, VariantChoice
 from studio.variants.problem import in_words, mend_text
 from studio.variants.sidebar import chosen_of
@@ -40,7 +40,7 @@ SEVERAL = RunChoice(
 )
 
 
-def problem(choice: RunChoice) -> Problem:
+def problem(choice: RunChoice) -> ContradictoryQuestion:
     found = problem_of(choice)
     assert found is not None
     return found
@@ -48,7 +48,7 @@ def problem(choice: RunChoice) -> Problem:
 
 @pytest.mark.parametrize(("choice", "place"), [(COMMON, None), (OWN, 1), (BETWEEN, 1)])
 def test_a_problem_says_whose_options_are_meant(choice: RunChoice, place: int | None) -> None:
-    assert problem(choice).variant == place
+    assert problem(choice).place == place
 
 
 def test_common_options_that_every_variant_changes_for_itself_are_no_problem() -> None:
@@ -64,7 +64,7 @@ def test_what_only_one_of_both_questions_cannot_run_is_no_problem() -> None:
 def test_the_level_of_another_question_is_a_problem_with_a_mend() -> None:
     for choice, place in ((NOT_BARE, None), (NOT_DEPLOYED, 0)):
         found = problem(choice)
-        assert found.variant == place
+        assert found.place == place
         sound = with_mend(choice, found, found.contradiction.mends[0])
         assert problem_of(sound) is None
     assert with_mend(NOT_BARE, problem(NOT_BARE), problem(NOT_BARE).contradiction.mends[0]) == (
