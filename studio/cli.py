@@ -49,7 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary)
         if name == called:
-            import_module(f"studio.commands.{name}").declare(command)
+            module = import_module(f"studio.commands.{name}")
+            command.set_defaults(run=module.run)
+            module.declare(command)
     arguments = parser.parse_args(words)
     try:
         return arguments.run(arguments)

@@ -108,17 +108,12 @@ def unreadable(job: str, message: object) -> RunError:
 
 
 def _memory_text(job: str, limits: JobLimits | None = None) -> str:
-    bound = (
-        "" if limits is None or limits.memory_bytes is None else _limit_text(limits.memory_bytes)
-    )
+    most = limits.memory_bytes if limits is not None else None
+    bound = f" (limit {bytes_text(most)})" if most is not None else ""
     return (
         f"Out of memory{bound} during {job}. "
         "Bind dimensions to smaller sizes, or raise the memory limit."
     )
-
-
-def _limit_text(size_bytes: int) -> str:
-    return f" (limit {bytes_text(size_bytes)})"
 
 
 def _signal_name(number: int) -> str:

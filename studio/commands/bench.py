@@ -54,7 +54,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add("--json", action="store_true", help="machine-readable, to stdout")
     add("--record", action="store_true", help="keep it for the History page")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -24,7 +24,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument("trace", type=Path, metavar="TRACE")
     declare_check(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

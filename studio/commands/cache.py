@@ -20,7 +20,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--clear", action="store_true", help="remove everything but models that a studio has open"
     )
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -23,7 +23,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

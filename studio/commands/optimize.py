@@ -45,7 +45,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.add_argument("--no-verify", action="store_true", help="do not compare the outputs")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -16,7 +16,6 @@ SCHEMA = "passlens.passes/1"
 def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

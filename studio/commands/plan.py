@@ -47,7 +47,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--capacity", metavar="SIZE", help="exit 1 if it needs more; 1048576, 512KiB, 1MiB")
     add("-o", "--output", type=Path, metavar="OFFSETS.csv", help="write the smallest plan")
     add("--json", action="store_true", help="machine-readable, to stdout")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

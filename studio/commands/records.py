@@ -35,21 +35,30 @@ def declare(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--text", default="", help="in title, model or machine")
     listing.add_argument("--limit", type=int, default=20)
     listing.add_argument("--json", action="store_true", help="machine-readable, to stdout")
-    listing.set_defaults(run=_list)
+    listing.set_defaults(act=_list)
     showing = actions.add_parser("show", help="one recording's measurements")
     showing.add_argument("id", type=int)
     showing.add_argument("--json", action="store_true", help="everything, to stdout")
-    showing.set_defaults(run=_show)
+    showing.set_defaults(act=_show)
     exporting = actions.add_parser("export", help="write recordings to a file")
     exporting.add_argument("ids", type=int, nargs="+", metavar="ID")
     kinds = " or ".join(_WRITERS)
     exporting.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help=f"ends in {kinds}"
     )
-    exporting.set_defaults(run=_export)
+    exporting.set_defaults(act=_export)
     importing = actions.add_parser("import", help="add the recordings of bundles")
     importing.add_argument("bundles", type=Path, nargs="+", metavar=f"FILE{SUFFIX}")
-    importing.set_defaults(run=_import)
+    importing.set_defaults(act=_import)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked for.
+
+    Raises:
+        StudioError: the database or a file cannot be read or written.
+    """
+    return arguments.act(arguments)
 
 
 def _list(arguments: argparse.Namespace) -> int:

@@ -16,7 +16,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trace", type=Path, metavar="TRACE")
     parser.add_argument("--step", type=int, required=True, metavar="K", help="0 is the source")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

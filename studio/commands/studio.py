@@ -30,7 +30,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", nargs="?", metavar="MODEL", help="file or sample network")
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("--no-browser", action="store_true", help="serve only")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

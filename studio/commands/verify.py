@@ -24,7 +24,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     declare_check(parser)
-    parser.set_defaults(run=run)
 
 
 def declare_check(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,15 @@ import streamlit as st
 from studio.artifacts.jobs import EXPORTED, PICTURE, PictureRequest
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.opening import title_of
-from studio.page.parts import PATIENCE_S, file_stem, follow, model_and_run, show_error, words
+from studio.page.parts import (
+    PATIENCE_S,
+    file_stem,
+    follow,
+    model_and_run,
+    offer_download,
+    show_error,
+    words,
+)
 from studio.services import store, tasks
 from studio.tasks import Task
 from studio.workspace import current, to_query
@@ -53,15 +61,15 @@ def _step(run: OpenedRun) -> int:
 
 def _files(model: OpenedModel, run: OpenedRun, step: int) -> None:
     st.subheader("Files", anchor=False)
-    _download(
+    offer_download(
         f"Model at step {step} (.onnx)",
         f"{file_stem()}-step-{step}.onnx",
-        partial(store().materialize, model, run, step),
+        lambda: store().materialize(model, run, step).read_bytes(),
     )
-    _download(
+    offer_download(
         "Whole trace (.trace)",
         f"{file_stem()}.trace",
-        partial(store().get, EXPORTED, (model, run), None),
+        lambda: store().get(EXPORTED, (model, run), None).read_bytes(),
     )
     st.caption("`passlens replay`, `verify` and `bisect` read the trace without the model.")
 
@@ -79,13 +87,8 @@ def _picture(model: OpenedModel, run: OpenedRun, step: int) -> Format:
     elif task.error is not None:
         show_error(task.error, key="picture")
     elif task.result is not None:
-        st.download_button(
-            f"Picture of step {step} (.{kind})",
-            data=task.result.read_bytes(),
-            file_name=f"{file_stem()}-step-{step}.{kind}",
-            on_click="ignore",
-            width="stretch",
-        )
+        name = f"{file_stem()}-step-{step}.{kind}"
+        offer_download(f"Picture of step {step} (.{kind})", name, task.result.read_bytes)
     st.caption(
         "Groups are open or closed as on the Rewrite page. The drawing one sees there, with its"
         " marks, is saved by the arrow beside it."
@@ -118,14 +121,3 @@ def _link() -> None:
     query = urlencode(to_query(current()), safe=",/|")
     st.code(f"{here.scheme}://{here.netloc}/?{query}", language=None, wrap_lines=True)
     st.caption("Opens the same model, passes, step and selection on this server.")
-
-
-def _download(label: str, file_name: str, make: partial[Path]) -> None:
-    """A button that makes its file when it is clicked."""
-    st.download_button(
-        label,
-        data=lambda: make().read_bytes(),
-        file_name=file_name,
-        on_click="ignore",
-        width="stretch",
-    )

@@ -10,7 +10,7 @@ from optimizer.errors import StudioError
 from profiling.records import Recording
 from profiling.records.bundle import SUFFIX, bundle_bytes
 from profiling.records.tabular import recordings_csv, recordings_json
-from studio.page.parts import show_error
+from studio.page.parts import offer_download, show_error
 from studio.recordings.keeper import is_shared
 from studio.services import records
 from studio.workspace import current, remember
@@ -27,22 +27,14 @@ def offer_exports(load: Load, count: int) -> None:
     """
     name = f"passlens-{count}-recordings" if count > 1 else "passlens-recording"
     with st.popover("Export", key="history-export"):
-        _download("Measurements (.csv)", f"{name}.csv", lambda: recordings_csv(load()).encode())
-        _download("Everything (.json)", f"{name}.json", lambda: recordings_json(load()).encode())
-        _download(f"Bundle ({SUFFIX})", f"{name}{SUFFIX}", lambda: bundle_bytes(load()))
+        offer_download(
+            "Measurements (.csv)", f"{name}.csv", lambda: recordings_csv(load()).encode()
+        )
+        offer_download(
+            "Everything (.json)", f"{name}.json", lambda: recordings_json(load()).encode()
+        )
+        offer_download(f"Bundle ({SUFFIX})", f"{name}{SUFFIX}", lambda: bundle_bytes(load()))
         st.caption("A bundle opens in any Passlens like a recording of its own.")
-
-
-def _download(label: str, file_name: str, make: Callable[[], bytes]) -> None:
-    st.download_button(
-        label,
-        data=make,
-        file_name=file_name,
-        mime="application/octet-stream",
-        on_click="ignore",
-        width="stretch",
-        key=f"history-download-{file_name}",
-    )
 
 
 _REFUSED = "history-not-deleted"

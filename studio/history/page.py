@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from optimizer.errors import StudioError
+from optimizer.errors import StudioError, quoted
 from profiling.records import Filter
 from studio.history.actions import offer_deletion, offer_exports, show_refusal
-from studio.history.bundled import show_bundled, show_list
-from studio.history.bundles import offer_bundles
+from studio.history.bundles import offer_bundles, offer_import
 from studio.history.cache import show_cache
 from studio.history.filters import choose_filter, page_number
 from studio.history.opened import show_opened
-from studio.history.table import PER_PAGE, open_place, own, show_table
-from studio.page.parts import go_to, show_error, show_message
+from studio.history.table import PER_PAGE, along, listed, open_place, own, show_table
+from studio.page.parts import go_to, show_error, show_message, words
 from studio.recordings.keeper import is_shared
-from studio.recordings.shipped import place_of, shipped
+from studio.recordings.shipped import Shipped, find_shipped, place_of, shipped
 from studio.services import keeper, records
 from studio.workspace import current
 
@@ -28,7 +29,7 @@ def render() -> None:
         if place is not None:
             with st.sidebar:
                 offer_bundles()
-            show_bundled(*place)
+            _bundled(*place)
         elif identity is not None:
             _opened(identity)
         else:
@@ -39,13 +40,17 @@ def render() -> None:
 
 def _opened(identity: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("All recordings", icon=":material/arrow_back:", on_click=open_place)
+        _back()
         rest = st.container(horizontal=True, vertical_alignment="center")
     recording = records().load(identity)
     with rest:
         offer_exports(lambda: [recording], 1)
         offer_deletion((identity,))
     show_opened(recording)
+
+
+def _back() -> None:
+    st.button("All recordings", icon=":material/arrow_back:", on_click=open_place)
 
 
 def _list() -> None:
@@ -85,4 +90,48 @@ def _nothing_yet() -> None:
     if st.button("Race a model", type="primary", key="history-first"):
         go_to("run")
     for bundle in shipped()[:1]:
-        show_list(bundle)
+        _list_bundle(bundle)
+
+
+def _bundled(name: str, number: int | None) -> None:
+    """A bundle, or one recording of it.
+
+    Args:
+        name: of the bundle.
+        number: of the recording there, from 1; None for all.
+    """
+    bundle = find_shipped(name)
+    if bundle is None or bundle.problem or (number or 0) > len(bundle.recordings):
+        _back()
+        gone = f"No recording {quoted(name)} comes with this version of Passlens."
+        show_message(bundle.problem if bundle is not None and bundle.problem else gone, key="gone")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _back()
+        if number is not None and len(bundle.recordings) > 1:
+            st.button("Others of this bundle", on_click=partial(open_place, recorded=name))
+        if number is not None:
+            offer_exports(lambda: [bundle.recordings[number - 1]], 1)
+        if not is_shared():
+            offer_import(bundle)
+    if number is not None:
+        _label(bundle)
+        show_opened(bundle.recordings[number - 1])
+    else:
+        _list_bundle(bundle)
+
+
+def _list_bundle(bundle: Shipped) -> None:
+    """What is in a bundle, labelled."""
+    with st.container(key=f"earlier-{bundle.name}"):
+        _label(bundle)
+        if bundle.problem:
+            show_message(bundle.problem, key="along-problem")
+        elif bundle.recordings:
+            show_table(listed(bundle.recordings), along(bundle), found=len(bundle.recordings))
+
+
+def _label(bundle: Shipped) -> None:
+    with st.container(key="earlier-label"):
+        said = f"**Comes with Passlens** · {words(bundle.title)}"
+        st.markdown(f"{said}  \n{words(bundle.origin)}")

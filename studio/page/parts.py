@@ -131,6 +131,19 @@ def show_message(text: str, *, key: str) -> None:
         st.text(text)
 
 
+def offer_download(label: str, file_name: str, make: Callable[[], bytes]) -> None:
+    """A button that makes its file when it is clicked."""
+    st.download_button(
+        label,
+        data=make,
+        file_name=file_name,
+        mime="application/octet-stream",
+        on_click="ignore",
+        width="stretch",
+        key=f"download-{file_name}",
+    )
+
+
 def file_stem() -> str:
     """The open model's name as the start of a file's: letters, digits, dots and dashes alone."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", title_of(current()).removesuffix(".onnx")).strip("-.")

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import starmap
 
 from optimizer.registry import PRESETS
-from profiling.config.option import ConfigError, Value, check_value, setting_text
+from profiling.config.option import ConfigError, Value, setting_text
 from profiling.config.question import ALL_AS, As
-from profiling.config.settings import find_option
+from profiling.config.settings import find_option, read_value
 from studio.link import Settings, one_of, parameter, whole
 
 SECTIONS = ("race", "timeline", "memory", "kernels", "capture")
@@ -106,18 +106,10 @@ def _options(settings: Iterable[str]) -> Options:
     for setting in settings:
         name, _, text = setting.partition("=")
         try:
-            found[name] = _value(name, text)
-        except (ConfigError, ValueError):
+            found[name] = read_value(find_option(name), text)
+        except ConfigError:
             continue
     return tuple(sorted(found.items()))
-
-
-def _value(name: str, text: str) -> Value:
-    option = find_option(name)
-    if option.type is int:
-        return check_value(option, int(text))
-    boolean = {"true": True, "false": False} if option.type is bool else {}
-    return check_value(option, boolean.get(text, text))
 
 
 @dataclass(frozen=True, slots=True)

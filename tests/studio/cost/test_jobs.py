@@ -29,7 +29,7 @@ from studio.cost.waterfall.job import WATERFALL_EXPERIMENT, WaterfallReport
 from studio.cost.worth import WorthRequest
 from studio.experiment import Bench, Keep
 from studio.gallery import gallery
-from studio.history.openers import OPENERS
+from studio.history.opened import OPENERS
 
 Subject = tuple[OpenedModel, OpenedRun]
 

@@ -124,7 +124,7 @@ def test_everything_that_comes_along_can_be_drawn_and_says_what_it_is(
     assert bundle.origin.startswith("Recorded on ")
 
     def script(name: str, number: int) -> None:
-        from studio.history.openers import show_recording
+        from studio.history.opened import show_recording
         from studio.recordings.shipped import find_shipped
 
         bundle = find_shipped(name)
