@@ -13,9 +13,9 @@ from optimizer.errors import RunError
 from optimizer.findings import Status
 from optimizer.limits import JobLimits
 from profiling.config.option import Group
+from profiling.execution.session import CUDA, TENSORRT
 from profiling.workers import WorkerPool
 
-CUDA, TENSORRT = "CUDAExecutionProvider", "TensorrtExecutionProvider"
 _PROBE_LIMITS = JobLimits(seconds=120, memory_bytes=None)
 """CUDA's libraries are gigabytes: from a cold disk they take their time."""
 

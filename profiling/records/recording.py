@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from optimizer.numbers import counted
 from profiling.config import Value
@@ -82,15 +82,6 @@ class Recording:
     passlens: str = ""
 
 
-class _Recorded(Protocol):
-    @property
-    def machine(self) -> Machine: ...
-    @property
-    def started_at(self) -> str: ...
-    @property
-    def bundle(self) -> str: ...
-
-
 def hardware(machine: Machine) -> str:
     """The machine's name for people, without its software: "NVIDIA H100, Xeon 8481C, 16 cores"."""
     gpu = machine.gpu.partition(",")[0].strip()
@@ -108,7 +99,7 @@ def started(recorded_at: str) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def origin(recorded: _Recorded) -> str:
+def origin(recorded: Recording) -> str:
     """Where and when: "Recorded on Xeon 8481C, 16 cores, 2026-11-21 14:05 UTC"."""
     when = started(recorded.started_at).strftime("%Y-%m-%d %H:%M UTC")
     source = f", from {recorded.bundle}" if recorded.bundle else ""

@@ -88,7 +88,7 @@ def _compared(races: Sequence[Race]) -> str:
 
 def _problems(races: Sequence[Race]) -> None:
     told = [
-        f"{_named(timing, race, races)}: {race.verdict(timing.label)}"
+        f"{named(timing, race, of=len(races))}: {race.verdict(timing.label)}"
         for race in races
         for timing in race.timings
         if not timing.believable
@@ -101,10 +101,6 @@ def _problems(races: Sequence[Race]) -> None:
 
 def _has_phases(races: Sequence[Race]) -> bool:
     return any(timing.phases is not None for race in races for timing in race.timings)
-
-
-def _named(timing: Timing, race: Race, races: Sequence[Race]) -> str:
-    return named(timing, race, of=len(races))
 
 
 def _phases(races: Sequence[Race]) -> None:
@@ -205,7 +201,7 @@ def _early_table(races: Sequence[Race]) -> Table:
 def _with_phases(races: Sequence[Race]) -> dict[str, Timing]:
     """By a label of its own, every variant that came to life."""
     return {
-        _named(timing, race, races): timing
+        named(timing, race, of=len(races)): timing
         for race in races
         for timing in race.timings
         if timing.phases is not None
