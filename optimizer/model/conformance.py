@@ -38,6 +38,29 @@ _LARGE = frozenset(_KINDS) - {AttributeProto.INT, AttributeProto.FLOAT}
 
 
 @dataclass(slots=True)
+class Facts:
+    """What later steps of loading need to know about a valid model.
+
+    Attributes:
+        external: tensors whose data is in another file, each with its place.
+        sparse: whether there is a sparse tensor.
+        bodies: whether some node carries a body.
+        unsorted: whether some list of nodes is not in topological order.
+        borrowed_outputs: bodies that return a value of a graph around them, with its name.
+    """
+
+    external: list[tuple[TensorProto, Place]] = field(
+        default_factory=list[tuple[TensorProto, Place]]
+    )
+    sparse: bool = False
+    bodies: bool = False
+    unsorted: bool = False
+    borrowed_outputs: list[tuple[GraphProto, str]] = field(
+        default_factory=list[tuple[GraphProto, str]]
+    )
+
+
+@dataclass(slots=True)
 class Rules:
     """What holds for all nodes of one body.
 
@@ -45,8 +68,7 @@ class Rules:
         versions: operator sets in force, by domain.
         functions: the model's own functions.
         in_function: whether attributes may refer to the function's.
-        sparse: set once a sparse tensor is met.
-        external: tensors met whose data is in another file.
+        facts: what is found on the way.
         assumed: operator sets used without being imported, of which only one version exists.
         foreign: operator sets already reported as unknown to the runtime.
     """
@@ -56,10 +78,7 @@ class Rules:
     versions: Mapping[str, int]
     functions: Mapping[FunctionKey, FunctionProto]
     in_function: bool = False
-    sparse: bool = False
-    external: list[tuple[TensorProto, Place]] = field(
-        default_factory=list[tuple[TensorProto, Place]]
-    )
+    facts: Facts = field(default_factory=Facts)
     assumed: set[str] = field(default_factory=set[str])
     foreign: set[str] = field(default_factory=set[str])
 
@@ -255,10 +274,10 @@ def check_stored(tensor: TensorProto, where: Place, rules: Rules) -> None:
     """Check a tensor, and remember it if its data is in another file."""
     good = check_tensor(tensor, where, rules.report)
     if good and tensor.data_location == TensorProto.EXTERNAL:
-        rules.external.append((tensor, where))
+        rules.facts.external.append((tensor, where))
 
 
 def check_stored_sparse(sparse: SparseTensorProto, where: Place, rules: Rules) -> None:
     """Check a sparse tensor, and remember that there is one."""
-    rules.sparse = True
+    rules.facts.sparse = True
     check_sparse(sparse, where, limits=rules.limits, report=rules.report)

@@ -31,6 +31,7 @@ from optimizer.errors import (
 )
 from optimizer.findings import Finding
 from optimizer.limits import Limits
+from optimizer.model.conformance import Facts
 from optimizer.model.contradictions import find_contradictions
 from optimizer.model.data_files import FolderFiles, Sources, UploadedFiles
 from optimizer.model.external import ExternalData
@@ -40,7 +41,7 @@ from optimizer.model.names import name_nodes, name_values
 from optimizer.model.repair import after_checks, before_checks
 from optimizer.model.report import Report
 from optimizer.model.sniff import HEAD_BYTES, refuse_other_formats
-from optimizer.model.validate import Facts, validate
+from optimizer.model.validate import validate
 from optimizer.model.wire import survey
 from optimizer.numbers import bytes_text
 

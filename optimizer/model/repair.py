@@ -20,12 +20,12 @@ from onnx import (
 )
 
 from optimizer.errors import quoted
+from optimizer.model.conformance import Facts
 from optimizer.model.nesting import FreshNames, all_graphs, node_lists, value_names
 from optimizer.model.report import Place, Report
 from optimizer.model.signatures import ALIAS
 from optimizer.model.tensors import element_count, sparse_indices
 from optimizer.model.text import repair_text
-from optimizer.model.validate import Facts
 from optimizer.model.versions import FREE_INITIALIZERS_SINCE, TYPED_ATTRIBUTES_SINCE
 from optimizer.numbers import counted
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from optimizer.errors import (
     Cycle,
@@ -21,7 +21,7 @@ from optimizer.errors import (
     quoted,
 )
 from optimizer.limits import Limits
-from optimizer.model.conformance import Rules, check_node, check_stored, check_stored_sparse
+from optimizer.model.conformance import Facts, Rules, check_node, check_stored, check_stored_sparse
 from optimizer.model.declared import check_declared, check_input, check_name
 from optimizer.model.functions import (
     CallSite,
@@ -34,61 +34,29 @@ from optimizer.model.report import Place, Report
 from optimizer.model.versions import check_versions, imported
 
 
-@dataclass(slots=True)
-class Facts:
-    """What later steps of loading need to know about a valid model.
-
-    Attributes:
-        versions: imported operator sets by domain.
-        external: tensors whose data is in another file, each with its place in words.
-        sparse: whether there is a sparse tensor.
-        bodies: whether some node carries a body.
-        unsorted: whether some list of nodes is not in topological order.
-        borrowed_outputs: bodies that return a value of a graph around them, with its name.
-    """
-
-    versions: Mapping[str, int] = field(default_factory=dict[str, int])
-    external: list[tuple[TensorProto, Place]] = field(
-        default_factory=list[tuple[TensorProto, Place]]
-    )
-    sparse: bool = False
-    bodies: bool = False
-    unsorted: bool = False
-    borrowed_outputs: list[tuple[GraphProto, str]] = field(
-        default_factory=list[tuple[GraphProto, str]]
-    )
-
-
 def validate(proto: ModelProto, limits: Limits, report: Report) -> Facts:
     """Check a parsed model, and make the small repairs that checking comes across.
 
     Raises:
         LimitError: a limit is passed that would make the rest of the walk expensive.
     """
-    facts = Facts(versions=check_versions(proto, report))
+    versions = check_versions(proto, report)
     functions: dict[FunctionKey, FunctionProto] = {}
     for function in proto.functions:
         if functions.setdefault(function_key(function), function) is not function:
             message = f"The function {quoted(function.name)} is defined twice."
             report.error(Duplicate, "model", message)
-    rules = Rules(
-        limits=limits,
-        report=report,
-        versions=facts.versions,
-        functions=functions,
-        external=facts.external,
-    )
-    walk = _Walk(rules, facts)
+    rules = Rules(limits, report, versions, functions)
+    walk = _Walk(rules)
     main = walk.main(proto.graph)
     sites = {key: walk.function(function) for key, function in functions.items()}
-    facts.sparse = rules.sparse
     for domain in sorted(rules.assumed):
         proto.opset_import.add(domain=domain, version=1)
         message = f"It uses {quoted(domain)} without importing it; its only version was assumed."
         report.warning("model", message)
     if not report.refused:
         check_expansion(main, sites, limits, report)
-    return facts
+    return rules.facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +71,9 @@ class _Scope:
 class _Walk:
     """The walk itself, over the main graph and every function."""
 
-    def __init__(self, rules: Rules, facts: Facts) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules: Rules = rules
-        self._facts = facts
+        self._facts = rules.facts
         self._report = rules.report
         self._limits = rules.limits
         self._nodes = 0
@@ -136,7 +104,6 @@ class _Walk:
         for name in function.output:
             if name not in defined:
                 self._undefined(name, place)
-        main_rules.sparse |= self._rules.sparse
         self._rules = main_rules
         return scope.site
 

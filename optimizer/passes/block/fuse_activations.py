@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import onnx_ir as ir
@@ -59,7 +59,7 @@ class FuseConvActivation(Pass):
         conv = producer_of(node.inputs[0], "Conv")
         if conv is None:
             return None
-        return _unfusable(conv, node) or _fused_conv(conv, node, ())
+        return _fused(conv, node, {})
 
 
 @register
@@ -98,7 +98,7 @@ class FuseConvActivationCpu(Pass):
         bounds = _clip_bounds(node, context)
         if isinstance(bounds, str):
             return Declined(bounds, (conv,))
-        return _unfusable(conv, node) or _fused_conv(conv, node, bounds)
+        return _fused(conv, node, {"activation_params": bounds})
 
     @rule("HardSigmoid", "LeakyRelu", "Sigmoid", "Tanh", name="ConvActivation")
     def other(self, node: ir.Node, context: Context) -> Outcome:
@@ -107,7 +107,7 @@ class FuseConvActivationCpu(Pass):
         if conv is None:
             return None
         parameters = [context.number(node, name) for name in _PARAMETERS[node.op_type]]
-        return _unfusable(conv, node) or _fused_conv(conv, node, parameters)
+        return _fused(conv, node, {"activation_params": parameters or None})
 
 
 @register
@@ -143,18 +143,12 @@ class FuseGemmActivation(Pass):
         gemm = producer_of(node.inputs[0], "Gemm")
         if gemm is None or context.opset() < 7:
             return None
-        blocked = _unfusable(gemm, node)
-        if blocked is not None:
-            return blocked
-        attributes: dict[str, object] = {**gemm.attributes, "activation": node.op_type}
-        for name in _PARAMETERS[node.op_type]:
-            attributes[f"activation_{name}"] = context.number(node, name)
-        made = NewNode("FusedGemm", gemm.inputs, attributes, domain="com.microsoft", name=gemm.name)
-        reason = f"ONNX Runtime's FusedGemm applies {node.op_type} to its own output."
-        return Replacement.by(made, reason, gemm, node)
+        names = _PARAMETERS[node.op_type]
+        wanted = {f"activation_{name}": context.number(node, name) for name in names}
+        return _fused(gemm, node, wanted)
 
 
-def _clip_bounds(clip: ir.Node, context: Context) -> tuple[float, float] | str:
+def _clip_bounds(clip: ir.Node, context: Context) -> list[float] | str:
     """The bounds of a Clip, the largest numbers where there are none; or why they are unknown."""
     if context.opset() < 11:
         attributes = [context.attribute(clip, "min"), context.attribute(clip, "max")]
@@ -169,7 +163,7 @@ def _clip_bounds(clip: ir.Node, context: Context) -> tuple[float, float] | str:
             bounds.append(None if bound is None else float(bound))
     low = -_LARGEST if bounds[0] is None else bounds[0]
     high = _LARGEST if bounds[1] is None else bounds[1]
-    return (low, high) if low <= high else "The bounds of Clip are the wrong way round"
+    return [low, high] if low <= high else "The bounds of Clip are the wrong way round"
 
 
 def _unfusable(linear: ir.Node, activation: ir.Node) -> Declined | None:
@@ -182,13 +176,12 @@ def _unfusable(linear: ir.Node, activation: ir.Node) -> Declined | None:
     return shared(linear.outputs[0], activation)
 
 
-def _fused_conv(conv: ir.Node, activation: ir.Node, parameters: Sequence[float]) -> Replacement:
-    """Both as ONNX Runtime's FusedConv."""
-    attributes = {
-        **conv.attributes,
-        "activation": activation.op_type,
-        "activation_params": [*parameters] or None,
-    }
-    made = NewNode("FusedConv", conv.inputs, attributes, domain="com.microsoft", name=conv.name)
-    reason = f"ONNX Runtime's FusedConv applies {activation.op_type} to its own output."
-    return Replacement.by(made, reason, conv, activation)
+def _fused(linear: ir.Node, activation: ir.Node, parameters: Mapping[str, object]) -> Outcome:
+    """Both as ONNX Runtime's fused operator."""
+    if (blocked := _unfusable(linear, activation)) is not None:
+        return blocked
+    operator = f"Fused{linear.op_type}"
+    attributes = {**linear.attributes, "activation": activation.op_type, **parameters}
+    made = NewNode(operator, linear.inputs, attributes, domain="com.microsoft", name=linear.name)
+    reason = f"ONNX Runtime's {operator} applies {activation.op_type} to its own output."
+    return Replacement.by(made, reason, linear, activation)
