@@ -89,7 +89,7 @@ def test_a_table_of_both_questions_names_each_and_says_what_they_mean(
     assert "Deployed: all of the runtime's own rewrites, on all cores; bare: " in err
     _, out, err = bench(capsys, models[0], "--vary", "graph_optimization=disabled,all")
     assert out.startswith("variant ")
-    assert "RacedGraph as deployed only: graph_optimization is set." in err
+    assert "Raced as deployed only: graph_optimization is set." in err
 
 
 def test_the_gate_is_about_deployment_unless_only_the_file_is_raced() -> None:
