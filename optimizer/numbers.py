@@ -28,8 +28,8 @@ def three_digits(number: float) -> str:
     exact = Decimal(float(number))
     if exact.is_zero() or not exact.is_finite() or abs(exact) >= _MOST_EXACT:
         return f"{number:,.0f}"
-    digits = max(0, 2 - exact.adjusted())
-    rounded = exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    places = max(0, 2 - exact.adjusted())
+    rounded = exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
     text = f"{rounded:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -70,6 +70,16 @@ def decimal_unit(amount: float, name: str) -> Unit:
     """The unit, with a prefix, in which such an amount is easy to read: `GFLOP`."""
     size, prefix = next(one for one in _PREFIXES if amount >= 0.9995 * one[0] or one[0] == 1.0)
     return Unit(f"{prefix}{name}", size)
+
+
+def digits(number: float) -> float:
+    """Four significant digits, as tables show them."""
+    return float(f"{number:.4g}")
+
+
+def mebibytes(size_bytes: float | None) -> float | None:
+    """Bytes in MiB, as tables show them; None where none are known."""
+    return None if size_bytes is None else digits(size_bytes / (1 << 20))
 
 
 def amount_text(amount: float, name: str = "") -> str:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from optimizer.errors import StudioError, plain
+from optimizer.numbers import counted
 from studio.commands import BAD_INPUT, OUR_BUG
 from studio.commands.output import say
-from studio.numbers import counted
 from studio.postponed import postpone
 
 COMMANDS = {

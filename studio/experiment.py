@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from optimizer.codec import Format
 from optimizer.isolation import Following, Progress, silent
+from optimizer.numbers import counted
 from profiling.machine import Machine
 from profiling.racing.race import Race, Timing
 from profiling.records import Kind, Measurement, Recording
@@ -19,7 +20,6 @@ from profiling.records.database import MOST_PAYLOAD_BYTES
 from profiling.workers import WorkerPool
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.artifacts.store import Store
-from studio.numbers import counted
 
 Keep = Callable[[Recording], int | None]
 """Takes a recording to the records; its id there, or None."""

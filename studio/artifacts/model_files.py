@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
-from studio.numbers import counted
+from optimizer.numbers import counted
 
 FORMAT = "2"
 """Part of every key: raised when the files' meaning changes."""

@@ -8,9 +8,9 @@ from html import escape
 
 import streamlit as st
 
+from optimizer.numbers import counted
 from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding, Rule, Severity
 from studio.capture.job import CheckedVariant
-from studio.numbers import counted
 from studio.page.figure import Table, show_twin
 from studio.page.parts import go_to, words
 from studio.workspace import View, current, remember

@@ -7,10 +7,10 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import three_digits
 from profiling.cuda.device_trace import DeviceEvent, DeviceTrace
 from profiling.cuda.launches import Stage, idle_ns, lanes, short_name, span_ns
 from studio.figures.template import TEMPLATE, color_of, titled
-from studio.numbers import three_digits
 
 _STAGE_NAMES = {"define": "define", "instantiate": "instantiate", "execute": "execute once"}
 _MOST_EVENTS = 4000

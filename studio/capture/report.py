@@ -6,6 +6,7 @@ from statistics import median
 
 import streamlit as st
 
+from optimizer.numbers import digits, mebibytes
 from profiling.cuda.capture import CaptureSide, ShapeRuns
 from profiling.cuda.device_trace import DeviceTrace
 from profiling.cuda.launches import (
@@ -22,7 +23,6 @@ from studio.capture.figure import launch_timeline, stage_bars
 from studio.capture.job import CAPTURED, PLAIN, CaptureReport, CheckedVariant, median_ms
 from studio.experiment import measured_on
 from studio.figures.template import color_of
-from studio.numbers import digits, mebibytes
 from studio.page.figure import Table, show_figure, show_twin
 from studio.page.parts import show_remarks, words
 

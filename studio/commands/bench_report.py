@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from optimizer.errors import plain, quoted
+from optimizer.numbers import counted
 from profiling.config import RunConfig
 from profiling.config.question import explained
 from profiling.racing.race import RACE, Race, Timing, remarks_of
 from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, SweepPoint
 from studio.commands.output import table
-from studio.numbers import counted
 
 SCHEMA = "passlens.bench/3"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.errors import plain
+from optimizer.numbers import counted
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace
 from optimizer.verify import Bisection, Tolerance, bisect
@@ -14,7 +15,6 @@ from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.output import print_json, say
 from studio.commands.verify import declare_check, verification_json
-from studio.numbers import counted
 from studio.verdict import verdict_text
 
 SCHEMA = "passlens.bisect/1"

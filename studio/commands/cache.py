@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
+from optimizer.numbers import bytes_text, counted
 from studio.artifacts.cache_folder import cache_folder
 from studio.artifacts.contents import Usage, clear, usage
 from studio.commands import DONE
 from studio.commands.output import print_json, say, table
-from studio.numbers import bytes_text, counted
 
 SCHEMA = "passlens.cache/1"
 

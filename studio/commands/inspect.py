@@ -8,13 +8,13 @@ from pathlib import Path
 
 from optimizer.errors import plain
 from optimizer.findings import Finding, Status
+from optimizer.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 from optimizer.source import open_source
 from profiling.workers import WorkerPool
 from studio.commands import DONE
 from studio.commands.models import model_path
 from studio.commands.output import print_json, table
 from studio.graphview.summary import SUMMARY, Port, Summary, summary_of
-from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 
 USES = ("viewable", "optimizable", "runnable")
 

@@ -15,6 +15,7 @@ from optimizer.graph_cost import graph_cost
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
+from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline, preset_names
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.replay import Cursor
@@ -27,7 +28,6 @@ from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say
 from studio.commands.verify import verification_json
-from studio.numbers import counted
 from studio.verdict import verdict_text
 
 SCHEMA = "passlens.optimize/1"

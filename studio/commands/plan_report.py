@@ -9,8 +9,8 @@ from optimizer.errors import PlanError
 from optimizer.memory.buffer import live_curve
 from optimizer.memory.facts import region_bytes
 from optimizer.memory.planned import PlannedArena
+from optimizer.numbers import bytes_text, counted
 from studio.commands.output import table
-from studio.numbers import bytes_text, counted
 
 SCHEMA = "passlens.plan/1"
 

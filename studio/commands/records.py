@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.errors import StudioError, plain, quoted
+from optimizer.numbers import counted
 from profiling.records import Filter, Listed, Recording, Records, hardware, origin
 from profiling.records.bundle import SUFFIX, bundle_bytes, open_bundle
 from profiling.records.recording import started
@@ -15,7 +16,6 @@ from profiling.records.recording_json import KINDS, recording_to_json
 from profiling.records.tabular import recordings_csv, recordings_json
 from studio.commands import DONE
 from studio.commands.output import print_json, say, table
-from studio.numbers import counted
 from studio.recordings.keeper import database_url
 
 SCHEMA = "passlens.records/1"

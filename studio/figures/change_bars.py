@@ -7,12 +7,12 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import Unit
 from profiling.timeline.attribution import Attribution, AttributionGroup, Kernel
 from profiling.timeline.origins import SourceNode
 from studio.figures.palette import category_color
 from studio.figures.template import TEMPLATE, rows_axis, titled
 from studio.graphview.categories import category
-from studio.numbers import Unit
 
 SHOWN = 10
 _OPERATORS_SHOWN = 12

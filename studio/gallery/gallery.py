@@ -9,10 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from optimizer.errors import LoadError, StudioError, quoted
+from optimizer.numbers import bytes_text
 from studio.artifacts.atomic_folder import obtain
 from studio.artifacts.cache_folder import cache_folder
 from studio.gallery.packed import unpack
-from studio.numbers import bytes_text
 
 PACKED = Path(__file__).parent
 FILE = PACKED / "models.json"

@@ -12,8 +12,8 @@ from typing import Any
 
 import graphviz
 
+from optimizer.numbers import counted
 from studio.graphview.text import cut
-from studio.numbers import counted
 
 MOST_BOXES = 150
 """Groups are opened from the outside in while no more boxes than this would show."""

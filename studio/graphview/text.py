@@ -8,7 +8,7 @@ from typing import cast
 import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_absent
-from studio.numbers import counted
+from optimizer.numbers import counted
 
 MINUS = "\u2212"
 TIMES = "\u00d7"

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly import subplots
 
+from optimizer.numbers import three_digits
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, log_axis, titled
-from studio.numbers import three_digits
 from studio.page.parts import show_message
 
 COLUMNS = 2

@@ -7,8 +7,8 @@ import gc
 import streamlit as st
 
 from optimizer.isolation import Progress
+from optimizer.numbers import bytes_text
 from studio.artifacts.contents import Shrunk, Usage, clear, usage
-from studio.numbers import bytes_text
 from studio.page.parts import PATIENCE_S, follow, show_error
 from studio.recordings.keeper import is_shared
 from studio.services import let_go, store, tasks

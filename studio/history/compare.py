@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from optimizer.errors import quoted
+from optimizer.numbers import three_digits, times_text
 from profiling.records import Recording, hardware, origin
 from profiling.records.recording import started
 from studio.history.figure import median_dots, variants_of
-from studio.numbers import three_digits, times_text
 from studio.page.parts import show_message, words
 
 MOST_COMPARED = 12

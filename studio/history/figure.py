@@ -8,10 +8,10 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import three_digits
 from profiling.config.question import STARTS, Question, question_of_options
 from profiling.records import Measurement, Recording
 from studio.figures.template import TEMPLATE, color_of, short, titled
-from studio.numbers import three_digits
 
 Timed = dict[str, list[tuple[int, float]]]
 _DOT_PX = 20

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from optimizer.errors import StudioError
+from optimizer.numbers import mebibytes, three_digits
 from profiling.records import Measurement, Recording, origin
 from studio.capture.job import CAPTURE_EXPERIMENT
 from studio.capture.report import show_capture
@@ -23,7 +24,6 @@ from studio.history.benchmark import show_benchmark
 from studio.history.figure import median_dots, options_texts, variants_of
 from studio.kernels.job import KERNELS_EXPERIMENT
 from studio.kernels.report import show_kernels
-from studio.numbers import mebibytes, three_digits
 from studio.page.experiment import draw_recorded
 from studio.page.parts import words
 from studio.race.job import RACE_EXPERIMENT

@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from optimizer.numbers import counted
 from profiling.records import Listed, Recording, hardware
 from profiling.records.recording import started
 from studio.history.actions import offer_deletion, offer_exports
 from studio.history.compare import MOST_COMPARED, show_comparison
 from studio.history.filters import turn_page
-from studio.numbers import counted
 from studio.recordings.shipped import Shipped
 from studio.services import records
 from studio.workspace import current, remember

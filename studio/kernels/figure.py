@@ -8,6 +8,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import three_digits, times_text
 from profiling.kernels.hotspots import Hotspots
 from profiling.kernels.selection import Row, WorkloadRace
 from studio.figures.template import (
@@ -19,7 +20,6 @@ from studio.figures.template import (
     short,
     titled,
 )
-from studio.numbers import three_digits, times_text
 
 SHOWN = 10
 _SLOWER_COLOR = "#c9512b"

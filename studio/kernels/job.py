@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from optimizer.codec import Format
 from optimizer.errors import RunError
+from optimizer.numbers import counted
 from profiling.config.settings import from_values
 from profiling.execution.availability import availability
 from profiling.kernels.confirmation import Confirmation, confirm
@@ -21,7 +22,6 @@ from profiling.machine import Machine, this_machine
 from profiling.racing.race import Variant
 from profiling.records import Measurement
 from studio.experiment import Bench, Experiment, measurement
-from studio.numbers import counted
 from studio.variants.variant import TraceVariant, materialized, run_of
 
 _NOTHING = Hotspots("runtime profile", 0.0, ())

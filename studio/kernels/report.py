@@ -7,6 +7,7 @@ from itertools import starmap
 
 import streamlit as st
 
+from optimizer.numbers import counted, digits
 from profiling.config import Value
 from profiling.config.option import setting_text
 from profiling.kernels.confirmation import OPTIONS, Confirmation
@@ -16,7 +17,6 @@ from profiling.timeline.finding import taken_off
 from studio.experiment import measured_on
 from studio.kernels.figure import candidate_dots, hot_bars
 from studio.kernels.job import KernelsReport, finding
-from studio.numbers import counted, digits
 from studio.page.figure import Table, show_figure, show_twin
 from studio.page.parts import show_message, words
 from studio.race.latency_figure import latency_strips

@@ -8,10 +8,10 @@ from typing import cast
 import plotly.graph_objects as go
 
 from optimizer.memory.arena import Lifetime
+from optimizer.numbers import Unit, bytes_text
 from studio.figures.palette import category_color
 from studio.graphview.categories import Category
 from studio.memory.arena_map import ArenaMap
-from studio.numbers import Unit, bytes_text
 
 MOST_DRAWN = 3000
 """Rectangles of a figure that a browser moves smoothly; of more, the largest areas are drawn."""

@@ -10,6 +10,7 @@ from typing import Any, cast
 import plotly.graph_objects as go
 from plotly import subplots
 
+from optimizer.numbers import Unit, unit_of
 from studio.figures.palette import TITLES, category_color
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
 from studio.memory.arena_map import ArenaMap
@@ -19,7 +20,6 @@ from studio.memory.buffers_figure import (
     covered,
     rectangles,
 )
-from studio.numbers import Unit, unit_of
 
 LIVE, BOUND, FLOOR = "#c9512b", "#10857f", "#a37a2c"
 _PANEL_PX = 400

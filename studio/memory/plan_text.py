@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optimizer.memory.plan import Plan
-from studio.numbers import bytes_text, three_digits, times_text, unit_of
+from optimizer.numbers import bytes_text, three_digits, times_text, unit_of
 
 
 def peaks_text(before: int | None, after: int) -> str:

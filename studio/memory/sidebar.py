@@ -10,11 +10,11 @@ import streamlit as st
 
 from optimizer.memory.order import ORDERS
 from optimizer.memory.registry import planners
+from optimizer.numbers import counted
 from studio.cost.trace_costs import trace_costs
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import ALIGNMENTS, LARGEST_SIZE, MOST_SECONDS, MemoryChoice
 from studio.memory.setting import Setting
-from studio.numbers import counted
 from studio.page.parts import words
 from studio.services import store
 from studio.workspace import current, remember

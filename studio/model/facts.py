@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from optimizer.findings import Finding, Status, Statuses
+from optimizer.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 from studio.graphview.categories import category
 from studio.graphview.summary import Port, Summary
-from studio.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 from studio.page.findings import by_kind
 
 USES = {

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from optimizer.findings import Finding, Severity
-from studio.numbers import counted
+from optimizer.numbers import counted
 
 SHOWN_PLACES = 3
 _QUOTED = re.compile(r"'[^']*'|\d[\d,.]*")

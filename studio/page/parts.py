@@ -12,9 +12,9 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
+from optimizer.numbers import counted
 from studio.artifacts.opened import Subject
 from studio.gallery import gallery
-from studio.numbers import counted
 from studio.opening import model_task, run_task, title_of, try_again
 from studio.page.findings import by_kind
 from studio.tasks import Task

@@ -10,10 +10,10 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
+from optimizer.numbers import three_digits
 from profiling.config.question import Question, meaning_of
 from profiling.racing.race import Race, Timing
 from studio.figures.template import TEMPLATE, color_of, rows_axis, titled
-from studio.numbers import three_digits
 
 MOST_DOTS = 400
 _TAIL = 3.0

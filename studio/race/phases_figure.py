@@ -6,9 +6,9 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import three_digits
 from profiling.racing.race import Phases, Race, Timing
 from studio.figures.template import TEMPLATE, color_of, log_axis, titled
-from studio.numbers import three_digits
 
 PHASES = ("import", "create session", "first run", "warm-up", "one warm run")
 _COLORS = ("#717d1a", "#3168c9", "#bd4585", "#875638", "#2b8254")

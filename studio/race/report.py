@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from optimizer.numbers import counted, digits, mebibytes, three_digits
 from profiling.config.question import explained
 from profiling.racing.race import Race, Timing, remarks_of
 from studio.experiment import measured_on
-from studio.numbers import counted, digits, mebibytes, three_digits
 from studio.page.figure import Table, show_figure, show_table, show_twin
 from studio.page.parts import show_message, words
 from studio.race.finding import finding

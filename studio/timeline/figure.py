@@ -12,6 +12,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import counted, three_digits
 from profiling.timeline.events import Event, Run
 from profiling.timeline.finding import finding
 from profiling.timeline.lanes import Lane, lanes_of
@@ -19,7 +20,6 @@ from profiling.timeline.profile import Phase, Profile
 from studio.figures.palette import TITLES, category_color
 from studio.figures.template import TEMPLATE, rows_axis, titled
 from studio.graphview.categories import Category, category
-from studio.numbers import counted, three_digits
 
 LANE_PX = 46
 _HALF = 0.36

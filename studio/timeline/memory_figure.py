@@ -9,9 +9,9 @@ from typing import Any, cast
 import plotly.graph_objects as go
 from plotly import subplots
 
+from optimizer.numbers import Unit, unit_of
 from profiling.timeline.memory import MemoryCurve
 from studio.figures.template import TEMPLATE, titled
-from studio.numbers import Unit, unit_of
 
 REQUESTED, IN_USE, HELD = "#5b68ee", "#10857f", "#8b93a3"
 BASE, BLOCK, DEVICE = "#a37a2c", "#7a4fc0", "#c9512b"

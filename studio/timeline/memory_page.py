@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from optimizer.numbers import mebibytes, unit_of
 from profiling.timeline.profile import Profile
-from studio.numbers import mebibytes, unit_of
 from studio.page.figure import Table, show_figure, show_twin
 from studio.page.parts import show_message, words
 from studio.timeline.memory_figure import memory_panels, most_drawn

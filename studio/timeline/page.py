@@ -9,6 +9,7 @@ from math import floor, log10
 
 import streamlit as st
 
+from optimizer.numbers import digits
 from profiling.timeline.attribution import Attribution
 from profiling.timeline.balance import Balance, balance
 from profiling.timeline.chrome_trace import chrome_trace
@@ -26,7 +27,6 @@ from studio.figures.change_bars import (
     tree_map,
 )
 from studio.figures.template import color_of
-from studio.numbers import digits
 from studio.page.experiment import offer
 from studio.page.figure import Table, is_dark, show_figure, show_twin
 from studio.page.parts import file_stem, show_message, words

@@ -8,6 +8,7 @@ from itertools import product
 
 from optimizer.codec import written_as
 from optimizer.errors import Cancelled, StudioError
+from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
@@ -19,7 +20,6 @@ from studio.artifacts.opened import OpenedRun
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
 from studio.cost.worth import WorthRequest, is_large, worth_experiment
 from studio.experiment import Bench, OfRaces, measurement
-from studio.numbers import counted
 
 MOST_RACED, MOST_LARGE = 7, 4
 FULL = "all passes"

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import streamlit as st
 
+from optimizer.numbers import counted, digits
 from profiling.config import RunConfig
 from profiling.worth.ablation import Ablation
 from profiling.worth.waterfall import Metric, waterfall
@@ -16,7 +17,6 @@ from studio.cost.ablation.job import ABLATION_EXPERIMENT, AblationReport, Ablati
 from studio.cost.link import CostChoice
 from studio.cost.trace_costs import TraceCosts
 from studio.cost.worth import how
-from studio.numbers import counted, digits
 from studio.page.experiment import offer
 from studio.page.figure import Table, show_figure, show_twin
 from studio.page.launch import Draw

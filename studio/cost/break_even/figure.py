@@ -7,9 +7,9 @@ from math import isfinite
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import three_digits
 from profiling.worth.break_even import BreakEven
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, interval, titled
-from studio.numbers import three_digits
 
 _FAR = 2.5
 _FARTHEST = 6.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from optimizer.numbers import digits
 from profiling.config import RunConfig
 from profiling.worth.break_even import BreakEven
 from studio.artifacts.opened import OpenedRun, Subject
@@ -11,7 +12,6 @@ from studio.cost.break_even.figure import break_even_line
 from studio.cost.break_even.job import BREAK_EVEN_EXPERIMENT, BreakEvenReport, BreakEvenRequest
 from studio.cost.link import CostChoice
 from studio.cost.worth import how
-from studio.numbers import digits
 from studio.page.experiment import offer
 from studio.page.figure import Table, show_figure, show_twin
 from studio.page.launch import Draw

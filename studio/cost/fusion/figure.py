@@ -6,11 +6,11 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import bytes_text, counted, times_text
 from studio.cost.fusion.fusion import Fusion, Version
 from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes
 from studio.figures.change_bars import time_unit
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR
-from studio.numbers import bytes_text, counted, times_text
 
 _ROW_PX = 76
 

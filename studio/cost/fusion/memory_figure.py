@@ -14,9 +14,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import bytes_text, counted
 from studio.cost.fusion.fusion import Access, FusedKernel, Fusion, Version
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
-from studio.numbers import bytes_text, counted
 
 READ_COLOR, WRITE_COLOR = "#10857f", "#58b9ae"
 WEIGHT_COLOR = "#a37a2c"

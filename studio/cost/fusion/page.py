@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
+from optimizer.numbers import counted, digits
 from studio.artifacts.opened import Subject
 from studio.cost.device import choose_device
 from studio.cost.fusion.chain import MOST_NODES, Chain, find_chains
@@ -20,7 +21,6 @@ from studio.cost.fusion.race import FUSION_EXPERIMENT, FusionRaceRequest, fusion
 from studio.cost.link import CostChoice
 from studio.cost.prediction.job import device_text
 from studio.cost.sidebar import seconds, setting, take
-from studio.numbers import counted, digits
 from studio.page.computed import computed
 from studio.page.experiment import offer
 from studio.page.figure import Table, is_dark, show_figure, show_table, show_twin

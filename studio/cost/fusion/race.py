@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from optimizer.cost.device import DeviceProfile
+from optimizer.numbers import times_text
 from profiling.calibration import CALIBRATED
 from profiling.config import RunConfig
 from profiling.fleet.choice import executor
@@ -14,7 +15,6 @@ from profiling.racing.race import Race, Variant
 from studio.cost.fusion.fusion import Fusion
 from studio.cost.fusion.job import AFTER, BEFORE, ChainRequest, Explained
 from studio.experiment import Bench, Experiment
-from studio.numbers import times_text
 from studio.race.job import RACE_EXPERIMENT, RacedGraph, RaceReport, workload_of
 
 AS_IT_IS = "as it is"

@@ -9,6 +9,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.cost.device import DeviceProfile
+from optimizer.numbers import three_digits, times_text
 from studio.cost.prediction.accuracy import Accuracy
 from studio.cost.prediction.groups import NodeGroup, shares
 from studio.cost.prediction.job import PredictedGraph
@@ -17,7 +18,6 @@ from studio.figures.change_bars import time_unit
 from studio.figures.palette import TITLES, categories, category_color
 from studio.figures.template import TEMPLATE, log_axis, titled
 from studio.graphview.categories import category
-from studio.numbers import three_digits, times_text
 
 _LIMITS = {
     "launch": "is launches",

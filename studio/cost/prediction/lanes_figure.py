@@ -12,9 +12,9 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.cost.predict import Parts
+from optimizer.numbers import Unit
 from studio.figures.change_bars import time_unit
 from studio.figures.template import TEMPLATE, rows_axis, titled
-from studio.numbers import Unit
 
 PART_COLORS: Mapping[str, str] = {
     "launch": "#7a4fc0",

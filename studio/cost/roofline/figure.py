@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from optimizer.cost.classes import OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
+from optimizer.numbers import amount_text, bytes_text, three_digits
 from studio.cost.prediction.groups import NodeGroup
 from studio.cost.prediction.lanes_figure import parts_text
 from studio.cost.roofline.labels import Dot, Line, Spot, Window, spots
@@ -18,7 +19,6 @@ from studio.figures.change_bars import time_unit
 from studio.figures.palette import TITLES, categories, category_color
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
 from studio.graphview.categories import Category, category
-from studio.numbers import amount_text, bytes_text, three_digits
 
 Item = TypeVar("Item")
 _HEIGHT = 500

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
+from optimizer.numbers import digits
 from profiling.calibration import CALIBRATED
 from studio.artifacts.opened import Subject
 from studio.cost.device import THIS, known_devices
@@ -15,7 +16,6 @@ from studio.cost.prediction.accuracy import Accuracy, compared
 from studio.cost.prediction.figure import predicted_against_measured
 from studio.cost.prediction.job import PredictedGraph
 from studio.cost.sidebar import take
-from studio.numbers import digits
 from studio.page.experiment import offer
 from studio.page.figure import Table, is_dark, picked_key, show_twin
 from studio.page.parts import show_message, words

@@ -8,6 +8,7 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.predict import NodePrediction
+from optimizer.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
 from studio.artifacts.opened import Subject
 from studio.cost.go_to import go_to_node
 from studio.cost.link import LAST, CostChoice
@@ -17,7 +18,6 @@ from studio.cost.prediction.job import PREDICTED_GRAPH, PredictedGraph, device_t
 from studio.cost.prediction.lanes_figure import PART_COLORS, spans_us
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.cost.roofline.measured import render_measured
-from studio.numbers import FLOP_MEANS, amount_text, counted, digits, three_digits
 from studio.page.computed import computed_artifact
 from studio.page.figure import Table, is_dark, picked_key, show_twin
 from studio.page.parts import show_message, words

@@ -8,14 +8,13 @@ from math import exp, inf
 
 import plotly.graph_objects as go
 
-from optimizer.numbers import decimal_unit
+from optimizer.numbers import Unit, counted, decimal_unit, three_digits, times_text, unit_of
 from profiling.worth.bars import MeasuredBar
 from profiling.worth.levels import MOST_LOG
 from profiling.worth.waterfall import Bar, Metric, Waterfall
 from studio.cost.trace_costs import steps_text
 from studio.cost.waterfall.rows_figure import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
 from studio.figures.template import BEFORE_COLOR, short
-from studio.numbers import Unit, counted, three_digits, times_text, unit_of
 
 _MOST_LABEL = 38
 _LEAST_SHARE = 0.1

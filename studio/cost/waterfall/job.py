@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from optimizer.numbers import times_text
 from profiling.config.question import with_question
 from profiling.racing.race import Race
 from profiling.records import Measurement
@@ -14,7 +15,6 @@ from profiling.worth.waterfall import pass_boundaries
 from studio.cost.trace_costs import PassName, trace_costs
 from studio.cost.worth import WorthRequest, is_large, worth_experiment
 from studio.experiment import Bench, OfRaces, measurement
-from studio.numbers import times_text
 
 
 @dataclass(frozen=True, slots=True)

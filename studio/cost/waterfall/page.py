@@ -7,6 +7,7 @@ from math import exp
 import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
+from optimizer.numbers import FLOP_MEANS, counted, digits
 from profiling.config import RunConfig
 from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
 from profiling.worth.waterfall import Bar, Metric, Waterfall, waterfall
@@ -22,7 +23,6 @@ from studio.cost.waterfall.figure import (
 )
 from studio.cost.waterfall.job import WATERFALL_EXPERIMENT, WaterfallReport
 from studio.cost.worth import WorthRequest, how
-from studio.numbers import FLOP_MEANS, counted, digits
 from studio.page.computed import computed_artifact
 from studio.page.experiment import offer
 from studio.page.figure import Table, picked_row, picked_trace, show_figure

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from optimizer.memory.facts import worst_case_bytes
+from optimizer.numbers import bytes_text, counted
 from studio.graphview.text import cut
 from studio.memory.arena_map import ArenaMap
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change
-from studio.numbers import bytes_text, counted
 from studio.page.parts import words
 
 _KEY = "memory-graph"

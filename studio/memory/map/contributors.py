@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from optimizer.memory.facts import contributors, region_bytes
+from optimizer.numbers import bytes_text, counted
 from studio.memory.arena_map import ArenaMap
 from studio.memory.setting import Setting
 from studio.memory.sidebar import change
-from studio.numbers import bytes_text, counted
 from studio.page.parts import look_at, words
 
 _COLORS = {"weights": "#8590a0", "inputs and outputs": "#bd964c", "activations": "#5b68ee"}

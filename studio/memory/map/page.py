@@ -12,6 +12,7 @@ import streamlit as st
 from optimizer.errors import quoted
 from optimizer.memory.order import ORDERS
 from optimizer.memory.registry import find_planner
+from optimizer.numbers import counted, digits
 from studio.memory.arena_map import ArenaMap
 from studio.memory.buffers_figure import MOST_DRAWN, dtype_text
 from studio.memory.lanes_figure import Scale, lanes
@@ -23,7 +24,6 @@ from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change, go_to_step
 from studio.memory.walk.figure import walk_strip
 from studio.memory.walk.job import WALK, Walk
-from studio.numbers import counted, digits
 from studio.page.figure import is_dark, picture_kind, show_twin
 from studio.page.parts import look_at, show_message, words
 from studio.services import store, tasks

@@ -8,12 +8,12 @@ from functools import partial
 
 import streamlit as st
 
+from optimizer.numbers import bytes_text, digits, times_text
 from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.arena_map import ArenaMap
 from studio.memory.lanes_figure import Line
 from studio.memory.measured.job import OWN_ORDER, ArenaRun, measured_key, run_measured
 from studio.memory.setting import Setting
-from studio.numbers import bytes_text, digits, times_text
 from studio.page.figure import show_twin
 from studio.page.launch import launch
 from studio.page.parts import go_to, show_message, words

@@ -8,10 +8,10 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.memory.order import Order
+from optimizer.numbers import bytes_text, unit_of
 from profiling.arena.measurement import ArenaMeasurement
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, color_of, titled
 from studio.memory.orders.job import Orders
-from studio.numbers import bytes_text, unit_of
 
 FLOOR = "#a37a2c"
 _HEIGHT_PX = 360

@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from optimizer.memory.order import Order
+from optimizer.numbers import bytes_text, digits
 from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.measured.job import ORDERED, ArenaRun
 from studio.memory.measured.page import measure
 from studio.memory.orders.figure import measured_orders, order_curves
 from studio.memory.orders.job import ALL_ORDERS, Orders
 from studio.memory.setting import Maps, Setting
-from studio.numbers import bytes_text, digits
 from studio.page.computed import computed_artifact
 from studio.page.figure import show_figure, show_twin
 from studio.page.parts import file_stem, show_message, words

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from optimizer.memory.plan import Plan
+from optimizer.numbers import three_digits, times_text, unit_of
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
 from studio.memory.plan_text import proof_text, times_bound
-from studio.numbers import three_digits, times_text, unit_of
 
 BOUND = "#10857f"
 _ROW_PX = 34

@@ -9,13 +9,13 @@ import streamlit as st
 
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import planners
+from optimizer.numbers import bytes_text, digits, times_text
 from studio.memory.arena_map import ArenaMap
 from studio.memory.lanes_figure import Scale, lanes
 from studio.memory.map.job import ALL, MAP, MapRequest
 from studio.memory.plan_text import times_bound
 from studio.memory.planners.figure import cut_at, planner_bars, planners_finding
 from studio.memory.setting import Maps, Setting
-from studio.numbers import bytes_text, digits, times_text
 from studio.page.computed import computed_artifact
 from studio.page.figure import is_dark, show_figure, show_twin
 from studio.page.parts import show_message

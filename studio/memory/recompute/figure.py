@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from optimizer.memory.rematerialization import Rematerialized
+from optimizer.numbers import bytes_text, three_digits, unit_of
 from studio.figures.template import AFTER_COLOR, TEMPLATE, titled
-from studio.numbers import bytes_text, three_digits, unit_of
 
 FLOOR = "#a37a2c"
 _HEIGHT_PX = 320

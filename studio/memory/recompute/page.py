@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from optimizer.memory.rematerialization import Rematerialized
+from optimizer.numbers import counted, digits
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import EXTRA
 from studio.memory.recompute.figure import recompute_curve
 from studio.memory.recompute.job import CURVE, RECOMPUTED, Curve
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change
-from studio.numbers import counted, digits
 from studio.page.computed import computed_artifact
 from studio.page.figure import show_figure, show_twin
 from studio.page.parts import file_stem, look_at, words

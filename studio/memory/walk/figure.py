@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import unit_of
 from studio.figures.template import AFTER_COLOR, TEMPLATE, titled
 from studio.memory.plan_text import peaks_text
 from studio.memory.walk.job import Walk
-from studio.numbers import unit_of
 
 _STRIP_PX = 150
 

@@ -9,9 +9,9 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
+from optimizer.numbers import three_digits
 from profiling.racing.sweep import Sweep, SweepPoint
 from studio.figures.template import TEMPLATE, color_of, log_axis, titled
-from studio.numbers import three_digits
 
 _DASHES = ("solid", "dot")
 

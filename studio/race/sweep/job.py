@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 
 from optimizer.codec import Format
+from optimizer.numbers import times_text
 from optimizer.verify.feeds import Input
 from profiling.fleet.choice import executor
 from profiling.racing.dimensions import free_dimensions
@@ -17,7 +18,6 @@ from profiling.racing.sweep import Sweep, run_sweeps
 from profiling.records import Measurement
 from studio.artifacts.opened import OpenedModel
 from studio.experiment import Bench, Experiment, OfRaces
-from studio.numbers import times_text
 from studio.race.job import RacedGraph, graphs_of, measurements_of
 from studio.variants.variant import TraceVariant, materialized
 

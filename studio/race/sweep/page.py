@@ -8,9 +8,9 @@ from html import escape
 
 import streamlit as st
 
+from optimizer.numbers import digits, mebibytes
 from profiling.config.question import explained
 from profiling.racing.sweep import Sweep
-from studio.numbers import digits, mebibytes
 from studio.page.experiment import offer
 from studio.page.figure import Table, show_figure, show_twin
 from studio.page.parts import show_message, words

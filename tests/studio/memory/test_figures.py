@@ -11,6 +11,7 @@ import pytest
 from optimizer.memory.order import Order
 from optimizer.memory.plan import Plan
 from optimizer.memory.rematerialization import Rematerialized
+from optimizer.numbers import bytes_text
 from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.buffers_figure import MOST_DRAWN, drawn_lifetimes, hover_text
 from studio.memory.lanes_figure import Line, Scale, lanes, lines_of
@@ -21,7 +22,6 @@ from studio.memory.planners.figure import bar_text, cut_at, planner_bars, planne
 from studio.memory.recompute.figure import recompute_curve, recompute_finding
 from studio.memory.walk.figure import walk_strip
 from studio.memory.walk.job import Walk, looked_at
-from studio.numbers import bytes_text
 from tests.studio.memory.memory_maps import KIB, life, mapped
 
 SCALE = Scale(10, 20 * KIB)
