@@ -31,7 +31,6 @@ from benchmarks.report import MIB, parser, publish, rows_of
 from optimizer.errors import StudioError, quoted
 from optimizer.memory.arena import Arena, LifetimeOptions
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.facts import all_unknown, floor_bytes
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, make_plan, planners
@@ -82,7 +81,7 @@ def models(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
 def graph_of(loaded: Model, sizes: Mapping[str, int]) -> tuple[ir.Graph, bool]:
     """The graph to plan, and whether the default pipeline had to rewrite it first."""
     model = complete(loaded, isolate=default_pool(), bind=sizes)
-    if not all_unknown(lifetimes(model.ir.graph)):
+    if not lifetimes(model.ir.graph).all_unknown():
         return model.ir.graph, False
     optimize(model, Pipeline.of("default"))
     return model.ir.graph, True
@@ -92,7 +91,7 @@ def rows(name: str, arena: Arena, measured: str, repeat: int) -> Iterator[Row]:
     """The arena and those of its bodies, planned."""
     buffers = arena.buffers()
     plans = {planner: _plan(planner, arena, repeat) for planner in SHOWN}
-    yield Row(name, len(arena.nodes), len(buffers), floor_bytes(arena), plans, measured)
+    yield Row(name, len(arena.nodes), len(buffers), arena.floor_bytes(), plans, measured)
     for number, body in enumerate(arena.bodies):
         if body.of("activations"):
             owner = f"{name}, {body.operator} body {number + 1}"
@@ -186,7 +185,7 @@ def why(arena: Arena) -> str:
     """Why a size is unknown."""
     if arena.unknown:
         return f"{quoted(arena.unknown[0].name)}: {arena.unknown[0].reason}"
-    return next(why(body) for body in arena.bodies if all_unknown(body))
+    return next(why(body) for body in arena.bodies if body.all_unknown())
 
 
 def plan_model(name: str, path: Path, *, measure: bool, repeat: int) -> dict[str, list[Row]]:
@@ -200,7 +199,7 @@ def plan_model(name: str, path: Path, *, measure: bool, repeat: int) -> dict[str
     graph, rewritten = graph_of(loaded, sizes)
     arenas = {mode: lifetimes(graph, options) for mode, options in MODES.items()}
     arena = arenas[next(iter(MODES))]
-    if unknown := all_unknown(arena):
+    if unknown := arena.all_unknown():
         raise StudioError(f"{unknown} sizes are unknown, for example {why(arena)}")
     measured = block(path, sizes) if measure else "not measured"
     marked = f"{name}*" if rewritten else name

@@ -12,7 +12,7 @@ from passlens.models import Source, as_file
 from passlens.notebook import race_html
 from profiling.config.option import Value
 from profiling.config.question import Question, config_for
-from profiling.fleet.choice import executor
+from profiling.fleet.ray_cluster import executor
 from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races
 from profiling.racing.race import Race as Measured

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_constant_node
 from optimizer.cost.sizes import Sizes
-from optimizer.model.graph import node_id, walk_nodes
+from optimizer.model.graph import is_used, node_id, walk_nodes
 from optimizer.operators.call import Call
 from optimizer.operators.catalogue import CATALOGUE, STANDARD, operator_of
 from optimizer.operators.flops import per_element
@@ -98,7 +98,7 @@ def is_view(node: ir.Node) -> bool:
 
 
 def _is_used(value: ir.Value) -> bool:
-    return bool(value.uses()) or value.is_graph_output() or value.graph is None
+    return is_used(value) or value.graph is None
 
 
 def _total(sizes: Sizes, values: Iterator[ir.Value] | dict[ir.Value, None]) -> int | None:

@@ -3,7 +3,7 @@
     total = emit + max(compute, read + write)
     emit = launch of the operator + far_us x far reads
 
-Far reads are how much of what the launch itself reads lies far (`optimizer.cost.coldness`); control
+Far reads are how much of what the launch itself reads lies far (`optimizer.cost.traffic`); control
 flow emits nothing. Compute is FLOPs (of elementwise classes elementary operations of the machine)
 over the rate of the node's class at its width, and laying out a product's right side that is no
 constant. Read and write are bytes over the bandwidth of the level of memory that holds them; of
@@ -20,11 +20,10 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_constant_node
 from optimizer.cost.classes import MATRIX, MOVING, PER_ELEMENT, OperatorClass, operator_class
-from optimizer.cost.coldness import far_reads
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import Cost, node_cost, node_costs
 from optimizer.cost.sizes import Sizes
-from optimizer.cost.traffic import packing_s, traffic_s
+from optimizer.cost.traffic import far_reads, packing_s, traffic_s
 from optimizer.cost.widths import width_of
 from optimizer.model.graph import ID, node_id, walk_nodes
 

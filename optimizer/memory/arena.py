@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from optimizer.errors import PlanError, quoted
@@ -13,6 +15,7 @@ Region = Literal["weights", "inputs and outputs", "activations"]
 """Weights stay for ever, inputs and outputs are the caller's, activations are what is planned."""
 
 _SHOWN = 3
+_ITERATED: tuple[Region, ...] = ("activations", "inputs and outputs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,70 @@ class Arena:
             for one in self.lifetimes
             if one.region in chosen
         )
+
+    def live_bytes(self, *regions: Region) -> tuple[int, ...]:
+        """The aligned bytes alive at every step; activations, or the regions named."""
+        changes = [0] * (len(self.nodes) + 1)
+        for lifetime, size in self._sized(regions):
+            if lifetime.start < lifetime.end:
+                changes[lifetime.start] += size
+                changes[lifetime.end] -= size
+        return tuple(accumulate(changes[:-1]))
+
+    def region_bytes(self) -> dict[Region, int]:
+        """All aligned sizes by region: what it takes when every piece has its own bytes."""
+        every: tuple[Region, ...] = ("weights", "inputs and outputs", "activations")
+        return {region: sum(size for _, size in self._sized((region,))) for region in every}
+
+    def floor_bytes(self, *regions: Region) -> int:
+        """The largest single operator's own inputs and outputs.
+
+        No order needs less, but that another order may allow a result to be written over an input,
+        which counts once then. Only activations count, or the regions named.
+        """
+        step_of = {node: step for step, node in enumerate(self.nodes)}
+        own = [0] * len(self.nodes)
+        for lifetime, size in self._sized(regions):
+            for node in {lifetime.node, *lifetime.readers}:
+                if node in step_of:
+                    own[step_of[node]] += size
+        return max(own, default=0)
+
+    def contributors(self, step: int, *regions: Region) -> tuple[Lifetime, ...]:
+        """What is alive at a step, largest first."""
+        alive = [one for one, _ in self._sized(regions) if one.start <= step < one.end]
+        return tuple(sorted(alive, key=lambda one: -one.size_bytes))
+
+    def worst_case(self) -> tuple[int, ...]:
+        """Activation bytes at every step, with what the largest body of its node needs on top.
+
+        Of the bodies of an If only one runs, and its outputs are the If's own. A Loop or Scan keeps
+        the inputs and outputs of its body beside its own.
+        """
+        iterates = self.operator not in ("", "If")
+        live = list(self.live_bytes(*(_ITERATED if iterates else ())))
+        step_of = {node: step for step, node in enumerate(self.nodes)}
+        inside: dict[int, int] = {}
+        for body in self.bodies:
+            step = step_of[body.owner]
+            inside[step] = max(inside.get(step, 0), body.worst_case_bytes())
+        for step, size in inside.items():
+            live[step] += size
+        return tuple(live)
+
+    def worst_case_bytes(self) -> int:
+        """The peak of `worst_case`."""
+        return max(self.worst_case(), default=0)
+
+    def all_unknown(self) -> int:
+        """How many values have no known size, those in bodies included: totals lack them."""
+        return len(self.unknown) + sum(body.all_unknown() for body in self.bodies)
+
+    def _sized(self, regions: tuple[Region, ...]) -> Iterator[tuple[Lifetime, int]]:
+        chosen = regions or ("activations",)
+        for lifetime in self.lifetimes:
+            if lifetime.region in chosen:
+                yield lifetime, aligned(lifetime.size_bytes, self.alignment)
 
     def _unknown(self, regions: tuple[Region, ...]) -> str:
         missing = [one for one in self.unknown if one.region in regions]

@@ -10,8 +10,7 @@ from optimizer.constants import constant_tensor, is_constant_node
 from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, Lifetime, LifetimeOptions, Region, UnknownSize
 from optimizer.memory.pieces import Pieces, pieces_of, walk
-from optimizer.memory.program import NOTHING, Program, read_program
-from optimizer.memory.sharing import looks_at
+from optimizer.memory.program import NOTHING, Program, looks_at, read_program
 from optimizer.memory.sizes import KnownSizes
 from optimizer.model.graph import graph_id, node_id, value_id
 

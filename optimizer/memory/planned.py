@@ -10,7 +10,6 @@ from typing import Self
 from optimizer.errors import PlanError
 from optimizer.isolation import Progress
 from optimizer.memory.arena import Arena, Lifetime
-from optimizer.memory.facts import floor_bytes, live_bytes, region_bytes
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, find_planner, make_plan
 
@@ -60,12 +59,12 @@ class PlannedArena:
     @cached_property
     def live_bytes(self) -> tuple[int, ...]:
         """Activations alive, step by step; nothing where sizes are unknown."""
-        return () if self.arena.unplanned else live_bytes(self.arena)
+        return () if self.arena.unplanned else self.arena.live_bytes()
 
     @cached_property
     def floor_bytes(self) -> int:
         """The largest single operator's own inputs and outputs."""
-        return floor_bytes(self.arena)
+        return self.arena.floor_bytes()
 
     @property
     def need_bytes(self) -> int:
@@ -79,7 +78,7 @@ class PlannedArena:
         inside = max((body.need_bytes for body in self.bodies), default=0)
         # a Loop or Scan keeps the inputs and outputs of its body beside its own
         iterates = self.arena.operator not in ("", "If")
-        beside = region_bytes(self.arena)["inputs and outputs"] if iterates else 0
+        beside = self.arena.region_bytes()["inputs and outputs"] if iterates else 0
         return self.best.peak_bytes + beside + inside
 
 

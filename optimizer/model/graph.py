@@ -106,3 +106,8 @@ def identify(model: ir.Model) -> None:
         node.meta[ID] = f"n{index}"
         for position, output in enumerate(node.outputs):
             output.meta[ID] = f"n{index}:{position}"
+
+
+def is_used(value: ir.Value) -> bool:
+    """Whether a node reads the value or a graph returns it."""
+    return bool(value.uses()) or value.is_graph_output()

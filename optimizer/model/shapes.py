@@ -17,7 +17,7 @@ from optimizer.errors import Cancelled, RunError, StudioError, quoted
 from optimizer.findings import Finding
 from optimizer.isolation import Isolate
 from optimizer.limits import MIB, JobLimits
-from optimizer.model.graph import Model, walk_graphs
+from optimizer.model.graph import Model, is_used, walk_graphs
 from optimizer.model.inference_jobs import (
     Inference,
     Inferred,
@@ -83,11 +83,7 @@ def _made(graph: ir.Graph) -> Iterator[ir.Value]:
     """Values that nodes make, unused optional outputs left out."""
     for current in walk_graphs(graph):
         for node in current:
-            yield from (value for value in node.outputs if value.name and _is_used(value))
-
-
-def _is_used(value: ir.Value) -> bool:
-    return bool(value.uses()) or value.is_graph_output()
+            yield from (value for value in node.outputs if value.name and is_used(value))
 
 
 def _is_complete(value: ir.Value) -> bool:

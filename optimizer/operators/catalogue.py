@@ -15,7 +15,6 @@ from optimizer.operators import (
     generation,
     movement,
     normalization,
-    pooling,
     products,
     quantization,
     reduction,
@@ -28,7 +27,7 @@ STANDARD = frozenset({"", "ai.onnx"})
 """Names of the domain of ONNX itself."""
 
 GROUPS = (
-    elementwise, normalization, convolution, products, pooling, reduction, reshaping, movement,
+    elementwise, normalization, convolution, products, reduction, reshaping, movement,
     selection, generation, quantization, control, attention,
 )  # fmt: skip
 

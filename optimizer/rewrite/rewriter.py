@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.model.graph import bodies, graph_id, node_id, value_id, walk_nodes
+from optimizer.model.graph import bodies, graph_id, is_used, node_id, value_id, walk_nodes
 from optimizer.model.symbolic import Refinement
 from optimizer.rewrite import edits
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import Edit
 from optimizer.rewrite.refusal import check
-from optimizer.rewrite.usage import is_needed, leaving_nodes
+from optimizer.rewrite.vetoes import leaving_nodes
 from optimizer.rules.replacement import (
     NewInitializer,
     NewNode,
@@ -210,7 +210,7 @@ class Application:
         """Take out matched nodes nothing needs any more, then Constants only they used."""
         pending = sorted(self.proposal.matched, key=self.edited.position, reverse=True)
         for node in pending:
-            if node.graph is self.graph and not any(map(is_needed, node.outputs)):
+            if node.graph is self.graph and not any(map(is_used, node.outputs)):
                 self._remove(node)
 
     def _remove(self, node: ir.Node) -> None:
@@ -234,14 +234,14 @@ class Application:
             producer = value.producer() if value is not None else None
             if producer is None or producer.graph is None or not is_constant_node(producer):
                 continue
-            if not is_needed(producer.outputs[0]):
+            if not is_used(producer.outputs[0]):
                 self._remove(producer)
 
     def _drop_initializers(self, old_inputs: Sequence[ir.Value]) -> None:
         """Drop constants that only the removed nodes used, and those asked for."""
         for value in dict.fromkeys([*old_inputs, *self.proposal.drop]):
             graph = value.graph
-            if not value.is_initializer() or value.is_graph_input() or is_needed(value):
+            if not value.is_initializer() or value.is_graph_input() or is_used(value):
                 continue
             assert isinstance(graph, ir.Graph)
             assert value.name is not None

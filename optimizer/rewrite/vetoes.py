@@ -8,15 +8,32 @@ Other passes are free to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Set
 from dataclasses import replace
 
 import onnx_ir as ir
 
 from optimizer.model.graph import node_id, value_id
 from optimizer.rewrite.trace import MatchId, VetoedMatch
-from optimizer.rewrite.usage import leaving_nodes
 from optimizer.rules.replacement import Replacement
+
+
+def leaving_nodes(
+    matched: Iterable[ir.Node],
+    replaced: Collection[ir.Value],
+    position: Callable[[ir.Node], float],
+) -> Set[ir.Node]:
+    """The matched nodes that nothing will need any more, so that their names become free."""
+    leaving: set[ir.Node] = set()
+    for node in sorted(matched, key=position, reverse=True):
+        rest = (value for value in node.outputs if value not in replaced)
+        if not any(
+            value.is_graph_output() or any(use.node not in leaving for use in value.uses())
+            for value in rest
+        ):
+            leaving.add(node)
+    return leaving
+
 
 Position = Callable[[ir.Node], float]
 Spot = str | tuple[str, int]

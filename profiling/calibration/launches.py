@@ -18,9 +18,9 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 from onnx_ir.tape import Tape
 
-from optimizer.cost.coldness import far_reads
 from optimizer.cost.node import node_costs
 from optimizer.cost.sizes import Sizes
+from optimizer.cost.traffic import far_reads
 from optimizer.model.graph import identify, node_id
 from profiling.calibration.micro import constant, finished
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from profiling.cuda.device import INSTALL, Unavailable
 from profiling.cuda.device_trace import DeviceTrace, Layer, RunRange, joined, trace_of
-from profiling.cuda.unavailable import INSTALL, Unavailable
 from profiling.execution.libraries import preload_cupti
 
 _BUFFER_BYTES = 8 << 20

@@ -21,10 +21,9 @@ from optimizer.verify import jobs
 from profiling.config import RunConfig
 from profiling.cuda import device
 from profiling.cuda.activity import Collection
-from profiling.cuda.device import DeviceSample
+from profiling.cuda.device import DeviceSample, Unavailable
 from profiling.cuda.device_trace import DeviceTrace
 from profiling.cuda.launches import Stage, graph_calls, stages_of
-from profiling.cuda.unavailable import Unavailable
 from profiling.execution.binding import BoundRun, latency_ms
 from profiling.execution.session import assigned_nodes, open_session
 

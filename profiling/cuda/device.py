@@ -14,14 +14,19 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from profiling.cuda.unavailable import INSTALL, Unavailable
+from optimizer.errors import RunError
 
+INSTALL = "pip install passlens[gpu]"
 PERIOD_S = 0.05
 NO_PACKAGE = f"The GPU's state needs NVML's package, which is not installed; {INSTALL} brings it."
 NO_DRIVER = "The GPU's state needs an NVIDIA driver, and there is none here."
 
 _THROTTLE_PREFIX = "nvmlClocksEventReason"
 _NOT_THROTTLED = frozenset({"GpuIdle", "ApplicationsClocksSetting", "None", "All"})
+
+
+class Unavailable(RunError):
+    """A measurement that this machine cannot make; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ import onnx_ir as ir
 from optimizer.errors import quoted
 from optimizer.model.graph import Model, node_id, walk_nodes
 from profiling.cuda.findings import RULES, CaptureCheck, CaptureFinding, Rule, Severity
-from profiling.cuda.host_arguments import HOST_INPUTS
-from profiling.cuda.kernel_table import kernel_table
+from profiling.cuda.kernel_table import HOST_INPUTS, kernel_table
 from profiling.cuda.placement import Crossing, NodePlacement, full_name, place, type_text
 
 _CONTROL_FLOW = frozenset({"If", "Loop", "Scan"})

@@ -20,8 +20,15 @@ import onnx
 import onnx_ir as ir
 
 from optimizer.model.graph import bodies
-from profiling.cuda.host_arguments import HOST_INPUTS, HOST_OUTPUTS, refusal_by_attribute
-from profiling.cuda.kernel_table import KernelTable, Missing, Provider, kernel_table
+from profiling.cuda.kernel_table import (
+    HOST_INPUTS,
+    HOST_OUTPUTS,
+    KernelTable,
+    Missing,
+    Provider,
+    kernel_table,
+    refusal_by_attribute,
+)
 
 Side = Literal["folded", "cuda", "cpu"]
 Copy = Literal["to host", "to device"]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from profiling.cuda.unavailable import Unavailable
+from profiling.cuda.device import Unavailable
 
 NO_TORCH = "The stages one by one need PyTorch with CUDA, which is not installed here."
 NO_GPU = "The stages one by one need an NVIDIA GPU that PyTorch can use, and there is none here."

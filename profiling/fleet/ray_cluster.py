@@ -15,13 +15,28 @@ from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Following, Progress, silent
 from profiling.fleet.node import Message, location_here, race_here, version
 from profiling.fleet.packed_variant import PackedVariant, pack
-from profiling.racing.executor import Observe, Outcome, RaceJob
+from profiling.racing.executor import Executor, LocalExecutor, Observe, Outcome, RaceJob
 from profiling.racing.measure import RacePlan
+from profiling.workers import WorkerPool
 
+RAY_ADDRESS = "PASSLENS_RAY_ADDRESS"
+"""Names the Ray cluster that races run on; unset for this machine."""
 _RETRIES = 2
 _LOOK_S = 0.3
 _CPUS = 2
 """Processors a race reserves: the runtime's and the measuring loop's."""
+
+
+def executor(pool: WorkerPool) -> Executor:
+    """The Ray cluster named in the environment, else this machine.
+
+    Raises:
+        StudioError: the cluster that is named cannot be used.
+    """
+    address = os.environ.get(RAY_ADDRESS, "")
+    if not address:
+        return LocalExecutor(pool)
+    return RayExecutor(address)
 
 
 class RayExecutor:

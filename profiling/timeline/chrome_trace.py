@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from profiling.timeline.events import Run
-from profiling.timeline.lanes import Lane, lanes_of
+from profiling.timeline.events import Lane, Run, lanes_of
 from profiling.timeline.profile import Profile
 
 Json = dict[str, Any]

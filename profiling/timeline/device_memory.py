@@ -6,8 +6,7 @@ import contextlib
 from collections.abc import Generator, Sequence
 
 from profiling.config import RunConfig
-from profiling.cuda.device import DeviceSample, watching
-from profiling.cuda.unavailable import Unavailable
+from profiling.cuda.device import DeviceSample, Unavailable, watching
 from profiling.timeline.memory import MemoryCurve
 
 PERIOD_S = 0.005

@@ -1,6 +1,7 @@
 """From the cost of the source to the cost of the optimized graph, bar by bar.
 
 On paper nothing is uncertain: every step knows what it changed, so the bars add up exactly.
+Measured, a bar is a segment between two cuts, or those of a pass together.
 """
 
 from __future__ import annotations
@@ -8,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import exp
 from typing import Literal
+
+from profiling.worth.levels import Change, Span
+from profiling.worth.measured import Measured
 
 Metric = Literal["nodes", "flops", "bytes", "predicted"]
 By = Literal["pass", "rule", "step"]
@@ -116,3 +121,55 @@ def pass_boundaries(steps: Sequence[StepCost]) -> tuple[int, ...]:
     """Step 0, every step after which another pass goes on, and the last step."""
     ends = [a.step for a, b in pairwise(steps) if a.pass_id != b.pass_id]
     return (0, *ends, *(step.step for step in steps[-1:]))
+
+
+MeasuredBy = Literal["pass", "cut"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredBar:
+    """Steps that belong together.
+
+    Attributes:
+        passes: whose steps they are, in order; several where no cut was made between them.
+        spans: the steps, as spans between cut points.
+        change: what they did together; the logarithms of all bars add up to the total.
+        saved_ms: what that is in milliseconds where the bar stands, negative if it got slower;
+            the milliseconds of all bars add up as well.
+    """
+
+    passes: tuple[str, ...]
+    spans: tuple[Span, ...]
+    change: Change
+    saved_ms: float
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """All steps."""
+        return tuple(step for first, last in self.spans for step in range(first + 1, last + 1))
+
+
+def measured_bars(
+    measured: Measured, pass_ids: Sequence[str], *, by: MeasuredBy = "pass"
+) -> tuple[MeasuredBar, ...]:
+    """The bars in the order in which their steps first come.
+
+    Args:
+        measured: at least one race.
+        pass_ids: of every step of the trace, step 1 first.
+        by: all segments of the same passes together, or every segment by itself.
+    """
+    groups: dict[tuple[object, ...], list[Span]] = {}
+    for segment in measured.segments:
+        names = tuple(dict.fromkeys(pass_ids[step - 1] for step in segment.steps))
+        key = names if by == "pass" else (*names, segment.span)
+        groups.setdefault(key, []).append(segment.span)
+    bars: list[MeasuredBar] = []
+    level_ms = measured.source_ms
+    for key, spans in groups.items():
+        change = measured.levels.change(*spans)
+        saved_ms = level_ms * (1 - exp(-change.log))
+        names = tuple(name for name in key if isinstance(name, str))
+        bars.append(MeasuredBar(names, tuple(spans), change, saved_ms))
+        level_ms -= saved_ms
+    return tuple(bars)

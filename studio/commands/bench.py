@@ -12,7 +12,7 @@ from optimizer.verify import jobs
 from profiling.config import options
 from profiling.config.question import ALL_AS, ask
 from profiling.config.settings import read_settings, variations
-from profiling.fleet.choice import executor
+from profiling.fleet.ray_cluster import executor
 from profiling.racing.dimensions import check_dimension, inputs_of
 from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races

@@ -7,7 +7,6 @@ from typing import Any
 
 from optimizer.errors import PlanError
 from optimizer.memory.buffer import live_curve
-from optimizer.memory.facts import region_bytes
 from optimizer.memory.planned import PlannedArena
 from optimizer.numbers import bytes_text, counted
 from studio.commands.output import table
@@ -29,7 +28,7 @@ def report_lines(planned: PlannedArena, title: str) -> Iterator[str]:
         yield planned.note
     yield from table(list(_rows(planned)), right=_RIGHT).split("\n")
     if arena.graph:
-        sizes = {region: bytes_text(size) for region, size in region_bytes(arena).items()}
+        sizes = {region: bytes_text(size) for region, size in arena.region_bytes().items()}
         weights, outside = sizes["weights"], sizes["inputs and outputs"]
         yield f"Not planned: weights {weights}, inputs and outputs {outside}."
     for body in planned.bodies:
@@ -95,7 +94,7 @@ def _arena_json(planned: PlannedArena, title: str) -> dict[str, Any]:
     is_known, is_graph = not arena.unplanned, bool(arena.graph)
     buffers = arena.buffers() if is_known else ()
     curve = live_curve(buffers)
-    regions = region_bytes(arena) if is_graph and is_known else {}
+    regions = arena.region_bytes() if is_graph and is_known else {}
     return {
         "title": title,
         "nodes": len(arena.nodes) if is_graph else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optimizer.codec import Format
-from profiling.fleet.choice import executor
+from profiling.fleet.ray_cluster import executor
 from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races
 from profiling.racing.race import Race, Variant

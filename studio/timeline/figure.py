@@ -13,9 +13,8 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.numbers import counted, three_digits
-from profiling.timeline.events import Event, Run
+from profiling.timeline.events import Event, Lane, Run, lanes_of
 from profiling.timeline.finding import finding
-from profiling.timeline.lanes import Lane, lanes_of
 from profiling.timeline.profile import Phase, Profile
 from studio.figures.palette import TITLES, category_color
 from studio.figures.template import TEMPLATE, rows_axis, titled

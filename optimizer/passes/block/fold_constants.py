@@ -13,6 +13,7 @@ import onnx_ir as ir
 from optimizer.constants import is_constant_node
 from optimizer.folding.evaluate import FOLDED, Blocked, Evaluation, Evaluator, data_inputs
 from optimizer.limits import MIB
+from optimizer.model.graph import is_used
 from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, NewInitializer, Outcome, Replacement
@@ -78,7 +79,7 @@ class FoldConstants(Pass):
             reason = known.blocked.get(node)
             return Declined(reason) if reason else None
         end = _end(node, known, context)
-        if context.opset() < 7 or not any(map(_needed, end.outputs)):
+        if context.opset() < 7 or not any(map(is_used, end.outputs)):
             return None
         nodes = _expression(end, known)
         try:
@@ -270,10 +271,6 @@ def _replacement(
         )
         for node in ends
         for value in node.outputs
-        if _needed(value) and value in results.values
+        if is_used(value) and value in results.values
     }
     return Replacement(list(nodes), values, reason)
-
-
-def _needed(value: ir.Value) -> bool:
-    return bool(value.uses()) or value.is_graph_output()

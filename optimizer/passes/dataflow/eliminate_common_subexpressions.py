@@ -7,9 +7,8 @@ from typing import cast
 
 import onnx_ir as ir
 
-from optimizer.constants import is_constant_node
-from optimizer.model.graph import value_id
-from optimizer.passes.dataflow.contents import fingerprint, same_content
+from optimizer.constants import fingerprint, is_constant_node, same_content
+from optimizer.model.graph import is_used, value_id
 from optimizer.passes.wording import described
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement
@@ -78,7 +77,7 @@ class EliminateCommonSubexpressions(Pass):
 
 def _merged(node: ir.Node, twin: ir.Node) -> Replacement:
     pairs = zip(node.outputs, twin.outputs, strict=True)
-    values = {old: new for old, new in pairs if old.uses() or old.is_graph_output()}
+    values = {old: new for old, new in pairs if is_used(old)}
     matched = [twin, node] if twin.graph is node.graph else [node]
     return Replacement(matched, values, f"{described(twin)} already computes this.")
 

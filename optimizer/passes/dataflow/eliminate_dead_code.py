@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from optimizer.model.graph import bodies, walk_graphs, walk_nodes
+from optimizer.model.graph import bodies, is_used, walk_graphs, walk_nodes
 from optimizer.numbers import counted
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement
@@ -46,7 +46,7 @@ class EliminateDeadCode(Pass):
     @rule(ANY, name="DeadBranch")
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """Take a dead end and what leads only there."""
-        if any(value.uses() or value.is_graph_output() for value in node.outputs):
+        if any(map(is_used, node.outputs)):
             return None
         foreign = _foreign(node)
         if foreign is not None:

@@ -7,9 +7,10 @@ from typing import cast
 
 import onnx_ir as ir
 
+from optimizer.constants import digest, fingerprint
 from optimizer.errors import quoted
+from optimizer.model.graph import is_used
 from optimizer.numbers import bytes_text
-from optimizer.passes.dataflow.contents import digest, fingerprint
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Outcome, Replacement
 
@@ -137,4 +138,4 @@ class RemoveUnusedInitializers(Pass):
 
 
 def _needed(value: ir.Value) -> bool:
-    return bool(value.uses()) or value.is_graph_output() or value.is_graph_input()
+    return is_used(value) or value.is_graph_input()

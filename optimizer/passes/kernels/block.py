@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_constant_node
-from optimizer.model.graph import bodies
+from optimizer.model.graph import bodies, is_used
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 ACTIVATIONS = frozenset(
@@ -134,4 +134,4 @@ def _only_reader(node: ir.Node) -> ir.Node | None:
 
 
 def _used(node: ir.Node) -> list[ir.Value]:
-    return [value for value in node.outputs if value.uses() or value.is_graph_output()]
+    return [value for value in node.outputs if is_used(value)]

@@ -1,4 +1,4 @@
-"""Whether two shapes agree at every run, and in which axes that cannot be told.
+"""What no-op passes share: how a node gives way to its first input, and whether two shapes agree.
 
 Shapes come from `Context.symbolic`, which never guesses: two dimensions that are the same
 expression over the sizes of the inputs are equal at every run.
@@ -6,14 +6,43 @@ expression over the sizes of the inputs are equal at every run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension, TooComplex, at_least
 from optimizer.errors import quoted
-from optimizer.passes.node.bypass import Verdict
-from optimizer.rules import Context, Declined, given, producer_of
+from optimizer.registry import Pass, rule
+from optimizer.rules import Context, Declined, Outcome, Replacement, given, producer_of
+
+Verdict = str | Declined | None
+"""Why a node gives back its first input, in a sentence; or a near miss, or nothing."""
+
+Of = TypeVar("Of", bound=Pass)
+Judge = Callable[[Of, ir.Node, ir.Value, Context], Verdict]
+
+
+def bypass(
+    *roots: str, name: str, reach: int = 1
+) -> Callable[[Judge[Of]], Callable[[Of, ir.Node, Context], Outcome]]:
+    """Mark a method that judges a node and its first input as a rule, as `rule` does."""
+
+    def mark(judge: Judge[Of]) -> Callable[[Of, ir.Node, Context], Outcome]:
+        @rule(*roots, name=name, reach=reach)
+        @functools.wraps(judge)
+        def match(self: Of, node: ir.Node, context: Context) -> Outcome:
+            source = node.inputs[0] if node.inputs else None
+            verdict = None if source is None else judge(self, node, source, context)
+            if source is None or not isinstance(verdict, str):
+                return verdict if isinstance(verdict, Declined) else None
+            return Replacement([node], {node.outputs[0]: source}, verdict)
+
+        return match
+
+    return mark
+
 
 _EQUAL = "The output shape equals the input shape."
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.passes.node.bypass import Verdict, bypass
+from optimizer.model.graph import is_used
+from optimizer.passes.node.agreement import Verdict, bypass
 from optimizer.registry import Pass, register
 from optimizer.rules import Context, Declined, given
 
@@ -154,7 +155,7 @@ class EliminateDropout(Pass):
         why, inactive = _inactive(node, context)
         if not inactive:
             return Declined(why)
-        if len(node.outputs) > 1 and (node.outputs[1].uses() or node.outputs[1].is_graph_output()):
+        if len(node.outputs) > 1 and is_used(node.outputs[1]):
             return Declined("the mask, its second output, is used")
         return why
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.passes.node.bypass import Verdict, bypass
+from optimizer.passes.node.agreement import Verdict, bypass
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement, given, producer_of
 

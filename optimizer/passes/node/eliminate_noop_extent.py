@@ -1,4 +1,4 @@
-"""Expand, Tile, Pad, Resize and Slice that add no element and leave none out."""
+"""Pad, Resize and Slice that add no element and leave none out."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from optimizer.passes.node.agreement import (
+    Verdict,
+    bypass,
     doubt,
     doubtful_axes,
-    is_own_shape,
     normalized,
-    numbers,
     parameter,
     shown,
-    unless_doubtful,
     unlike,
 )
-from optimizer.passes.node.bypass import Verdict, bypass
 from optimizer.registry import Pass, register
 from optimizer.rules import Context, Declined, given
 
@@ -27,60 +25,6 @@ _HARMLESS = frozenset(
     {"align_corners", "asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"}
 )
 """Coordinate transformations that send every pixel to itself when no size changes."""
-
-
-@register
-class EliminateNoopExpand(Pass):
-    """Remove Expand and Tile that add nothing.
-
-    What it does:
-        An Expand to the shape its input already has, or to ones, goes away; so does a Tile that
-        repeats every axis once.
-    Before:
-        x:batch×seq → Expand(Shape(x)) → Add
-    After:
-        x:batch×seq → Add
-    When it is safe:
-        The output shape certainly equals the input shape: every dimension is the same number or
-        the same symbol, or the target is 1 there; or the target is the Shape of the input itself.
-        A Tile needs repeats that are known and all 1.
-    Numerics:
-        Bit-identical.
-    Source:
-        ONNX operator specification, Expand and Tile.
-    """
-
-    id = "eliminate-noop-expand"
-    exactness = "exact"
-    order = 20
-
-    @bypass("Expand", name="SameShapeExpand", reach=2)
-    def expand(self, node: ir.Node, source: ir.Value, context: Context) -> Verdict:
-        """A target that is the shape of the input, or ones."""
-        target = node.inputs[1]
-        if target is None:
-            return None
-        if is_own_shape(target, source):
-            return "The target is the shape of the input itself."
-        wanted, shape = numbers(target, context), context.symbolic.shape(source)
-        doubtful = doubtful_axes(source, node.outputs[0], context)
-        if doubtful is not None and wanted is not None and shape is not None:
-            ones = {len(shape) - 1 - i for i, size in enumerate(reversed(wanted)) if size == 1}
-            doubtful = [axis for axis in doubtful if axis not in ones]
-        return unless_doubtful(node, doubtful, context)
-
-    @bypass("Tile", name="SingleTile")
-    def tile(self, node: ir.Node, source: ir.Value, context: Context) -> Verdict:
-        """An input that is repeated once."""
-        if len(node.inputs) != 2:  # opset 1 tiles one axis, by two inputs
-            return None
-        repeats = numbers(node.inputs[1], context)
-        if repeats is not None:
-            single = all(count == 1 for count in repeats)
-            return "Every axis is repeated once." if single else None
-        if doubtful_axes(source, node.outputs[0], context) == []:
-            return Declined("the shape stays the same, but the repeats are not known")
-        return None
 
 
 @register

@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.model.graph import bodies
+from optimizer.model.graph import bodies, is_used
 from optimizer.passes.node.agreement import normalized, shown
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import (
@@ -80,7 +80,7 @@ class EliminateZeroDimTensor(Pass):
         """Replace the outputs by empty constants."""
         if node.domain or is_constant_node(node) or next(bodies(node), None) is not None:
             return None
-        used = [v for v in node.outputs if v.uses() or v.is_graph_output()]
+        used = [v for v in node.outputs if is_used(v)]
         if not used or not all(_is_empty(value, context) for value in used):
             return None
         if not context.deterministic(node):

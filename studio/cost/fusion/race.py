@@ -8,7 +8,7 @@ from optimizer.cost.device import DeviceProfile
 from optimizer.numbers import times_text
 from profiling.calibration import CALIBRATED
 from profiling.config import RunConfig
-from profiling.fleet.choice import executor
+from profiling.fleet.ray_cluster import executor
 from profiling.racing.executor import RaceJob, race_of
 from profiling.racing.plan import RacePlan
 from profiling.racing.race import Race, Variant

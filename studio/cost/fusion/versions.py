@@ -12,7 +12,7 @@ from optimizer.cost.node import VIEWS, node_cost
 from optimizer.cost.predict import Parts, predict_graph
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError
-from optimizer.model.graph import node_id
+from optimizer.model.graph import is_used, node_id
 from studio.cost.fusion.fusion import Access, FusedKernel, Role, Version
 from studio.cost.prediction.job import detail_of, shape_of
 
@@ -47,7 +47,7 @@ def _accesses(
     if cost is None or (not node.domain and node.op_type in VIEWS):
         return (), ()
     reads = dict.fromkeys(value for value in node.inputs if value is not None)
-    writes = [value for value in node.outputs if value.uses() or value.is_graph_output()]
+    writes = [value for value in node.outputs if is_used(value)]
 
     def access(value: ir.Value) -> Access:
         number = numbers.setdefault(value, len(numbers))

@@ -14,11 +14,11 @@ from statistics import fmean
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.cost.coldness import far_reads
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.node import VIEWS, node_cost, node_costs
 from optimizer.cost.predict import predict
 from optimizer.cost.sizes import Sizes
+from optimizer.cost.traffic import far_reads
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.trace import Rewrite

@@ -9,9 +9,8 @@ from math import exp, inf
 import plotly.graph_objects as go
 
 from optimizer.numbers import Unit, counted, decimal_unit, three_digits, times_text, unit_of
-from profiling.worth.bars import MeasuredBar
 from profiling.worth.levels import MOST_LOG
-from profiling.worth.waterfall import Bar, Metric, Waterfall
+from profiling.worth.waterfall import Bar, MeasuredBar, Metric, Waterfall
 from studio.cost.trace_costs import steps_text
 from studio.cost.waterfall.rows_figure import FAMILY_COLORS, MOST_ROWS, Ends, Row, waterfall_rows
 from studio.figures.template import BEFORE_COLOR, short

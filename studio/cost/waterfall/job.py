@@ -9,9 +9,8 @@ from optimizer.numbers import times_text
 from profiling.config.question import with_question
 from profiling.racing.race import Race
 from profiling.records import Measurement
-from profiling.worth.bars import MeasuredBar, measured_bars
 from profiling.worth.measured import Measured, MeasuringBudget, measured_waterfall
-from profiling.worth.waterfall import pass_boundaries
+from profiling.worth.waterfall import MeasuredBar, measured_bars, pass_boundaries
 from studio.cost.trace_costs import PassName, trace_costs
 from studio.cost.worth import WorthRequest, is_large, worth_experiment
 from studio.experiment import Bench, OfRaces, measurement

@@ -9,8 +9,15 @@ import streamlit as st
 from optimizer.cost.device import DeviceProfile
 from optimizer.numbers import FLOP_MEANS, counted, digits
 from profiling.config import RunConfig
-from profiling.worth.bars import MeasuredBar, MeasuredBy, measured_bars
-from profiling.worth.waterfall import Bar, Metric, Waterfall, waterfall
+from profiling.worth.waterfall import (
+    Bar,
+    MeasuredBar,
+    MeasuredBy,
+    Metric,
+    Waterfall,
+    measured_bars,
+    waterfall,
+)
 from studio.artifacts.opened import Subject
 from studio.cost.go_to import go_to_steps
 from studio.cost.link import CostChoice

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from optimizer.memory.facts import worst_case_bytes
 from optimizer.numbers import bytes_text, counted
 from studio.graphview.text import cut
 from studio.memory.arena_map import ArenaMap
@@ -53,7 +52,7 @@ def _worst_case(drawn: ArenaMap) -> str:
         )
     return (
         f"{bodies} with an arena of their own. Worst case, the largest body of each node on top:"
-        f" {bytes_text(worst_case_bytes(drawn.arena))}."
+        f" {bytes_text(drawn.arena.worst_case_bytes())}."
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from optimizer.memory.facts import contributors, region_bytes
 from optimizer.numbers import bytes_text, counted
 from studio.memory.arena_map import ArenaMap
 from studio.memory.setting import Setting
@@ -25,7 +24,7 @@ def show_contributors(setting: Setting, drawn: ArenaMap) -> None:
     steps = len(drawn.live_bytes)
     chosen = setting.choice.moment
     moment = drawn.peak_step if chosen is None else min(chosen, steps - 1)
-    alive = contributors(drawn.arena, moment)
+    alive = drawn.arena.contributors(moment)
     label = drawn.label_at(moment)
     where = "At the peak" if moment == drawn.peak_step else "Alive"
     with st.container(key="memory-moment", horizontal=True, vertical_alignment="center"):
@@ -95,7 +94,7 @@ def show_regions(drawn: ArenaMap) -> None:
     """Small bars: weights and inputs stay, of activations only the planned arena is needed."""
     unknown = {one.region for one in drawn.arena.unknown}
     planned = drawn.best.peak_bytes if drawn.best is not None else 0
-    apart = region_bytes(drawn.arena)
+    apart = drawn.arena.region_bytes()
     sizes = {**apart, "activations": planned}
     most = max(1, *sizes.values())
     rows = "".join(

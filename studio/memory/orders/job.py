@@ -9,7 +9,6 @@ import onnx_ir as ir
 from optimizer.codec import Format
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
-from optimizer.memory.facts import floor_bytes
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import ORDERS, Order, reorder
 from optimizer.memory.registry import Budget
@@ -67,7 +66,7 @@ def find_orders(
     for number, method in enumerate(ORDERS):
         progress(ORDERS[method], 0.1 + 0.9 * number / len(ORDERS))
         found.append(_find(graph, method, wanted, seconds))
-    return Orders(tuple(found), floor_bytes(plain))
+    return Orders(tuple(found), plain.floor_bytes())
 
 
 def _find(graph: ir.Graph, method: str, request: ArenaRequest, seconds: float) -> Order:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from optimizer.codec import Format
 from optimizer.collection import collection_paused
 from optimizer.isolation import Progress
-from optimizer.memory.facts import live_bytes
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from studio.artifacts.artifact import Artifact, Value
 from studio.memory.subject import ArenaRequest, arena_of, lacks_sizes, with_sizes
@@ -68,7 +67,7 @@ def walk_steps(files: TraceFiles, request: ArenaRequest, *, progress: Progress) 
             model = with_sizes(cursor.seek(step), files, replace(request, step=step))
             arena, _ = arena_of(model.graph, request)
             known = not arena.unplanned
-            bounds.append(max(live_bytes(arena), default=0) if known else None)
+            bounds.append(max(arena.live_bytes(), default=0) if known else None)
             nodes.append(len(arena.nodes))
         return Walk(tuple(steps), tuple(bounds), tuple(nodes))
 

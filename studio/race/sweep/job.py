@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from optimizer.codec import Format
 from optimizer.numbers import times_text
 from optimizer.verify.feeds import Input
-from profiling.fleet.choice import executor
+from profiling.fleet.ray_cluster import executor
 from profiling.racing.dimensions import free_dimensions
 from profiling.racing.plan import RacePlan
 from profiling.racing.race import Race

@@ -8,12 +8,12 @@ from math import exp
 import onnx_ir as ir
 import pytest
 
-from optimizer.cost.coldness import far_reads
 from optimizer.cost.device import Level
 from optimizer.cost.devices import CORTEX_X4
 from optimizer.cost.node import Cost
 from optimizer.cost.predict import predict_graph
 from optimizer.cost.sizes import Sizes
+from optimizer.cost.traffic import far_reads
 from optimizer.model.graph import identify, node_id
 from optimizer.runtime.order import runtime_order
 

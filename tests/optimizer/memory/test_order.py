@@ -12,7 +12,6 @@ from benchmarks.branches import cells
 from optimizer.errors import PlanError
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.buffer import lower_bound
-from optimizer.memory.facts import floor_bytes
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import ORDERS, apply_order, reorder
 from optimizer.memory.order.exact import exact_order
@@ -100,7 +99,7 @@ def test_the_peak_of_every_order_is_that_of_its_lifetimes(
     assert found.peak_bytes == lower_bound(arena.buffers())
     assert found.bound_bytes <= found.peak_bytes
     if not options.in_place:  # what is written over what depends on the order
-        assert found.bound_bytes >= floor_bytes(arena)
+        assert found.bound_bytes >= arena.floor_bytes()
 
 
 @DRAWN

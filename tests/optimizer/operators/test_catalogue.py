@@ -38,7 +38,7 @@ elementwise.OPERATORS += (
 )
 from optimizer.cost import node_cost
 from optimizer.cost.classes import operator_class
-from optimizer.memory.sharing import may_write_over
+from optimizer.memory.program import may_write_over
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from studio.graphview.categories import category

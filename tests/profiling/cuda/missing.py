@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from profiling.cuda.activity import Collection
-from profiling.cuda.device import watching
+from profiling.cuda.device import Unavailable, watching
 from profiling.cuda.stages_torch import torch_stages
-from profiling.cuda.unavailable import Unavailable
 
 
 def cupti() -> str:

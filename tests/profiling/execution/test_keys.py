@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from profiling.config import Option, RunConfig, options
-from profiling.config.optimizers import OPTIMIZERS
+from profiling.config.session import OPTIMIZERS
 from profiling.config.settings import from_settings
 from profiling.config.tensorrt import TACTICS
 from profiling.execution.keys import (

@@ -9,8 +9,8 @@ import pytest
 from optimizer.errors import Cancelled, StudioError
 from optimizer.model.loader import load_path
 from profiling.config import RunConfig
-from profiling.fleet.choice import executor
 from profiling.fleet.packed_variant import pack, unpack
+from profiling.fleet.ray_cluster import executor
 from profiling.racing.executor import LocalExecutor, RaceJob
 from profiling.racing.measure import RacePlan
 from profiling.racing.race import Variant

@@ -7,8 +7,7 @@ from typing import Any
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
 from profiling.timeline.chrome_trace import chrome_trace
-from profiling.timeline.events import Event, Memory, Run, Timeline
-from profiling.timeline.lanes import lanes_of
+from profiling.timeline.events import Event, Memory, Run, Timeline, lanes_of
 from profiling.timeline.profile import Profile
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model

@@ -16,7 +16,6 @@ from optimizer.errors import Cancelled, PlanError, StudioError
 from optimizer.isolation import within_worker
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.buffer import lower_bound
-from optimizer.memory.facts import region_bytes
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.registry import planners
 from optimizer.model.loader import load_path
@@ -118,7 +117,7 @@ def test_sharing_less_needs_no_less(store: Store, tour: Subject) -> None:
         mapped(store, tour, ArenaRequest(0, LifetimeOptions(on, on), sizes=SIZES))
         for on in (True, False)
     )
-    apart = [region_bytes(drawn.arena)["activations"] for drawn in (shared, separate)]
+    apart = [drawn.arena.region_bytes()["activations"] for drawn in (shared, separate)]
     assert apart[0] < apart[1]
     assert len(shared.activations) < len(separate.activations)
     assert any(len(one.values) > 1 and one.value in shared.names for one in shared.activations)
