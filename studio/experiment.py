@@ -6,11 +6,11 @@ What makes a report, how it is written and which kind of recording it is stand i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
-from optimizer.codec import Format
+from optimizer.codec import Format, Upgrade
 from optimizer.isolation import Following, Progress, silent
 from optimizer.numbers import counted
 from profiling.machine import Machine
@@ -74,50 +74,46 @@ class Bench:
         return self.model.summary.name, self.model.summary.digest
 
 
-class Report(Protocol):
-    """What an experiment found; a dataclass that is written by its experiment's format."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an experiment found, written by `report_format`.
 
-    @property
-    def model(self) -> str:
-        """Display name."""
-        ...
+    Attributes:
+        model: display name.
+        model_hash: SHA-256 of the source model.
+        record_id: of its recording; None where it was not kept, and never written.
+    """
 
-    @property
-    def model_hash(self) -> str:
-        """SHA-256 of the source model."""
-        ...
-
-    @property
-    def record_id(self) -> int | None:
-        """Of its recording; None where it was not kept, and never written."""
-        ...
+    model: str
+    model_hash: str
+    record_id: int | None = field(default=None, kw_only=True)
 
     @property
     def title(self) -> str:
         """The finding, one line."""
-        ...
-
-    @property
-    def machine(self) -> Machine:
-        """It ran on."""
-        ...
-
-    @property
-    def started_at(self) -> str:
-        """UTC, ISO 8601."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """Duration."""
-        ...
+        raise NotImplementedError
 
     def measurements(self) -> Sequence[Measurement]:
         """A flat row for each variant; none where nothing was measured."""
-        ...
+        raise NotImplementedError
 
 
-class OfRaces:
+@dataclass(frozen=True, slots=True)
+class TimedReport(Report):
+    """A report that says itself where and when it was measured.
+
+    Attributes:
+        machine: it ran on.
+        started_at: UTC, ISO 8601.
+        seconds: duration.
+    """
+
+    machine: Machine
+    started_at: str
+    seconds: float
+
+
+class OfRaces(Report):
     """A report that rests on races, which say where and when."""
 
     __slots__ = ()
@@ -143,7 +139,7 @@ class OfRaces:
 
 
 Request = TypeVar("Request")
-Found = TypeVar("Found", bound=Report)
+Found = TypeVar("Found", bound=TimedReport | OfRaces)
 
 
 def _all(request: Any) -> Hashable:
@@ -201,6 +197,14 @@ class Experiment(Generic[Request, Found]):
         bench.progress("keeping the recording", 1.0)
         kept: Any = found
         return replace(kept, record_id=keep(recording))
+
+
+def report_format(
+    report: type[Found], name: str, *, version: int = 1, older: Mapping[str, Upgrade] | None = None
+) -> Format[Found]:
+    """How an experiment's report is written."""
+    schema = f"passlens.{name}-report/{version}"
+    return Format(report, schema, f"recorded {name}", names={"record_id": None}, older=older)
 
 
 def measurement(

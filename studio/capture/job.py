@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from optimizer.codec import Format
 from optimizer.errors import Cancelled, StudioError
 from optimizer.isolation import within_worker
 from optimizer.limits import JobLimits
@@ -20,9 +19,9 @@ from profiling.cuda.capture import CapturePlan, CaptureSide, capture_side
 from profiling.cuda.eligibility import check_model
 from profiling.cuda.findings import CaptureCheck
 from profiling.cuda.stages_torch import TorchStages, torch_stages
-from profiling.machine import Machine, this_machine
+from profiling.machine import this_machine
 from profiling.records import Measurement
-from studio.experiment import Bench, Experiment
+from studio.experiment import Bench, Experiment, TimedReport, report_format
 from studio.variants.variant import TraceVariant, materialized, run_of, step_of
 
 _LIMITS = JobLimits(seconds=300, memory_bytes=None)
@@ -89,40 +88,28 @@ class CaptureRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CaptureReport:
+class CaptureReport(TimedReport):
     """What came out.
 
     Attributes:
         variant: label of the variant.
         step: of its trace.
-        model: display name.
-        model_hash: SHA-256 of the source model.
         workload: SHA-256 of the file that ran.
         check: its checklist.
         plain: launched kernel by kernel.
         captured: with graphs; None where the runtime refused, which `refusal` tells.
         refusal: the runtime's reason, empty where it captured.
         torch: the stages one by one, None where they were not timed.
-        machine: it ran on.
-        started_at: UTC, ISO 8601.
-        seconds: duration.
-        record_id: of its recording; None where it was not kept.
     """
 
     variant: str
     step: int
-    model: str
-    model_hash: str
     workload: str
     check: CaptureCheck
     plain: CaptureSide
     captured: CaptureSide | None
     refusal: str
     torch: TorchStages | None
-    machine: Machine
-    started_at: str
-    seconds: float
-    record_id: int | None = None
 
     @property
     def title(self) -> str:
@@ -181,9 +168,10 @@ def run_capture(bench: Bench, request: CaptureRequest) -> CaptureReport:
         lambda: bench.pool.run_fresh(torch_stages, limits=_LIMITS, cancelled=bench.cancelled)
     )
     return CaptureReport(
-        request.variant.label, checked.step, *bench.source,
+        *bench.source, machine, started_at, time.monotonic() - began,
+        request.variant.label, checked.step,
         hashlib.sha256(variant.model.read_bytes()).hexdigest(), checked.check, plain, captured,
-        refusal, torch, machine, started_at, time.monotonic() - began,
+        refusal, torch,
     )  # fmt: skip
 
 
@@ -198,15 +186,7 @@ def _tried(work: Callable[[], Any]) -> tuple[Any, str]:
 
 
 CAPTURE_EXPERIMENT = Experiment(
-    "capture",
-    "capture",
-    run_capture,
-    Format(
-        CaptureReport,
-        "passlens.capture-report/1",
-        "recorded capture",
-        names={"record_id": None},
-    ),
+    "capture", "capture", run_capture, report_format(CaptureReport, "capture")
 )
 
 

@@ -174,10 +174,10 @@ def _record(found: Sequence[Sweep], variants: Sequence[Variant]) -> None:
     graphs = tuple(RacedGraph(0, workload=workload_of(variant.model)) for variant in variants)
     source = Path(str(variants[0].model)).name, graphs[0].workload
     if found[0].dimension:
-        recording = SWEEP_EXPERIMENT.recording(SweepReport(tuple(found), graphs, *source))
+        recording = SWEEP_EXPERIMENT.recording(SweepReport(*source, tuple(found), graphs))
     else:
         races = tuple(one.points[0].race for one in found if one.points[0].race is not None)
-        recording = RACE_EXPERIMENT.recording(RaceReport(races, graphs, *source))
+        recording = RACE_EXPERIMENT.recording(RaceReport(*source, races, graphs))
     if recording is None:
         say("passlens: nothing was measured, so nothing was recorded.")
         return

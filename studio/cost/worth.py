@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from optimizer.codec import Format
 from profiling.config import RunConfig
 from profiling.config.option import setting_text
 from profiling.config.question import SETTLED, meaning_of, question_of
 from profiling.racing.race import Race
-from studio.experiment import Bench, Experiment, Report, measured_on
+from studio.experiment import Bench, Experiment, OfRaces, measured_on, report_format
 from studio.page.parts import words
 
 _LARGE_BYTES = 200_000_000
@@ -32,16 +31,14 @@ class WorthRequest:
 
 
 Request = TypeVar("Request", bound=WorthRequest)
-Found = TypeVar("Found", bound=Report)
+Found = TypeVar("Found", bound=OfRaces)
 
 
 def worth_experiment(
     name: str, run: Callable[[Bench, Request], Found], report: type[Found]
 ) -> Experiment[Request, Found]:
     """An experiment whose report depends, beside the open run, on what `WorthRequest` holds."""
-    form = Format(
-        report, f"passlens.{name}-report/1", f"recorded {name}", names={"record_id": None}
-    )
+    form = report_format(report, name)
     return Experiment(
         name, "worth", run, form, relevant=lambda request: (request.config, request.seconds)
     )

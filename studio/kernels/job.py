@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from optimizer.codec import Format
 from optimizer.errors import RunError
 from optimizer.numbers import counted
 from profiling.config.settings import from_values
@@ -18,10 +17,10 @@ from profiling.kernels.decision import choose
 from profiling.kernels.hotspots import TOP, Hotspots
 from profiling.kernels.selection import Selection, WorkloadRace, select
 from profiling.kernels.tuning import TuningResults, export_tuning
-from profiling.machine import Machine, this_machine
+from profiling.machine import this_machine
 from profiling.racing.race import Variant
 from profiling.records import Measurement
-from studio.experiment import Bench, Experiment, measurement
+from studio.experiment import Bench, Experiment, TimedReport, measurement, report_format
 from studio.variants.variant import TraceVariant, materialized, run_of
 
 _NOTHING = Hotspots("runtime profile", 0.0, ())
@@ -53,36 +52,24 @@ class ApplyRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelsReport:
+class KernelsReport(TimedReport):
     """What came out.
 
     Attributes:
         variant: its label.
-        model: display name.
-        model_hash: of the source.
         lossy: whether fewer bits may be chosen.
         selection: hot operators and their races.
         tuning: what the runtime tuned by itself; None where it was not asked.
         confirmation: the whole model before and after; None before it was raced.
-        machine: it ran on.
-        started_at: UTC, ISO 8601.
-        seconds: duration.
         step: of the trace.
-        record_id: of its recording; None where it was not kept.
     """
 
     variant: str
-    model: str
-    model_hash: str
     lossy: bool
     selection: Selection
     tuning: TuningResults | None
     confirmation: Confirmation | None
-    machine: Machine
-    started_at: str
-    seconds: float
     step: int
-    record_id: int | None = None
 
     @property
     def title(self) -> str:
@@ -127,15 +114,15 @@ def run_kernels(bench: Bench, request: KernelsRequest) -> KernelsReport:
     bench.progress("writing the model", 0.0)
     variant = materialized([request.variant], bench.store, bench.subject)[0]
     made = KernelsReport(
-        request.variant.label,
         *bench.source,
+        machine,
+        started.isoformat(timespec="seconds"),
+        0.0,
+        request.variant.label,
         request.lossy,
         Selection(variant.config, _NOTHING, ()),
         None,
         None,
-        machine,
-        started.isoformat(timespec="seconds"),
-        0.0,
         request.variant.step,
     )
     selection = select(
@@ -194,9 +181,7 @@ def _raced(request: KernelsRequest) -> tuple[object, ...]:
     return (request.variant, request.seconds, request.top)
 
 
-_FORM = Format(
-    KernelsReport, "passlens.kernels-report/1", "recorded kernels", names={"record_id": None}
-)
+_FORM = report_format(KernelsReport, "kernels")
 KERNELS_EXPERIMENT = Experiment("kernels", "kernels", run_kernels, _FORM, relevant=_raced)
 APPLY_EXPERIMENT = Experiment(
     "kernels applied",

@@ -13,7 +13,7 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from profiling.records import Filter, Kind, Recording, origin
 from studio.artifacts.opened import OpenedModel, Subject
-from studio.experiment import Bench, Experiment, Report
+from studio.experiment import Bench, Experiment, OfRaces, TimedReport
 from studio.page.figure import choose_picture_kind
 from studio.page.launch import Draw, launch
 from studio.page.parts import go_to, show_error, show_message, words
@@ -22,7 +22,7 @@ from studio.services import keeper, pool, records, store
 from studio.workspace import current, remember
 
 Request = TypeVar("Request")
-Found = TypeVar("Found", bound=Report)
+Found = TypeVar("Found", bound=OfRaces | TimedReport)
 _LOG = logging.getLogger(__name__)
 _MOST_LOOKED_AT = 8
 

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from optimizer.codec import Format
 from profiling.fleet.ray_cluster import executor
 from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races
 from profiling.racing.race import Race, Variant
 from profiling.records import Measurement
-from studio.experiment import Bench, Experiment, OfRaces, measurement
+from studio.experiment import Bench, Experiment, OfRaces, measurement, report_format
 from studio.race.finding import finding
 from studio.variants.variant import TraceVariant, materialized
 
@@ -60,18 +59,12 @@ class RaceReport(OfRaces):
     Attributes:
         races: phases, latencies, verdict; one for each question, deployed first.
         graphs: what each variant was, in the same order.
-        model: display name.
-        model_hash: SHA-256 of the source model.
         headline: the finding, where it says more than who is fastest.
-        record_id: of its recording; None where it was not kept.
     """
 
     races: tuple[Race, ...]
     graphs: tuple[RacedGraph, ...]
-    model: str
-    model_hash: str
     headline: str = ""
-    record_id: int | None = None
 
     def all_races(self) -> tuple[Race, ...]:
         """The races, deployed first."""
@@ -102,18 +95,17 @@ def run_race(bench: Bench, request: RaceRequest) -> RaceReport:
         **bench.following,
         partial=bench.partial,
     )
-    return RaceReport(races, graphs_of(request.asked[0], asked[0]), *bench.source)
+    return RaceReport(*bench.source, races, graphs_of(request.asked[0], asked[0]))
 
 
 RACE_EXPERIMENT = Experiment(
     "race",
     "race",
     run_race,
-    Format(
+    report_format(
         RaceReport,
-        "passlens.race-report/2",
-        "recorded race",
-        names={"record_id": None},
+        "race",
+        version=2,
         older={"passlens.race-report/1": lambda old: {**old, "races": [old["race"]]}},
     ),
 )

@@ -61,15 +61,13 @@ def run_profile(bench: Bench, request: ProfileRequest) -> ProfileReport:
         for variant, run, one, graph in zip(request.variants, runs, made, graphs, strict=True)
     ]
     _keep(runs, found)
-    name, digest = bench.source
     return ProfileReport(
-        name,
-        tuple(found),
-        families[runs[0].key].source,
+        *bench.source,
         machine,
         started.isoformat(timespec="seconds"),
         time.monotonic() - began,
-        digest,
+        tuple(found),
+        families[runs[0].key].source,
         request.runs,
     )
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import median
 
-from optimizer.codec import Format, written_as
-from profiling.machine import Machine
+from optimizer.codec import written_as
 from profiling.records import Measurement
 from profiling.timeline.attribution import Attribution, Kernel, attribute, kernels_of
 from profiling.timeline.finding import few_runs, finding
 from profiling.timeline.origins import SourceNode, StepNode
 from profiling.timeline.profile import Phase, Profile
 from profiling.timeline.profile_json import profile_from_json, profile_to_json
+from studio.experiment import TimedReport, report_format
 from studio.variants.variant import TraceVariant
 
 
@@ -47,28 +47,17 @@ class Profiled:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileReport:
+class ProfileReport(TimedReport):
     """What came out.
 
     Attributes:
-        model: display name.
         source: nodes of the source by id.
-        started_at: UTC, ISO 8601.
-        seconds: duration.
-        model_hash: SHA-256 of the source model.
         runs: made of each variant; a recording may have kept fewer.
-        record_id: id of its recording; None where it was not kept.
     """
 
-    model: str
     variants: tuple[Profiled, ...]
     source: Mapping[str, SourceNode]
-    machine: Machine
-    started_at: str
-    seconds: float
-    model_hash: str = ""
     runs: int = 0
-    record_id: int | None = None
 
     @property
     def profiles(self) -> dict[str, Profile]:
@@ -106,9 +95,7 @@ written_as(
     lambda node: [node.name, node.op_type, node.fate],
     lambda row: SourceNode(*row),
 )
-PROFILE_REPORT = Format(
-    ProfileReport, "passlens.profile-report/2", "recorded profile", names={"record_id": None}
-)
+PROFILE_REPORT = report_format(ProfileReport, "profile", version=2)
 
 
 def _with_few_runs(one: Profiled) -> Profiled:

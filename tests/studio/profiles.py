@@ -36,7 +36,7 @@ def profiled(*, runs: int, operators: int = 2, variants: int = 1) -> ProfileRepo
     failed = Profiled(TraceVariant("b", -1, RunConfig()), 4, None, nodes, "It does not run.")
     source = {f"n{i}": SourceNode(name, "MatMul", "kept") for i, name in enumerate(names)}
     started = "2026-11-21T12:00:00+00:00"
-    return ProfileReport("bert", (*found, failed), source, XEON, started, 21.5, "cd" * 32, runs)
+    return ProfileReport("bert", "cd" * 32, XEON, started, 21.5, (*found, failed), source, runs)
 
 
 def _profile(names: list[str], runs: int, rng: random.Random) -> Profile:

@@ -43,9 +43,6 @@ class AblationReport(OfRaces):
         failed: passes without which, or with which alone, the pipeline failed, and why.
         race: all passes against pipelines that lack one; None if none was asked for.
         raced: the pass that each variant of the race lacks, in order, the first lacks none.
-        model: display name.
-        model_hash: of the source file.
-        record_id: of its recording; None where it was not kept.
     """
 
     request: AblationRequest
@@ -54,9 +51,6 @@ class AblationReport(OfRaces):
     failed: Mapping[str, str]
     race: Race | None
     raced: tuple[str, ...]
-    model: str
-    model_hash: str
-    record_id: int | None = None
 
     def all_races(self) -> tuple[Race, ...]:
         """The one race, if there was one."""
@@ -118,7 +112,7 @@ def _on_paper(bench: Bench, request: AblationRequest) -> AblationReport:
         except StudioError as error:
             failed[pass_id] = f"{way}: {error.message}"
     ablation = Ablation(outcome(costs), found["without"], found["alone"])
-    return AblationReport(request, ablation, costs.names, failed, None, (), *bench.source)
+    return AblationReport(*bench.source, request, ablation, costs.names, failed, None, ())
 
 
 def _with_race(found: AblationReport, bench: Bench) -> AblationReport:

@@ -29,18 +29,12 @@ class BreakEvenReport(OfRaces):
         race: the source and the last step.
         last: the last step.
         optimize_s: CPU time of optimizing.
-        model: display name.
-        model_hash: of the source file.
-        record_id: of its recording; None where it was not kept.
     """
 
     request: BreakEvenRequest
     race: Race
     last: int
     optimize_s: float
-    model: str
-    model_hash: str
-    record_id: int | None = None
 
     def all_races(self) -> tuple[Race, ...]:
         """The one race."""
@@ -89,7 +83,7 @@ def run_break_even(bench: Bench, request: BreakEvenRequest) -> BreakEvenReport:
         plan=RacePlan(runs=RUNS, seconds=request.seconds),
         **bench.following,
     )
-    return BreakEvenReport(request, race, last, bench.run.result.seconds, *bench.source)
+    return BreakEvenReport(*bench.source, request, race, last, bench.run.result.seconds)
 
 
 BREAK_EVEN_EXPERIMENT = worth_experiment("break-even", run_break_even, BreakEvenReport)

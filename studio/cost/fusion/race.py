@@ -82,7 +82,7 @@ def run_fusion_race(bench: Bench, request: FusionRaceRequest) -> RaceReport:
     race, fusion = race_of(outcome), request.explained.fusion
     graphs = tuple(RacedGraph(0, CHAIN, workload_of(variant.model)) for variant in variants)
     headline = f"{fusion.title}: {fusion_finding(race, fusion, request.device)}"
-    return RaceReport((race,), graphs, *bench.source, headline)
+    return RaceReport(*bench.source, (race,), graphs, headline)
 
 
 FUSION_EXPERIMENT = Experiment(

@@ -24,18 +24,12 @@ class WaterfallReport(OfRaces):
         measured: races and what follows from them.
         steps: pass and rule of every step, step 1 first.
         names: of the passes, by id.
-        model: display name.
-        model_hash: of the source file.
-        record_id: of its recording; None where it was not kept.
     """
 
     request: WorthRequest
     measured: Measured
     steps: tuple[tuple[str, str], ...]
     names: Mapping[str, PassName]
-    model: str
-    model_hash: str
-    record_id: int | None = None
 
     def all_races(self) -> list[Race]:
         """The races, in order."""
@@ -92,7 +86,7 @@ def run_waterfall(bench: Bench, request: WorthRequest) -> WaterfallReport:
     steps = tuple((step.pass_id, step.rule) for step in costs.steps)
 
     def report(measured: Measured) -> WaterfallReport:
-        return WaterfallReport(request, measured, steps, costs.names, *bench.source)
+        return WaterfallReport(*bench.source, request, measured, steps, costs.names)
 
     measured = measured_waterfall(
         pass_boundaries(costs.steps),

@@ -6,7 +6,6 @@ import math
 import re
 from dataclasses import dataclass, replace
 
-from optimizer.codec import Format
 from optimizer.numbers import times_text
 from optimizer.verify.feeds import Input
 from profiling.fleet.ray_cluster import executor
@@ -17,7 +16,7 @@ from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, run_sweeps
 from profiling.records import Measurement
 from studio.artifacts.opened import OpenedModel
-from studio.experiment import Bench, Experiment, OfRaces
+from studio.experiment import Bench, Experiment, OfRaces, report_format
 from studio.race.job import RacedGraph, graphs_of, measurements_of
 from studio.variants.variant import TraceVariant, materialized
 
@@ -46,16 +45,10 @@ class SweepReport(OfRaces):
     Attributes:
         sweeps: a race a size; one for each question, deployed first.
         graphs: what each variant was.
-        model: display name.
-        model_hash: SHA-256 of the source model.
-        record_id: of its recording; None where it was not kept.
     """
 
     sweeps: tuple[Sweep, ...]
     graphs: tuple[RacedGraph, ...]
-    model: str
-    model_hash: str
-    record_id: int | None = None
 
     def all_races(self) -> list[Race]:
         """The races, size by size."""
@@ -95,18 +88,17 @@ def run_sweep(bench: Bench, request: SweepRequest) -> SweepReport:
         **bench.following,
         partial=bench.partial,
     )
-    return SweepReport(found, graphs_of(request.asked[0], asked[0]), *bench.source)
+    return SweepReport(*bench.source, found, graphs_of(request.asked[0], asked[0]))
 
 
 SWEEP_EXPERIMENT = Experiment(
     "sweep",
     "sweep",
     run_sweep,
-    Format(
+    report_format(
         SweepReport,
-        "passlens.sweep-report/2",
-        "recorded sweep",
-        names={"record_id": None},
+        "sweep",
+        version=2,
         older={"passlens.sweep-report/1": lambda old: {**old, "sweeps": [old["sweep"]]}},
     ),
 )

@@ -65,9 +65,10 @@ def report(*, captured: bool = True) -> CaptureReport:
     """A report of made-up samples."""
     torch = TorchStages((1.0,), (2.0,), (0.1,), (0.4,), 64, "2.11", "a GPU")
     return CaptureReport(
-        "source", 0, "Tour", "0" * 64, "1" * 64, CaptureCheck(()), samples.side(captured=False),
+        "Tour", "0" * 64, this_machine(), "2026-01-01T00:00:00+00:00", 12.0,
+        "source", 0, "1" * 64, CaptureCheck(()), samples.side(captured=False),
         samples.side(captured=True) if captured else None, "" if captured else "it has a loop",
-        torch, this_machine(), "2026-01-01T00:00:00+00:00", 12.0,
+        torch,
     )  # fmt: skip
 
 

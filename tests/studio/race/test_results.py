@@ -23,7 +23,7 @@ from tests.studio.races import SWEPT, THREE, deployed
 
 def report() -> RaceReport:
     graphs = (RacedGraph(0, "", "ab"), RacedGraph(52, "", "cd"), RacedGraph(-1, "runtime", "ef"))
-    return RaceReport((THREE,), graphs, "resnet50", "12" * 32)
+    return RaceReport("resnet50", "12" * 32, (THREE,), graphs)
 
 
 def recorded(found: RaceReport) -> Recording:
@@ -72,7 +72,7 @@ def test_a_recording_has_a_flat_row_for_every_variant() -> None:
 
 
 def test_a_recorded_sweep_is_the_same_sweep() -> None:
-    swept = SweepReport((SWEPT,), (RacedGraph(0), RacedGraph(5)), "tour", "34" * 32)
+    swept = SweepReport("tour", "34" * 32, (SWEPT,), (RacedGraph(0), RacedGraph(5)))
     recording = SWEEP_EXPERIMENT.recording(swept)
     assert recording is not None
     assert SWEEP_EXPERIMENT.form.from_json(json.loads(json.dumps(recording.payload))) == swept
@@ -83,7 +83,7 @@ def test_a_recorded_sweep_is_the_same_sweep() -> None:
 
 
 def test_a_recorded_sweep_from_before_the_questions_opens() -> None:
-    swept = SweepReport((SWEPT,), (RacedGraph(0), RacedGraph(5)), "tour", "34" * 32)
+    swept = SweepReport("tour", "34" * 32, (SWEPT,), (RacedGraph(0), RacedGraph(5)))
     recording = SWEEP_EXPERIMENT.recording(swept)
     assert recording is not None
     old = dict(recording.payload)
@@ -97,7 +97,7 @@ def test_a_recorded_sweep_from_before_the_questions_opens() -> None:
 
 def test_a_sweep_in_which_nothing_ran_is_not_kept() -> None:
     empty = replace(SWEPT, points=SWEPT.points[1:2])
-    report = SweepReport((empty,), (RacedGraph(0), RacedGraph(5)), "tour", "")
+    report = SweepReport("tour", "", (empty,), (RacedGraph(0), RacedGraph(5)))
     assert SWEEP_EXPERIMENT.recording(report) is None
 
 

@@ -27,7 +27,7 @@ OPEN = "ab" * 32
 
 def race(headline: str) -> dict[str, Any]:
     """The payload of a race."""
-    return RACE_EXPERIMENT.form.to_json(RaceReport((THREE,), (), "bert", OPEN, headline))
+    return RACE_EXPERIMENT.form.to_json(RaceReport("bert", OPEN, (THREE,), (), headline))
 
 
 def fits(_: Recording) -> bool:
