@@ -1,6 +1,10 @@
-"""The environment variables Passlens listens to."""
+"""The environment variables Passlens listens to, and the cache folder they lead to."""
 
 from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
 
 CACHE = "PASSLENS_CACHE"
 """Folder for what can always be made again; the platform's cache folder by default."""
@@ -16,3 +20,15 @@ FIRST_MODEL = "PASSLENS_FIRST_MODEL"
 
 CACHE_LIMIT = "PASSLENS_CACHE_GIB"
 """How large the cache may grow, in GiB; what was not used for longest goes first."""
+
+
+def cache_folder() -> Path:
+    """For what can always be made again: `PASSLENS_CACHE`, or the platform's; maybe missing."""
+    chosen = os.environ.get(CACHE)
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "passlens"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "passlens"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "passlens"

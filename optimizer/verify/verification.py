@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from optimizer.errors import Cancelled, RunError, WorkerCrashed, quoted
+from optimizer.errors import Cancelled, RunError, WorkerCrashed, plain, quoted
 from optimizer.isolation import Isolate, Progress
 from optimizer.limits import JobLimits
 from optimizer.verify import jobs
@@ -62,6 +62,16 @@ class Verification:
     def informative(self) -> bool:
         """Whether some output has more than one value, so that agreement says something."""
         return any(not output.constant for output in self.outputs)
+
+    def __str__(self) -> str:
+        """What was found, in one line."""
+        if self.verdict != "equal":
+            head = "Outputs differ" if self.verdict == "differs" else "Not verified"
+            return plain(f"{head}: {self.reason}")
+        scaled = f"within {self.scaled:.1e} of the outputs' scale"
+        how = "bit for bit" if self.same_bits else scaled
+        weak = "" if self.informative else "; but the outputs are constant, so that says little"
+        return f"Verified on {self.seeds} random inputs: equal {how}{weak}."
 
 
 def verify(

@@ -30,7 +30,6 @@ from optimizer.verify import verify
 from studio.artifacts import jobs
 from studio.artifacts.artifact import Artifact, Value
 from studio.artifacts.atomic_folder import mark_used, obtain, remove_folder
-from studio.artifacts.cache_folder import cache_folder
 from studio.artifacts.code_version import code_version
 from studio.artifacts.contents import KEY, MODELS, pin, shrink
 from studio.artifacts.model_files import key_of, model_among, side_files
@@ -43,8 +42,8 @@ from studio.artifacts.opened import (
     Subject,
     Verified,
 )
+from studio.environment import cache_folder
 from studio.graphview.summary import SUMMARY, Summary
-from studio.verdict import verdict_text
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -205,7 +204,7 @@ class Store:
                 exact=run.result.exact,
                 **following,
             )
-            VERIFIED.write(draft, Verified(checked.verdict, verdict_text(checked)))
+            VERIFIED.write(draft, Verified(checked.verdict, str(checked)))
 
         folder = run.folder / "verified-1"
         return self._read(folder, make, lambda: VERIFIED.read(folder, None), following)

@@ -15,7 +15,6 @@ from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.output import print_json, say
 from studio.commands.verify import declare_check, verification_json
-from studio.verdict import verdict_text
 
 SCHEMA = "passlens.bisect/1"
 
@@ -49,7 +48,7 @@ def _text(found: Bisection, cursor: Cursor) -> str:
         return f"All {counted(cursor.trace.steps, 'step')} compute the same."
     rewrite = cursor.trace.rewrites[found.step - 1]
     place = f"{rewrite.pass_id} ({rewrite.rule}) at {rewrite.root}"
-    return f"Step {found.step}, {plain(place)}: {verdict_text(found.bad)}"
+    return f"Step {found.step}, {plain(place)}: {found.bad}"
 
 
 def _report(found: Bisection, cursor: Cursor) -> dict[str, Any]:

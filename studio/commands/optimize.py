@@ -28,7 +28,6 @@ from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say
 from studio.commands.verify import verification_json
-from studio.verdict import verdict_text
 
 SCHEMA = "passlens.optimize/1"
 
@@ -129,4 +128,4 @@ def _say(
     if trace.stopped:
         say(trace.stopped)
     if checked is not None:
-        say(verdict_text(checked))
+        say(str(checked))

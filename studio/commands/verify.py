@@ -14,7 +14,6 @@ from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import model_path
 from studio.commands.output import print_json, say
-from studio.verdict import verdict_text
 
 SCHEMA = "passlens.verify/1"
 
@@ -43,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     checked = verify(a, b, isolate=default_pool(), rtol=arguments.rtol, atol=arguments.atol)
     if arguments.json:
         print_json(verification_json(checked) | {"schema": SCHEMA})
-    say(verdict_text(checked))
+    say(str(checked))
     return CHECK_FAILED if checked.verdict == "differs" else DONE
 
 

@@ -16,8 +16,8 @@ from optimizer.cost.devices import CORTEX_X4
 from optimizer.errors import Cancelled
 from profiling.calibration.calibrate import path_of
 from studio import services
-from studio.artifacts.cache_folder import cache_folder
 from studio.cost.device import calibration_key
+from studio.environment import cache_folder
 
 LONG_S = 120
 LOOKS = 100
