@@ -10,7 +10,6 @@ from optimizer.constants import constant_of
 from optimizer.operators import (
     attention,
     control,
-    convolution,
     elementwise,
     generation,
     movement,
@@ -20,6 +19,7 @@ from optimizer.operators import (
     reduction,
     reshaping,
     selection,
+    windows,
 )
 from optimizer.operators.operator import Operator
 
@@ -27,7 +27,7 @@ STANDARD = frozenset({"", "ai.onnx"})
 """Names of the domain of ONNX itself."""
 
 GROUPS = (
-    elementwise, normalization, convolution, products, reduction, reshaping, movement,
+    elementwise, normalization, windows, products, reduction, reshaping, movement,
     selection, generation, quantization, control, attention,
 )  # fmt: skip
 

@@ -15,8 +15,8 @@ from typing import Any, get_args, get_type_hints
 
 from profiling.config.contradiction import Contradictory
 from profiling.config.contradictions import contradictions
-from profiling.config.cuda import CpuFields, CudaFields
 from profiling.config.option import Group, Option, Value, check_value
+from profiling.config.providers import CpuFields, CudaFields
 from profiling.config.session import SessionFields
 from profiling.config.tensorrt import TensorRtFields
 

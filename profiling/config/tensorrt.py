@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from profiling.config.cuda import CudaFields
 from profiling.config.option import listing, number, switch
+from profiling.config.providers import CudaFields
 
 TACTICS = ("CUBLAS", "CUBLAS_LT", "CUDNN", "EDGE_MASK_CONVOLUTIONS", "JIT_CONVOLUTIONS")
 _SHAPE = r"[A-Za-z_][A-Za-z0-9_./]{0,127}:[0-9]{1,9}(x[0-9]{1,9}){0,7}"

@@ -11,7 +11,7 @@ from optimizer.passes.kernels.attention import (
     ScaleInsideProduct,
 )
 from optimizer.passes.kernels.convolutions import WriteConvAsMatmul, WriteMatmulAsConv
-from optimizer.passes.kernels.gemm import StoreGemmWeights, WriteGemmAsMatmul, WriteMatmulAsGemm
+from optimizer.passes.kernels.products import StoreGemmWeights, WriteGemmAsMatmul, WriteMatmulAsGemm
 from optimizer.passes.kernels.quantization import (
     QuantizeConvDynamically,
     QuantizeMatmulDynamically,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.passes.kernels.gemm import PRODUCTS, product_of
+from optimizer.passes.kernels.products import PRODUCTS, product_of
 from optimizer.passes.kernels.site import (
     NotHere,
     Site,

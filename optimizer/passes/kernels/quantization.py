@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from optimizer.passes.kernels.gemm import PRODUCTS, product_of, with_bias
+from optimizer.passes.kernels.products import PRODUCTS, product_of, with_bias
 from optimizer.passes.kernels.site import (
     MICROSOFT,
     Floats,

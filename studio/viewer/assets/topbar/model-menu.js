@@ -11,7 +11,7 @@ import { counted } from "../page/numbers.js";
 const DOWN = "M4.5 6.5 8 10l3.5-3.5";
 const CHOOSER = ".st-key-chooser button"; // of the Model page
 const EXPAND = "[data-testid=stExpandSidebarButton]";
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 export class ModelMenu {
   constructor() {
@@ -130,13 +130,16 @@ export class ModelMenu {
 
 /** The place where a file is chosen may be on a page yet to come, or folded away. @param {string} selector */
 function focusWhenThere(selector) {
-  const ended = performance.now() + PATIENCE_MS;
+  let ended = performance.now() + PATIENCE_MS;
+  const elsewhere = () => (ended = 0); // who goes on to something else keeps it
+  for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, elsewhere, { once: true });
   const poll = () => {
+    if (performance.now() > ended) return;
     /** @type {HTMLElement | null} */ const folded = document.querySelector(EXPAND);
     folded?.click();
     /** @type {HTMLElement | null} */ const found = document.querySelector(selector);
     if (found?.checkVisibility()) found.focus();
-    else if (performance.now() < ended) requestAnimationFrame(poll);
+    else requestAnimationFrame(poll);
   };
   poll();
 }
