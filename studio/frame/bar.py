@@ -9,16 +9,22 @@ from typing import Any, cast
 import streamlit as st
 from streamlit.components.v2 import component
 
-from studio.frame.recent import opened_here
+from studio.artifacts.opened import OpenedModel
 from studio.gallery import gallery
 from studio.opening import try_again
 from studio.page.parts import go_to
+from studio.services import store, tasks
+from studio.tasks import Task
 from studio.viewer import asset_version
 from studio.viewing import changed_view
 from studio.workspace import current, remember
 
 _KEY = "bar"
 _PLACES = ("model", "export")
+_MOST, _OPENED = 8, "opened-here"
+
+Recent = tuple[str, str, int]
+"""The store's key of a model, or its path on the server; its file's name; how many operators."""
 
 # Several lines on purpose: Streamlit takes a single line with a slash for the path of a file.
 _STUB = """
@@ -94,3 +100,20 @@ def _component() -> Callable[..., Mapping[str, Any]]:
 
 def _nothing() -> None:
     """Streamlit keeps a state only where a callback stands for it."""
+
+
+def opened_here() -> tuple[Recent, ...]:
+    """What this session has opened, newest first; the open model is noted on the way."""
+    known: tuple[Recent, ...] = st.session_state.get(_OPENED, ())
+    model = current().model
+    if gallery.find(model) is None and all(one != model for one, *_ in known):
+        opened = _opened(model)
+        if opened is not None:
+            known = ((model, opened.summary.name, opened.summary.nodes), *known)[:_MOST]
+            st.session_state[_OPENED] = known
+    return known
+
+
+def _opened(model: str) -> OpenedModel | None:
+    task: Task[OpenedModel] | None = tasks().get(("model", model))
+    return task.result if task is not None and task.result is not None else store().model(model)

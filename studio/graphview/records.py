@@ -1,7 +1,12 @@
-"""One node as the browser gets it: `passlens.graph/1`, entry of `nodes`."""
+"""One node and the edges into it as the browser gets them: `passlens.graph/1`.
+
+Constants are no boxes, so they have no edges. A node with bodies gets an edge from whatever
+computes the outputs of its bodies; what a body reads from outside is an edge to the reader.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -10,7 +15,7 @@ import onnx
 import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_constant_node
-from optimizer.model.graph import node_id, value_id
+from optimizer.model.graph import bodies, node_id, value_id
 from studio.graphview.categories import category
 from studio.graphview.text import (
     MAX_NUMBERS,
@@ -25,6 +30,8 @@ from studio.graphview.text import (
 )
 
 Record = dict[str, Any]
+Edge = tuple[str, str, int, int]
+"""From id, to id, from port, to port."""
 MAX_PORTS = 64
 """A node lists at most this many inputs and outputs; the last entry says how many more."""
 
@@ -116,3 +123,27 @@ def port_source(value: ir.Value | None) -> tuple[str, int] | None:
     if value.is_graph_input() and not value.is_initializer():
         return value_id(value), 0
     return None
+
+
+def into_node(node: ir.Node) -> Iterator[Edge]:
+    """The edges that end at a node."""
+    me = node_id(node)
+    for port, value in enumerate(node.inputs):
+        source = port_source(value)
+        if source is not None:
+            yield source[0], me, source[1], port
+    port = len(node.inputs)
+    for body in bodies(node):
+        for value in body.outputs:
+            source = port_source(value)
+            if source is not None:
+                yield source[0], me, source[1], port
+            port += 1
+
+
+def into_outputs(graph: ir.Graph) -> Iterator[Edge]:
+    """The edges that end at the main graph's outputs, `o0`, `o1` and so on."""
+    for index, value in enumerate(graph.outputs):
+        source = port_source(value)
+        if source is not None:
+            yield source[0], f"o{index}", source[1], 0

@@ -25,9 +25,8 @@ from optimizer.rewrite.provenance import made_from, successions
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Rewrite
 from studio.graphview.catalogue import pass_records
-from studio.graphview.edges import Edge, into_node, into_outputs
 from studio.graphview.groups import Groups
-from studio.graphview.records import Record, drawn, record
+from studio.graphview.records import Edge, Record, drawn, into_node, into_outputs, record
 from studio.graphview.step_costs import StepCosts
 from studio.graphview.text import cut, dims_text, dtype_name
 
