@@ -14,7 +14,7 @@ from profiling.records import Recording
 from profiling.records.bundle import bundle_bytes
 from profiling.workers import WorkerPool, default_pool
 from studio.artifacts.store import Store
-from studio.experiment import Bench
+from studio.experiment import Equipment
 from studio.gallery import gallery
 from studio.race.job import RACE_EXPERIMENT, RaceRequest, run_race
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest, run_profile
@@ -50,7 +50,7 @@ def measured(pool: WorkerPool, model_id: str, *, seconds: float) -> list[Recordi
     model = store.open_file(gallery.open_path(model_id), name=model_id)
     run = store.run(model, workspace.pipeline())
     chosen = chosen_of(workspace, last=int(run.result.steps))
-    bench = Bench(store, pool, (model, run), _say)
+    bench = Equipment(store, pool, (model, run), _say)
     race = run_race(bench, RaceRequest(chosen.asked, seconds))
     profile = run_profile(bench, ProfileRequest(chosen.asked[-1]))
     kept = RACE_EXPERIMENT.recording(race), PROFILE_EXPERIMENT.recording(profile)

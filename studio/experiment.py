@@ -34,7 +34,7 @@ def _unseen(_partial: object) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Equipment:
     """What an experiment works with, and who is told of it.
 
     Attributes:
@@ -161,7 +161,7 @@ class Experiment(Generic[Request, Found]):
 
     name: str
     kind: Kind
-    run: Callable[[Bench, Request], Found]
+    run: Callable[[Equipment, Request], Found]
     form: Format[Found]
     relevant: Callable[[Request], Hashable] = _all
     shortened: Callable[[Found], Found] | None = None
@@ -184,7 +184,7 @@ class Experiment(Generic[Request, Found]):
             found.started_at, found.seconds, rows, self.form.to_json(written),
         )  # fmt: skip
 
-    def conducted(self, bench: Bench, request: Request, keep: Keep) -> Found:
+    def conducted(self, bench: Equipment, request: Request, keep: Keep) -> Found:
         """Measure, and keep what was found.
 
         Raises:

@@ -12,7 +12,7 @@ from optimizer.cost.classes import OperatorClass
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class RateCurve:
     """A rate that depends on a size.
 
     Attributes:
@@ -37,9 +37,9 @@ class Curve:
         return max(rate for _, rate in self.points)
 
 
-def flat(rate: float) -> Curve:
+def flat(rate: float) -> RateCurve:
     """The same rate at every size."""
-    return Curve(((1.0, rate),))
+    return RateCurve(((1.0, rate),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,14 @@ class DeviceProfile:
     date: str
     measured: bool
     threads: int
-    rates: Mapping[OperatorClass, Curve]
+    rates: Mapping[OperatorClass, RateCurve]
     levels: tuple[Level, ...]
-    strided: Mapping[OperatorClass, Curve]
+    strided: Mapping[OperatorClass, RateCurve]
     launch_us: float
     launches_us: Mapping[str, float] = field(default_factory=dict[str, float])
     far_us: float = 0.0
-    operators: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
-    packing: Curve | None = None
+    operators: Mapping[str, RateCurve] = field(default_factory=dict[str, RateCurve])
+    packing: RateCurve | None = None
     element_operations: Mapping[str, float] = field(default_factory=dict[str, float])
     faster: Mapping[str, float] = field(default_factory=dict[str, float])
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from optimizer.cost.classes import OperatorClass
-from optimizer.cost.device import Curve, DeviceProfile, Level, flat
+from optimizer.cost.device import DeviceProfile, Level, RateCurve, flat
 
 _GPU_MATRIX_SHARE = {
     OperatorClass.DENSE_CONV: 0.6,
@@ -64,13 +64,13 @@ _FASTER = {"FLOAT16": 2.0, "BFLOAT16": 2.0, "INT8": 4.0, "UINT8": 4.0}
 _FLOAT8 = {"FLOAT8E4M3FN": 4.0, "FLOAT8E5M2": 4.0}
 
 
-def _rates(peak: float, shares: Mapping[OperatorClass, float]) -> dict[OperatorClass, Curve]:
+def _rates(peak: float, shares: Mapping[OperatorClass, float]) -> dict[OperatorClass, RateCurve]:
     return {kind: flat(peak * share) for kind, share in shares.items()}
 
 
-def _strided(bytes_per_s: float) -> Mapping[OperatorClass, Curve]:
+def _strided(bytes_per_s: float) -> Mapping[OperatorClass, RateCurve]:
     by_run = {
-        kind: Curve(((4.0, 0.5 * share * bytes_per_s), (128.0, share * bytes_per_s)))
+        kind: RateCurve(((4.0, 0.5 * share * bytes_per_s), (128.0, share * bytes_per_s)))
         for kind, share in _STRIDED_SHARE.items()
     }
     return {OperatorClass.TRANSPOSE: flat(_TRANSPOSE_SHARE * bytes_per_s), **by_run}

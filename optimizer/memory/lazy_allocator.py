@@ -1,8 +1,8 @@
 """An allocator that meets buffers one by one, as a run does, and tells what it does.
 
 Nothing is allocated for real: it finds offsets in an arena that grows, and the arena is allocated
-once, at its peak. Every call makes one `Event`; the events alone rebuild each state, forwards and
-backwards, because each carries the free blocks that it removed and added.
+once, at its peak. Every call makes one `AllocatorEvent`; these alone rebuild each state, forwards
+and backwards, because each carries the free blocks that it removed and added.
 
 Source: InfiniTensor's LazyAllocator (free blocks in a balanced tree by size, maps from their heads
 and tails, a tail that grows).
@@ -32,7 +32,7 @@ Block = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class AllocatorEvent:
     """One call of the allocator and the state after it.
 
     Attributes:
@@ -65,7 +65,7 @@ class LazyAllocator:
     and by tail, so that the neighbours of a freed block are found in O(1). No two of them touch.
     """
 
-    def __init__(self, on_event: Callable[[Event], None] | None = None) -> None:
+    def __init__(self, on_event: Callable[[AllocatorEvent], None] | None = None) -> None:
         self.peak_bytes = 0
         self.used_bytes = 0
         self._on_event = on_event
@@ -167,7 +167,7 @@ class LazyAllocator:
     ) -> None:
         if self._on_event is not None:
             after = self.peak_bytes, self.used_bytes
-            self._on_event(Event(step, kind, *what, *after, removed=removed, added=added))
+            self._on_event(AllocatorEvent(step, kind, *what, *after, removed=removed, added=added))
 
 
 def place_in_time(buffers: Sequence[Buffer], allocator: LazyAllocator) -> list[int]:
@@ -192,8 +192,8 @@ def place_in_time(buffers: Sequence[Buffer], allocator: LazyAllocator) -> list[i
     return offsets
 
 
-def film(buffers: Sequence[Buffer]) -> tuple[Event, ...]:
+def film(buffers: Sequence[Buffer]) -> tuple[AllocatorEvent, ...]:
     """Everything the allocator does for these buffers, two events for each."""
-    events: list[Event] = []
+    events: list[AllocatorEvent] = []
     place_in_time(buffers, LazyAllocator(events.append))
     return tuple(events)

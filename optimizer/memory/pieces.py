@@ -19,7 +19,7 @@ from optimizer.numbers import counted
 
 
 @dataclass(slots=True)
-class Piece:
+class MemoryPiece:
     """A piece of memory.
 
     Attributes:
@@ -52,7 +52,7 @@ class Pieces:
     """
 
     program: Program
-    pieces: list[Piece]
+    pieces: list[MemoryPiece]
     makes: list[tuple[int, ...]]
     reads: list[tuple[int, ...]]
     written_over: list[tuple[int, ...]]
@@ -66,7 +66,7 @@ def pieces_of(program: Program, options: LifetimeOptions, *, outputs: bool = Fal
         options: what may share memory.
         outputs: whether the graph's outputs count beside the activations.
     """
-    pieces: list[Piece] = []
+    pieces: list[MemoryPiece] = []
     place = _grouped(program, options, pieces)
     found = Pieces(program, pieces, [], [], [])
     for index, operation in enumerate(program.operations):
@@ -84,13 +84,13 @@ def pieces_of(program: Program, options: LifetimeOptions, *, outputs: bool = Fal
     return found
 
 
-def _grouped(program: Program, options: LifetimeOptions, pieces: list[Piece]) -> list[int]:
+def _grouped(program: Program, options: LifetimeOptions, pieces: list[MemoryPiece]) -> list[int]:
     """Make the pieces; for each tensor the position of its own."""
     place = [NOTHING] * len(program.tensors)
     for position, tensor in enumerate(program.tensors):
         if tensor.role == "input":
             place[position] = len(pieces)
-            pieces.append(Piece([position], tensor.size_bytes, False, NOTHING, []))
+            pieces.append(MemoryPiece([position], tensor.size_bytes, False, NOTHING, []))
     for index, operation in enumerate(program.operations):
         for position in operation.makes:
             tensor = program.tensors[position]
@@ -101,11 +101,11 @@ def _grouped(program: Program, options: LifetimeOptions, pieces: list[Piece]) ->
                 continue
             place[position] = len(pieces)
             planned = tensor.role == "made"
-            pieces.append(Piece([position], tensor.size_bytes, planned, index, []))
+            pieces.append(MemoryPiece([position], tensor.size_bytes, planned, index, []))
     return place
 
 
-def _joins(tensor: Tensor, piece: Piece) -> bool:
+def _joins(tensor: Tensor, piece: MemoryPiece) -> bool:
     """Whether a view can be in the piece of what it looks at; it is put there."""
     if tensor.role == "output":
         if not piece.planned:
@@ -117,7 +117,7 @@ def _joins(tensor: Tensor, piece: Piece) -> bool:
 
 
 def _replaced(
-    operation: Operation, makes: tuple[int, ...], place: list[int], pieces: list[Piece]
+    operation: Operation, makes: tuple[int, ...], place: list[int], pieces: list[MemoryPiece]
 ) -> tuple[int, ...]:
     """The pieces that the first one made may replace; the caller's memory is left alone."""
     if not operation.writes_over or not makes or place[operation.makes[0]] != makes[0]:
@@ -128,7 +128,7 @@ def _replaced(
 
 
 @dataclass(slots=True)
-class Moment:
+class MemoryChange:
     """What an operation does to the planned memory, in some order.
 
     Attributes:
@@ -146,7 +146,7 @@ class Moment:
     dying: list[int]
 
 
-def walk(pieces: Pieces, order: Sequence[int]) -> Iterator[Moment]:
+def walk(pieces: Pieces, order: Sequence[int]) -> Iterator[MemoryChange]:
     """Run the operations in this order, and watch the memory.
 
     Args:
@@ -171,7 +171,7 @@ def walk(pieces: Pieces, order: Sequence[int]) -> Iterator[Moment]:
             if not waiting[piece] and known[piece].planned:
                 dying.append(piece)
         live -= sum(known[piece].taken for piece in dying)
-        yield Moment(index, most, live, replaced, dying)
+        yield MemoryChange(index, most, live, replaced, dying)
 
 
 def peak_bytes(pieces: Pieces, order: Sequence[int]) -> int:

@@ -99,7 +99,7 @@ def may_repeat(node: ir.Node) -> bool:
 
 
 @dataclass(slots=True)
-class Expanded:
+class ProgramWithCopies:
     """A program with copies.
 
     Attributes:
@@ -113,10 +113,10 @@ class Expanded:
     before: list[int]
 
 
-def expanded(program: Program, order: Sequence[int], copies: Collection[Pair]) -> Expanded:
+def expanded(program: Program, order: Sequence[int], copies: Collection[Pair]) -> ProgramWithCopies:
     """The program with its operations in this order, and copies between them."""
     made = Program(program.graph, tensors=list(program.tensors))
-    found = Expanded(made, [], [])
+    found = ProgramWithCopies(made, [], [])
     latest = list(range(len(program.tensors)))
     for index, before, again in _sequence(order, copies):
         operation = program.operations[index]
@@ -160,7 +160,7 @@ class _State:
 
     copies: frozenset[Pair]
     flops: int
-    expanded: Expanded
+    expanded: ProgramWithCopies
     pieces: Pieces
     live: list[int]
     peak: int

@@ -19,7 +19,7 @@ from optimizer.limits import Limits
 from optimizer.model.declared import check_type_attribute
 from optimizer.model.functions import FunctionKey, call_key
 from optimizer.model.nesting import bodies_of
-from optimizer.model.report import Place, Report
+from optimizer.model.report import Findings, Place
 from optimizer.model.signatures import (
     ALIAS,
     DEFINED_DOMAINS,
@@ -74,7 +74,7 @@ class Rules:
     """
 
     limits: Limits
-    report: Report
+    report: Findings
     versions: Mapping[str, int]
     functions: Mapping[FunctionKey, FunctionProto]
     in_function: bool = False
@@ -147,7 +147,7 @@ def _check_foreign(node: NodeProto, where: Place, rules: Rules) -> None:
         )
 
 
-def _report_unknown(node: NodeProto, where: Place, version: int, report: Report) -> None:
+def _report_unknown(node: NodeProto, where: Place, version: int, report: Findings) -> None:
     operator, domain = quoted(node.op_type), quoted(node.domain or "ai.onnx")
     first = first_version(node.domain, node.op_type)
     message = f"The operator set {domain} has no operator {operator}."
@@ -170,7 +170,7 @@ def _function_signature(function: FunctionProto) -> Signature:
     )
 
 
-def _check_counts(node: NodeProto, definition: Signature, where: Place, report: Report) -> None:
+def _check_counts(node: NodeProto, definition: Signature, where: Place, report: Findings) -> None:
     for what, given, (fewest, most) in (
         ("input", len(node.input), definition.inputs),
         ("output", len(node.output), definition.outputs),

@@ -20,8 +20,8 @@ from onnx import (
 from optimizer.dimension import Dimension
 from optimizer.errors import InvalidGraph, quoted
 from optimizer.model.nesting import bodies_below
-from optimizer.model.operands import Known, Shape, check_operands
-from optimizer.model.report import EXPORT_AGAIN, Place, Report
+from optimizer.model.operands import Contents, Shape, check_operands
+from optimizer.model.report import EXPORT_AGAIN, Findings, Place
 from optimizer.model.signatures import ALIAS, Formal, Signature, signature
 from optimizer.model.tensors import type_name
 from optimizer.operators.broadcasting import broadcast, like_first
@@ -45,7 +45,7 @@ _KEEP_FIRST = frozenset({"BatchNormalization", "Cast", "Dropout", "LayerNormaliz
 _BROADCASTS_SINCE = 7
 
 
-def find_contradictions(proto: ModelProto, *, has_bodies: bool, report: Report) -> None:
+def find_contradictions(proto: ModelProto, *, has_bodies: bool, report: Findings) -> None:
     """Report what cannot be: in the main graph, and node by node in its bodies.
 
     The model has passed `validate`, and its functions are inlined.
@@ -59,8 +59,8 @@ def find_contradictions(proto: ModelProto, *, has_bodies: bool, report: Report) 
 
 
 def _walk(
-    graph: GraphProto, around: Place | None, *, versions: Mapping[str, int], report: Report
-) -> Known:
+    graph: GraphProto, around: Place | None, *, versions: Mapping[str, int], report: Findings
+) -> Contents:
     known = _known_at_start(graph)
     opset = versions.get("", 0)
     for number, node in enumerate(graph.node, 1):
@@ -78,8 +78,8 @@ def _walk(
     return known
 
 
-def _known_at_start(graph: GraphProto) -> Known:
-    known, inputs = Known(), {info.name for info in graph.input}
+def _known_at_start(graph: GraphProto) -> Contents:
+    known, inputs = Contents(), {info.name for info in graph.input}
     for info in graph.input:
         tensor = info.type.tensor_type
         if info.type.HasField("tensor_type"):
@@ -99,7 +99,7 @@ def _declared_shape(info: ValueInfoProto) -> Shape:
     return tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in dims)
 
 
-def _learn(node: NodeProto, known: Known) -> None:
+def _learn(node: NodeProto, known: Contents) -> None:
     """Take in what the attributes of Constant and Cast say about the output."""
     if node.op_type == "Constant" and node.output:
         for attribute in node.attribute:
@@ -121,7 +121,7 @@ def _formal(formals: Sequence[Formal], position: int) -> Formal | None:
 
 
 def _check_types(
-    node: NodeProto, definition: Signature, where: Place, *, known: Known, report: Report
+    node: NodeProto, definition: Signature, where: Place, *, known: Contents, report: Findings
 ) -> None:
     types = known.types
     bound: dict[str, tuple[int, str]] = {}
@@ -155,7 +155,7 @@ def _only_type(formal: Formal) -> int | None:
     return _TYPES.get(next(iter(formal.allowed))) if len(formal.allowed) == 1 else None
 
 
-def _shape_problem(node: NodeProto, known: Known, opset: int) -> str:
+def _shape_problem(node: NodeProto, known: Contents, opset: int) -> str:
     """Why the shapes of the inputs do not fit; if they do, the output's shape becomes known."""
     shapes = [known.shapes.get(name) for name in node.input]
     if not node.output or not shapes or shapes[0] is None:
@@ -189,7 +189,7 @@ def _of_two(
     return matmul_shape(left, right) if rule is matmul and left and right else None
 
 
-def _check_output(info: ValueInfoProto, known: Known, report: Report) -> None:
+def _check_output(info: ValueInfoProto, known: Contents, report: Findings) -> None:
     actual = known.shapes.get(info.name)
     tensor = info.type.tensor_type
     if actual is None or not tensor.HasField("shape"):

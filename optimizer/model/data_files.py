@@ -22,7 +22,7 @@ from optimizer.errors import quoted
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[A-Za-z]:")
 
 
-class Refused(Exception):
+class DataFileRefused(Exception):
     """Why a data file cannot be used; `remedy` says what to do."""
 
     def __init__(self, reason: str, remedy: str) -> None:
@@ -30,7 +30,7 @@ class Refused(Exception):
         self.remedy = remedy
 
 
-class Missing(Refused):
+class Missing(DataFileRefused):
     """The file is not there: without it the model can still be looked at."""
 
 
@@ -70,7 +70,7 @@ class UploadedFiles:
         """The uploaded file of that very name."""
         companion = self._companions.get(location)
         if companion is None:
-            kind = Refused if _location_problem(location) else Missing
+            kind = DataFileRefused if _location_problem(location) else Missing
             raise kind(
                 f"The data file {quoted(location)} was not uploaded.",
                 "Upload it together with the model, under this very name.",
@@ -98,12 +98,12 @@ class FolderFiles:
         """The regular file at `location` inside the folder."""
         reason = _location_problem(location)
         if reason:
-            raise Refused(reason, "Only files inside the model's own folder are read.")
+            raise DataFileRefused(reason, "Only files inside the model's own folder are read.")
         path = self._folder / location
         real = Path(os.path.realpath(path))
         linked = real != self._real_folder / location
         if linked and not self._follow_links:
-            raise Refused(
+            raise DataFileRefused(
                 f"The data file {quoted(location)} is reached through a symbolic link.",
                 "Copy the file into the model's folder.",
             )
@@ -148,13 +148,13 @@ def _regular_file(path: Path, location: str, *, links: bool) -> Generator[int]:
         raise Missing(f"The data file {shown} is missing.", remedy) from None
     except (OSError, ValueError):
         remedy = "Check the file's permissions."
-        raise Refused(f"The data file {shown} cannot be opened.", remedy) from None
+        raise DataFileRefused(f"The data file {shown} cannot be opened.", remedy) from None
     try:
         info = os.fstat(handle)
         if not stat.S_ISREG(info.st_mode):
-            raise Refused(f"{shown} is not a regular file.", "Put the data itself there.")
+            raise DataFileRefused(f"{shown} is not a regular file.", "Put the data itself there.")
         if info.st_nlink > 1 and not links:
-            raise Refused(
+            raise DataFileRefused(
                 f"The data file {shown} is a hard link.", "Copy the file into the model's folder."
             )
         yield handle

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from onnx import TypeProto, ValueInfoProto
 
 from optimizer.errors import InvalidGraph, LimitError, Unsupported
-from optimizer.model.report import Report, Where
+from optimizer.model.report import Findings, Where
 from optimizer.model.tensors import KNOWN_TYPES, MOST_ELEMENTS
 
 MAP_REASON = "Map types can be shown but not optimized."
@@ -48,7 +48,7 @@ def examine_type(declared: TypeProto) -> TypeFacts:
     return facts
 
 
-def check_input(info: ValueInfoProto, where: Where, report: Report) -> None:
+def check_input(info: ValueInfoProto, where: Where, report: Findings) -> None:
     """A graph input must say what it is."""
     if info.type.WhichOneof("value") is None:
         report.error(InvalidGraph, where, "It has no type.")
@@ -56,7 +56,7 @@ def check_input(info: ValueInfoProto, where: Where, report: Report) -> None:
     check_declared(info, where, report)
 
 
-def check_declared(info: ValueInfoProto, where: Where, report: Report) -> None:
+def check_declared(info: ValueInfoProto, where: Where, report: Findings) -> None:
     """A declared type must be possible; a map is taken out, since the graph cannot hold it."""
     if info.type.WhichOneof("value") is None:
         return
@@ -70,7 +70,7 @@ def check_declared(info: ValueInfoProto, where: Where, report: Report) -> None:
         report.warning(where, MAP_REASON, blocks=("optimizable", "runnable"))
 
 
-def check_type_attribute(declared: TypeProto, where: Where, report: Report) -> None:
+def check_type_attribute(declared: TypeProto, where: Where, report: Findings) -> None:
     """A type held in an attribute must be one that the graph can hold."""
     facts = examine_type(declared)
     if facts.problem:
@@ -79,7 +79,7 @@ def check_type_attribute(declared: TypeProto, where: Where, report: Report) -> N
         report.error(Unsupported, where, "A map type in an attribute is not supported.", remedy="")
 
 
-def check_name(name: str, where: Where, *, limit: int, report: Report) -> None:
+def check_name(name: str, where: Where, *, limit: int, report: Findings) -> None:
     """A name that belongs to the model's interface is never cut, so it must be short enough."""
     if len(name) > limit:
         message = f"The name has {len(name):,} characters (limit {limit:,})."

@@ -17,9 +17,9 @@ from onnx import TensorProto
 from optimizer.constants import AbsentTensor
 from optimizer.errors import ExternalDataRefused, LimitError, quoted
 from optimizer.limits import Limits
-from optimizer.model.data_files import DataFile, Missing, Refused, Sources
+from optimizer.model.data_files import DataFile, DataFileRefused, Missing, Sources
 from optimizer.model.graph import walk_graphs
-from optimizer.model.report import EXPORT_AGAIN, Place, Report
+from optimizer.model.report import EXPORT_AGAIN, Findings, Place
 from optimizer.model.tensors import byte_count, element_count
 from optimizer.numbers import bytes_text
 
@@ -35,11 +35,11 @@ class ExternalData:
     or does not fit, refuses it.
     """
 
-    def __init__(self, sources: Sources, *, limits: Limits, report: Report) -> None:
+    def __init__(self, sources: Sources, *, limits: Limits, report: Findings) -> None:
         self._sources = sources
         self._limits = limits
         self._report = report
-        self._files: dict[str, DataFile | Refused] = {}
+        self._files: dict[str, DataFile | DataFileRefused] = {}
 
     def check(self, tensors: Iterable[tuple[TensorProto, Place]]) -> None:
         """Report every external tensor whose data may not be read or does not fit."""
@@ -49,7 +49,7 @@ class ExternalData:
                 _locate(_entries(tensor), tensor, self._file)
             except Missing as missing:
                 absent.append((where, missing))
-            except Refused as refused:
+            except DataFileRefused as refused:
                 self._report.error(ExternalDataRefused, where, str(refused), remedy=refused.remedy)
         found = [file.size for file in self._files.values() if isinstance(file, DataFile)]
         if sum(found) > self._limits.external_bytes:
@@ -120,10 +120,10 @@ class ExternalData:
         if location not in self._files:
             try:
                 self._files[location] = self._sources.find(location)
-            except Refused as refused:
+            except DataFileRefused as refused:
                 self._files[location] = refused
         found = self._files[location]
-        if isinstance(found, Refused):
+        if isinstance(found, DataFileRefused):
             raise found
         return found
 
@@ -136,7 +136,7 @@ def _read(tensor: ir.ExternalTensor, file: DataFile) -> ir.TensorProtocol:
     """
     try:
         content = file.content()
-    except Refused as refused:
+    except DataFileRefused as refused:
         raise ExternalDataRefused(str(refused)) from None
     data = content[tensor.offset or 0 :][: tensor.nbytes]
     if len(data) < tensor.nbytes:
@@ -158,16 +158,16 @@ def _entries(tensor: TensorProto) -> dict[str, str]:
     entries: dict[str, str] = {}
     for entry in tensor.external_data:
         if not (_is_text(entry.key) and _is_text(entry.value)):
-            raise Refused("Its external data is not valid text.", EXPORT_AGAIN)
+            raise DataFileRefused("Its external data is not valid text.", EXPORT_AGAIN)
         if entry.key in entries:
-            raise Refused(f"{quoted(entry.key)} is given twice.", EXPORT_AGAIN)
+            raise DataFileRefused(f"{quoted(entry.key)} is given twice.", EXPORT_AGAIN)
         entries[entry.key] = entry.value
     unknown = sorted(entries.keys() - _KEYS)
     if unknown:
         reason = f"Its external data has the unknown key {quoted(unknown[0])}."
-        raise Refused(reason, EXPORT_AGAIN)
+        raise DataFileRefused(reason, EXPORT_AGAIN)
     if "location" not in entries:
-        raise Refused("It names no data file.", EXPORT_AGAIN)
+        raise DataFileRefused("It names no data file.", EXPORT_AGAIN)
     return entries
 
 
@@ -182,13 +182,13 @@ def _locate(
     length = _number(entries, "length")
     needed = byte_count(tensor.data_type, element_count(tensor.dims))
     if length is not None and length != needed:
-        raise Refused(
+        raise DataFileRefused(
             f"Its shape needs {needed:,} bytes, but its external data has {length:,}.",
             EXPORT_AGAIN,
         )
     file = find(entries["location"])
     if offset + needed > file.size:
-        raise Refused(
+        raise DataFileRefused(
             f"It takes bytes {offset:,} to {offset + needed:,} of {quoted(entries['location'])}, "
             f"which has only {file.size:,}.",
             "The data file is cut short, or belongs to another model; fetch it again.",
@@ -201,5 +201,5 @@ def _number(entries: Mapping[str, str], key: str) -> int | None:
         return None
     if not _NUMBER.fullmatch(text):
         reason = f"The {key} of its external data, {quoted(text)}, is no number of bytes."
-        raise Refused(reason, EXPORT_AGAIN)
+        raise DataFileRefused(reason, EXPORT_AGAIN)
     return int(text)

@@ -11,7 +11,7 @@ from onnx import FunctionProto, NodeProto
 
 from optimizer.errors import Cycle, LimitError, quoted
 from optimizer.limits import Limits
-from optimizer.model.report import Report
+from optimizer.model.report import Findings
 
 FunctionKey = tuple[str, str, str]
 """Domain, name, overload."""
@@ -34,7 +34,7 @@ class CallSite:
 
 
 @dataclass(frozen=True, slots=True)
-class Expanded:
+class InlinedSize:
     """The size of a body once all calls in it are inlined."""
 
     nodes: int
@@ -52,7 +52,7 @@ def function_key(function: FunctionProto) -> FunctionKey:
 
 
 def check_expansion(
-    main: CallSite, sites: Mapping[FunctionKey, CallSite], limits: Limits, report: Report
+    main: CallSite, sites: Mapping[FunctionKey, CallSite], limits: Limits, report: Findings
 ) -> None:
     """Report functions that call each other in a circle, or grow beyond the limits."""
     sorter = TopologicalSorter({key: site.calls for key, site in sites.items()})
@@ -80,18 +80,18 @@ def _expanded_size(
     order: Iterable[FunctionKey],
     *,
     most: int,
-) -> Expanded:
+) -> InlinedSize:
     """Nodes and nesting after inlining, `nodes` saturating just above `most`.
 
     `order` has callees before callers, so that every function is counted once.
     """
-    sizes: dict[FunctionKey, Expanded] = {}
+    sizes: dict[FunctionKey, InlinedSize] = {}
     for key in order:
         sizes[key] = _sum(sites[key], sizes, most)
     return _sum(main, sizes, most)
 
 
-def _sum(site: CallSite, sizes: Mapping[FunctionKey, Expanded], most: int) -> Expanded:
+def _sum(site: CallSite, sizes: Mapping[FunctionKey, InlinedSize], most: int) -> InlinedSize:
     nodes = site.own + sum(count * sizes[key].nodes for key, count in site.calls.items())
     depth = max((site.depth[key] + sizes[key].depth for key in site.calls), default=0)
-    return Expanded(min(nodes, most + 1), max(depth, site.own_depth))
+    return InlinedSize(min(nodes, most + 1), max(depth, site.own_depth))

@@ -15,14 +15,14 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 from optimizer.errors import InvalidGraph, quoted
 from optimizer.model.functions import FunctionKey, call_key, function_key
 from optimizer.model.nesting import FreshNames, body_protos, node_lists, value_names
-from optimizer.model.report import Place, Report
+from optimizer.model.report import Findings, Place
 from optimizer.model.signatures import signature
 
 _LONGEST_PREFIX = 200
 """Deeply nested calls get short names beyond this, or names would grow with every level."""
 
 
-def inline_functions(proto: ModelProto, report: Report) -> None:
+def inline_functions(proto: ModelProto, report: Findings) -> None:
     """Replace all calls of the model's functions by their nodes.
 
     If a function needs another version of an operator than the model, all functions are left as
@@ -110,7 +110,7 @@ class _Inliner:
     """Expands calls; `calls` counts them."""
 
     def __init__(
-        self, functions: Mapping[FunctionKey, FunctionProto], fresh: FreshNames, report: Report
+        self, functions: Mapping[FunctionKey, FunctionProto], fresh: FreshNames, report: Findings
     ) -> None:
         self._functions = functions
         self._fresh = fresh

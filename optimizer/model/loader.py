@@ -39,7 +39,7 @@ from optimizer.model.graph import Model, identify
 from optimizer.model.inline import inline_functions
 from optimizer.model.names import name_nodes, name_values
 from optimizer.model.repair import after_checks, before_checks
-from optimizer.model.report import Report
+from optimizer.model.report import Findings
 from optimizer.model.sniff import HEAD_BYTES, refuse_other_formats
 from optimizer.model.validate import validate
 from optimizer.model.wire import survey
@@ -134,7 +134,7 @@ def _check_size(size: int, limits: Limits) -> None:
 
 
 def _load(data: bytes, name: str, sources: Sources, limits: Limits) -> Model:
-    report = Report()
+    report = Findings()
     refuse_other_formats(data[:HEAD_BYTES])
     survey(data, limits)
     proto = _parse(data)
@@ -168,12 +168,12 @@ def _parse(data: bytes) -> ModelProto:
     return proto
 
 
-def _inline(proto: ModelProto, limits: Limits, report: Report) -> None:
+def _inline(proto: ModelProto, limits: Limits, report: Findings) -> None:
     if not proto.functions:
         return
     inline_functions(proto, report)
     # A function's text can be sound and still lack what this call did not give it.
-    again = Report()
+    again = Findings()
     validate(proto, replace(limits, nodes=limits.expanded_nodes), again)
     again.raise_if_refused()
 
@@ -188,7 +188,7 @@ def _to_ir(proto: ModelProto) -> ir.Model:
         ) from error
 
 
-def _normalize(model: ir.Model, facts: Facts, *, limits: Limits, report: Report) -> None:
+def _normalize(model: ir.Model, facts: Facts, *, limits: Limits, report: Findings) -> None:
     if facts.unsorted:
         model.graph.sort()
         report.note("model", "Its nodes were not in topological order and were sorted.")

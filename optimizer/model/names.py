@@ -12,11 +12,11 @@ import onnx_ir as ir
 from optimizer.limits import Limits
 from optimizer.model.graph import bodies, walk_graphs, walk_nodes
 from optimizer.model.nesting import FreshNames
-from optimizer.model.report import Report
+from optimizer.model.report import Findings
 from optimizer.numbers import counted
 
 
-def name_nodes(model: ir.Model, *, limits: Limits, report: Report) -> None:
+def name_nodes(model: ir.Model, *, limits: Limits, report: Findings) -> None:
     """Name the unnamed, renumber the repeated and cut the overlong, in document order."""
     nodes = list(walk_nodes(model.graph))
     fresh = FreshNames(node.name or "" for node in nodes)
@@ -41,7 +41,7 @@ def name_nodes(model: ir.Model, *, limits: Limits, report: Report) -> None:
             report.note("model", f"{counted(count, 'node')} {what}.")
 
 
-def name_values(model: ir.Model, *, limits: Limits, report: Report) -> None:
+def name_values(model: ir.Model, *, limits: Limits, report: Findings) -> None:
     """Rename values in bodies that hide a value around them, and cut overlong inner names."""
     graphs = list(walk_graphs(model.graph))
     interface = {*model.graph.inputs, *model.graph.outputs}

@@ -16,7 +16,7 @@ import numpy as np
 from onnx import AttributeProto, NodeProto, TensorProto, numpy_helper
 
 from optimizer.errors import InvalidGraph
-from optimizer.model.report import EXPORT_AGAIN, Place, Report
+from optimizer.model.report import EXPORT_AGAIN, Findings, Place
 from optimizer.model.tensors import element_count
 
 Dim = int | None
@@ -28,7 +28,7 @@ _INTEGERS = frozenset({TensorProto.INT64, TensorProto.INT32})
 
 
 @dataclass(slots=True)
-class Known:
+class Contents:
     """What is certain about values, by name.
 
     Attributes:
@@ -43,7 +43,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Fault:
     """Why a node can never run; `always` if no input whatsoever would make it."""
 
     message: str
@@ -53,7 +53,7 @@ class Problem:
 class _Operands:
     """A node's attributes and what is known of its inputs."""
 
-    def __init__(self, node: NodeProto, known: Known) -> None:
+    def __init__(self, node: NodeProto, known: Contents) -> None:
         self._node = node
         self._known = known
         self._attributes = {attribute.name: attribute for attribute in node.attribute}
@@ -106,7 +106,7 @@ class _Operands:
         return np.asarray(numpy_helper.to_array(tensor)).ravel().tolist()
 
 
-def check_operands(node: NodeProto, where: Place, known: Known, report: Report) -> None:
+def check_operands(node: NodeProto, where: Place, known: Contents, report: Findings) -> None:
     """Report the operands with which this node can never run."""
     check = _CHECKS.get(node.op_type)
     problem = check(_Operands(node, known)) if check is not None else None
@@ -118,104 +118,102 @@ def check_operands(node: NodeProto, where: Place, known: Known, report: Report) 
         report.warning(where, problem.message, remedy=EXPORT_AGAIN, blocks=("runnable",))
 
 
-def _window(given: _Operands) -> Problem | None:
+def _window(given: _Operands) -> Fault | None:
     for name in ("strides", "dilations", "kernel_shape"):
         if any(size < 1 for size in given.ints(name)):
-            return Problem(f"A size in {name} is below 1.")
+            return Fault(f"A size in {name} is below 1.")
     if given.number("group", 1) < 1:
-        return Problem("The number of groups is below 1.")
+        return Fault("The number of groups is below 1.")
     return None
 
 
-def _transpose(given: _Operands) -> Problem | None:
+def _transpose(given: _Operands) -> Fault | None:
     perm = given.ints("perm")
     if sorted(perm) != list(range(len(perm))):
-        return Problem("Its perm is not a permutation.")
+        return Fault("Its perm is not a permutation.")
     shape = given.shape(0)
     if perm and shape is not None and len(shape) != len(perm):
-        return Problem(f"Its perm has {len(perm)} axes, but the input {len(shape)}.")
+        return Fault(f"Its perm has {len(perm)} axes, but the input {len(shape)}.")
     return None
 
 
-def _reshape(given: _Operands) -> Problem | None:
+def _reshape(given: _Operands) -> Fault | None:
     target, shape = given.constant(1), given.shape(0)
     if target is None:
         return None
     if target.count(-1) > 1 or min(target, default=0) < -1:
-        return Problem("Its shape has more than one size to infer, or a negative one.")
+        return Fault("Its shape has more than one size to infer, or a negative one.")
     if shape is None or None in shape or (0 in target and not given.number("allowzero", 0)):
         return None
     have, want = prod(size or 0 for size in shape), prod(size for size in target if size != -1)
     if want != have if -1 not in target else (want == 0 or have % want):
-        return Problem(f"{have:,} elements cannot take the shape {target[:8]}.", always=False)
+        return Fault(f"{have:,} elements cannot take the shape {target[:8]}.", always=False)
     return None
 
 
-def _slice(given: _Operands) -> Problem | None:
+def _slice(given: _Operands) -> Fault | None:
     steps = given.constant(4)
-    return Problem("A step of the slice is 0.") if steps is not None and 0 in steps else None
+    return Fault("A step of the slice is 0.") if steps is not None and 0 in steps else None
 
 
-def _split(given: _Operands) -> Problem | None:
+def _split(given: _Operands) -> Fault | None:
     sizes = given.constant(1) or given.ints("split")
     total = given.size(0, given.number("axis", 0))
     if any(size < 0 for size in sizes):
-        return Problem("A size of the split is negative.")
+        return Fault("A size of the split is negative.")
     if sizes and total is not None and sum(sizes) != total:
-        return Problem(f"The parts add up to {sum(sizes):,}, not to {total:,}.", always=False)
+        return Fault(f"The parts add up to {sum(sizes):,}, not to {total:,}.", always=False)
     return None
 
 
-def _gather(given: _Operands) -> Problem | None:
+def _gather(given: _Operands) -> Fault | None:
     indices, size = given.constant(1), given.size(0, given.number("axis", 0))
     if indices and size is not None and (max(indices) >= size or min(indices) < -size):
-        return Problem(f"An index lies outside the axis, which has {size:,}.", always=False)
+        return Fault(f"An index lies outside the axis, which has {size:,}.", always=False)
     return None
 
 
 _TERM = re.compile(r"\s*[A-Za-z\s]*(\.\.\.)?[A-Za-z\s]*")
 
 
-def _einsum(given: _Operands) -> Problem | None:
+def _einsum(given: _Operands) -> Fault | None:
     equation = given.text("equation")
     left, arrow, right = equation.partition("->")
     terms = [*left.split(","), right]
     free = set(right) - set(left) - set(". ")
     if not all(_TERM.fullmatch(term) for term in terms) or (arrow and free) or "->" in right:
-        return Problem("Its equation cannot be understood.")
+        return Fault("Its equation cannot be understood.")
     if len(terms) - 1 != given.count():
-        return Problem(f"Its equation has {len(terms) - 1} terms, but {given.count()} inputs.")
+        return Fault(f"Its equation has {len(terms) - 1} terms, but {given.count()} inputs.")
     return None
 
 
-def _attention(given: _Operands) -> Problem | None:
+def _attention(given: _Operands) -> Fault | None:
     names = ("num_heads", "q_num_heads", "kv_num_heads")
     few = any(given.number(name, 1) < 1 for name in names)
-    return Problem("The number of heads is below 1.") if few else None
+    return Fault("The number of heads is below 1.") if few else None
 
 
-def _trees(given: _Operands) -> Problem | None:
+def _trees(given: _Operands) -> Fault | None:
     names = ("nodes_treeids", "nodes_nodeids", "nodes_truenodeids", "nodes_falsenodeids")
     columns = [given.ints(name) for name in names]
     modes, features = given.texts("nodes_modes"), given.ints("nodes_featureids")
     if len({len(column) for column in [*columns, modes, features]}) > 1:
-        return Problem("The lists that describe its trees differ in length.")
+        return Fault("The lists that describe its trees differ in length.")
     nodes = set(zip(columns[0], columns[1], strict=True))
     for tree, own, yes, no, mode in zip(*columns, modes, strict=True):
         if mode != "LEAF" and (own in (yes, no) or not {(tree, yes), (tree, no)} <= nodes):
-            return Problem("A branch of its trees leads to itself, or to no node.")
+            return Fault("A branch of its trees leads to itself, or to no node.")
     size = given.size(0, -1)
     if min(features, default=0) < 0:
-        return Problem("A tree looks at a feature with a negative number.")
+        return Fault("A tree looks at a feature with a negative number.")
     if size is not None and max(features, default=-1) >= size:
-        return Problem(
-            f"A tree looks at a feature that the input, of {size:,}, lacks.", always=False
-        )
+        return Fault(f"A tree looks at a feature that the input, of {size:,}, lacks.", always=False)
     return None
 
 
 _WINDOWS = "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv"
-_CHECKS: Mapping[str, Callable[[_Operands], Problem | None]] = {
+_CHECKS: Mapping[str, Callable[[_Operands], Fault | None]] = {
     "Attention": _attention,
     **dict.fromkeys(_WINDOWS, _window),
     "Einsum": _einsum,

@@ -25,7 +25,7 @@ from onnx import (
 from optimizer.errors import quoted
 from optimizer.model.conformance import Facts
 from optimizer.model.nesting import FreshNames, all_graphs, node_lists, value_names
-from optimizer.model.report import Place, Report
+from optimizer.model.report import Findings, Place
 from optimizer.model.signatures import ALIAS
 from optimizer.model.tensors import element_count, sparse_indices
 from optimizer.model.versions import FREE_INITIALIZERS_SINCE, TYPED_ATTRIBUTES_SINCE
@@ -35,7 +35,7 @@ REASON = "Some text in the model is not valid UTF-8; it is shown with replacemen
 _STRING_ATTRIBUTES = frozenset({AttributeProto.STRING, AttributeProto.STRINGS})
 
 
-def repair_text(proto: ModelProto, report: Report) -> None:
+def repair_text(proto: ModelProto, report: Findings) -> None:
     """Replace what is not UTF-8 in every string of the model, and report it once.
 
     The protobuf parser hands such a string out as `bytes`; everything else gets `str`.
@@ -128,7 +128,7 @@ _FILLED_FIELD = {
 }
 
 
-def before_checks(proto: ModelProto, report: Report) -> None:
+def before_checks(proto: ModelProto, report: Findings) -> None:
     """Make the text, the domains and, in the oldest files, the attribute types readable."""
     repair_text(proto, report)
     for imports in (proto.opset_import, *(f.opset_import for f in proto.functions)):
@@ -142,7 +142,7 @@ def before_checks(proto: ModelProto, report: Report) -> None:
         report.note("model", message)
 
 
-def after_checks(proto: ModelProto, facts: Facts, report: Report) -> None:
+def after_checks(proto: ModelProto, facts: Facts, report: Findings) -> None:
     """Say in today's ONNX what older files, sparse tensors and returned outer values say."""
     _free_initializers(proto, report)
     if facts.sparse:
@@ -171,7 +171,7 @@ def _infer_attribute_types(nodes: Iterable[NodeProto]) -> None:
             attribute.type = kinds[0]
 
 
-def _free_initializers(proto: ModelProto, report: Report) -> None:
+def _free_initializers(proto: ModelProto, report: Findings) -> None:
     """Before IR version 4 every initializer also had to be an input, without meaning one."""
     if proto.ir_version >= FREE_INITIALIZERS_SINCE:
         return
@@ -194,7 +194,7 @@ def _free_initializers(proto: ModelProto, report: Report) -> None:
     proto.ir_version = FREE_INITIALIZERS_SINCE
 
 
-def _densify_initializers(graph: GraphProto, place: Place | None, report: Report) -> None:
+def _densify_initializers(graph: GraphProto, place: Place | None, report: Findings) -> None:
     for sparse in graph.sparse_initializer:
         graph.initializer.append(_densify(sparse))
         where = Place("initializer", sparse.values.name, around=place)
@@ -202,7 +202,7 @@ def _densify_initializers(graph: GraphProto, place: Place | None, report: Report
     del graph.sparse_initializer[:]
 
 
-def _densify_attributes(node: NodeProto, report: Report) -> None:
+def _densify_attributes(node: NodeProto, report: Findings) -> None:
     for attribute in node.attribute:
         if attribute.type == AttributeProto.SPARSE_TENSOR:
             attribute.t.CopyFrom(_densify(attribute.sparse_tensor))
@@ -226,7 +226,7 @@ def _densify(sparse: SparseTensorProto) -> TensorProto:
 
 
 def _return_through_identity(
-    graph: GraphProto, name: str, *, names: FreshNames, report: Report
+    graph: GraphProto, name: str, *, names: FreshNames, report: Findings
 ) -> None:
     """A body must compute what it returns; a value from around it goes through an Identity."""
     own = names.make(name)

@@ -69,7 +69,7 @@ class Place:
 Where = str | Place
 
 
-class Report:
+class Findings:
     """The findings about one model, in the order in which they were made."""
 
     def __init__(self) -> None:

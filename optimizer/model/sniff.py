@@ -16,7 +16,7 @@ HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FileFormat:
     """A file format that is not ONNX, and what to do with such a file."""
 
     what: str
@@ -75,7 +75,7 @@ _STARTS: tuple[tuple[bytes, str, str], ...] = (
 """How a file begins, what it then is, and what to do with it; the first that fits counts."""
 
 
-def sniff(head: bytes) -> Kind | None:
+def sniff(head: bytes) -> FileFormat | None:
     """What the file that begins with `head` is, or None if it may be ONNX.
 
     Args:
@@ -83,7 +83,7 @@ def sniff(head: bytes) -> Kind | None:
     """
     for start, what, remedy in _STARTS:
         if re.match(start, head, re.DOTALL):
-            return Kind(what, remedy)
+            return FileFormat(what, remedy)
     return None
 
 

@@ -10,7 +10,7 @@ from onnx import SparseTensorProto, TensorProto
 
 from optimizer.errors import InvalidGraph, LimitError
 from optimizer.limits import Limits
-from optimizer.model.report import Place, Report
+from optimizer.model.report import Findings, Place
 from optimizer.numbers import bytes_text
 
 MOST_ELEMENTS = (1 << 63) - 1
@@ -60,7 +60,7 @@ def byte_count(data_type: int, elements: int) -> int:
     return (BITS[data_type] * elements + 7) // 8
 
 
-def check_tensor(tensor: TensorProto, where: Place, report: Report) -> bool:
+def check_tensor(tensor: TensorProto, where: Place, report: Findings) -> bool:
     """Check one tensor's type, dims and storage; external data is only checked for its size.
 
     Returns: whether nothing was wrong.
@@ -72,7 +72,7 @@ def check_tensor(tensor: TensorProto, where: Place, report: Report) -> bool:
 
 
 def check_sparse(
-    sparse: SparseTensorProto, where: Place, *, limits: Limits, report: Report
+    sparse: SparseTensorProto, where: Place, *, limits: Limits, report: Findings
 ) -> bool:
     """Check a sparse tensor: its parts, its dense size, its indices.
 

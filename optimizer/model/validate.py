@@ -30,11 +30,11 @@ from optimizer.model.functions import (
     check_expansion,
     function_key,
 )
-from optimizer.model.report import Place, Report
+from optimizer.model.report import Findings, Place
 from optimizer.model.versions import check_versions, imported
 
 
-def validate(proto: ModelProto, limits: Limits, report: Report) -> Facts:
+def validate(proto: ModelProto, limits: Limits, report: Findings) -> Facts:
     """Check a parsed model, and make the small repairs that checking comes across.
 
     Raises:

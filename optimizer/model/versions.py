@@ -8,7 +8,7 @@ import onnx
 from onnx import ModelProto, OperatorSetIdProto, TensorProto
 
 from optimizer.errors import InvalidGraph, Unsupported, quoted
-from optimizer.model.report import Report
+from optimizer.model.report import Findings
 from optimizer.model.signatures import (
     OLDEST_SUPPORTED_OPSET,
     RUNTIME_IR_VERSION,
@@ -24,7 +24,7 @@ _NEW_IN_14 = frozenset(
 )
 
 
-def check_versions(proto: ModelProto, report: Report) -> dict[str, int]:
+def check_versions(proto: ModelProto, report: Findings) -> dict[str, int]:
     """Check and repair the declared versions.
 
     Returns: the version of every imported operator set, by domain.
@@ -51,7 +51,7 @@ def check_versions(proto: ModelProto, report: Report) -> dict[str, int]:
     return versions
 
 
-def imported(imports: Iterable[OperatorSetIdProto], where: str, report: Report) -> dict[str, int]:
+def imported(imports: Iterable[OperatorSetIdProto], where: str, report: Findings) -> dict[str, int]:
     """The operator sets in `imports`, by domain; what cannot be is reported."""
     versions: dict[str, int] = {}
     for entry in imports:
@@ -74,7 +74,7 @@ def imported(imports: Iterable[OperatorSetIdProto], where: str, report: Report) 
     return versions
 
 
-def _check_ir_version(proto: ModelProto, opset: int, report: Report) -> None:
+def _check_ir_version(proto: ModelProto, opset: int, report: Findings) -> None:
     version = proto.ir_version
     if version > onnx.IR_VERSION:
         report.warning(
@@ -108,7 +108,7 @@ def _uses_newest_types(proto: ModelProto) -> bool:
     )
 
 
-def _check_runtime(domain: str, version: int, report: Report) -> None:
+def _check_runtime(domain: str, version: int, report: Findings) -> None:
     newest = RUNTIME_OPSETS.get(domain, version)
     if version > newest:
         report.warning(

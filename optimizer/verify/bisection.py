@@ -13,7 +13,7 @@ from optimizer.verify.feeds import Feed
 from optimizer.verify.jobs import Request
 from optimizer.verify.verification import (
     DEFAULT_TOLERANCE,
-    Stage,
+    StageProgress,
     Verification,
     failed,
     verdict_of,
@@ -56,7 +56,7 @@ def bisect(
     `materialize(k)` is the model after the first k of `steps` rewrites, 0 the source. For the other
     arguments see `verify`.
     """
-    stage = Stage(progress)
+    stage = StageProgress(progress)
     parts = steps.bit_length() + 2  # the source, the last step, and a halving each
     stage.enter("source, ", done=0.0, share=1 / parts)
     try:

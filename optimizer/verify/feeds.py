@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from optimizer.verify.sizes import Dim, Plan
+from optimizer.verify.sizes import Dim, SizeChoice
 from optimizer.verify.usage import usage_of
 from optimizer.verify.values import TYPES
 
@@ -69,12 +69,12 @@ class Feed:
     values: tuple[float, ...] = ()
 
 
-def planned(inputs: Iterable[Input], plan: Plan, model: ir.Model) -> tuple[Feed, ...]:
+def planned(inputs: Iterable[Input], plan: SizeChoice, model: ir.Model) -> tuple[Feed, ...]:
     """A feed of the planned size for every input, from how `model` uses it."""
     return tuple(_planned(item, plan, model) for item in inputs)
 
 
-def _planned(item: Input, plan: Plan, model: ir.Model) -> Feed:
+def _planned(item: Input, plan: SizeChoice, model: ir.Model) -> Feed:
     value = next((value for value in model.graph.inputs if value.name == item.name), None)
     dtype, shape = DTYPES[item.type], plan.shapes[item.name]
     if dtype == np.bool_:

@@ -42,7 +42,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ReferenceRun:
     """One run of the reference."""
 
     inputs: Mapping[str, Array]
@@ -60,7 +60,7 @@ class Reference:
 
     interface: Interface
     feeds: tuple[Feed, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[ReferenceRun, ...]
     random: frozenset[str]
 
 
@@ -176,10 +176,10 @@ def _structure(path: Path) -> ir.Model:
 
 def _accepted(
     session: Session, structure: ir.Model, request: Request
-) -> tuple[list[tuple[Feed, ...]], list[Run]]:
+) -> tuple[list[tuple[Feed, ...]], list[ReferenceRun]]:
     """Feeds that the model runs on, of up to two different sizes, and the runs that showed it."""
     accepted: list[tuple[Feed, ...]] = []
-    runs: list[Run] = []
+    runs: list[ReferenceRun] = []
     failure = ""
     tries_left = _TRIES_AFTER_SUCCESS
     for feeds in _candidates(session.interface, structure, request):
@@ -214,9 +214,9 @@ def _calm(feed: Feed) -> Feed:
     return replace(feed, high=feed.low + 1) if feed.kind == "integers" else feed
 
 
-def _run(session: Session, feeds: tuple[Feed, ...], seed: int) -> Run:
+def _run(session: Session, feeds: tuple[Feed, ...], seed: int) -> ReferenceRun:
     inputs = draw(feeds, seed=seed)
-    return Run(inputs, session.run(inputs))
+    return ReferenceRun(inputs, session.run(inputs))
 
 
 def random_outputs(model: ir.Model) -> frozenset[str]:

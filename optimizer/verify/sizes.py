@@ -13,7 +13,7 @@ Dim = int | str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SizeChoice:
     """A size for every free dimension, and the shapes that follow.
 
     Attributes:
@@ -40,7 +40,7 @@ GUESSES = (
 )
 
 
-def plans(shapes: Mapping[str, Sequence[Dim]], bindings: Mapping[str, int]) -> Iterator[Plan]:
+def plans(shapes: Mapping[str, Sequence[Dim]], bindings: Mapping[str, int]) -> Iterator[SizeChoice]:
     """Sizes for everything that is free, the most promising first, without repeats.
 
     Args:
@@ -54,7 +54,7 @@ def plans(shapes: Mapping[str, Sequence[Dim]], bindings: Mapping[str, int]) -> I
         key = tuple(complete.values())
         if key not in seen:
             seen.add(key)
-            yield Plan(complete, sizes)
+            yield SizeChoice(complete, sizes)
 
 
 def evaluate(dim: Dim, sizes: Mapping[str, int]) -> int | None:

@@ -25,7 +25,7 @@ _LOGIC = frozenset({"And", "Not", "Or", "Xor"})
 
 
 @dataclass(slots=True)
-class Usage:
+class InputUsage:
     """What was found out about one input.
 
     Attributes:
@@ -43,9 +43,9 @@ class Usage:
     divisor: bool = False
 
 
-def usage_of(value: ir.Value, model: ir.Model, sizes: Mapping[str, int]) -> Usage:
+def usage_of(value: ir.Value, model: ir.Model, sizes: Mapping[str, int]) -> InputUsage:
     """How `value` is used in `model`, given the sizes of free dimensions."""
-    usage = Usage()
+    usage = InputUsage()
     queue: list[tuple[ir.Value, int]] = [(value, 0)]  # with what has been added to it so far
     seen = {id(value)}
     while queue and len(seen) < _MAX_VISITED:
@@ -60,7 +60,7 @@ def usage_of(value: ir.Value, model: ir.Model, sizes: Mapping[str, int]) -> Usag
 
 
 def _note(
-    usage: Usage, node: ir.Node, index: int, sizes: Mapping[str, int], *, offset: int
+    usage: InputUsage, node: ir.Node, index: int, sizes: Mapping[str, int], *, offset: int
 ) -> None:
     """What one use says."""
     if (below := _below(node, index, sizes)) is not None:

@@ -110,7 +110,7 @@ def verify(
     """
     tolerance = Tolerance(rtol, atol, exact)
     request = Request(seeds, dict(bindings or {}), None if feeds is None else tuple(feeds))
-    stage = Stage(progress)
+    stage = StageProgress(progress)
 
     def run() -> tuple[tuple[Feed, ...], Check]:
         return isolate(
@@ -123,7 +123,7 @@ def verify(
 
 def verdict_of(
     run: Callable[[], tuple[tuple[Feed, ...], Check]],
-    stage: Stage,
+    stage: StageProgress,
     tolerance: Tolerance,
     *,
     seeds: int,
@@ -142,7 +142,7 @@ def verdict_of(
     return _judged(found, feeds, seeds=seeds, tolerance=tolerance)
 
 
-class Stage:
+class StageProgress:
     """Passes progress on and remembers which model is running."""
 
     def __init__(self, progress: Progress | None) -> None:
@@ -168,7 +168,7 @@ class Stage:
         return self._text.startswith(CANDIDATE)
 
 
-def failed(error: RunError, stage: Stage, tolerance: Tolerance) -> Verification:
+def failed(error: RunError, stage: StageProgress, tolerance: Tolerance) -> Verification:
     """A crash of the second model alone is a difference; anything else leaves it open."""
     if isinstance(error, WorkerCrashed) and stage.in_candidate:
         reason = f"The {CANDIDATE} crashes where the first one runs: {error.message}"

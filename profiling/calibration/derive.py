@@ -13,7 +13,7 @@ from math import exp, log
 import onnx_ir as ir
 
 from optimizer.cost.classes import MOVING, PER_ELEMENT, OperatorClass, operator_class
-from optimizer.cost.device import Curve, Level
+from optimizer.cost.device import Level, RateCurve
 from optimizer.cost.node import Cost, node_cost
 from optimizer.cost.predict import elements, operator_of
 from optimizer.cost.sizes import Sizes
@@ -48,11 +48,11 @@ class Sample:
 class Rates:
     """The part of a device profile that comes from micro models."""
 
-    rates: Mapping[OperatorClass, Curve]
-    strided: Mapping[OperatorClass, Curve]
-    operators: Mapping[str, Curve]
+    rates: Mapping[OperatorClass, RateCurve]
+    strided: Mapping[OperatorClass, RateCurve]
+    operators: Mapping[str, RateCurve]
     element_operations: Mapping[str, float]
-    packing: Curve | None
+    packing: RateCurve | None
 
 
 def samples(micros: Sequence[Micro], times_us: Sequence[float | None]) -> list[Sample]:
@@ -81,7 +81,7 @@ def derive(found: list[Sample]) -> Rates:
     plain = [sample for sample in found if not sample.purpose]
     rates = {OperatorClass.ELEMENTWISE: _elementwise(plain)}
     operators = _by_operator(sample for sample in found if sample.purpose == OWN)
-    strided: dict[OperatorClass, Curve] = {}
+    strided: dict[OperatorClass, RateCurve] = {}
     for kind in dict.fromkeys(s.kind for s in plain if s.kind not in PER_ELEMENT):
         ours = [sample for sample in plain if sample.kind == kind]
         curve = _curve((s.width, _rate(s)) for s in ours)
@@ -92,7 +92,7 @@ def derive(found: list[Sample]) -> Rates:
     return Rates(rates, strided, operators, _per_element(plain), _packing(found, rates))
 
 
-def _by_operator(found: Iterable[Sample]) -> dict[str, Curve]:
+def _by_operator(found: Iterable[Sample]) -> dict[str, RateCurve]:
     points: dict[str, list[tuple[float, float]]] = {}
     for sample in found:
         points.setdefault(sample.node.op_type, []).append((sample.width, _rate(sample)))
@@ -163,13 +163,13 @@ def _per_element(plain: list[Sample]) -> dict[str, float]:
     }
 
 
-def _elementwise(plain: list[Sample]) -> Curve:
+def _elementwise(plain: list[Sample]) -> RateCurve:
     """Elements a second of an addition, by how far it gets before broadcasting changes."""
     ours = (s for s in plain if s.node.op_type == _BASE)
     return _curve((s.width, elements(s.node, s.cost) / s.seconds) for s in ours)
 
 
-def _packing(found: list[Sample], rates: Mapping[OperatorClass, Curve]) -> Curve | None:
+def _packing(found: list[Sample], rates: Mapping[OperatorClass, RateCurve]) -> RateCurve | None:
     """What a product takes longer when its right side is no constant."""
     points: list[tuple[float, float]] = []
     for sample in found:
@@ -183,11 +183,11 @@ def _packing(found: list[Sample], rates: Mapping[OperatorClass, Curve]) -> Curve
     return _curve(points) if points else None
 
 
-def _curve(points: Iterable[tuple[float, float]]) -> Curve:
+def _curve(points: Iterable[tuple[float, float]]) -> RateCurve:
     """Points by width; several at one width become their geometric mean."""
     by_width: dict[float, list[float]] = {}
     for width, rate in points:
         by_width.setdefault(width, []).append(log(rate))
-    return Curve(
+    return RateCurve(
         tuple((width, exp(sum(logs) / len(logs))) for width, logs in sorted(by_width.items()))
     )

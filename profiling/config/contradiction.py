@@ -13,7 +13,7 @@ Changes = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class Conflict:
     """What cannot be meant.
 
     Attributes:
@@ -39,13 +39,13 @@ class Contradictory(ConfigError):
         contradiction: the first of them.
     """
 
-    def __init__(self, contradiction: Contradiction) -> None:
+    def __init__(self, contradiction: Conflict) -> None:
         super().__init__(contradiction.sentence)
         self.contradiction = contradiction
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ConflictRule:
     """A combination that is refused.
 
     Attributes:
@@ -53,7 +53,7 @@ class Rule:
         broken: whether a config breaks it.
         why: what is wrong.
         mends: what can be set against it; a function where that depends on the config.
-        todo: as in `Contradiction`.
+        todo: as in `Conflict`.
     """
 
     about: tuple[str, ...]
@@ -62,16 +62,16 @@ class Rule:
     mends: tuple[Changes, ...] | Callable[[Fields], tuple[Changes, ...]]
     todo: str = ""
 
-    def of(self, config: Fields) -> Contradiction:
+    def of(self, config: Fields) -> Conflict:
         """What to say of a config that breaks it."""
         mends = self.mends(config) if callable(self.mends) else self.mends
-        return Contradiction(self.why, mends, self.todo)
+        return Conflict(self.why, mends, self.todo)
 
     @property
     def sentence(self) -> str:
         """What is wrong and what to do, whatever the config."""
         mends = () if callable(self.mends) else self.mends
-        return Contradiction(self.why, mends, self.todo).sentence
+        return Conflict(self.why, mends, self.todo).sentence
 
 
 def _settings(changes: Changes) -> str:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from profiling.config.contradiction import Changes, Contradiction, Rule
+from profiling.config.contradiction import Changes, Conflict, ConflictRule
 from profiling.config.option import SEPARATOR, Group, Option, items
 from profiling.config.tensorrt import TensorRtFields as Fields
 
@@ -33,7 +33,7 @@ _DEFAULTS: Mapping[str, Any] = {one.name: one.default for one in dataclasses.fie
 _NO_SHAPES: Changes = dict.fromkeys(_SHAPES, "")
 
 
-def contradictions(config: Fields, options: Sequence[Option]) -> list[Contradiction]:
+def contradictions(config: Fields, options: Sequence[Option]) -> list[Conflict]:
     """What cannot be meant, each with what to do about it."""
     changed = [option for option in options if getattr(config, option.name) != option.default]
     found = [rule.of(config) for rule in RULES if rule.broken(config)]
@@ -44,13 +44,13 @@ def contradictions(config: Fields, options: Sequence[Option]) -> list[Contradict
     return found
 
 
-def device_needed(option: Option) -> Contradiction | None:
+def device_needed(option: Option) -> Conflict | None:
     """What to say where an option is set for another device; None if it counts on all."""
     if option.group not in _NEEDS:
         return None
     mends: tuple[Changes, ...] = ({option.name: option.default}, {"device": option.group})
     why = f"{option.name} counts {_NEEDS[option.group]}"
-    return Contradiction(why, mends, f"set device={option.group}")
+    return Conflict(why, mends, f"set device={option.group}")
 
 
 def sentences_about(option: Option) -> list[str]:
@@ -60,106 +60,106 @@ def sentences_about(option: Option) -> list[str]:
 
 def _idle(
     when: Callable[[Fields], bool], names: Sequence[str], counts: str, needs: Changes
-) -> Iterator[Rule]:
+) -> Iterator[ConflictRule]:
     """Rules against options that do nothing as long as another is off."""
     for name in names:
 
         def broken(config: Fields, name: str = name) -> bool:
             return when(config) and getattr(config, name) != _DEFAULTS[name]
 
-        yield Rule((name,), broken, f"{name} {counts}", (needs, {name: _DEFAULTS[name]}))
+        yield ConflictRule((name,), broken, f"{name} {counts}", (needs, {name: _DEFAULTS[name]}))
 
 
-def _without(switch: str, names: Sequence[str], counts: str) -> Iterator[Rule]:
+def _without(switch: str, names: Sequence[str], counts: str) -> Iterator[ConflictRule]:
     """Rules against options that do nothing without what a switch turns on."""
     return _idle(lambda config: not getattr(config, switch), names, counts, {switch: True})
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[ConflictRule, ...] = (
+    ConflictRule(
         ("execution_mode", "inter_threads"),
         lambda c: c.execution_mode == "parallel" and c.inter_threads == 1,
         "execution_mode=parallel needs more than one of inter_threads",
         ({"inter_threads": 0}, {"execution_mode": "sequential"}),
     ),
-    Rule(
+    ConflictRule(
         ("execution_mode", "inter_threads"),
         lambda c: c.execution_mode == "sequential" and c.inter_threads != 1,
         "inter_threads counts in parallel mode only",
         ({"execution_mode": "parallel"}, {"inter_threads": 1}),
     ),
-    Rule(
+    ConflictRule(
         ("execution_mode", "memory_pattern"),
         lambda c: c.execution_mode == "parallel" and c.memory_pattern,
         "In parallel mode the runtime cannot plan memory",
         ({"memory_pattern": False}, {"execution_mode": "sequential"}),
     ),
-    Rule(
+    ConflictRule(
         ("spinning", "intra_threads", "inter_threads"),
         lambda c: c.spinning and c.intra_threads == 1 and c.inter_threads == 1,
         "With one thread there is nobody to spin",
         ({"intra_threads": 0}, {"spinning": False}),
         "set intra_threads=0 or spinning=false",
     ),
-    Rule(
+    ConflictRule(
         ("thread_affinities", "intra_threads"),
         lambda c: c.thread_affinities != "" and _unpinned(c),
         "thread_affinities has an item for each thread but the first",
         lambda c: ({"intra_threads": _pinned(c)}, {"thread_affinities": ""}),
         "set intra_threads to one more than its items",
     ),
-    Rule(
+    ConflictRule(
         ("thread_affinities",),
         lambda c: any(_backwards(item) for item in items(c.thread_affinities)),
         "A range of processors in thread_affinities goes up, as in 2-3",
         lambda c: ({"thread_affinities": _upwards(c.thread_affinities)},),
         "turn it round",
     ),
-    Rule(
+    ConflictRule(
         ("cuda_graph", "trt_cuda_graph", "device"),
         lambda c: c.cuda_graph and c.device == "tensorrt",
         "cuda_graph captures the CUDA provider's kernels",
         ({"cuda_graph": False, "trt_cuda_graph": True}, {"device": "cuda"}),
         "set trt_cuda_graph=true for TensorRT's",
     ),
-    Rule(
+    ConflictRule(
         ("cuda_graph", "trt_cuda_graph", "execution_mode"),
         lambda c: (c.cuda_graph or c.trt_cuda_graph) and c.execution_mode == "parallel",
         "A CUDA graph is captured from one stream",
         ({"execution_mode": "sequential"}, {"cuda_graph": False, "trt_cuda_graph": False}),
     ),
-    Rule(
+    ConflictRule(
         ("cuda_graph", "tune_kernels"),
         lambda c: c.cuda_graph and c.tune_kernels,
         "Kernels cannot be tuned while they are captured",
         ({"tune_kernels": False}, {"cuda_graph": False}),
     ),
-    Rule(
+    ConflictRule(
         ("cuda_graph", "copy_in_default_stream"),
         lambda c: c.cuda_graph and not c.copy_in_default_stream,
         "A CUDA graph does not hold copies of another stream",
         ({"copy_in_default_stream": True}, {"cuda_graph": False}),
     ),
-    Rule(
+    ConflictRule(
         ("attention_kernel", "cudnn"),
         lambda c: c.attention_kernel == "cudnn" and not c.cudnn,
         "attention_kernel=cudnn needs cuDNN",
         ({"cudnn": True}, {"attention_kernel": "default"}),
     ),
-    Rule(
+    ConflictRule(
         ("deterministic", "tune_kernels", "gemm_auto_tune"),
         lambda c: c.deterministic and (c.tune_kernels or c.gemm_auto_tune),
         "Kernels that are chosen by their time differ from run to run",
         ({"deterministic": False}, {"tune_kernels": False, "gemm_auto_tune": False}),
     ),
-    Rule(
+    ConflictRule(
         _SHAPES,
         lambda c: len({_inputs(getattr(c, name)) for name in _SHAPES}) > 1,
         "TensorRT needs smallest, best and largest shape of the same inputs",
         (_NO_SHAPES,),
         "set trt_min_shapes, trt_best_shapes and trt_max_shapes alike",
     ),
-    Rule(
+    ConflictRule(
         _SHAPES,
         lambda c: (
             _crossed(c.trt_min_shapes, c.trt_best_shapes)

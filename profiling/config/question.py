@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from profiling.config.contradiction import Contradiction, Contradictory
+from profiling.config.contradiction import Conflict, Contradictory
 from profiling.config.option import Value
 from profiling.config.run_config import RunConfig
 from profiling.config.settings import from_values
@@ -51,7 +51,7 @@ class ContradictoryQuestion(Contradictory):
         place: of the first variant that has them; None where the options of all do.
     """
 
-    def __init__(self, contradiction: Contradiction, question: Question, place: int | None) -> None:
+    def __init__(self, contradiction: Conflict, question: Question, place: int | None) -> None:
         super().__init__(contradiction)
         self.question: Question = question
         self.place: int | None = place
@@ -170,7 +170,7 @@ def _other(
     why = f"{LEVEL}={level} is {other} and not {wanted}"
     todo = f"leave {LEVEL} out, or race as {other}"
     return ContradictoryQuestion(
-        Contradiction(why, ({LEVEL: STARTS[wanted][LEVEL]},), todo), wanted, place
+        Conflict(why, ({LEVEL: STARTS[wanted][LEVEL]},), todo), wanted, place
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from optimizer.codec import written_as
 from optimizer.errors import quoted
 from profiling.config import RunConfig, options
-from profiling.config.contradiction import Changes, Contradiction, Contradictory
+from profiling.config.contradiction import Changes, Conflict, Contradictory
 from profiling.config.option import (
     SEPARATOR,
     ConfigError,
@@ -109,7 +109,7 @@ def mended(values: Mapping[str, Value], first: Changes) -> dict[str, Value]:
     return found
 
 
-def contradiction_of(values: Mapping[str, Value]) -> Contradiction | None:
+def contradiction_of(values: Mapping[str, Value]) -> Conflict | None:
     """The first contradiction among options by name; None where there is none."""
     try:
         from_values(values)

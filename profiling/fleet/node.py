@@ -13,7 +13,7 @@ from pathlib import Path
 from optimizer.errors import StudioError
 from optimizer.versions import passlens_version
 from profiling.fleet.packed_variant import PackedVariant, unpack
-from profiling.racing.executor import JobLocation, Outcome
+from profiling.racing.executor import JobLocation, JobOutcome
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race
 from profiling.workers import WorkerPool
@@ -44,7 +44,7 @@ def race_here(
     *,
     location: JobLocation,
     tell: Callable[[Message], None],
-) -> Outcome:
+) -> JobOutcome:
     """Run the race on this machine.
 
     Args:
@@ -65,10 +65,10 @@ def race_here(
                 variants, pool=pool, plan=plan, progress=teller.progress, observe=teller.observe
             )
     except StudioError as error:
-        return Outcome(None, error.message, location)
+        return JobOutcome(None, error.message, location)
     finally:
         pool.close()
-    return Outcome(race, location=location)
+    return JobOutcome(race, location=location)
 
 
 def location_here(node_id: str, gpus: tuple[str, ...], *, attempt: int) -> JobLocation:

@@ -15,7 +15,7 @@ from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Following, Progress, silent
 from profiling.fleet.node import Message, location_here, race_here, version
 from profiling.fleet.packed_variant import PackedVariant, pack
-from profiling.racing.executor import Executor, LocalExecutor, Observe, Outcome, RaceJob
+from profiling.racing.executor import Executor, JobOutcome, LocalExecutor, Observe, RaceJob
 from profiling.racing.measure import RacePlan
 from profiling.workers import WorkerPool
 
@@ -59,7 +59,7 @@ class RayExecutor:
         *,
         observe: Observe | None = None,
         **following: Unpack[Following],
-    ) -> list[Outcome]:
+    ) -> list[JobOutcome]:
         """See `Executor.run`: all jobs at once, as far as the cluster has room."""
         self._check_room(jobs)
         board = self._ray.remote(num_cpus=0)(_Board).remote()
@@ -94,22 +94,22 @@ class RayExecutor:
         )(_race_task)
         return task.remote(number, pack(job.variants), job.plan, board, version())
 
-    def _outcome(self, task: Any) -> Outcome:
+    def _outcome(self, task: Any) -> JobOutcome:
         try:
-            outcome: Outcome = self._ray.get(task)
+            outcome: JobOutcome = self._ray.get(task)
         except self._ray.exceptions.WorkerCrashedError:
             tries = _RETRIES + 1
-            return Outcome(
+            return JobOutcome(
                 None, f"The worker died on each of {tries} nodes or tries; see Ray's log."
             )
         except self._ray.exceptions.RayError as error:
-            return Outcome(None, f"The Ray cluster could not run the race: {_last_line(error)}")
+            return JobOutcome(None, f"The Ray cluster could not run the race: {_last_line(error)}")
         return outcome
 
 
 def _race_task(
     number: int, packed: list[PackedVariant], plan: RacePlan, board: Any, wanted: str
-) -> Outcome:
+) -> JobOutcome:
     """What Ray runs on a node."""
     cluster: Any = importlib.import_module("ray")
     context = cluster.get_runtime_context()
@@ -117,7 +117,7 @@ def _race_task(
     attempt = cluster.get(board.attempt.remote(number))
     location = location_here(str(context.get_node_id()), gpus, attempt=attempt)
     if version() != wanted:
-        return Outcome(None, f"The node has Passlens {version()}, not {wanted}.", location)
+        return JobOutcome(None, f"The node has Passlens {version()}, not {wanted}.", location)
     return race_here(
         number,
         packed,
@@ -166,7 +166,7 @@ class _Watch:
             if self._observe is not None and message.race is not None:
                 self._observe(message.job, message.race)
 
-    def end(self, outcomes: Sequence[Outcome]) -> None:
+    def end(self, outcomes: Sequence[JobOutcome]) -> None:
         for number, outcome in enumerate(outcomes):
             if self._observe is not None and outcome.race is not None:
                 self._observe(number, outcome.race)

@@ -13,7 +13,7 @@ from optimizer.isolation import Progress
 from profiling.config.settings import from_values
 from profiling.kernels.decision import Choice
 from profiling.kernels.reformulations import BY_ID, EQUAL, loosest
-from profiling.kernels.rewriting import Change, Changed, write_changed
+from profiling.kernels.rewriting import Changed, Substitute, write_changed
 from profiling.kernels.selection import Selection
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
@@ -120,7 +120,7 @@ def confirm(
         raise StudioError("Nothing was surely faster, so there is nothing to apply.")
     operators = {race.operator.workload.key: race.operator for race in selection.races}
     ways = choice.reformulations
-    changes = [Change(operators[key].nodes, way) for key, way in ways.items()]
+    changes = [Substitute(operators[key].nodes, way) for key, way in ways.items()]
     target, results = folder.absolute() / "kernels.onnx", tuple[Changed, ...]()
     if changes:
         folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from profiling.config import ConfigError, RunConfig, Value
 from profiling.config.settings import from_values
-from profiling.kernels.selection import Row, Selection, WorkloadRace
+from profiling.kernels.selection import CandidateRow, Selection, WorkloadRace
 
 _LEAST = 0.005
 """Options that promise less than this share of the time are not worth a change."""
@@ -130,12 +130,12 @@ def _combined(
     return chosen, tuple(notes)
 
 
-def _speedup(rows: Mapping[str, Row], label: str) -> float:
+def _speedup(rows: Mapping[str, CandidateRow], label: str) -> float:
     """Of a set of options on a workload; 1 where it was not tried or nothing is clear."""
     return rows[label].speedup if label in rows else 1.0
 
 
-def _best_reformulation(rows: Iterable[Row], *, lossy: bool) -> Row | None:
+def _best_reformulation(rows: Iterable[CandidateRow], *, lossy: bool) -> CandidateRow | None:
     """The surest of those raced with the variant's own options."""
     fitting = [
         row

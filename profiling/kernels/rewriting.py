@@ -40,7 +40,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Substitute:
     """Where to write a workload another way in a model.
 
     Attributes:
@@ -72,7 +72,7 @@ def written_alone(model: bytes, config: RunConfig, ids: Sequence[str]) -> dict[s
     for identity in ids:
         loaded = load_path(path)
         place = tuple(node.name or "" for node in loaded.ir.graph)
-        trace = _rewritten(loaded, [Change((place,), identity)])
+        trace = _rewritten(loaded, [Substitute((place,), identity)])
         if not trace.rewrites:
             reasons = "; ".join(dict.fromkeys(declined.reason for declined in trace.declined))
             found[identity] = Written(reason=reasons or "there is nothing like it here")
@@ -83,7 +83,7 @@ def written_alone(model: bytes, config: RunConfig, ids: Sequence[str]) -> dict[s
     return found
 
 
-def _rewritten(model: Model, changes: Sequence[Change]) -> Trace:
+def _rewritten(model: Model, changes: Sequence[Substitute]) -> Trace:
     """Run the passes of some changes, each at its places."""
     ids = {node.name: node_id(node) for node in model.ir.graph}
     places: dict[str, frozenset[str]] = {}
@@ -140,7 +140,7 @@ def _computes_in_float32(planned: ir.Model) -> bool:
 
 
 def write_changed(
-    model: bytes | Path, changes: Sequence[Change], target: Path, properties: Mapping[str, str]
+    model: bytes | Path, changes: Sequence[Substitute], target: Path, properties: Mapping[str, str]
 ) -> tuple[Changed, ...]:
     """The model with these places written anew, as `target`; one result a change.
 
@@ -158,7 +158,7 @@ def write_changed(
     return tuple(_changed(change, trace, names) for change in changes)
 
 
-def _changed(change: Change, trace: Trace, names: Mapping[str, str | None]) -> Changed:
+def _changed(change: Substitute, trace: Trace, names: Mapping[str, str | None]) -> Changed:
     inside = {name for place in change.nodes for name in place}
     ids = {one.id for one in BY_ID[change.reformulation].passes}
     places = sum(r.pass_id in ids and names.get(r.root) in inside for r in trace.rewrites)

@@ -28,7 +28,7 @@ _SEARCHING = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CandidateRow:
     """One candidate of a workload and what it came to.
 
     Attributes:
@@ -75,11 +75,11 @@ class WorkloadRace:
     race: Race | None
     error: str = ""
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[CandidateRow, ...]:
         """All candidates: measured ones by speedup, wrong ones, those that were not measured."""
         return tuple(sorted((self.row(one.label) for one in self.candidates), key=_rank))
 
-    def winner(self, *, lossy: bool = False) -> Row:
+    def winner(self, *, lossy: bool = False) -> CandidateRow:
         """The candidate to take: surely faster, by the lower end of its interval; else as it is."""
         sure = [
             (row.contrast.low, row)
@@ -92,27 +92,27 @@ class WorkloadRace:
         baseline = 1.0, self.row(self.candidates[0].label)
         return max(sure, key=lambda one: one[0], default=baseline)[1]
 
-    def row(self, label: str) -> Row:
+    def row(self, label: str) -> CandidateRow:
         """The candidate of this label."""
         candidate = next(one for one in self.candidates if one.label == label)
         timings = () if self.race is None else self.race.timings
         timing = next((timing for timing in timings if timing.label == label), None)
         if timing is None:
             reason = candidate.unavailable or self.error or "the race ended before"
-            return Row(candidate, None, None, "", None, f"not measured: {reason}")
+            return CandidateRow(candidate, None, None, "", None, f"not measured: {reason}")
         if timing.error or timing.summary is None or self.race is None:
             reason = timing.error or "no runs"
-            return Row(candidate, None, None, "", None, f"not measured: {reason}")
+            return CandidateRow(candidate, None, None, "", None, f"not measured: {reason}")
         wrong = _wrong(timing.outputs, candidate.tolerance)
         scaled = max((output.scaled for output in timing.outputs), default=None)
         p50_ms = timing.summary.p50_ms
         if candidate is self.candidates[0]:
-            return Row(candidate, p50_ms, None, wrong, scaled, "the baseline")
+            return CandidateRow(candidate, p50_ms, None, wrong, scaled, "the baseline")
         contrast = self.race.contrast(candidate.label, baseline=self.candidates[0].label)
         verdict = str(contrast) if contrast is not None else "the baseline has no times"
         if wrong:
             verdict = f"wrong result, so its time does not count: {wrong}"
-        return Row(candidate, p50_ms, contrast, wrong, scaled, verdict)
+        return CandidateRow(candidate, p50_ms, contrast, wrong, scaled, verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ def _wrong(outputs: Sequence[Comparison], tolerance: Tolerance) -> str:
     return ""
 
 
-def _rank(row: Row) -> tuple[bool, bool, float]:
+def _rank(row: CandidateRow) -> tuple[bool, bool, float]:
     # The paired estimate, not the median: what slowed the machine down for all does not count.
     estimate = 1.0 if row.contrast is None else row.contrast.speedup
     return row.p50_ms is None, bool(row.wrong), -estimate

@@ -63,7 +63,7 @@ class JobLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """What became of a job: a race, or the reason why there is none."""
 
     race: Race | None
@@ -80,7 +80,7 @@ class Executor(Protocol):
         *,
         observe: Observe | None = None,
         **following: Unpack[Following],
-    ) -> list[Outcome]:
+    ) -> list[JobOutcome]:
         """An outcome a job, in the jobs' order. One that fails does not stop the others.
 
         Args:
@@ -107,9 +107,9 @@ class LocalExecutor:
         *,
         observe: Observe | None = None,
         **following: Unpack[Following],
-    ) -> list[Outcome]:
+    ) -> list[JobOutcome]:
         """See `Executor.run`."""
-        outcomes: list[Outcome] = []
+        outcomes: list[JobOutcome] = []
         for number, job in enumerate(jobs):
             before = f"{job.name}: " if job.name else ""
             told = part_of(following, before, number, of=len(jobs))
@@ -122,7 +122,7 @@ class LocalExecutor:
 
     def _raced(
         self, job: RaceJob, observe: Callable[[Race], None] | None, following: Following
-    ) -> Outcome:
+    ) -> JobOutcome:
         here = JobLocation(platform.node(), process=os.getpid())
         try:
             race = measure(
@@ -131,11 +131,11 @@ class LocalExecutor:
         except Cancelled:
             raise
         except StudioError as error:
-            return Outcome(None, error.message, here)
-        return Outcome(race, location=here)
+            return JobOutcome(None, error.message, here)
+        return JobOutcome(race, location=here)
 
 
-def race_of(outcome: Outcome) -> Race:
+def race_of(outcome: JobOutcome) -> Race:
     """The race of a job that is the only one.
 
     Raises:

@@ -25,7 +25,7 @@ from profiling.racing.clock import RaceClock
 from profiling.racing.plan import RacePlan, schedule
 from profiling.racing.race import Race, Variant
 from profiling.racing.runners import Runner
-from profiling.workers import Bench, WorkerPool
+from profiling.workers import MeasuringWorkers, WorkerPool
 
 __all__ = ["Observe", "RacePlan", "Variant", "measure"]
 
@@ -148,7 +148,7 @@ class _Racing:
             self._clock.elapsed_s,
         )
 
-    def run(self, pool: WorkerPool, bench: Bench) -> None:
+    def run(self, pool: WorkerPool, bench: MeasuringWorkers) -> None:
         """Find inputs, make every variant ready, time them in rounds."""
         by_label = {entry.timing.label: entry for entry in self._runners}
         reference = _find_reference(
@@ -164,7 +164,7 @@ class _Racing:
         for entry in self._runners:
             entry.attempt(entry.finish)
 
-    def _prepare(self, entry: Runner, bench: Bench, reference: jobs.Reference) -> None:
+    def _prepare(self, entry: Runner, bench: MeasuringWorkers, reference: jobs.Reference) -> None:
         label = entry.timing.label
         self._step(entry, f"{label}: starting a process", lambda: entry.start(bench))
         self._step(entry, f"{label}: creating the session", entry.open)

@@ -12,7 +12,7 @@ from optimizer.verify import Comparison, Feed
 from profiling.config import RunConfig
 from profiling.config.question import Question, question_of
 from profiling.machine import Machine
-from profiling.racing.samples import Contrast, Summary, contrast, summarize, warm_after
+from profiling.racing.samples import Contrast, LatencySummary, contrast, summarize, warm_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Timing:
         return phases.cold_ms / summary.p50_ms
 
     @property
-    def summary(self) -> Summary | None:
+    def summary(self) -> LatencySummary | None:
         """Percentiles of the steady state; None without runs."""
         return summarize(self.latencies_ms)
 

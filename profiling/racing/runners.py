@@ -20,7 +20,7 @@ from profiling.racing.clock import RaceClock
 from profiling.racing.plan import RacePlan
 from profiling.racing.race import Phases, Timing, Variant
 from profiling.racing.samples import warm_after
-from profiling.workers import Bench, Worker
+from profiling.workers import MeasuringWorkers, Worker
 from profiling.workers.job import StaleWorker
 
 Result = TypeVar("Result")
@@ -111,7 +111,7 @@ class Runner:
         if not self.timing.error and self._worker is not None and not self._worker.alive:
             self.fail(self._gone())
 
-    def start(self, bench: Bench) -> None:
+    def start(self, bench: MeasuringWorkers) -> None:
         """A fresh process that takes work."""
         self._began_s, self._turns_before_s = time.monotonic(), self._clock.turns_s
         self._worker = bench.worker(fresh=True)

@@ -37,7 +37,7 @@ _MIN_GAIN = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class LatencySummary:
     """Latencies of one variant in milliseconds."""
 
     runs: int
@@ -119,13 +119,13 @@ class Contrast:
         return f"{self.claim}, 95 % interval {low:.2f}–{high:.2f}"
 
 
-def summarize(latencies_ms: Sequence[float]) -> Summary | None:
+def summarize(latencies_ms: Sequence[float]) -> LatencySummary | None:
     """Percentiles, or None for no latencies."""
     if not latencies_ms:
         return None
     values = np.asarray(latencies_ms, np.float64)
     low, high, *shown = map(float, np.percentile(values, [25, 75, 0, 50, 90, 95, 99]))
-    return Summary(len(values), *shown, mean_ms=float(values.mean()), spread_ms=high - low)
+    return LatencySummary(len(values), *shown, mean_ms=float(values.mean()), spread_ms=high - low)
 
 
 def warm_after(latencies_ms: Sequence[float]) -> int:

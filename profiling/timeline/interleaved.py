@@ -18,7 +18,7 @@ from profiling.timeline.device_memory import device_memory_for
 from profiling.timeline.profile import Profile
 from profiling.timeline.recorder import Recorder
 from profiling.workers import WorkerPool
-from profiling.workers.pool import Bench
+from profiling.workers.pool import MeasuringWorkers
 
 Result = TypeVar("Result")
 
@@ -98,7 +98,7 @@ class _VariantWorker:
         error: what went wrong first; read it where there is no answer.
     """
 
-    def __init__(self, bench: Bench, cancelled: Callable[[], bool]) -> None:
+    def __init__(self, bench: MeasuringWorkers, cancelled: Callable[[], bool]) -> None:
         self._worker = bench.worker(fresh=True)
         self._cancelled = cancelled
         self.error = RunError("The variant was not profiled.")

@@ -17,7 +17,7 @@ _OF_NODE = (re.compile(r"^(.+?)/[A-Za-z]*Fus[A-Za-z]*/?$"), re.compile(r"^fused 
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class RunNode:
     """A node, of the file or of the graph that ran; values by name."""
 
     name: str
@@ -30,7 +30,7 @@ Sources = dict[str, tuple[str, ...]]
 """Operator that ran -> names of the file's nodes."""
 
 
-def match_operators(file: Sequence[Operator], ran: Sequence[Operator]) -> Sources:
+def match_operators(file: Sequence[RunNode], ran: Sequence[RunNode]) -> Sources:
     """For every operator that ran the nodes of the file that it computes; empty where unknown.
 
     Args:
@@ -42,7 +42,7 @@ def match_operators(file: Sequence[Operator], ran: Sequence[Operator]) -> Source
 
 
 class _Matching:
-    def __init__(self, file: Sequence[Operator], ran: Sequence[Operator]) -> None:
+    def __init__(self, file: Sequence[RunNode], ran: Sequence[RunNode]) -> None:
         self._ran = ran
         self._file = {node.name: node for node in file}
         self._maker = {value: node.name for node in file for value in node.outputs if value}
@@ -73,7 +73,7 @@ class _Matching:
                 return said[1]
         return ""
 
-    def _exclusive_producers(self, operator: Operator) -> tuple[str, ...]:
+    def _exclusive_producers(self, operator: RunNode) -> tuple[str, ...]:
         """The nodes between the operator's values that nobody else computes, its own first."""
         own = self._names[operator.name]
         pending = [own] if own else []

@@ -20,7 +20,7 @@ from profiling.execution.session import open_session, refusal
 from profiling.timeline.bare import BareRuns
 from profiling.timeline.device_memory import DeviceMemory
 from profiling.timeline.events import Timeline, parse_profile
-from profiling.timeline.matching import Operator, match_operators
+from profiling.timeline.matching import RunNode, match_operators
 from profiling.timeline.memory import memory
 from profiling.timeline.profile import Profile
 from profiling.timeline.profiler_cost import ProfilerCost, Usual
@@ -143,14 +143,14 @@ def _kernels(timeline: Timeline, graph: ir.Model, copy: Path | None) -> dict[str
     named = {event.node: event.op_type for run in timeline.runs for event in run.events}
     ran = _operators(ir.load(copy)) if copy is not None and copy.is_file() else []
     known = {operator.name for operator in ran}
-    bare = [Operator(name, op, (), ()) for name, op in named.items() if name not in known]
+    bare = [RunNode(name, op, (), ()) for name, op in named.items() if name not in known]
     found = match_operators(_operators(graph), [*ran, *bare])
     return {name: found[name] for name in named}
 
 
-def _operators(model: ir.Model) -> list[Operator]:
+def _operators(model: ir.Model) -> list[RunNode]:
     return [
-        Operator(
+        RunNode(
             node.name or "",
             node.op_type,
             tuple(value.name or "" for value in node.inputs if value is not None),

@@ -21,7 +21,7 @@ body; before the first operator; between two."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class StretchEnd:
     """The end of a stretch.
 
     Attributes:
@@ -44,7 +44,7 @@ class Stretches:
         lengths_us: of the stretch that each moment ends.
     """
 
-    moments: tuple[Moment, ...]
+    moments: tuple[StretchEnd, ...]
     lengths_us: tuple[float, ...]
 
     @classmethod
@@ -52,7 +52,7 @@ class Stretches:
         """The stretches of a run; None where operators ran side by side."""
         if len({event.thread for event in run.events}) > 1:
             return None
-        moments: list[Moment] = []
+        moments: list[StretchEnd] = []
         lengths: list[float] = []
         clock: float = run.start_us
         for moment, at_us in _moments(run):
@@ -112,29 +112,29 @@ def typical(runs: Sequence[Run], *, usual: Callable[[Sequence[float]], float] = 
     return Stretches(rows[0].moments, tuple(map(usual, columns))).run(middle)
 
 
-def _moments(run: Run) -> Iterator[tuple[Moment, float]]:
+def _moments(run: Run) -> Iterator[tuple[StretchEnd, float]]:
     """Every moment in order, with its time."""
     told = bool(run.executor_us)
     if told:
-        yield Moment("around"), run.executor_start_us
+        yield StretchEnd("around"), run.executor_start_us
     running: list[int] = []
     doing: Doing = "dispatch"
 
-    def closed() -> tuple[Moment, float]:
+    def closed() -> tuple[StretchEnd, float]:
         nonlocal doing
         index = running.pop()
-        moment = Moment(doing, index)
+        moment = StretchEnd(doing, index)
         doing = "rest of a body" if running else "between"
         return moment, run.events[index].end_us
 
     for index, event in enumerate(run.events):
         while running and run.events[running[-1]].end_us <= event.start_us:
             yield closed()
-        yield Moment(doing, index, begins=True), event.start_us
+        yield StretchEnd(doing, index, begins=True), event.start_us
         running.append(index)
         doing = "work"
     while running:
         yield closed()
     if told:
-        yield Moment(doing), run.executor_start_us + run.executor_us
-    yield Moment("around" if told else doing), run.end_us
+        yield StretchEnd(doing), run.executor_start_us + run.executor_us
+    yield StretchEnd("around" if told else doing), run.end_us

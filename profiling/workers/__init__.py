@@ -10,6 +10,6 @@ anybody else. Needs Linux: the limits and the process groups are the kernel's.
 
 from __future__ import annotations
 
-from profiling.workers.pool import Bench, Worker, WorkerPool, default_pool
+from profiling.workers.pool import MeasuringWorkers, Worker, WorkerPool, default_pool
 
-__all__ = ["Bench", "Worker", "WorkerPool", "default_pool"]
+__all__ = ["MeasuringWorkers", "Worker", "WorkerPool", "default_pool"]

@@ -64,7 +64,7 @@ class Worker:
         self._process.close()
 
 
-class Bench:
+class MeasuringWorkers:
     """Workers that hold still while one of them measures."""
 
     def __init__(self, pool: WorkerPool, workers: contextlib.ExitStack) -> None:
@@ -134,12 +134,12 @@ class WorkerPool:
             return worker.run(function, *args, **options)
 
     @contextlib.contextmanager
-    def measuring(self, *, cancelled: Cancelled | None = None) -> Generator[Bench]:
+    def measuring(self, *, cancelled: Cancelled | None = None) -> Generator[MeasuringWorkers]:
         """A bench for timing; there is only one, so that no two timings run at a time."""
         _acquire(self._measuring, cancelled)
         try:
             with contextlib.ExitStack() as workers:
-                yield Bench(self, workers)
+                yield MeasuringWorkers(self, workers)
         finally:
             self._measuring.release()
 

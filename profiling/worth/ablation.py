@@ -14,7 +14,7 @@ from profiling.worth.waterfall import Metric
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PipelineRun:
     """One run of a pipeline over the model.
 
     Attributes:
@@ -64,9 +64,9 @@ class Ablation:
         alone: by the pass that ran by itself.
     """
 
-    full: Outcome
-    without: Mapping[str, Outcome]
-    alone: Mapping[str, Outcome]
+    full: PipelineRun
+    without: Mapping[str, PipelineRun]
+    alone: Mapping[str, PipelineRun]
 
     def worth(self, metric: Metric) -> tuple[PassWorth, ...]:
         """Every pass that was left out, the most missed first."""

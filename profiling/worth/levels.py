@@ -51,7 +51,7 @@ class Heat:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Speedup:
     """How much faster the model became over one or several spans, as a natural logarithm.
 
     Attributes:
@@ -135,7 +135,7 @@ class Levels:
         picked = np.vstack([np.zeros(len(rows)), inverse[: len(index)]])
         return picked.astype(np.float64)
 
-    def change(self, *spans: Span) -> Change:
+    def change(self, *spans: Span) -> Speedup:
         """What happened over these spans together, with its interval.
 
         The interval is Student's, with Welch's degrees of freedom where several races take part.
@@ -146,7 +146,7 @@ class Levels:
             pick[self.points.index(last)] -= 1.0
         estimate = float(pick @ self._levels)
         half, rounds = self._half_width(pick @ self._solution)
-        return Change(estimate, estimate - half, estimate + half, rounds)
+        return Speedup(estimate, estimate - half, estimate + half, rounds)
 
     def _half_width(self, weights: Numbers) -> tuple[float, int]:
         """Of the interval, from the scatter between rounds; where they are few, of all blocks."""

@@ -23,7 +23,7 @@ from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.workers import WorkerPool
 from profiling.worth.cuts import first_cuts, next_cuts
-from profiling.worth.levels import Change, Heat, Levels, Span
+from profiling.worth.levels import Heat, Levels, Span, Speedup
 
 RUNS = 100_000
 """More than fit: time is what ends a race."""
@@ -60,7 +60,7 @@ class Segment:
     """
 
     span: Span
-    change: Change
+    change: Speedup
 
     @property
     def steps(self) -> range:
@@ -94,7 +94,7 @@ class Measured:
         return tuple(Segment(span, self.levels.change(span)) for span in spans)
 
     @property
-    def total(self) -> Change:
+    def total(self) -> Speedup:
         """From the first to the last point."""
         return self.levels.change((self.levels.points[0], self.levels.points[-1]))
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import exp
 from typing import Literal
 
-from profiling.worth.levels import Change, Span
+from profiling.worth.levels import Span, Speedup
 from profiling.worth.measured import Measured
 
 Metric = Literal["nodes", "flops", "bytes", "predicted"]
@@ -140,7 +140,7 @@ class MeasuredBar:
 
     passes: tuple[str, ...]
     spans: tuple[Span, ...]
-    change: Change
+    change: Speedup
     saved_ms: float
 
     @property

@@ -61,7 +61,7 @@ class KindUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class CacheUsage:
     """What the cache holds.
 
     Attributes:
@@ -98,7 +98,7 @@ class Shrunk:
     over_bytes: int
 
 
-def usage(root: Path) -> Usage:
+def usage(root: Path) -> CacheUsage:
     """What a cache holds now.
 
     Raises:
@@ -109,7 +109,7 @@ def usage(root: Path) -> Usage:
         counts[entry.kind] += 1
         sizes[entry.kind] += entry.size_bytes
     kinds = (KindUsage(kind, counts[kind], size) for kind, size in sizes.most_common())
-    return Usage(root, limit_bytes(), tuple(kinds))
+    return CacheUsage(root, limit_bytes(), tuple(kinds))
 
 
 def limit_bytes() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from optimizer.codec import Format
 from optimizer.rewrite.graph_at import TraceFiles
 from studio.artifacts.file_lock import FileLock
-from studio.graphview.summary import Summary
+from studio.graphview.summary import ModelSummary
 
 SOURCE = "source.onnx"
 TRACE = "trace.zip"
@@ -58,7 +58,7 @@ class OpenedModel:
 
     key: str
     folder: Path
-    summary: Summary
+    summary: ModelSummary
     pin: Pin | None = field(default=None, repr=False, compare=False)
 
 

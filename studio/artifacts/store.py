@@ -43,7 +43,7 @@ from studio.artifacts.opened import (
     Verified,
 )
 from studio.environment import cache_folder
-from studio.graphview.summary import SUMMARY, Summary
+from studio.graphview.summary import SUMMARY, ModelSummary
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -285,7 +285,7 @@ def _is_current(folder: Path) -> bool:
     return json.loads((folder / jobs.SUMMARY_FILE).read_bytes()).get("code") == code_version()
 
 
-def _summary(folder: Path) -> Summary:
+def _summary(folder: Path) -> ModelSummary:
     return SUMMARY.loads((folder / jobs.SUMMARY_FILE).read_bytes())
 
 

@@ -21,7 +21,7 @@ from profiling.cuda.findings import CaptureCheck
 from profiling.cuda.stages_torch import TorchStages, torch_stages
 from profiling.machine import this_machine
 from profiling.records import Measurement
-from studio.experiment import Bench, Experiment, TimedReport, report_format
+from studio.experiment import Equipment, Experiment, TimedReport, report_format
 from studio.variants.variant import TraceVariant, materialized, run_of, step_of
 
 _LIMITS = JobLimits(seconds=300, memory_bytes=None)
@@ -45,7 +45,9 @@ class CheckedVariant:
     check: CaptureCheck
 
 
-def check_variants(bench: Bench, variants: tuple[TraceVariant, ...]) -> tuple[CheckedVariant, ...]:
+def check_variants(
+    bench: Equipment, variants: tuple[TraceVariant, ...]
+) -> tuple[CheckedVariant, ...]:
     """The checklist of each.
 
     Raises:
@@ -139,7 +141,7 @@ def median_ms(side: CaptureSide) -> float | None:
     return statistics.median(latencies) if latencies else None
 
 
-def run_capture(bench: Bench, request: CaptureRequest) -> CaptureReport:
+def run_capture(bench: Equipment, request: CaptureRequest) -> CaptureReport:
     """Run both sides, each in a process of its own, and the stages in PyTorch if it is there.
 
     Raises:

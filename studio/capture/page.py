@@ -13,7 +13,7 @@ from profiling.cuda.stages_torch import LISTING
 from studio.capture.checklist import show_checks
 from studio.capture.job import CAPTURE_EXPERIMENT, CaptureRequest, CheckedVariant, check_variants
 from studio.capture.report import show_capture
-from studio.experiment import Bench
+from studio.experiment import Equipment
 from studio.page.computed import computed
 from studio.page.experiment import offer, show_earlier
 from studio.services import machine_groups, pool, store
@@ -36,7 +36,7 @@ def render_section(setup: RunSetup) -> None:
 def _check(
     setup: RunSetup, *, progress: Progress, cancelled: Callable[[], bool]
 ) -> tuple[CheckedVariant, ...]:
-    bench = Bench(store(), pool(), setup.subject, progress, cancelled)
+    bench = Equipment(store(), pool(), setup.subject, progress, cancelled)
     return check_variants(bench, setup.variants)
 
 

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from optimizer.numbers import bytes_text, counted
-from studio.artifacts.contents import Usage, clear, usage
+from studio.artifacts.contents import CacheUsage, clear, usage
 from studio.commands import DONE
 from studio.commands.output import print_json, say, table
 from studio.environment import cache_folder
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _document(found: Usage) -> dict[str, object]:
+def _document(found: CacheUsage) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "folder": str(found.folder),
@@ -51,7 +51,7 @@ def _document(found: Usage) -> dict[str, object]:
     }
 
 
-def _text(found: Usage) -> str:
+def _text(found: CacheUsage) -> str:
     rows = [[kind.kind, str(kind.count), bytes_text(kind.size_bytes)] for kind in found.kinds]
     head = (
         f"{found.folder}: {counted(found.count, 'item')}, {bytes_text(found.size_bytes)} of"

@@ -14,7 +14,7 @@ from profiling.workers import WorkerPool
 from studio.commands import DONE
 from studio.commands.models import model_path
 from studio.commands.output import print_json, table
-from studio.graphview.summary import SUMMARY, Port, Summary, summary_of
+from studio.graphview.summary import SUMMARY, ModelSummary, Port, summary_of
 
 USES = ("viewable", "optimizable", "runnable")
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _text(summary: Summary) -> str:
+def _text(summary: ModelSummary) -> str:
     opsets = ", ".join(f"{plain(d)} {v}" for d, v in summary.opsets.items())
     constants = summary.constant_nodes
     rows = [

@@ -10,7 +10,7 @@ from profiling.config import RunConfig
 from profiling.config.option import setting_text
 from profiling.config.question import SETTLED, meaning_of, question_of
 from profiling.racing.race import Race
-from studio.experiment import Bench, Experiment, OfRaces, measured_on, report_format
+from studio.experiment import Equipment, Experiment, OfRaces, measured_on, report_format
 from studio.page.parts import words
 
 _LARGE_BYTES = 200_000_000
@@ -35,7 +35,7 @@ Found = TypeVar("Found", bound=OfRaces)
 
 
 def worth_experiment(
-    name: str, run: Callable[[Bench, Request], Found], report: type[Found]
+    name: str, run: Callable[[Equipment, Request], Found], report: type[Found]
 ) -> Experiment[Request, Found]:
     """An experiment whose report depends, beside the open run, on what `WorthRequest` holds."""
     form = report_format(report, name)
@@ -44,7 +44,7 @@ def worth_experiment(
     )
 
 
-def is_large(bench: Bench) -> bool:
+def is_large(bench: Equipment) -> bool:
     """Whether the open model is so large that few of its kind fit into memory."""
     return bench.model.summary.weight_bytes > _LARGE_BYTES
 

@@ -1,7 +1,7 @@
 """What every step of a trace changes in the cost of the graph, so that all steps add up.
 
-More nodes cost something else than those that come and go: who reads a tensor of another size, or the same one twice,
-moves other bytes, and so does a producer whose output nobody reads now.
+More nodes cost something else than those that come and go: who reads a tensor of another size, or
+the same one twice, moves other bytes, and so does a producer whose output nobody reads now.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ModelSummary:
     """What `passlens inspect` prints and the Model page shows.
 
     Attributes:
@@ -64,14 +64,14 @@ class Summary:
     findings_left_out: int
 
 
-SUMMARY = Format(Summary, "passlens.summary/1", "summary of a model")
+SUMMARY = Format(ModelSummary, "passlens.summary/1", "summary of a model")
 
 
-def summary_of(model: Model) -> Summary:
+def summary_of(model: Model) -> ModelSummary:
     """A model on one page."""
     graph = model.ir.graph
     producer = f"{model.ir.producer_name or ''} {model.ir.producer_version or ''}".strip()
-    return Summary(
+    return ModelSummary(
         name=cut(model.name),
         digest=model.digest,
         producer=cut(producer),

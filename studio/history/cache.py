@@ -8,7 +8,7 @@ import streamlit as st
 
 from optimizer.isolation import Progress
 from optimizer.numbers import bytes_text
-from studio.artifacts.contents import Shrunk, Usage, clear, usage
+from studio.artifacts.contents import CacheUsage, Shrunk, clear, usage
 from studio.page.parts import PATIENCE_S, follow, show_error
 from studio.recordings.keeper import is_shared
 from studio.services import let_go, store, tasks
@@ -34,7 +34,7 @@ def show_cache() -> None:
         _show(counting.result)
 
 
-def _show(found: Usage) -> None:
+def _show(found: CacheUsage) -> None:
     st.caption(
         f"{bytes_text(found.size_bytes)} of {bytes_text(found.limit_bytes)}: models, runs and what"
         " was made of them. It is made again when it is needed."
@@ -64,7 +64,7 @@ def _start_emptying() -> None:
     tasks().start(_EMPTYING, _empty)
 
 
-def _count(*, progress: Progress, cancelled: object) -> Usage:
+def _count(*, progress: Progress, cancelled: object) -> CacheUsage:
     progress("counting", 0.0)
     return usage(store().root)
 

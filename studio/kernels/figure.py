@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from optimizer.numbers import three_digits, times_text
 from profiling.kernels.hotspots import Hotspots
-from profiling.kernels.selection import Row, WorkloadRace
+from profiling.kernels.selection import CandidateRow, WorkloadRace
 from studio.figures.template import (
     AFTER_COLOR,
     BEFORE_COLOR,
@@ -102,7 +102,7 @@ def candidates_title(raced: WorkloadRace) -> str:
     return f"{label[:1].upper()}{label[1:]}: {times_text(best.contrast.speedup)} as fast"
 
 
-def _dot(figure: go.Figure, row: Row, position: int) -> None:
+def _dot(figure: go.Figure, row: CandidateRow, position: int) -> None:
     found = row.contrast
     assert found is not None
     color = {"faster": AFTER_COLOR, "slower": _SLOWER_COLOR}.get(found.verdict, BEFORE_COLOR)
@@ -127,7 +127,7 @@ def _dot(figure: go.Figure, row: Row, position: int) -> None:
     )
 
 
-def _ticks(rows: Sequence[Row]) -> dict[str, object]:
+def _ticks(rows: Sequence[CandidateRow]) -> dict[str, object]:
     """Round factors between the ends of all intervals."""
     ends = [end for row in rows if row.contrast for end in (row.contrast.low, row.contrast.high)]
     low, high = min([*ends, 0.9]), max([*ends, 1.1])
@@ -158,5 +158,5 @@ def _times(places: int) -> str:
     return f", {places} places" if places > 1 else ""
 
 
-def _mark(row: Row) -> str:
+def _mark(row: CandidateRow) -> str:
     return " (fewer bits)" if row.candidate.lossy else ""

@@ -20,7 +20,7 @@ from profiling.kernels.tuning import TuningResults, export_tuning
 from profiling.machine import this_machine
 from profiling.racing.race import Variant
 from profiling.records import Measurement
-from studio.experiment import Bench, Experiment, TimedReport, measurement, report_format
+from studio.experiment import Equipment, Experiment, TimedReport, measurement, report_format
 from studio.variants.variant import TraceVariant, materialized, run_of
 
 _NOTHING = Hotspots("runtime profile", 0.0, ())
@@ -103,7 +103,7 @@ def _rows(raced: WorkloadRace) -> Iterator[Measurement]:
             yield Measurement(label, key, options=dict(candidate.changes), error=row.verdict)
 
 
-def run_kernels(bench: Bench, request: KernelsRequest) -> KernelsReport:
+def run_kernels(bench: Equipment, request: KernelsRequest) -> KernelsReport:
     """Find the hot operators of the variant and race the candidates of each.
 
     Raises:
@@ -140,7 +140,7 @@ def run_kernels(bench: Bench, request: KernelsRequest) -> KernelsReport:
     return replace(made, selection=selection, tuning=tuning, seconds=time.monotonic() - began)
 
 
-def apply_kernels(bench: Bench, request: ApplyRequest) -> KernelsReport:
+def apply_kernels(bench: Equipment, request: ApplyRequest) -> KernelsReport:
     """Race the whole model as it is against itself with what won.
 
     Raises:
@@ -204,7 +204,7 @@ def finding(selection: Selection) -> str:
     return f"{counted(len(races), 'hot operator')}, {100 * share:.0f} % of the time: {what}"
 
 
-def _tuned(variant: Variant, bench: Bench) -> TuningResults | None:
+def _tuned(variant: Variant, bench: Equipment) -> TuningResults | None:
     isolate = bench.pool if variant.config.device == "cpu" else bench.pool.run_fresh
     try:
         return export_tuning(variant, isolate=isolate, cancelled=bench.cancelled)

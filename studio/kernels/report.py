@@ -12,7 +12,7 @@ from profiling.config import Value
 from profiling.config.option import setting_text
 from profiling.kernels.confirmation import OPTIONS, Confirmation
 from profiling.kernels.hotspots import Hotspots
-from profiling.kernels.selection import Row, Selection, WorkloadRace
+from profiling.kernels.selection import CandidateRow, Selection, WorkloadRace
 from profiling.timeline.finding import taken_off
 from studio.experiment import measured_on
 from studio.kernels.figure import candidate_dots, hot_bars
@@ -137,7 +137,7 @@ def _hot_table(hot: Hotspots, raced: frozenset[str]) -> Table:
     }
 
 
-def _candidate_table(rows: Sequence[Row]) -> Table:
+def _candidate_table(rows: Sequence[CandidateRow]) -> Table:
     return {
         "candidate": [row.candidate.label for row in rows],
         "median, ms": [None if row.p50_ms is None else digits(row.p50_ms) for row in rows],

@@ -45,7 +45,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PanelLine:
     """A height, or bytes over the steps.
 
     Attributes:
@@ -79,7 +79,7 @@ def lanes(
     *,
     title: str,
     scale: Scale,
-    measured: Sequence[Line] = (),
+    measured: Sequence[PanelLine] = (),
     moment: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
@@ -141,7 +141,7 @@ def _heading(figure: go.Figure, text: str, column: int) -> None:
     )  # fmt: skip
 
 
-def lines_of(drawn: ArenaMap) -> list[Line]:
+def lines_of(drawn: ArenaMap) -> list[PanelLine]:
     """Peak, bound and floor; one line where they are one height."""
     assert drawn.best is not None
     heights: dict[int, list[str]] = {}
@@ -152,18 +152,18 @@ def lines_of(drawn: ArenaMap) -> list[Line]:
     ):
         heights.setdefault(size, []).append(text)
     colors = {"peak": BEFORE_COLOR, "most alive at once": BOUND, "largest single operator": FLOOR}
-    return [Line(" = ".join(texts), size, colors[texts[0]]) for size, texts in heights.items()]
+    return [PanelLine(" = ".join(texts), size, colors[texts[0]]) for size, texts in heights.items()]
 
 
 def _live(drawn: ArenaMap, unit: Unit) -> go.Scatter:
     """What is alive: at the rectangles' tops wherever the plan leaves no gap below them."""
     live = drawn.live_bytes
-    line = Line("alive", live, LIVE)
+    line = PanelLine("alive", live, LIVE)
     return _curve(line, (*live, *live[-1:]), unit, hover="step %{x}:", after=" alive")
 
 
 def _curve(
-    line: Line, sizes: Sequence[int], unit: Unit, *, hover: str, after: str = ""
+    line: PanelLine, sizes: Sequence[int], unit: Unit, *, hover: str, after: str = ""
 ) -> go.Scatter:
     return go.Scatter(
         x=list(range(len(sizes))),
@@ -175,7 +175,7 @@ def _curve(
     )
 
 
-def _draw_lines(figure: go.Figure, lines: Sequence[Line], where: _Where, unit: Unit) -> None:
+def _draw_lines(figure: go.Figure, lines: Sequence[PanelLine], where: _Where, unit: Unit) -> None:
     """Lines with their texts; of two that are close, the lower one's text stands below it."""
     above: int | None = None
     for line in sorted(lines, key=lambda line: -line.peak_bytes):

@@ -8,7 +8,7 @@ from html import escape
 from optimizer.findings import Finding, Status, Statuses
 from optimizer.numbers import FLOP_MEANS, amount_text, bytes_text, counted
 from studio.graphview.categories import category
-from studio.graphview.summary import Port, Summary
+from studio.graphview.summary import ModelSummary, Port
 from studio.page.findings import by_kind
 
 USES = {
@@ -21,7 +21,7 @@ SHOWN_PORTS = 24
 SHOWN_KINDS = 24
 
 
-def facts_html(summary: Summary) -> str:
+def facts_html(summary: ModelSummary) -> str:
     """The column.
 
     Args:
@@ -53,7 +53,7 @@ def _statuses(statuses: Statuses) -> str:
     return f'<h3>Status</h3><ul class="status">{"".join(lines)}</ul>'
 
 
-def _figures(summary: Summary) -> str:
+def _figures(summary: ModelSummary) -> str:
     constants = summary.constant_nodes
     rows = {
         "Nodes": f"{summary.nodes:,}"

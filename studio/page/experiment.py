@@ -13,7 +13,7 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from profiling.records import Filter, Kind, Recording, origin
 from studio.artifacts.opened import OpenedModel, Subject
-from studio.experiment import Bench, Experiment, OfRaces, TimedReport
+from studio.experiment import Equipment, Experiment, OfRaces, TimedReport
 from studio.page.figure import choose_picture_kind
 from studio.page.launch import Draw, launch
 from studio.page.parts import go_to, show_error, show_message, words
@@ -61,7 +61,7 @@ def offer(
         cancelled: Callable[[], bool],
         partial: Callable[[Any], None] = lambda _: None,
     ) -> Found:
-        bench = Bench(store(), pool(), subject, progress, cancelled, partial)
+        bench = Equipment(store(), pool(), subject, progress, cancelled, partial)
         return experiment.conducted(bench, request, keeper().keep)
 
     def show_kept(found: Found) -> None:

@@ -14,7 +14,7 @@ _QUOTED = re.compile(r"'[^']*'|\d[\d,.]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FindingGroup:
     """Findings that differ in nothing but their places, names and numbers.
 
     Attributes:
@@ -41,13 +41,13 @@ class Kind:
         return f"{where}: {self.message} {self.remedy}".lstrip(": ").strip()
 
 
-def by_kind(findings: Iterable[Finding]) -> list[Kind]:
+def by_kind(findings: Iterable[Finding]) -> list[FindingGroup]:
     """Findings grouped, in the order of each group's first."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         key = (finding.severity, _QUOTED.sub("…", finding.message))
         groups.setdefault(key, []).append(finding)
     return [
-        Kind(one[0].severity, one[0].message, one[0].remedy, tuple(f.where for f in one))
+        FindingGroup(one[0].severity, one[0].message, one[0].remedy, tuple(f.where for f in one))
         for one in groups.values()
     ]

@@ -12,7 +12,7 @@ from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races
 from profiling.racing.race import Race, Variant
 from profiling.records import Measurement
-from studio.experiment import Bench, Experiment, OfRaces, measurement, report_format
+from studio.experiment import Equipment, Experiment, OfRaces, measurement, report_format
 from studio.race.finding import finding
 from studio.variants.variant import TraceVariant, materialized
 
@@ -80,7 +80,7 @@ class RaceReport(OfRaces):
         return [row for race in self.races for row in measurements_of(race, self.graphs)]
 
 
-def run_race(bench: Bench, request: RaceRequest) -> RaceReport:
+def run_race(bench: Equipment, request: RaceRequest) -> RaceReport:
     """Write the variants' files and race them for each question.
 
     Raises:

@@ -14,7 +14,7 @@ from profiling.timeline.origins import Origins, origins_of
 from profiling.timeline.profile import Profile
 from profiling.workers import WorkerPool
 from studio.artifacts.opened import OpenedRun
-from studio.experiment import Bench, Experiment
+from studio.experiment import Equipment, Experiment
 from studio.race.job import graphs_of
 from studio.timeline.node_times import MeasuredKernel, StepTimes, Times, keep_times
 from studio.timeline.result import PROFILE_REPORT, Profiled, ProfileReport, with_few_runs
@@ -37,7 +37,7 @@ class ProfileRequest:
     runs: int = RUNS
 
 
-def run_profile(bench: Bench, request: ProfileRequest) -> ProfileReport:
+def run_profile(bench: Equipment, request: ProfileRequest) -> ProfileReport:
     """Profile every variant; one that does not run leaves its reason.
 
     Raises:

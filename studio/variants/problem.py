@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from profiling.config import options
-from profiling.config.contradiction import Changes, Contradiction
+from profiling.config.contradiction import Changes, Conflict
 from profiling.config.option import Group, value_text
 from profiling.config.settings import find_option, read_value
 from studio.page.parts import words
@@ -30,7 +30,7 @@ def show_problem(problem: ContradictoryQuestion) -> None:
                     _offer(problem, mend, key=f"mend-{number}")
 
 
-def in_words(contradiction: Contradiction) -> str:
+def in_words(contradiction: Conflict) -> str:
     """What is wrong, every option by its label."""
     return with_labels(contradiction.why)
 

@@ -103,7 +103,7 @@ def refused(paths: list[Path], config: RunConfig) -> dict[str, str]:
     return found
 
 
-def _bound(session: Any, run: jobs.Run) -> BoundRun:
+def _bound(session: Any, run: jobs.ReferenceRun) -> BoundRun:
     return BoundRun(session, run.inputs, run.outputs, device="cuda:0")
 
 

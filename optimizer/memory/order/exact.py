@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from optimizer.memory.order.problem import Problem, bound
+from optimizer.memory.order.problem import OrderProblem, bound
 from optimizer.memory.order.search import MOST_STATES, Found, search, window_of
-from optimizer.memory.pieces import Moment, peak_bytes, walk
+from optimizer.memory.pieces import MemoryChange, peak_bytes, walk
 from optimizer.memory.registry import Budget
 
 LONGEST_PART = 2_000
@@ -40,7 +40,7 @@ class Exact:
     parts: int
 
 
-def exact_order(problem: Problem, orders: Sequence[Sequence[int]], budget: Budget) -> Exact:
+def exact_order(problem: OrderProblem, orders: Sequence[Sequence[int]], budget: Budget) -> Exact:
     """Look for the order with the smallest peak.
 
     Args:
@@ -53,7 +53,7 @@ def exact_order(problem: Problem, orders: Sequence[Sequence[int]], budget: Budge
 
 
 class _Parts:
-    def __init__(self, problem: Problem, order: list[int], budget: Budget) -> None:
+    def __init__(self, problem: OrderProblem, order: list[int], budget: Budget) -> None:
         self._problem, self._order, self._budget = problem, order, budget
         self._least, relations = bound(problem)  # no order has a smaller peak
         self._states = 0
@@ -80,7 +80,7 @@ class _Parts:
     def _peak(self, first: int, end: int) -> int:
         return max((m.live_bytes for m in self._moments()[first:end]), default=0)
 
-    def _moments(self) -> list[Moment]:
+    def _moments(self) -> list[MemoryChange]:
         return list(walk(self._problem.pieces, self._order))
 
     def _search(self, first: int, end: int, least: int, states: int = MOST_STATES) -> Found:

@@ -12,7 +12,7 @@ MOST_COMPARED = 8_000
 """More operations are not compared pair by pair: it takes a bit for every pair."""
 
 
-class Problem:
+class OrderProblem:
     """Operations by their position in list order.
 
     Attributes:
@@ -56,7 +56,7 @@ class Relations:
         return [index for index, (above, below) in pairs if above | below == every]
 
 
-def relations_of(problem: Problem) -> Relations:
+def relations_of(problem: OrderProblem) -> Relations:
     """Compare all operations; quadratic in bits, not in steps."""
     above, below = [0] * problem.count, [0] * problem.count
     for index, earlier in enumerate(problem.before):
@@ -70,7 +70,7 @@ def relations_of(problem: Problem) -> Relations:
     return Relations(above, below)
 
 
-def least_peak(problem: Problem, relations: Relations) -> int:
+def least_peak(problem: OrderProblem, relations: Relations) -> int:
     """A peak that no order is below.
 
     Whatever the order, an operation runs beside all it reads and makes, and beside everything that
@@ -100,7 +100,7 @@ def _saved(pieces: Pieces, index: int, below: int) -> int:
     return 0
 
 
-def own_peak(problem: Problem) -> int:
+def own_peak(problem: OrderProblem) -> int:
     """The most that one operation reads and makes: a weaker bound, but linear."""
     pieces = problem.pieces
     known = pieces.pieces
@@ -113,7 +113,7 @@ def own_peak(problem: Problem) -> int:
     return max(own, default=0)
 
 
-def bound(problem: Problem) -> tuple[int, Relations | None]:
+def bound(problem: OrderProblem) -> tuple[int, Relations | None]:
     """The best bound there is for the size of the problem."""
     if problem.count > MOST_COMPARED:
         return own_peak(problem), None

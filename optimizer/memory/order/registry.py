@@ -13,7 +13,7 @@ from optimizer.errors import PlanError, quoted
 from optimizer.memory.arena import Arena, LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order.exact import exact_order
-from optimizer.memory.order.problem import Problem, bound
+from optimizer.memory.order.problem import OrderProblem, bound
 from optimizer.memory.pieces import check_known, pieces_of, walk
 from optimizer.memory.program import read_program
 from optimizer.memory.registry import Budget
@@ -96,7 +96,7 @@ def reorder(
     measure = KnownSizes(graph, sizes)
     pieces = pieces_of(read_program(graph, measure), options)
     check_known(pieces, measure)
-    problem = Problem(pieces)
+    problem = OrderProblem(pieces)
     if method == "exact":
         found = _exact(problem, budget or Budget())
     else:
@@ -128,7 +128,7 @@ def ordered_arena(
     return lifetimes(graph, options, order=order.nodes, sizes=sizes), order.note
 
 
-def _exact(problem: Problem, budget: Budget) -> Order:
+def _exact(problem: OrderProblem, budget: Budget) -> Order:
     known = [_file(problem), _list_schedule(problem), _runtime(problem)]
     found = exact_order(problem, known, budget)
     plain = _order("exact", problem, found.order, found.bound_bytes)
@@ -140,18 +140,18 @@ def _exact(problem: Problem, budget: Budget) -> Order:
     return replace(plain, states=found.states, note=note)
 
 
-def _order(method: str, problem: Problem, order: Sequence[int], least: int) -> Order:
+def _order(method: str, problem: OrderProblem, order: Sequence[int], least: int) -> Order:
     live = tuple(moment.live_bytes for moment in walk(problem.pieces, order))
     ids = problem.pieces.program.ids()
     proven = max(live, default=0) <= least
     return Order(method, tuple(ids[index] for index in order), live, least, proven)
 
 
-def _file(problem: Problem) -> list[int]:
+def _file(problem: OrderProblem) -> list[int]:
     return list(range(problem.count))
 
 
-def _runtime(problem: Problem) -> list[int]:
+def _runtime(problem: OrderProblem) -> list[int]:
     """ONNX Runtime's order of the nodes that are no constants here.
 
     It leaves out what only a type is taken from (CastLike), so that its order may need mending.
@@ -162,7 +162,7 @@ def _runtime(problem: Problem) -> list[int]:
     return when_ready(ranks, problem.before)
 
 
-def _list_schedule(problem: Problem) -> list[int]:
+def _list_schedule(problem: OrderProblem) -> list[int]:
     """Run what is ready and grows the live set least; then the smaller result, then list order.
 
     O(n log n): what a ready operation would free changes only when it becomes a piece's last
@@ -172,7 +172,7 @@ def _list_schedule(problem: Problem) -> list[int]:
 
 
 class _Schedule:
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: OrderProblem) -> None:
         self._problem = problem
         self._pieces = problem.pieces
         self._waiting = [len(piece.readers) for piece in problem.pieces.pieces]

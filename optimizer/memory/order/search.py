@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from optimizer.memory.order.problem import Problem
+from optimizer.memory.order.problem import OrderProblem
 from optimizer.memory.registry import Budget
 
 MOST_STATES = 200_000
@@ -43,7 +43,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class OrderWindow:
     """Operations that follow each other in an order, for a search among themselves.
 
     All of it by position in the window; readers are masks of such positions.
@@ -70,8 +70,8 @@ class Window:
 
 
 def window_of(
-    problem: Problem, order: Sequence[int], first: int, end: int, live_bytes: int
-) -> Window:
+    problem: OrderProblem, order: Sequence[int], first: int, end: int, live_bytes: int
+) -> OrderWindow:
     """The operations of steps [first, end) of an order.
 
     Args:
@@ -100,7 +100,7 @@ def window_of(
         return [(mask, size) for mask, size in known if mask and size]
 
     planned = [[p for p in reads if pieces.pieces[p].planned] for reads in pieces.reads]
-    return Window(
+    return OrderWindow(
         operations=operations,
         before=[sum(1 << here[b] for b in problem.before[i] if b in here) for i in operations],
         after=[[here[a] for a in problem.after[i] if a in here] for i in operations],
@@ -120,7 +120,7 @@ def window_of(
 
 
 def search(
-    window: Window, *, least: int, most: int, budget: Budget, most_states: int = MOST_STATES
+    window: OrderWindow, *, least: int, most: int, budget: Budget, most_states: int = MOST_STATES
 ) -> Found:
     """Look for an order of the window whose peak is below `most`.
 
@@ -138,7 +138,7 @@ _Step = tuple[int, list[int]]
 
 
 class _Search:
-    def __init__(self, window: Window, most: int) -> None:
+    def __init__(self, window: OrderWindow, most: int) -> None:
         self._window = window
         self._most = most
         self._full = (1 << len(window.operations)) - 1

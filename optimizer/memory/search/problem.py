@@ -20,7 +20,7 @@ MOST_MEETINGS = 4_000_000
 """Pairs of buffers that are alive together, each counted twice: 32 MB; more are not searched."""
 
 
-class Problem(NamedTuple):
+class OffsetProblem(NamedTuple):
     """Rectangles whose place in time is fixed and whose offset is not.
 
     A section is a set of buffers alive at one step and contained in no larger such set: two buffers
@@ -62,7 +62,7 @@ def unit_bytes(buffers: Sequence[Buffer]) -> int:
     return math.gcd(*(buffer.size_bytes for buffer in buffers))
 
 
-def problem_of(buffers: Sequence[Buffer]) -> Problem:
+def problem_of(buffers: Sequence[Buffer]) -> OffsetProblem:
     """The arrays of some buffers, all of which live and have a size.
 
     Raises:
@@ -86,7 +86,7 @@ def problem_of(buffers: Sequence[Buffer]) -> Problem:
         np.flatnonzero((first < end[one]) & (first[one] < end) & (np.arange(len(first)) != one))
         for one in range(len(buffers))
     ]
-    return Problem(
+    return OffsetProblem(
         first, end, size, _twins(first, end, size), *_table(sections), *_table(meetings),
         by_first, np.searchsorted(first[by_first], np.arange(len(steps) + 1)),
     )  # fmt: skip

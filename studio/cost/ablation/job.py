@@ -14,12 +14,12 @@ from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
 from profiling.records import Measurement
-from profiling.worth.ablation import Ablation, Outcome
+from profiling.worth.ablation import Ablation, PipelineRun
 from profiling.worth.measured import RUNS
 from studio.artifacts.opened import OpenedRun
 from studio.cost.trace_costs import PassName, TraceCosts, trace_costs
 from studio.cost.worth import WorthRequest, is_large, worth_experiment
-from studio.experiment import Bench, OfRaces, measurement
+from studio.experiment import Equipment, OfRaces, measurement
 
 MOST_RACED, MOST_LARGE = 7, 4
 FULL = "all passes"
@@ -84,7 +84,7 @@ class AblationReport(OfRaces):
         )
 
 
-def run_ablation(bench: Bench, request: AblationRequest) -> AblationReport:
+def run_ablation(bench: Equipment, request: AblationRequest) -> AblationReport:
     """Run the pipeline without each pass that fired, and each of them alone; race the strongest.
 
     Raises:
@@ -96,9 +96,9 @@ def run_ablation(bench: Bench, request: AblationRequest) -> AblationReport:
     return _with_race(found, bench) if request.seconds else found
 
 
-def _on_paper(bench: Bench, request: AblationRequest) -> AblationReport:
+def _on_paper(bench: Equipment, request: AblationRequest) -> AblationReport:
     costs = trace_costs(bench.store, *bench.subject)
-    found: dict[str, dict[str, Outcome]] = {"without": {}, "alone": {}}
+    found: dict[str, dict[str, PipelineRun]] = {"without": {}, "alone": {}}
     failed: dict[str, str] = {}
     share = (_PAPER_SHARE if request.seconds else 1.0) / (2 * len(costs.fired) or 1)
     for number, (pass_id, way) in enumerate(product(costs.fired, found)):
@@ -115,7 +115,7 @@ def _on_paper(bench: Bench, request: AblationRequest) -> AblationReport:
     return AblationReport(*bench.source, request, ablation, costs.names, failed, None, ())
 
 
-def _with_race(found: AblationReport, bench: Bench) -> AblationReport:
+def _with_race(found: AblationReport, bench: Equipment) -> AblationReport:
     """The same with a race of all passes against those pipelines that differ most."""
     request = found.request
     missed = sorted(found.ablation.worth("bytes"), key=lambda w: -abs(w.missing))
@@ -150,9 +150,9 @@ def alone(pipeline: Pipeline, pass_id: str) -> Pipeline:
     return replace(pipeline, passes=tuple(p for p in pipeline.passes if p.id == pass_id))
 
 
-def outcome(costs: TraceCosts) -> Outcome:
+def outcome(costs: TraceCosts) -> PipelineRun:
     """A run as an ablation compares it."""
-    return Outcome(costs.totals, costs.fired, len(costs.steps), costs.seconds)
+    return PipelineRun(costs.totals, costs.fired, len(costs.steps), costs.seconds)
 
 
 written_as(Pipeline, Pipeline.to_json, Pipeline.from_json)

@@ -11,7 +11,7 @@ from profiling.records import Measurement
 from profiling.worth.break_even import BreakEven, break_even
 from profiling.worth.measured import RUNS
 from studio.cost.worth import WorthRequest, worth_experiment
-from studio.experiment import Bench, OfRaces, measurement
+from studio.experiment import Equipment, OfRaces, measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class BreakEvenReport(OfRaces):
         ]
 
 
-def run_break_even(bench: Bench, request: BreakEvenRequest) -> BreakEvenReport:
+def run_break_even(bench: Equipment, request: BreakEvenRequest) -> BreakEvenReport:
     """Race the source against the last step.
 
     Raises:

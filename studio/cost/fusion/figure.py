@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from optimizer.numbers import bytes_text, counted, times_text
 from studio.cost.fusion.fusion import Fusion, Version
-from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes
+from studio.cost.prediction.lanes_figure import LaneNode, LaneRow, lanes
 from studio.figures.change_bars import time_unit
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR
 
@@ -47,7 +47,7 @@ def fusion_title(found: Fusion) -> str:
 
 def _row(version: Version, found: Fusion) -> LaneRow:
     pieces = tuple(
-        Piece(
+        LaneNode(
             kernel.parts,
             label=kernel.op_type,
             hover=f"<b>{escape(kernel.op_type)} {escape(kernel.detail)}</b><br>",

@@ -14,7 +14,7 @@ from profiling.racing.plan import RacePlan
 from profiling.racing.race import Race, Variant
 from studio.cost.fusion.fusion import Fusion
 from studio.cost.fusion.job import AFTER, BEFORE, ChainRequest, Explained
-from studio.experiment import Bench, Experiment
+from studio.experiment import Equipment, Experiment
 from studio.race.job import RACE_EXPERIMENT, RacedGraph, RaceReport, workload_of
 
 AS_IT_IS = "as it is"
@@ -67,7 +67,7 @@ def _measured(race: Race, label: str) -> str:
     return f"{times_text(found.speedup)} {interval}"
 
 
-def run_fusion_race(bench: Bench, request: FusionRaceRequest) -> RaceReport:
+def run_fusion_race(bench: Equipment, request: FusionRaceRequest) -> RaceReport:
     """Race the chain as it is, as our passes make it, and fused by the runtime.
 
     Raises:

@@ -13,7 +13,7 @@ from optimizer.numbers import three_digits, times_text
 from studio.cost.prediction.accuracy import Accuracy
 from studio.cost.prediction.groups import NodeGroup, shares
 from studio.cost.prediction.job import PredictedGraph
-from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes
+from studio.cost.prediction.lanes_figure import LaneNode, LaneRow, lanes
 from studio.figures.change_bars import time_unit
 from studio.figures.palette import TITLES, categories, category_color
 from studio.figures.template import TEMPLATE, log_axis, titled
@@ -59,7 +59,7 @@ def slowest(groups: Sequence[NodeGroup], total_us: float, *, top: int) -> go.Fig
 def _row(group: NodeGroup, total_us: float) -> LaneRow:
     title = escape(group.title)
     hover = f"<b>{title}</b><br>{escape(group.name)}<br>"
-    piece = Piece(group.parts, hover=hover, key=f"after:{group.first.node}")
+    piece = LaneNode(group.parts, hover=hover, key=f"after:{group.first.node}")
     return LaneRow(title, (piece,), text=_beside(group, total_us))
 
 

@@ -39,7 +39,7 @@ _ROW_LETTERS, _FEWEST_LETTERS = 115, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LaneNode:
     """One node in a row.
 
     Attributes:
@@ -67,7 +67,7 @@ class LaneRow:
     """
 
     label: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LaneNode, ...]
     text: str = ""
     color: str = ""
 

@@ -22,7 +22,7 @@ from optimizer.cost.traffic import far_reads
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.trace import Rewrite
-from studio.graphview.affected import affected
+from studio.graphview.step_costs import affected
 
 
 @dataclass(frozen=True, slots=True)

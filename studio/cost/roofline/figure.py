@@ -14,7 +14,7 @@ from optimizer.cost.device import DeviceProfile, Level
 from optimizer.numbers import amount_text, bytes_text, three_digits
 from studio.cost.prediction.groups import NodeGroup
 from studio.cost.prediction.lanes_figure import parts_text
-from studio.cost.roofline.labels import Dot, Line, Spot, Window, spots
+from studio.cost.roofline.labels import Dot, LogPlane, RoofLine, Spot, spots
 from studio.figures.change_bars import time_unit
 from studio.figures.palette import TITLES, categories, category_color
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, titled
@@ -91,13 +91,13 @@ def _drawable(groups: Iterable[NodeGroup]) -> list[NodeGroup]:
     return [group for group in groups if group.flops_per_s and group.first.intensity]
 
 
-def _window(device: DeviceProfile, groups: Sequence[NodeGroup]) -> Window:
+def _window(device: DeviceProfile, groups: Sequence[NodeGroup]) -> LogPlane:
     """Everything that is drawn, and the ridge where memory stops being the limit."""
     across = [math.log10(group.first.intensity) for group in groups] or [0.0]
     up = [math.log10(group.flops_per_s) for group in groups] or [9.0]
     peak = math.log10(max(device.peak_flops, *(group.first.rate for group in groups), 1.0))
     ridge = peak - math.log10(device.memory.bytes_per_s)
-    return Window(
+    return LogPlane(
         min(across) - 0.35,
         max(*across, ridge) + 0.5,
         max(min(up), peak - 10.0) - 0.75,
@@ -116,16 +116,16 @@ def _near_rates(items: Iterable[tuple[float, Item]]) -> list[tuple[float, list[I
     return found
 
 
-def _slopes(device: DeviceProfile, window: Window) -> list[tuple[Line, bool]]:
+def _slopes(device: DeviceProfile, window: LogPlane) -> list[tuple[RoofLine, bool]]:
     """What each level of memory can feed, from the left to the highest roof; whether it is one."""
-    found: list[tuple[Line, bool]] = []
+    found: list[tuple[RoofLine, bool]] = []
     for bytes_per_s, levels in _near_rates((level.bytes_per_s, level) for level in device.levels):
         rate = math.log10(bytes_per_s)
         start = max(window.left, window.bottom - rate)
         end = min(window.right, window.top - _ABOVE - rate)
         if end > start:
             text = f"{_name_of(levels)} {amount_text(bytes_per_s, 'B/s')}"
-            line = Line(text, (start, start + rate), (end, end + rate))
+            line = RoofLine(text, (start, start + rate), (end, end + rate))
             found.append((line, device.memory not in levels))
     return found
 
@@ -137,7 +137,7 @@ def _name_of(levels: Sequence[Level]) -> str:
     return " and ".join(dict.fromkeys(level.name.partition(",")[0] for level in levels))
 
 
-def _roofs(device: DeviceProfile, groups: Iterable[NodeGroup], window: Window) -> list[Line]:
+def _roofs(device: DeviceProfile, groups: Iterable[NodeGroup], window: LogPlane) -> list[RoofLine]:
     """The highest rates of the classes that take most of the time."""
     fastest = max(math.log10(level.bytes_per_s) for level in device.levels)
     spent: dict[OperatorClass, float] = {}
@@ -147,7 +147,7 @@ def _roofs(device: DeviceProfile, groups: Iterable[NodeGroup], window: Window) -
         if rate:
             spent[kind] = spent.get(kind, 0.0) + group.total_us
             best[kind] = max(best.get(kind, 0.0), rate)
-    found: list[Line] = []
+    found: list[RoofLine] = []
     shown = sorted(spent, key=lambda kind: -spent[kind])[:_MOST_ROOFS]
     for rate, kinds in _near_rates((best[kind], kind) for kind in shown):
         height = math.log10(rate)
@@ -155,7 +155,7 @@ def _roofs(device: DeviceProfile, groups: Iterable[NodeGroup], window: Window) -
         more = f" and {len(kinds) - 2} more" if len(kinds) > 2 else ""
         start = max(window.left, height - fastest)
         text = f"{names}{more} {amount_text(rate, 'FLOP/s')}"
-        found.append(Line(text, (start, height), (window.right, height)))
+        found.append(RoofLine(text, (start, height), (window.right, height)))
     return found
 
 
@@ -167,7 +167,7 @@ def _label(figure: go.Figure, text: str, spot: Spot, *, dark: bool) -> None:
     )  # fmt: skip
 
 
-def _line(figure: go.Figure, line: Line, *, dash: str) -> None:
+def _line(figure: go.Figure, line: RoofLine, *, dash: str) -> None:
     figure.add_trace(
         go.Scatter(
             x=[10 ** line.start[0], 10 ** line.end[0]],

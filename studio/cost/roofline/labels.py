@@ -28,7 +28,7 @@ between a name and the end where it is looked for first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class LogPlane:
     """What of the plane is shown, as exponents of ten."""
 
     left: float
@@ -38,7 +38,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RoofLine:
     """A line that has a name; its ends are exponents of ten."""
 
     text: str
@@ -68,7 +68,7 @@ class Spot:
     yanchor: Literal["bottom", "top"]
 
 
-def spots(lines: Sequence[Line], dots: Iterable[Dot], window: Window) -> list[Spot]:
+def spots(lines: Sequence[RoofLine], dots: Iterable[Dot], window: LogPlane) -> list[Spot]:
     """For each line the place of its name: near its left end if it is a slope, else the right one.
 
     Args:
@@ -94,11 +94,11 @@ class _Plot:
     """The plane at one width."""
 
     width: float
-    window: Window
-    lines: Sequence[Line]
+    window: LogPlane
+    lines: Sequence[RoofLine]
     dots: Sequence[Dot]
 
-    def cost(self, line: Line, spot: Spot, named: Sequence[tuple[Line, Spot]]) -> float:
+    def cost(self, line: RoofLine, spot: Spot, named: Sequence[tuple[RoofLine, Spot]]) -> float:
         """What a spot for a line's name would hide, weighted."""
         box = self._box(line.text, spot)
         over = (-box[0], -box[1], box[2] - self.width, box[3] - _HEIGHT - _LINE)
@@ -127,7 +127,7 @@ class _Plot:
         bottom = y + _GAP if spot.yanchor == "bottom" else y - _GAP - _LINE
         return left, bottom, left + _LETTER * len(text), bottom + _LINE
 
-    def _inside(self, box: Box, line: Line) -> float:
+    def _inside(self, box: Box, line: RoofLine) -> float:
         """Pixels of a line within a box, counted across."""
         (x0, y0), (x1, y1) = self._pixels(line.start), self._pixels(line.end)
         left, right = max(box[0], x0), min(box[2], x1)
@@ -140,7 +140,7 @@ class _Plot:
         return max(0.0, right - left)
 
 
-def _options(line: Line) -> Iterator[tuple[float, Spot]]:
+def _options(line: RoofLine) -> Iterator[tuple[float, Spot]]:
     """Spots that do not cross the line itself, each with how far along it that is."""
     (x0, y0), (x1, y1) = line.start, line.end
     for number in range(_PLACES):

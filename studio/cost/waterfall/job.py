@@ -13,7 +13,7 @@ from profiling.worth.measured import Measured, MeasuringBudget, measured_waterfa
 from profiling.worth.waterfall import MeasuredBar, measured_bars, pass_boundaries
 from studio.cost.trace_costs import PassName, trace_costs
 from studio.cost.worth import WorthRequest, is_large, worth_experiment
-from studio.experiment import Bench, OfRaces, measurement
+from studio.experiment import Equipment, OfRaces, measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class WaterfallReport(OfRaces):
         return f"{first} and {more} more" if more else first
 
 
-def run_waterfall(bench: Bench, request: WorthRequest) -> WaterfallReport:
+def run_waterfall(bench: Equipment, request: WorthRequest) -> WaterfallReport:
     """Measure what the steps of a run bought.
 
     Raises:

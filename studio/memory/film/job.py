@@ -18,7 +18,7 @@ from typing import Any
 from optimizer.isolation import Progress
 from optimizer.memory.arena import Arena, Lifetime
 from optimizer.memory.buffer import Buffer, lower_bound
-from optimizer.memory.lazy_allocator import Event, film
+from optimizer.memory.lazy_allocator import AllocatorEvent, film
 from optimizer.memory.plan import Plan
 from optimizer.memory.registry import Budget, find_planner, make_plan
 from optimizer.rewrite.graph_at import TraceFiles
@@ -88,7 +88,7 @@ def _buffers(
     }
 
 
-def _events(events: Sequence[Event], buffers: Sequence[Buffer]) -> dict[str, list[Any]]:
+def _events(events: Sequence[AllocatorEvent], buffers: Sequence[Buffer]) -> dict[str, list[Any]]:
     place = {buffer.name: index for index, buffer in enumerate(buffers)}
     return {
         "kind": [KINDS.index(event.kind) for event in events],

@@ -11,7 +11,7 @@ import streamlit as st
 from optimizer.numbers import bytes_text, digits, times_text
 from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.arena_map import ArenaMap
-from studio.memory.lanes_figure import Line
+from studio.memory.lanes_figure import PanelLine
 from studio.memory.measured.job import OWN_ORDER, ArenaRun, measured_key, run_measured
 from studio.memory.setting import Setting
 from studio.page.figure import show_twin
@@ -31,7 +31,7 @@ def result(setting: Setting) -> ArenaMeasurement | None:
     return task.result[OWN_ORDER] if task is not None and task.result is not None else None
 
 
-def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[Line]:
+def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[PanelLine]:
     """The planned block, what is held, and the first run's live bytes, node by node as they ran.
 
     Args:
@@ -40,11 +40,11 @@ def lines(found: ArenaMeasurement | None, planned_bytes: int) -> list[Line]:
     """
     if found is None:
         return []
-    drawn = [Line("runtime's block", found.block_bytes, MEASURED)] if found.block_bytes else []
+    drawn = [PanelLine("runtime's block", found.block_bytes, MEASURED)] if found.block_bytes else []
     if found.held_bytes <= _MOST_HELD * max(planned_bytes, found.block_bytes):
-        drawn.append(Line("held by the runtime", found.held_bytes, HELD))
+        drawn.append(PanelLine("held by the runtime", found.held_bytes, HELD))
     if found.live_bytes:
-        drawn.append(Line("measured, first run", found.live_bytes, MEASURED))
+        drawn.append(PanelLine("measured, first run", found.live_bytes, MEASURED))
     return drawn
 
 

@@ -20,7 +20,7 @@ from studio.memory.subject import ORDER_SECONDS, ArenaRequest, open_step
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class PeakCurve:
     """The peak for ever more arithmetic.
 
     Attributes:
@@ -32,7 +32,7 @@ class Curve:
     order: tuple[str, ...] = ()
 
 
-def find_curve(files: TraceFiles, request: ArenaRequest, *, progress: Progress) -> Curve:
+def find_curve(files: TraceFiles, request: ArenaRequest, *, progress: Progress) -> PeakCurve:
     """The curve of a request.
 
     Raises:
@@ -46,11 +46,11 @@ def find_curve(files: TraceFiles, request: ArenaRequest, *, progress: Progress) 
         budget = Budget(ORDER_SECONDS)
         order = reorder(graph, request.order, options=options, sizes=sizes, budget=budget).nodes
     progress("looking for what to compute again", 0.3)
-    return Curve(rematerialize(graph, order or None, options=options, sizes=sizes), order)
+    return PeakCurve(rematerialize(graph, order or None, options=options, sizes=sizes), order)
 
 
-CURVE: Artifact[ArenaRequest, Curve] = Artifact(
-    "memory-recompute", find_curve, Value(Format(Curve, "passlens.recompute/1", "curve"))
+CURVE: Artifact[ArenaRequest, PeakCurve] = Artifact(
+    "memory-recompute", find_curve, Value(Format(PeakCurve, "passlens.recompute/1", "curve"))
 )
 """Unknown sizes are an error."""
 

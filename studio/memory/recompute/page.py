@@ -9,7 +9,7 @@ from optimizer.numbers import counted, digits
 from studio.memory.arena_map import ArenaMap
 from studio.memory.link import EXTRA
 from studio.memory.recompute.figure import recompute_curve
-from studio.memory.recompute.job import CURVE, RECOMPUTED, Curve
+from studio.memory.recompute.job import CURVE, RECOMPUTED, PeakCurve
 from studio.memory.setting import Maps, Setting
 from studio.memory.sidebar import change
 from studio.page.computed import computed_artifact
@@ -29,7 +29,7 @@ def render_section(setting: Setting, maps: Maps) -> None:
         _show(setting, maps.after, found)
 
 
-def _show(setting: Setting, drawn: ArenaMap, found: Curve) -> None:
+def _show(setting: Setting, drawn: ArenaMap, found: PeakCurve) -> None:
     points = found.points
     gain = points[-1].peak_bytes < points[0].peak_bytes
     if gain:

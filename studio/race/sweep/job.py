@@ -16,7 +16,7 @@ from profiling.racing.samples import Contrast
 from profiling.racing.sweep import Sweep, run_sweeps
 from profiling.records import Measurement
 from studio.artifacts.opened import OpenedModel
-from studio.experiment import Bench, Experiment, OfRaces, report_format
+from studio.experiment import Equipment, Experiment, OfRaces, report_format
 from studio.race.job import RacedGraph, graphs_of, measurements_of
 from studio.variants.variant import TraceVariant, materialized
 
@@ -69,7 +69,7 @@ class SweepReport(OfRaces):
         ]
 
 
-def run_sweep(bench: Bench, request: SweepRequest) -> SweepReport:
+def run_sweep(bench: Equipment, request: SweepRequest) -> SweepReport:
     """Write the variants' files and race them at each size, for each question.
 
     Raises:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from optimizer.cost.classes import PER_ELEMENT, OperatorClass
-from optimizer.cost.device import DEVICE_FORM, Curve, DeviceProfile, flat
+from optimizer.cost.device import DEVICE_FORM, DeviceProfile, RateCurve, flat
 from optimizer.cost.devices import A100, DEVICES
 from optimizer.errors import StudioError
 
 
 def test_a_curve_is_straight_on_logarithmic_axes_and_flat_outside() -> None:
-    curve = Curve(((1.0, 10.0), (100.0, 1000.0)))
+    curve = RateCurve(((1.0, 10.0), (100.0, 1000.0)))
     assert curve.at(10) == pytest.approx(100)
     assert (curve.at(0.1), curve.at(1e6)) == (10, 1000)
     assert flat(7.0).at(123) == curve.best / 1000 * 7

@@ -9,7 +9,7 @@ import pytest
 
 from optimizer.cost import Sizes
 from optimizer.cost.classes import OperatorClass
-from optimizer.cost.device import Curve, DeviceProfile, Level, flat
+from optimizer.cost.device import DeviceProfile, Level, RateCurve, flat
 from optimizer.cost.predict import Parts, predict, predict_graph
 from optimizer.model.graph import identify
 from tests.optimizer.cost.nodes import model_of, node_of
@@ -22,7 +22,7 @@ DEVICE = DeviceProfile(
     measured=False,
     threads=1,
     rates={
-        OperatorClass.GEMM: Curve(((1.0, 1e9), (4.0, 4e9))),
+        OperatorClass.GEMM: RateCurve(((1.0, 1e9), (4.0, 4e9))),
         OperatorClass.ELEMENTWISE: flat(1e9),
         OperatorClass.DENSE_CONV: flat(2e9),
     },

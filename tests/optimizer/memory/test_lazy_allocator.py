@@ -7,17 +7,17 @@ from hypothesis import given
 
 from optimizer.errors import PlanError
 from optimizer.memory.buffer import Buffer
-from optimizer.memory.lazy_allocator import Event, LazyAllocator, film, place_in_time
+from optimizer.memory.lazy_allocator import AllocatorEvent, LazyAllocator, film, place_in_time
 from optimizer.memory.plan import check_plan
 from tests.optimizer.memory.random_buffers import drawn_buffers
 
 
-def kinds(events: Sequence[Event]) -> list[str]:
+def kinds(events: Sequence[AllocatorEvent]) -> list[str]:
     return [event.kind for event in events]
 
 
 def test_every_kind_of_event_in_one_short_story() -> None:
-    allocator = LazyAllocator((events := list[Event]()).append)
+    allocator = LazyAllocator((events := list[AllocatorEvent]()).append)
     a = allocator.allocate(8, name="a")
     b = allocator.allocate(4, name="b")
     c = allocator.allocate(4, name="c")
@@ -39,7 +39,7 @@ def test_every_kind_of_event_in_one_short_story() -> None:
 
 
 def test_a_freed_block_merges_with_both_neighbours() -> None:
-    allocator = LazyAllocator((events := list[Event]()).append)
+    allocator = LazyAllocator((events := list[AllocatorEvent]()).append)
     offsets = [allocator.allocate(4) for _ in range(4)]
     allocator.free(offsets[0])
     allocator.free(offsets[2])
@@ -77,9 +77,9 @@ def test_bytes_of_a_buffer_that_ends_go_to_one_that_starts_at_the_same_step() ->
 def test_the_film_alone_rebuilds_the_plan_and_the_free_list(buffers: list[Buffer]) -> None:
     """Replayed without the allocator: bytes of the arena one by one, and the deltas of the film."""
     states: list[tuple[tuple[int, int], ...]] = []
-    events: list[Event] = []
+    events: list[AllocatorEvent] = []
 
-    def keep(event: Event) -> None:
+    def keep(event: AllocatorEvent) -> None:
         events.append(event)
         states.append(allocator.free_blocks)
 

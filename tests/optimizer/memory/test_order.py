@@ -15,7 +15,7 @@ from optimizer.memory.buffer import lower_bound
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.memory.order import ORDERS, apply_order, reorder
 from optimizer.memory.order.exact import exact_order
-from optimizer.memory.order.problem import Problem, bound, own_peak
+from optimizer.memory.order.problem import OrderProblem, bound, own_peak
 from optimizer.memory.order.search import search, window_of
 from optimizer.memory.pieces import peak_bytes, pieces_of
 from optimizer.memory.program import read_program
@@ -42,9 +42,11 @@ SHARING = st.builds(LifetimeOptions, views=st.booleans(), in_place=st.booleans()
 MOST_ORDERS = 800
 
 
-def problem(model: Model, options: LifetimeOptions | None = None) -> Problem:
+def problem(model: Model, options: LifetimeOptions | None = None) -> OrderProblem:
     graph = model.ir.graph
-    return Problem(pieces_of(read_program(graph, KnownSizes(graph)), options or LifetimeOptions()))
+    return OrderProblem(
+        pieces_of(read_program(graph, KnownSizes(graph)), options or LifetimeOptions())
+    )
 
 
 def ids(model: Model, order: list[int]) -> list[str]:

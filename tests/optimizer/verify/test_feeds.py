@@ -11,12 +11,12 @@ import pytest
 
 from optimizer.verify import Feed, jobs
 from optimizer.verify.feeds import DTYPES, Input, draw, planned
-from optimizer.verify.sizes import Plan, plans
-from optimizer.verify.usage import Usage, usage_of
+from optimizer.verify.sizes import SizeChoice, plans
+from optimizer.verify.usage import InputUsage, usage_of
 from profiling.workers import WorkerPool
 
 
-def usage(body: str, *, name: str = "i") -> Usage:
+def usage(body: str, *, name: str = "i") -> InputUsage:
     parsed = _parsed(body)
     value = next(value for value in parsed.graph.inputs if value.name == name)
     return usage_of(value, parsed, {"rows": 6})
@@ -75,7 +75,7 @@ def test_divisors_shapes_and_masks_are_recognised() -> None:
 def test_every_type_can_be_drawn_in_every_shape(type_name: str) -> None:
     empty = _parsed("g (float[1] x) => (float[1] y) { y = Identity(x) }")
     for shape in ((), (3,), (2, 0), (2, 3, 4)):
-        feeds = planned([Input("v", type_name, shape)], Plan({"v": shape}, {}), empty)
+        feeds = planned([Input("v", type_name, shape)], SizeChoice({"v": shape}, {}), empty)
         array = draw(feeds, seed=1)["v"]
         assert (array.dtype, array.shape) == (DTYPES[type_name], shape)
 

@@ -12,7 +12,7 @@ from optimizer.verify import Tolerance, jobs
 from profiling.config import RunConfig
 from profiling.kernels.hotspots import find_hotspots
 from profiling.kernels.reformulations import BY_ID
-from profiling.kernels.rewriting import Change, Written, write_changed, written_alone
+from profiling.kernels.rewriting import Substitute, Written, write_changed, written_alone
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.models import floats
@@ -95,7 +95,7 @@ def test_attention_written_anew_in_its_model_computes_the_same(
     found = written(operator.model, identity, shared_pool)
     assert worst(operator.model, found.model, shared_pool, Tolerance()) < 1e-5
     target = tmp_path / "whole.onnx"
-    change = Change(operator.nodes, identity)
+    change = Substitute(operator.nodes, identity)
     (changed,) = shared_pool(write_changed, attention, [change], target, {"note": "kept"})
     assert changed.places == 1
     whole = onnx.load(target)
@@ -118,7 +118,7 @@ def test_all_places_of_a_workload_are_written_anew_and_old_weights_leave_the_fil
     )
     hot = find_hotspots(Variant("m", model), isolate=shared_pool)
     target = tmp_path / "whole.onnx"
-    change = Change(hot.operators[0].nodes, "conv-matmul")
+    change = Substitute(hot.operators[0].nodes, "conv-matmul")
     (changed,) = shared_pool(write_changed, model, [change], target, {})
     assert changed.places == 2
     whole = onnx.load(target)
@@ -172,7 +172,7 @@ def test_sizes_that_are_free_in_the_file_are_not_written_into_it(
     body = "g (float[batch,length,64] x) => (float[batch,length,48] y) { y = MatMul(x, w) }"
     model = write_model(body, {"w": floats(64, 48)})
     hot = find_hotspots(Variant("m", model), isolate=shared_pool)
-    change = Change(hot.operators[0].nodes, "matmul-gemm")
+    change = Substitute(hot.operators[0].nodes, "matmul-gemm")
     (changed,) = shared_pool(write_changed, model, [change], tmp_path / "w.onnx", {})
     assert changed.places == 0
     assert changed.reasons == ("more than one of its sizes is free in the file",)

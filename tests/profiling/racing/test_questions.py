@@ -7,7 +7,7 @@ from typing import Unpack
 
 from optimizer.isolation import Following
 from profiling.config.question import ask
-from profiling.racing.executor import Observe, Outcome, RaceJob
+from profiling.racing.executor import JobOutcome, Observe, RaceJob
 from profiling.racing.plan import RacePlan
 from profiling.racing.questions import run_races
 from profiling.racing.race import Race, Variant
@@ -26,7 +26,7 @@ class Recorder:
         *,
         observe: Observe | None = None,
         **following: Unpack[Following],
-    ) -> list[Outcome]:
+    ) -> list[JobOutcome]:
         progress = following.get("progress")
         (job,) = jobs
         self.jobs.append(job)
@@ -35,7 +35,7 @@ class Recorder:
         progress("round 1", 0.5)
         for rounds in (3, 6):
             observe(0, found := raced(job, rounds))
-        return [Outcome(found)]
+        return [JobOutcome(found)]
 
 
 def raced(job: RaceJob, rounds: int) -> Race:

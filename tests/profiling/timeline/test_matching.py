@@ -6,7 +6,7 @@ import pytest
 from profiling.config import RunConfig
 from profiling.config.session import GraphOptimization
 from profiling.racing.race import Variant
-from profiling.timeline.matching import Operator, match_operators
+from profiling.timeline.matching import RunNode, match_operators
 from profiling.timeline.recorder import name_uniquely
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
@@ -24,8 +24,8 @@ g (float[1,16,32,32] x) => (float[1,16,32,32] y) <float[16,16,3,3] w = {{{WEIGHT
 """
 
 
-def operator(name: str, inputs: str, outputs: str) -> Operator:
-    return Operator(name, "Op", tuple(inputs.split()), tuple(outputs.split()))
+def operator(name: str, inputs: str, outputs: str) -> RunNode:
+    return RunNode(name, "Op", tuple(inputs.split()), tuple(outputs.split()))
 
 
 FILE = [

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from profiling.worth.ablation import Ablation, Outcome
+from profiling.worth.ablation import Ablation, PipelineRun
 
 
-def outcome(nodes: int, fired: dict[str, int]) -> Outcome:
+def outcome(nodes: int, fired: dict[str, int]) -> PipelineRun:
     totals = {"nodes": (20, nodes), "flops": (9, 9), "bytes": (9, 9)}
-    return Outcome(totals, fired, sum(fired.values()), 0.1)  # pyright: ignore[reportArgumentType] - literal keys
+    return PipelineRun(totals, fired, sum(fired.values()), 0.1)  # pyright: ignore[reportArgumentType] - literal keys
 
 
 ABLATION = Ablation(

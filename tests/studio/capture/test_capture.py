@@ -33,7 +33,7 @@ from studio.capture.job import (
     run_capture,
 )
 from studio.capture.report import stages_of_report
-from studio.experiment import Bench
+from studio.experiment import Equipment
 from studio.gallery.gallery import open_path
 from studio.variants.variant import LAST, TraceVariant
 from tests.profiling.cuda import samples
@@ -58,7 +58,7 @@ def opened(pool: WorkerPool, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 def checked(opened: tuple[Store, Subject], pool: WorkerPool) -> tuple[CheckedVariant, ...]:
     store, subject = opened
-    return check_variants(Bench(store, pool, subject), VARIANTS)
+    return check_variants(Equipment(store, pool, subject), VARIANTS)
 
 
 def report(*, captured: bool = True) -> CaptureReport:
@@ -104,7 +104,7 @@ def test_without_a_gpu_a_capture_ends_with_one_sentence(
         pytest.skip("there is a GPU here")
     store, subject = opened
     with pytest.raises(StudioError, match="CUDA"):
-        run_capture(Bench(store, pool, subject), CaptureRequest(VARIANTS[0], 1.0))
+        run_capture(Equipment(store, pool, subject), CaptureRequest(VARIANTS[0], 1.0))
 
 
 @pytest.mark.parametrize("captured", [True, False])

@@ -17,7 +17,7 @@ from studio.cost.prediction.accuracy import Accuracy, Pair, compared, spearman
 from studio.cost.prediction.figure import change_title, predicted_against_measured, slowest
 from studio.cost.prediction.groups import grouped, shares
 from studio.cost.prediction.job import PredictedGraph
-from studio.cost.prediction.lanes_figure import LaneRow, Piece, lanes
+from studio.cost.prediction.lanes_figure import LaneNode, LaneRow, lanes
 from studio.cost.roofline.figure import roofline, without_arithmetic
 from studio.timeline.node_times import MeasuredKernel, StepTimes
 
@@ -123,7 +123,7 @@ def test_what_computes_nothing_is_counted_for_the_caption() -> None:
 
 def test_the_longer_lane_is_the_length_of_a_row() -> None:
     parts = (Parts(2, 3, 10, 4), Parts(1, 6, 2, 3))
-    row = LaneRow("row", tuple(Piece(each) for each in parts))
+    row = LaneRow("row", tuple(LaneNode(each) for each in parts))
     figure: Any = lanes([row], title="")
     ends = [
         base + x
@@ -137,7 +137,7 @@ def test_the_longer_lane_is_the_length_of_a_row() -> None:
 
 
 def test_the_pointer_tells_how_long_a_part_is_wherever_it_begins() -> None:
-    figure: Any = lanes([LaneRow("row", (Piece(Parts(2, 3, 10, 4)),))], title="")
+    figure: Any = lanes([LaneRow("row", (LaneNode(Parts(2, 3, 10, 4)),))], title="")
     ends = {trace.name: trace.customdata[0][1].rpartition("<b>")[2] for trace in figure.data}
     assert ends == {
         "launch": "launch: 2 µs</b>", "compute": "compute: 10 µs</b>",

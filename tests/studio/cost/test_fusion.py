@@ -37,7 +37,7 @@ from studio.cost.fusion.race import (
     variants_of,
 )
 from studio.cost.prediction.job import device_text
-from studio.experiment import Bench
+from studio.experiment import Equipment
 from studio.gallery import gallery
 from studio.race.job import RACE_EXPERIMENT
 
@@ -189,7 +189,7 @@ def test_a_race_of_a_chain_says_predicted_and_measured_and_is_kept_as_a_race(
     here = replace(CORTEX_X4, id="this", name=this_machine().cpu, measured=True)
     request = FusionRaceRequest(ChainRequest("example-gelu"), explanation, here, 1.0)
     store = Store(pool, root=tmp_path)
-    found = FUSION_EXPERIMENT.conducted(Bench(store, pool, tour), request, keep)
+    found = FUSION_EXPERIMENT.conducted(Equipment(store, pool, tour), request, keep)
     assert found.record_id == 7
     (race,) = found.races
     assert all(timing.believable for timing in race.timings)

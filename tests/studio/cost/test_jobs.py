@@ -27,7 +27,7 @@ from studio.cost.trace_costs import steps_text, trace_costs
 from studio.cost.waterfall.figure import signed_text, static_waterfall
 from studio.cost.waterfall.job import WATERFALL_EXPERIMENT, WaterfallReport
 from studio.cost.worth import WorthRequest
-from studio.experiment import Bench, Keep
+from studio.experiment import Equipment, Keep
 from studio.gallery import gallery
 from studio.history.opened import OPENERS
 
@@ -96,7 +96,7 @@ def test_a_measured_waterfall_is_kept_and_comes_back_as_it_was(
     kept: list[Recording] = []
     partial: list[WaterfallReport] = []
     request = WorthRequest(RunConfig(), seconds=4)
-    bench = Bench(store, pool, tour, partial=partial.append)
+    bench = Equipment(store, pool, tour, partial=partial.append)
     report = WATERFALL_EXPERIMENT.conducted(bench, request, keeping(kept))
     (recording,) = kept
     assert (recording.kind, recording.title) == ("worth", report.title)
@@ -122,7 +122,9 @@ def test_leaving_out_a_pass_shows_what_others_could_not_do_without_it(
     run = store.run(model, pipeline)
     kept: list[Recording] = []
     request = AblationRequest(RunConfig(), 1, pipeline)
-    report = ABLATION_EXPERIMENT.conducted(Bench(store, pool, (model, run)), request, keeping(kept))
+    report = ABLATION_EXPERIMENT.conducted(
+        Equipment(store, pool, (model, run)), request, keeping(kept)
+    )
     worth = {entry.pass_id: entry for entry in report.ablation.worth("nodes")}
     identity, fuse = worth["eliminate-identity"], worth["fuse-conv-batch-norm"]
     assert (identity.fired, identity.alone, identity.missing) == (1, 1, 2)
@@ -165,7 +167,7 @@ def test_a_break_even_takes_the_optimizers_own_seconds_and_tuning_into_account(
 ) -> None:
     kept: list[Recording] = []
     request = BreakEvenRequest(config_for("deployed", {}), seconds=2, tune_s=5)
-    report = BREAK_EVEN_EXPERIMENT.conducted(Bench(store, pool, tour), request, keeping(kept))
+    report = BREAK_EVEN_EXPERIMENT.conducted(Equipment(store, pool, tour), request, keeping(kept))
     result = report.result
     assert result is not None
     assert report.title == f"Deployed · {result}"

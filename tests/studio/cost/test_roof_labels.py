@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from studio.cost.roofline.labels import Dot, Line, Window, spots
+from studio.cost.roofline.labels import Dot, LogPlane, RoofLine, spots
 
-WINDOW = Window(-2.0, 2.0, 8.0, 14.0)
-
-
-def roof(text: str, height: float, start: float = -1.0) -> Line:
-    return Line(text, (start, height), (WINDOW.right, height))
+WINDOW = LogPlane(-2.0, 2.0, 8.0, 14.0)
 
 
-def slope(text: str, rate: float) -> Line:
-    return Line(text, (WINDOW.left, WINDOW.left + rate), (1.0, 1.0 + rate))
+def roof(text: str, height: float, start: float = -1.0) -> RoofLine:
+    return RoofLine(text, (start, height), (WINDOW.right, height))
+
+
+def slope(text: str, rate: float) -> RoofLine:
+    return RoofLine(text, (WINDOW.left, WINDOW.left + rate), (1.0, 1.0 + rate))
 
 
 def test_a_roof_alone_has_its_name_at_its_right_end_where_it_always_fits() -> None:

@@ -18,7 +18,7 @@ from profiling.records import Recording
 from profiling.workers import WorkerPool
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.experiment import Bench, Keep
+from studio.experiment import Equipment, Keep
 from studio.kernels.figure import candidate_dots, hot_bars
 from studio.kernels.job import (
     APPLY_EXPERIMENT,
@@ -69,7 +69,7 @@ def kept() -> list[Recording]:
 @pytest.fixture(scope="module")
 def report(place: tuple[Store, Subject], pool: WorkerPool, kept: list[Recording]) -> KernelsReport:
     store, subject = place
-    found = KERNELS_EXPERIMENT.conducted(Bench(store, pool, subject), REQUEST, keeping(kept))
+    found = KERNELS_EXPERIMENT.conducted(Equipment(store, pool, subject), REQUEST, keeping(kept))
     assert found.record_id == 7
     return found
 
@@ -119,7 +119,7 @@ def applied(
     store, subject = place
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("studio.kernels.job.choose", layout)
-        bench, request = Bench(store, pool, subject), ApplyRequest(REQUEST, report)
+        bench, request = Equipment(store, pool, subject), ApplyRequest(REQUEST, report)
         return APPLY_EXPERIMENT.conducted(bench, request, keeping(kept))
 
 

@@ -14,7 +14,7 @@ from optimizer.memory.rematerialization import Rematerialized
 from optimizer.numbers import bytes_text
 from profiling.arena.measurement import ArenaMeasurement
 from studio.memory.buffers_figure import MOST_DRAWN, drawn_lifetimes, hover_text
-from studio.memory.lanes_figure import Line, Scale, lanes, lines_of
+from studio.memory.lanes_figure import PanelLine, Scale, lanes, lines_of
 from studio.memory.orders.figure import measured_orders, order_curves, orders_finding
 from studio.memory.orders.job import Orders
 from studio.memory.plan_text import peaks_text, proof_text
@@ -82,8 +82,8 @@ def test_the_text_of_a_line_stands_where_it_hides_no_buffer(
 def test_what_was_measured_is_drawn_in_the_last_panel_only() -> None:
     figure = drawn(
         measured=[
-            Line("runtime's block", 15 * KIB, "#000"),
-            Line("measured", (KIB, 2 * KIB), "#000"),
+            PanelLine("runtime's block", 15 * KIB, "#000"),
+            PanelLine("measured", (KIB, 2 * KIB), "#000"),
         ],
         moment=2,
     )

@@ -16,7 +16,7 @@ from profiling.records import Recording, Records
 from profiling.timeline.finding import finding
 from profiling.workers import default_pool
 from studio.artifacts.store import Store
-from studio.experiment import Bench
+from studio.experiment import Equipment
 from studio.gallery import gallery
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest
 from studio.timeline.page import how
@@ -44,7 +44,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, kept: list[Recording]) -> P
 
     store = Store(default_pool(), root=tmp_path_factory.mktemp("store"))
     model = store.open_file(gallery.open_path("tour"), name="tour")
-    bench = Bench(store, default_pool(), (model, store.run(model, Pipeline.of("default"))))
+    bench = Equipment(store, default_pool(), (model, store.run(model, Pipeline.of("default"))))
     return PROFILE_EXPERIMENT.conducted(bench, ProfileRequest(VARIANTS, runs=3), keep)
 
 

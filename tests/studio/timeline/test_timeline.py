@@ -26,7 +26,7 @@ from studio import server
 from studio.artifacts import jobs
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
-from studio.experiment import Bench
+from studio.experiment import Equipment
 from studio.figures.change_bars import (
     change_bars,
     operator_times,
@@ -67,7 +67,7 @@ def subject(store: Store) -> tuple[OpenedModel, OpenedRun]:
 @pytest.fixture(scope="module")
 def report(store: Store, subject: tuple[OpenedModel, OpenedRun]) -> ProfileReport:
     told: list[float] = []
-    bench = Bench(store, default_pool(), subject, lambda _, fraction: told.append(fraction))
+    bench = Equipment(store, default_pool(), subject, lambda _, fraction: told.append(fraction))
     made = run_profile(bench, ProfileRequest(VARIANTS, runs=3))
     assert told == sorted(told)
     assert 0 <= told[0] <= told[-1] <= 1
@@ -119,7 +119,7 @@ def test_a_variant_that_does_not_run_leaves_its_reason_and_the_others_their_time
     model = store.open_file(gallery.open_path("tour"), name="another")
     subject = (model, store.run(model, Pipeline.of("default")))
     wrong = TraceVariant("wrong", 0, RunConfig(thread_affinities="900", intra_threads=2))
-    bench = Bench(store, default_pool(), subject)
+    bench = Equipment(store, default_pool(), subject)
     made = run_profile(bench, ProfileRequest((wrong, VARIANTS[0]), runs=2))
     assert list(made.profiles) == ["source"]
     assert "900" in made.variants[0].error
