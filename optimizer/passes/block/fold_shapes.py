@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension, at_least
-from optimizer.folding.cone import BOOKKEEPING, cone
+from optimizer.folding.exclusive_producers import BOOKKEEPING, exclusive_producers
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.operators.catalogue import BROADCASTING
 from optimizer.registry import Pass, register, rule
@@ -59,8 +59,9 @@ class FoldShapes(Pass):
         dims = context.symbolic.shape(output)
         assert dims is not None
         array = np.array(numbers, dtype.numpy()).reshape([d for d in dims if isinstance(d, int)])
+        before = (v.producer() for v in node.inputs if v is not None)
         return Replacement(
-            [node, *cone((v.producer() for v in node.inputs if v is not None), around=[node])],
+            [node, *exclusive_producers(before, around=[node])],
             {output: NewInitializer(ir.tensor(array), output.name or "size")},
             f"These sizes are the same for every input: {_text(numbers)}.",
         )
@@ -98,7 +99,7 @@ class FoldShapes(Pass):
             if not _broadcasts_anyway(use.node, output, source, context):
                 return None
         return Replacement(
-            [node, *cone([target.producer()], around=[node])],
+            [node, *exclusive_producers([target.producer()], around=[node])],
             {},
             "The consumers of the Expand broadcast to the same shape anyway.",
             inputs={(use.node, use.idx): data for use in uses},
@@ -180,7 +181,7 @@ def _two_inputs(node: ir.Node) -> tuple[ir.Value | None, ir.Value | None, ir.Val
 
 
 def _bypass(node: ir.Node, target: ir.Value, data: ir.Value, reason: str) -> Replacement:
-    matched = [node, *cone([target.producer()], around=[node])]
+    matched = [node, *exclusive_producers([target.producer()], around=[node])]
     return Replacement(matched, {node.outputs[0]: data}, reason)
 
 
@@ -194,7 +195,7 @@ def _retarget(
     """Replace one input of a node that stays by constant sizes."""
     index, old = place
     return Replacement(
-        [node, *cone([old.producer()], around=[node])],
+        [node, *exclusive_producers([old.producer()], around=[node])],
         {},
         f"The target can be written as {_text(target)} for every size of the inputs.",
         inputs={(node, index): NewInitializer.ints(target, old.name or "shape")},

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from optimizer.folding.cone import cone
+from optimizer.folding.exclusive_producers import exclusive_producers
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.operators.catalogue import RESHAPING, UNARY
 from optimizer.registry import Pass, register, rule
@@ -182,4 +182,4 @@ def _only_views(value: ir.Value) -> bool:
 def _bookkeeping(node: ir.Node) -> list[ir.Node]:
     """What computes the shape operand and nothing else."""
     operand = given(node, 1)
-    return cone([None if operand is None else operand.producer()], around=[node])
+    return exclusive_producers([None if operand is None else operand.producer()], around=[node])

@@ -8,7 +8,7 @@ from typing import cast
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
-from optimizer.folding.cone import BOOKKEEPING, cone
+from optimizer.folding.exclusive_producers import BOOKKEEPING, exclusive_producers
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -186,7 +186,7 @@ def _stands_before(value: ir.Value, node: ir.Node, context: Context) -> bool:
 
 
 def _behind(node: ir.Node) -> list[ir.Node]:
-    return cone((v.producer() for v in node.inputs if v is not None), around=[node])
+    return exclusive_producers((v.producer() for v in node.inputs if v is not None), around=[node])
 
 
 def _run_at(sizes: tuple[Dimension, ...], dims: tuple[Dimension, ...]) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.folding.cone import cone
+from optimizer.folding.exclusive_producers import exclusive_producers
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, NewNode, Outcome, Replacement, producer_of
 
@@ -61,7 +61,7 @@ class UnwrapMatMul(Pass):
         matched = [above, *dict.fromkeys((product, last)), node]
         targets = (n.inputs[1].producer() for n in (above, node) if n.inputs[1] is not None)
         return Replacement(
-            [*matched, *cone(targets, around=matched)],
+            [*matched, *exclusive_producers(targets, around=matched)],
             {node.outputs[0]: new[-1].output()},
             "MatMul takes the leading axes as they are.",
             nodes=new,

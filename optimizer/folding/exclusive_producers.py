@@ -17,7 +17,9 @@ BOOKKEEPING = frozenset(
 """Operators that compute on sizes."""
 
 
-def cone(ends: Iterable[ir.Node | None], *, around: Iterable[ir.Node] = ()) -> list[ir.Node]:
+def exclusive_producers(
+    ends: Iterable[ir.Node | None], *, around: Iterable[ir.Node] = ()
+) -> list[ir.Node]:
     """Bookkeeping nodes that are needed by `around` and by each other alone, back from `ends`.
 
     Args:
