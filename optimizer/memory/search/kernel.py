@@ -17,7 +17,7 @@ each other; a dead end in one turns no decision in another.
 
 from __future__ import annotations
 
-from optimizer.memory.search.problem import OffsetProblem
+from optimizer.memory.search.problem import Problem
 from optimizer.memory.search.state import (
     BUFFER,
     DEPTH,
@@ -45,7 +45,7 @@ _FINE, _NOWHERE = -1, 1 << 60
 
 
 @compiled
-def _raise(problem: OffsetProblem, state: State, one: int, bound: int, rests: int) -> None:
+def _raise(problem: Problem, state: State, one: int, bound: int, rests: int) -> None:
     """Raise a bound; a twin is above it."""
     while True:
         at = state.counters[TRAIL]
@@ -67,7 +67,7 @@ def _raise(problem: OffsetProblem, state: State, one: int, bound: int, rests: in
 
 
 @compiled
-def _count(problem: OffsetProblem, state: State, one: int, sign: int) -> None:
+def _count(problem: Problem, state: State, one: int, sign: int) -> None:
     """Count a buffer as placed (-1) or unplaced (1)."""
     state.placed[one] = sign < 0
     state.counters[UNPLACED] += sign
@@ -78,7 +78,7 @@ def _count(problem: OffsetProblem, state: State, one: int, sign: int) -> None:
 
 
 @compiled
-def _place(problem: OffsetProblem, state: State, one: int) -> None:
+def _place(problem: Problem, state: State, one: int) -> None:
     """Place a buffer at its bound: its neighbours go above it."""
     at = state.counters[TRAIL]
     state.trail[at, 0] = -1 - one
@@ -94,7 +94,7 @@ def _place(problem: OffsetProblem, state: State, one: int) -> None:
 
 
 @compiled
-def undo(problem: OffsetProblem, state: State, mark: int) -> None:
+def undo(problem: Problem, state: State, mark: int) -> None:
     """Back to when the trail was `mark` long."""
     for at in range(state.counters[TRAIL] - 1, mark - 1, -1):
         one = state.trail[at, 0]
@@ -106,7 +106,7 @@ def undo(problem: OffsetProblem, state: State, mark: int) -> None:
 
 
 @compiled
-def _fill(problem: OffsetProblem, state: State, section: int) -> int:
+def _fill(problem: Problem, state: State, section: int) -> int:
     """How high a section gets at least: its buffers one on another, none below its bound.
 
     The best that can be, as in scheduling one machine with release dates: earliest bound first.
@@ -128,7 +128,7 @@ def _fill(problem: OffsetProblem, state: State, section: int) -> int:
 
 
 @compiled
-def _infer(problem: OffsetProblem, state: State, section: int, capacity: int) -> None:
+def _infer(problem: Problem, state: State, section: int, capacity: int) -> None:
     """Who can be the lowest of what is left in a section; everybody else is above one of these.
 
     A buffer can if all that is left fits above its bound.
@@ -152,7 +152,7 @@ def _infer(problem: OffsetProblem, state: State, section: int, capacity: int) ->
 
 
 @compiled
-def _follow(problem: OffsetProblem, state: State, capacity: int) -> int:
+def _follow(problem: Problem, state: State, capacity: int) -> int:
     """Everything that follows from raised bounds: -1, or a section that cannot be filled."""
     while state.counters[QUEUED] > 0:
         state.counters[QUEUED] -= 1
@@ -170,7 +170,7 @@ def _follow(problem: OffsetProblem, state: State, capacity: int) -> int:
 
 
 @compiled
-def _lift(problem: OffsetProblem, state: State, one: int, below: int) -> int:
+def _lift(problem: Problem, state: State, one: int, below: int) -> int:
     """The lowest top of a neighbour that begins below `below`: where a buffer is if not lower."""
     lowest = _NOWHERE
     for at in range(problem.meets_from[one], problem.meets_from[one + 1]):
@@ -202,7 +202,7 @@ def _busiest(state: State, where: int) -> int:
 
 
 @compiled
-def _choose(problem: OffsetProblem, state: State, where: int) -> int:
+def _choose(problem: Problem, state: State, where: int) -> int:
     """A buffer to decide on: one that no neighbour can go below."""
     best = -1
     if where == LOWEST:
@@ -225,7 +225,7 @@ def _choose(problem: OffsetProblem, state: State, where: int) -> int:
 
 
 @compiled
-def _push(problem: OffsetProblem, state: State, one: int) -> bool:
+def _push(problem: Problem, state: State, one: int) -> bool:
     """Write down a decision on `one`; False if its group was ruled out in this state before."""
     begin, end = problem.first[one], problem.end[one]
     while begin > 0 and state.crossing[begin] > 0:
@@ -249,7 +249,7 @@ def _push(problem: OffsetProblem, state: State, one: int) -> bool:
 
 
 @compiled
-def _turn(problem: OffsetProblem, state: State, capacity: int, section: int) -> bool:
+def _turn(problem: Problem, state: State, capacity: int, section: int) -> bool:
     """Back from a dead end in `section` to a decision that can be turned; False if none is left."""
     while state.counters[DEPTH] > 0:
         depth = state.counters[DEPTH] - 1
@@ -274,7 +274,7 @@ def _turn(problem: OffsetProblem, state: State, capacity: int, section: int) -> 
 
 
 @compiled
-def search(problem: OffsetProblem, state: State, capacity: int, where: int, nodes: int) -> int:
+def search(problem: Problem, state: State, capacity: int, where: int, nodes: int) -> int:
     """Go on for at most `nodes` decisions; FOUND leaves the offsets in `bound`."""
     last = state.counters[NODES] + nodes
     dead = _follow(problem, state, capacity)

@@ -20,8 +20,10 @@ MOST_MEETINGS = 4_000_000
 """Pairs of buffers that are alive together, each counted twice: 32 MB; more are not searched."""
 
 
-class OffsetProblem(NamedTuple):
+class Problem(NamedTuple):
     """Rectangles whose place in time is fixed and whose offset is not.
+
+    It keeps this name: numba reads it from what it compiled for an earlier version.
 
     A section is a set of buffers alive at one step and contained in no larger such set: two buffers
     meet exactly if they share a section, so that other steps need not be looked at.
@@ -62,7 +64,7 @@ def unit_bytes(buffers: Sequence[Buffer]) -> int:
     return math.gcd(*(buffer.size_bytes for buffer in buffers))
 
 
-def problem_of(buffers: Sequence[Buffer]) -> OffsetProblem:
+def problem_of(buffers: Sequence[Buffer]) -> Problem:
     """The arrays of some buffers, all of which live and have a size.
 
     Raises:
@@ -86,7 +88,7 @@ def problem_of(buffers: Sequence[Buffer]) -> OffsetProblem:
         np.flatnonzero((first < end[one]) & (first[one] < end) & (np.arange(len(first)) != one))
         for one in range(len(buffers))
     ]
-    return OffsetProblem(
+    return Problem(
         first, end, size, _twins(first, end, size), *_table(sections), *_table(meetings),
         by_first, np.searchsorted(first[by_first], np.arange(len(steps) + 1)),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from optimizer.memory.buffer import Buffer, lower_bound
 from optimizer.memory.plan import peak_bytes
 from optimizer.memory.registry import Budget
 from optimizer.memory.search.kernel import search, undo
-from optimizer.memory.search.problem import Integers, OffsetProblem, problem_of, unit_bytes
+from optimizer.memory.search.problem import Integers, Problem, problem_of, unit_bytes
 from optimizer.memory.search.state import (
     DEPTH,
     FOUND,
@@ -48,7 +48,7 @@ class Restarts:
         offsets: where the buffers are, in units, after FOUND.
     """
 
-    def __init__(self, problem: OffsetProblem, budget: Budget) -> None:
+    def __init__(self, problem: Problem, budget: Budget) -> None:
         self._problem, self._state = problem, state_of(problem)
         began = time.monotonic()
         search(self._problem, self._state, int(problem.size.sum()), LOWEST, 0)
@@ -111,7 +111,7 @@ def _luby() -> Iterator[int]:
         high, low = (high + 1, 1) if high & -high == low else (high, 2 * low)
 
 
-def orders(problem: OffsetProblem, seed: int = 0) -> Iterator[tuple[int, Integers]]:
+def orders(problem: Problem, seed: int = 0) -> Iterator[tuple[int, Integers]]:
     """Where to decide and the rank of every buffer, for one restart after another, for ever.
 
     Contention (the most that is alive in a section of the buffer), length and area in the three

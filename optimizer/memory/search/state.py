@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, cast
 import numba
 import numpy as np
 
-from optimizer.memory.search.problem import Integers, OffsetProblem
+from optimizer.memory.search.problem import Integers, Problem
 
 FOUND, RULED_OUT, STOPPED = 1, 0, 2
 
@@ -64,7 +64,7 @@ class State(NamedTuple):
     counters: Integers
 
 
-def state_of(problem: OffsetProblem) -> State:
+def state_of(problem: Problem) -> State:
     """Nothing placed: every buffer on the floor, of twins the later above the earlier."""
     count, sections = len(problem.size), len(problem.first_from) - 1
     bound, crossing = np.zeros(count, np.int64), np.zeros(sections + 1, np.int64)
