@@ -41,12 +41,13 @@ def workbench(
     versus: Task[OpenedRun] | None = None,
 ) -> Descriptor:
     """The viewer with everything: passes, both panes, scrubber, card."""
+    optimizing = [task for task in (running, versus) if task is not None]
+    # Before the results: a task may end in between, and what is not busy has its result.
+    busy = [_busy(opening, "Opening"), *(_busy(task, "Optimizing") for task in optimizing)]
     model = opening.result
     run = running.result if running is not None else None
     enabled = workspace.pipeline().ids
-    optimizing = [task for task in (running, versus) if task is not None]
     error = next((task.error for task in (opening, *optimizing) if task.error is not None), None)
-    busy = [_busy(opening, "Opening"), *(_busy(task, "Optimizing") for task in optimizing)]
     return {
         "seq": workspace.seq,
         "mode": "rewrite",

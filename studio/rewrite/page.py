@@ -33,31 +33,40 @@ def render() -> None:
 def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
     """The viewer from the first moment: its own files load while the model is being opened."""
     running = verifying = versus = None
+    # Looked at before the results: what ends in between is pending still, and is drawn again.
+    pending: list[Task[Any]] = [] if opening.done else [opening]
     if opening.result is not None:
         running = run_task(workspace, opening.result)
         running.wait(PATIENCE_S)
+        versus = versus_task(workspace, opening.result)
+        pending += [task for task in (running, versus) if task is not None and not task.done]
         if running.result is not None:
             verifying = verify_task(opening.result, running.result)
-        versus = versus_task(workspace, opening.result)
-    pending = [t for t in (opening, running, versus, verifying) if t is not None and not t.done]
+            pending += [] if verifying.done else [verifying]
 
-    @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
+    told = partial(workbench, workspace, opening, running, verifying, versus=versus)
+    shown = told()
+    passlens_viewer(
+        shown,
+        key=KEY,
+        on={
+            "view": lambda: _take("view", changed_view),
+            "pipeline": lambda: _take("pipeline", changed_pipeline),
+            "veto": lambda: _take("veto", _vetoed),
+            "unveto": lambda: _take("unveto", _allowed),
+            "cancel": (running or opening).cancel,
+        },
+    )
+
+    # The viewer itself is in no fragment: a fragment that runs again right after the page makes
+    # Streamlit drop what the page has just put there, and the viewer would start afresh.
+    @st.fragment(run_every=LOOK_AGAIN_S)
     def look() -> None:
-        if any(task.done for task in pending) or current() != workspace:
+        if any(task.done for task in pending) or told() != shown:
             st.rerun()
-        passlens_viewer(
-            workbench(workspace, opening, running, verifying, versus=versus),
-            key=KEY,
-            on={
-                "view": lambda: _take("view", changed_view),
-                "pipeline": lambda: _take("pipeline", changed_pipeline),
-                "veto": lambda: _take("veto", _vetoed),
-                "unveto": lambda: _take("unveto", _allowed),
-                "cancel": (running or opening).cancel,
-            },
-        )
 
-    look()
+    if pending:
+        look()
 
 
 def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:

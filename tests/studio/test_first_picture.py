@@ -148,3 +148,26 @@ def test_a_streamlit_we_do_not_understand_is_served_as_it_is(
     }
     page = first_picture._page(Request(scope))  # pyright: ignore[reportPrivateUsage]
     assert bytes(finished(page).body) == b"<html>other</html>"
+
+
+def test_a_veto_before_streamlit_arrived_is_answered_once_it_has(
+    page: Page, app_url: str, held: Held
+) -> None:
+    opened(page, f"{app_url}/?model=bert&step=250")
+    wait(page, "window.__passlens.step === 250")
+    page.get_by_role("button", name="Do not make this rewrite").click()
+    held.let_go()
+    expect(page.locator(".pl-toast")).to_contain_text("Vetoed.", timeout=PATIENCE_MS)
+
+
+def test_what_was_scrolled_to_stays_in_sight_when_streamlit_takes_the_picture_over(
+    page: Page, app_url: str, held: Held
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    opened(page, f"{app_url}/?model=bert&step=40")
+    wait(page, "window.__passlens.step === 40")
+    page.get_by_role("button", name="declined 72").click()
+    place = page.locator(".pl-place").first
+    expect(place).to_be_in_viewport(ratio=1)
+    held.let_go()
+    expect(place).to_be_in_viewport(ratio=1)

@@ -57,11 +57,17 @@ export class Viewer {
     this.#styled(await this.loadStyles());
   }
 
-  /** Show the same elsewhere, with the keyboard where it was. @param {any} parent */
+  /** Show the same elsewhere, with the keyboard and what was scrolled where they were. @param {any} parent */
   moveTo(parent) {
-    const focused = this.shell.root.getRootNode().activeElement;
+    const { root } = this.shell;
+    const focused = root.getRootNode().activeElement;
+    const scrolled = [...root.querySelectorAll("*")].flatMap((el) =>
+      el.scrollTop ? [{ el, top: el.scrollTop }] : [],
+    );
     this.parent = parent;
-    this.styled = this.#settle();
+    this.styled = this.#settle().then(() => {
+      for (const { el, top } of scrolled) el.scrollTop = top; // moved elements forget it
+    });
     focused?.focus({ preventScroll: true });
   }
 

@@ -7,18 +7,22 @@ const KEEP = 8;
 
 /** @param {string} url @returns {Promise<any>} */
 export async function fetchJson(url) {
-  const known = fetched.get(url);
-  if (known) return known;
-  const response = await fetch(new URL(url, document.baseURI));
-  if (!response.ok)
-    throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
-  const json = await response.json();
+  const json = fetched.get(url) ?? (await asked(url));
+  fetched.delete(url); // what is used again stays longest
   fetched.set(url, json);
   for (const old of fetched.keys()) {
     if (fetched.size <= KEEP) break;
     fetched.delete(old);
   }
   return json;
+}
+
+/** @param {string} url */
+async function asked(url) {
+  const response = await fetch(new URL(url, document.baseURI));
+  if (!response.ok)
+    throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
+  return response.json();
 }
 
 /** What a session is made of, as one text. @param {Descriptor} data */
