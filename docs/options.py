@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from profiling.config import Group, Option, options
-from profiling.config.contradictions import sentences_about
+from profiling.config.contradictions import RULES
 from profiling.config.option import SEPARATOR
 from profiling.config.question import QUESTIONS, SETTLED, STARTS
 
@@ -53,7 +53,7 @@ def _row(option: Option) -> str:
         _values(option),
         _default(option),
         option.doc,
-        " ".join(sentences_about(option)),
+        " ".join(rule.sentence for rule in RULES if option.name in rule.about),
         "<br>".join(f"`{key}`" for key in option.keys),
     ]
     return f"| {' | '.join(cells)} |"

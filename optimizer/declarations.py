@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import optimizer.passes
-from optimizer.registry import Pass, in_order, passes
+from optimizer.registry import ON_REQUEST, Pass, in_order, passes
 
 
 def declarations() -> list[type[Pass]]:
@@ -51,6 +51,7 @@ def _declared(folder: str, found: ast.ClassDef) -> type[Pass]:
     attributes: dict[str, Any] = {
         "__doc__": ast.get_docstring(found, clean=False),
         "family": folder,
+        **({"presets": ()} if folder in ON_REQUEST else {}),
     }
     options: list[tuple[str, Any, Any]] = []
     for statement in found.body:

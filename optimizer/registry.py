@@ -40,6 +40,8 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 LAST: frozenset[Family] = frozenset({"memory"})
 """Families whose passes run once, when all others are done: what they add, sharing takes back."""
+ON_REQUEST: frozenset[Family] = frozenset({"kernels", "memory"})
+"""Families whose passes are in no preset unless they say so."""
 HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "Source")
 ANY = "*"
 """A rule rooted at every operator."""
@@ -73,7 +75,7 @@ class Pass:
         id: kebab-case, the action.
         family: where it stands in the sidebar; the folder it is in.
         exactness: what it may do to the numbers.
-        presets: the presets it belongs to.
+        presets: the presets it belongs to: all unless it says, none in `ON_REQUEST`.
         order: passes of one family run in this order, then by id.
     """
 
@@ -135,6 +137,8 @@ def register(declared: PassType) -> PassType:
     """
     if "family" not in vars(declared):
         declared.family = cast("Family", declared.__module__.split(".")[-2])
+    if declared.family in ON_REQUEST and "presets" not in vars(declared):
+        declared.presets = ()
     if "__dataclass_fields__" not in vars(declared):
         declared = dataclass(frozen=True)(declared)
     if declared.id in _REGISTRY and _REGISTRY[declared.id].__module__ != declared.__module__:

@@ -41,10 +41,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever uses the browser bears its mark, so that it can be left out."""
+    """Whatever uses the browser bears its mark, so that it can be left out, and comes first.
+
+    Its files are few and long: at the end of a parallel run one process would be left with them.
+    """
     for item in items:
         if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
+    first = {item.path for item in items if item.get_closest_marker("browser")}
+    items.sort(key=lambda item: item.path not in first)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -60,7 +65,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Generator[Browser]:
     """One Chromium for all tests: Playwright allows one driver a process."""
-    executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    names = ("chromium-headless-shell", "chromium")
+    executable = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if executable is None:
         pytest.skip("no Chromium on this machine")
     from playwright.sync_api import sync_playwright  # not on a machine that tests a GPU only

@@ -53,11 +53,6 @@ def device_needed(option: Option) -> Conflict | None:
     return Conflict(why, mends, f"set device={option.group}")
 
 
-def sentences_about(option: Option) -> list[str]:
-    """Every rule that an option takes part in, in words."""
-    return [rule.sentence for rule in RULES if option.name in rule.about]
-
-
 def _idle(
     when: Callable[[Fields], bool], names: Sequence[str], counts: str, needs: Changes
 ) -> Iterator[ConflictRule]:

@@ -26,15 +26,6 @@ _FALSE = frozenset({"0", "false", "no", "off"})
 _MAX_VARIANTS = 64
 
 
-def from_settings(settings: Iterable[str], *, base: RunConfig | None = None) -> RunConfig:
-    """A config from `OPTION=VALUE` texts, as `--set` takes them.
-
-    Raises:
-        ConfigError: if a text is malformed, an option unknown or a value impossible.
-    """
-    return from_values(read_settings(settings), base=base)
-
-
 def read_settings(settings: Iterable[str]) -> dict[str, Value]:
     """Option -> value from `OPTION=VALUE` texts; one by one, not whether they go together.
 

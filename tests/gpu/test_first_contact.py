@@ -15,7 +15,6 @@ from optimizer.isolation import within_worker
 from optimizer.limits import JobLimits
 from optimizer.source import open_source
 from profiling.config import Option, RunConfig, options
-from profiling.config.settings import from_settings
 from profiling.cuda import stages_torch
 from profiling.cuda.capture import CapturePlan, capture_side
 from profiling.cuda.eligibility import check_model
@@ -27,6 +26,7 @@ from profiling.workers import WorkerPool
 from studio.gallery.gallery import entries, open_path
 from tests.gpu import gpu_jobs
 from tests.profiling.cuda import missing
+from tests.profiling.settings import from_settings
 
 LIMITS = JobLimits(seconds=300, memory_bytes=None)
 CUDA = RunConfig(device="cuda", graph_optimization="all")

@@ -72,6 +72,7 @@ def test_a_nasty_model_ends_as_its_note_says(path: Path, preset: str) -> None:
     assert cursor.materialize(trace.steps) == optimized
 
 
+@pytest.mark.long
 def test_the_default_preset_uses_standard_operators_only() -> None:
     for path in MODELS:
         model = opened(path)
@@ -80,6 +81,7 @@ def test_the_default_preset_uses_standard_operators_only() -> None:
         assert set(model.ir.graph.opset_imports) == domains, path.stem
 
 
+@pytest.mark.long
 def test_exact_passes_alone_keep_every_bit() -> None:
     exact = [p for p in Pipeline.of("default").passes if p.exactness == "exact"]
     for path in MODELS:

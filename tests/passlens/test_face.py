@@ -19,6 +19,8 @@ from optimizer.model.writer import to_bytes
 from studio.cli import main
 from studio.gallery import gallery
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 MODULES = [
     "passlens",

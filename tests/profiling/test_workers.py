@@ -31,6 +31,8 @@ from profiling.workers.messages import Job
 from profiling.workers.worker import RETIRE_ABOVE_BYTES, RETIRE_AFTER_JOBS
 from tests.profiling import jobs
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[WorkerPool]:

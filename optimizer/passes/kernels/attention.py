@@ -62,7 +62,6 @@ class FuseAttentionRuntime(Pass):
 
     id = "fuse-attention-runtime"
     exactness = "reassociates"
-    presets = ()
 
     @rewrites("MatMul", name="FusedAttention", kinds=_ATTENTION, at=-1, reach=5)
     def match(self, site: Site) -> Replacement:
@@ -91,7 +90,6 @@ class FuseAttentionRuntimeHalf(Pass):
 
     id = "fuse-attention-runtime-half"
     exactness = "lossy"
-    presets = ()
 
     @rewrites("MatMul", name="FusedAttentionHalf", kinds=_ATTENTION, at=-1, reach=5)
     def match(self, site: Site) -> Replacement:
@@ -122,7 +120,6 @@ class ScaleInsideProduct(Pass):
 
     id = "scale-inside-product"
     exactness = "reassociates"
-    presets = ()
 
     @rewrites("Div", "Mul", name="ScaledScores", kinds=_ATTENTION, at=1, reach=2)
     def match(self, site: Site) -> Replacement:

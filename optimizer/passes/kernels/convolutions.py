@@ -40,7 +40,6 @@ class WriteConvAsMatmul(Pass):
 
     id = "write-conv-as-matmul"
     exactness = "reassociates"
-    presets = ()
 
     @rewrites("Conv", name="PointwiseConv")
     def match(self, site: Site) -> Replacement:
@@ -90,7 +89,6 @@ class WriteMatmulAsConv(Pass):
 
     id = "write-matmul-as-conv"
     exactness = "reassociates"
-    presets = ()
 
     @rewrites(*PRODUCTS, name="ProductAsConv")
     def match(self, site: Site) -> Replacement:

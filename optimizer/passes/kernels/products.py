@@ -110,7 +110,6 @@ class WriteMatmulAsGemm(Pass):
 
     id = "write-matmul-as-gemm"
     exactness = "reassociates"
-    presets = ()
 
     @rewrites(*PRODUCTS, name="ProductAsGemm")
     def match(self, site: Site) -> Replacement:
@@ -142,7 +141,6 @@ class StoreGemmWeights(Pass):
 
     id = "store-gemm-weights"
     exactness = "reassociates"
-    presets = ()
 
     plain: bool = False
 
@@ -176,7 +174,6 @@ class WriteGemmAsMatmul(Pass):
 
     id = "write-gemm-as-matmul"
     exactness = "reassociates"
-    presets = ()
 
     @rewrites(*PRODUCTS, name="GemmAsProduct")
     def match(self, site: Site) -> Replacement:

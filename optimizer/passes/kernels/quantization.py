@@ -45,7 +45,6 @@ class QuantizeConvDynamically(Pass):
 
     id = "quantize-conv-dynamically"
     exactness = "lossy"
-    presets = ()
 
     @rewrites("Conv", name="DynamicConv")
     def match(self, site: Site) -> Replacement:
@@ -92,7 +91,6 @@ class QuantizeMatmulDynamically(Pass):
 
     id = "quantize-matmul-dynamically"
     exactness = "lossy"
-    presets = ()
 
     @rewrites(*PRODUCTS, name="DynamicProduct")
     def match(self, site: Site) -> Replacement:
@@ -134,7 +132,6 @@ class StoreWeightsIn4Bits(Pass):
 
     id = "store-weights-in-4-bits"
     exactness = "lossy"
-    presets = ()
 
     @rewrites(*PRODUCTS, name="FourBitProduct")
     def match(self, site: Site) -> Replacement:

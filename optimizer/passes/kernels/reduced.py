@@ -36,7 +36,6 @@ class ComputeIn16Bits(Pass):
 
     id = "compute-in-16-bits"
     exactness = "lossy"
-    presets = ()
 
     bfloat: bool = False
 

@@ -76,7 +76,6 @@ class RecomputeValues(Pass):
 
     id = "recompute-values"
     exactness = "exact"
-    presets = ()
 
     extra_percent: float = 100.0
     copies: tuple[tuple[str, str], ...] = ()

@@ -37,6 +37,7 @@ def test_the_exact_plan_is_the_smallest_there_is_and_says_so(buffers: list[Buffe
     assert plan.certificate is not None
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(drawn_buffers(most=7, last_step=8, largest=9, unit=3))
 def test_the_search_finds_the_smallest_arena_from_the_worst_of_plans(buffers: list[Buffer]) -> None:

@@ -17,6 +17,8 @@ from tests.optimizer.random_blocks import ALL_PATTERNS
 from tests.optimizer.random_graphs import models, some_of
 from tests.optimizer.running import SIZES, feeds_for, run
 
+pytestmark = pytest.mark.long
+
 DRAWN = settings(
     max_examples=60,
     derandomize=True,

@@ -40,6 +40,7 @@ def test_the_corpus_has_166_cases() -> None:
     assert len(CASES) == 166
 
 
+@pytest.mark.long
 def test_the_whole_corpus_takes_less_than_a_gibibyte(
     outcome: tuple[dict[str, Verdict], int],
 ) -> None:

@@ -29,6 +29,8 @@ from tests.optimizer.random_blocks import ALL_PATTERNS
 from tests.optimizer.random_graphs import models, some_of
 from tests.optimizer.running import SIZES
 
+pytestmark = pytest.mark.long
+
 LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
 NO_SIZES: Mapping[str, int] = {}
 

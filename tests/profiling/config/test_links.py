@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from profiling.config import RunConfig
-from profiling.config.settings import from_settings
+from tests.profiling.settings import from_settings
 
 CONFIGS = [
     ["graph_optimization=all", "optimizers_off=ConstantFolding+ReshapeFusion"],

@@ -9,7 +9,8 @@ import pytest
 
 from profiling.config import RunConfig, options
 from profiling.config.option import SEPARATOR, ConfigError, Option, example
-from profiling.config.settings import find_option, from_settings, from_values, variations
+from profiling.config.settings import find_option, from_values, variations
+from tests.profiling.settings import from_settings
 
 NUMBERS = [option for option in options() if option.type is int]
 CHOICES = [option for option in options() if option.choices]

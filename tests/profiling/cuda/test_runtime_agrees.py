@@ -21,6 +21,8 @@ from studio.gallery.gallery import entries, open_path
 from tests.profiling.cuda.planted import PLANTED
 from tests.profiling.cuda.samples import RECORDED
 
+pytestmark = pytest.mark.long
+
 ASK = """
 import json, sys, onnxruntime
 onnxruntime.set_default_logger_severity(4)

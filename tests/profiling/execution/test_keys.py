@@ -11,7 +11,6 @@ import pytest
 
 from profiling.config import Option, RunConfig, options
 from profiling.config.session import OPTIMIZERS
-from profiling.config.settings import from_settings
 from profiling.config.tensorrt import TACTICS
 from profiling.execution.keys import (
     ATTRIBUTE,
@@ -23,6 +22,7 @@ from profiling.execution.keys import (
 from profiling.execution.session import CPU, CUDA, TENSORRT, providers
 from profiling.workers import WorkerPool
 from tests.profiling.execution.session_jobs import attribute_names
+from tests.profiling.settings import from_settings
 
 SESSION_LIBRARY, CUDA_LIBRARY = "libonnxruntime.so", "libonnxruntime_providers_cuda.so"
 TENSORRT_LIBRARY = "libonnxruntime_providers_tensorrt.so"

@@ -9,10 +9,10 @@ import pytest
 from onnx import TensorProto, helper
 
 from profiling.config import Option, RunConfig, options
-from profiling.config.settings import from_settings
 from profiling.execution.session import SessionError
 from profiling.workers import WorkerPool
 from tests.profiling.execution import session_jobs
+from tests.profiling.settings import from_settings
 
 NASTY = Path(__file__).parents[2] / "nasty"
 PLAIN, QUANTIZED = NASTY / "opset_22_cnn.onnx", NASTY / "qdq_conv.onnx"

@@ -16,6 +16,8 @@ from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import DIVISION, model, scaled
 from tests.profiling.racing.own_workers import killing
 
+pytestmark = pytest.mark.long
+
 QUICK = RacePlan(runs=24, seconds=30, rounds=8, precision=0)
 
 

@@ -12,6 +12,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 SERVER = """
 import sys
 from pathlib import Path

@@ -41,6 +41,8 @@ from studio.experiment import Equipment
 from studio.gallery import gallery
 from studio.race.job import RACE_EXPERIMENT
 
+pytestmark = pytest.mark.long
+
 Subject = tuple[OpenedModel, OpenedRun]
 
 

@@ -31,6 +31,8 @@ from studio.experiment import Equipment, Keep
 from studio.gallery import gallery
 from studio.history.opened import OPENERS
 
+pytestmark = pytest.mark.long
+
 Subject = tuple[OpenedModel, OpenedRun]
 
 

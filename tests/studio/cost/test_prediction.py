@@ -32,6 +32,8 @@ from studio.cost.trace_costs import trace_costs
 from studio.cost.waterfall.figure import elsewhere_label, static_waterfall
 from studio.gallery import gallery
 
+pytestmark = pytest.mark.long
+
 Subject = tuple[OpenedModel, OpenedRun]
 
 

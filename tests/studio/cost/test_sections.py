@@ -19,6 +19,8 @@ from studio import services
 from studio.cost.device import calibration_key
 from studio.environment import cache_folder
 
+pytestmark = pytest.mark.long
+
 LONG_S = 120
 LOOKS = 100
 

@@ -19,6 +19,8 @@ from studio.gallery import gallery
 from studio.gallery import packed as packed_module
 from studio.gallery.gallery import GalleryModel
 
+pytestmark = pytest.mark.long
+
 MAMBA = next(entry for entry in gallery.entries() if entry.id == "mamba")
 PUBLISHED = "resnet50 mobilenetv2 bert gpt2 llama swin whisper-encoder mamba detr t5 vit tour"
 

@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
-from profiling.config.settings import from_settings
 from profiling.kernels.decision import Choice
 from profiling.kernels.selection import Selection
 from profiling.records import Recording
@@ -30,6 +29,9 @@ from studio.kernels.job import (
 from studio.kernels.report import command_line
 from studio.variants.variant import TraceVariant
 from tests.profiling.kernels.models import floats, parsed
+from tests.profiling.settings import from_settings
+
+pytestmark = pytest.mark.long
 
 MODEL = """
 g (float[1,16,32,32] x) => (float[1,16,32,32] y) {

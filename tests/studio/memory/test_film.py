@@ -28,6 +28,8 @@ from studio.memory.film.page import film_table
 from studio.memory.subject import ArenaRequest
 from tests.coroutines import finished
 
+pytestmark = pytest.mark.long
+
 REQUEST = ArenaRequest(0, sizes=(("batch", 1),))
 QUIET = """() => {
   const app = document.querySelector("[data-testid=stApp]");

@@ -14,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from studio import services
 
+pytestmark = pytest.mark.long
+
 PATIENCE_S = 120
 
 

@@ -21,6 +21,8 @@ from studio.recordings.shipped import earlier, place_of
 from tests.profiling.records.samples import sample
 from tests.studio.races import THREE
 
+pytestmark = pytest.mark.long
+
 OPEN = "ab" * 32
 """Hash of the model of every sample."""
 

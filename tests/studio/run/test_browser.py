@@ -42,7 +42,7 @@ def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
     browser: Browser, app_url: str
 ) -> None:
     # 40 rounds of six blocks of a quarter of a second: surely under way when it is cancelled
-    link = f"{app_url}/run?model=mobilenetv2&race=source%2C1%2C2%2C3%2C21%2Clast&seconds=100"
+    link = f"{app_url}/run?model=tour&race=source%2C1%2C2%2C3%2C21%2Clast&seconds=100"
     contexts = [browser.new_context() for _ in range(2)]
     first, second = (context.new_page() for context in contexts)
     first.goto(link)

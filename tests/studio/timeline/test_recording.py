@@ -24,6 +24,8 @@ from studio.timeline.result import PROFILE_REPORT, ProfileReport
 from studio.variants.variant import LAST, TraceVariant
 from tests.studio.profiles import profiled
 
+pytestmark = pytest.mark.long
+
 VARIANTS = (
     TraceVariant("source", 0, RunConfig()),
     TraceVariant("default", LAST, RunConfig()),

@@ -46,6 +46,8 @@ from tests.coroutines import finished
 from tests.profiling.timeline.measured import measured
 from tests.studio.profiles import profiled
 
+pytestmark = pytest.mark.long
+
 VARIANTS = (
     TraceVariant("source", 0, RunConfig()),
     TraceVariant("default", LAST, RunConfig()),

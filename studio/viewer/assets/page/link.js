@@ -65,7 +65,7 @@ export function hearLeaving(keep) {
 
 /**
  * The clipboard is closed to pages that did not come over https; the old way still works there.
- * @param {string} text @param {HTMLElement} home takes the focus back
+ * @param {string} text @param {HTMLElement} home beside which what is copied stands for a moment
  * @returns {Promise<boolean>}
  */
 export async function copyText(text, home) {
@@ -73,13 +73,14 @@ export async function copyText(text, home) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
+    const active = /** @type {any} */ (home.getRootNode()).activeElement ?? home;
     const field = document.createElement("textarea");
     field.value = text;
     home.after(field);
     field.select();
     const done = document.execCommand("copy");
     field.remove();
-    home.focus({ preventScroll: true });
+    active.focus({ preventScroll: true });
     return done;
   }
 }
