@@ -48,11 +48,9 @@ def _declared(folder: str, found: ast.ClassDef) -> type[Pass]:
     Raises:
         ValueError: a value is no literal.
     """
-    attributes: dict[str, Any] = {
-        "__doc__": ast.get_docstring(found, clean=False),
-        "family": folder,
-        **({"presets": ()} if folder in ON_REQUEST else {}),
-    }
+    doc = ast.get_docstring(found, clean=False)
+    attributes: dict[str, Any] = {"__doc__": doc, "family": folder}
+    attributes |= {"presets": ()} if folder in ON_REQUEST else {}
     options: list[tuple[str, Any, Any]] = []
     for statement in found.body:
         match statement:

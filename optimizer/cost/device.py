@@ -141,5 +141,5 @@ class DeviceProfile:
 
 
 written_as(OperatorClass, lambda kind: kind.value, OperatorClass)
-DEVICE_FORM = Format(DeviceProfile, "passlens.device-profile/8", "device profile")
+DEVICE_FORM = Format(DeviceProfile, "passlens.device-profile/9", "device profile")
 """How a device profile is written, whoever reads it."""

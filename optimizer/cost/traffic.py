@@ -99,6 +99,9 @@ def _runs_in_place(node: ir.Node) -> bool:
 _AGE = 12
 """What was read before so many times the near level passed is gone to 63 %."""
 
+_ANOTHER = 0.25
+"""So much farther lies an operator's code right after another's."""
+
 
 def far_reads(graph: ir.Graph, costs: Mapping[str, Cost], near_bytes: int) -> dict[str, float]:
     """How many of the things that a launch reads lie far, for each node, by id.
@@ -111,15 +114,16 @@ def far_reads(graph: ir.Graph, costs: Mapping[str, Cost], near_bytes: int) -> di
     nodes = list(_in_order(graph))
     found: dict[str, float] = {}
     read: dict[str | ir.Value, float] = {}
-    age = 0.0
+    age, before = 0.0, ""
     for _ in range(2):  # the second run finds what the first one left
         for node in nodes:
             identity = node_id(node)
             things = [node.op_type, *(value for value in node.inputs if value is not None)]
-            found[identity] = sum(1 - exp(read.get(one, -inf) - age) for one in things)
+            far = sum(1 - exp(read.get(one, -inf) - age) for one in things)
+            found[identity] = far + _ANOTHER * (node.op_type != before)
+            before = node.op_type
             read |= dict.fromkeys([*things, *node.outputs], age)
-            if identity in costs:
-                age += costs[identity].bytes_moved / (_AGE * max(1, near_bytes))
+            age += costs.get(identity, Cost()).bytes_moved / (_AGE * max(1, near_bytes))
     return found
 
 

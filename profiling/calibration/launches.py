@@ -32,7 +32,7 @@ _IN_A_ROW = (1, 1, 2, 4, 8)
 _BETWEEN_SWEEPS = 50
 _SWEEPS = (1 << 16, 1 << 18, 1 << 19, 1 << 20)
 _SEED = 11
-_MOST = 2.0
+_MOST = 3.0
 """So many times what its operator usually takes: what is above was disturbed."""
 
 _LEAST_US = 0.2
