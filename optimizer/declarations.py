@@ -48,9 +48,8 @@ def _declared(folder: str, found: ast.ClassDef) -> type[Pass]:
     Raises:
         ValueError: a value is no literal.
     """
-    doc = ast.get_docstring(found, clean=False)
-    attributes: dict[str, Any] = {"__doc__": doc, "family": folder}
-    attributes |= {"presets": ()} if folder in ON_REQUEST else {}
+    attributes: dict[str, Any] = {"presets": ()} if folder in ON_REQUEST else {}
+    attributes |= {"__doc__": ast.get_docstring(found, clean=False), "family": folder}
     options: list[tuple[str, Any, Any]] = []
     for statement in found.body:
         match statement:

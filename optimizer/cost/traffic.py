@@ -120,8 +120,8 @@ def far_reads(graph: ir.Graph, costs: Mapping[str, Cost], near_bytes: int) -> di
             identity = node_id(node)
             things = [node.op_type, *(value for value in node.inputs if value is not None)]
             far = sum(1 - exp(read.get(one, -inf) - age) for one in things)
-            found[identity] = far + _ANOTHER * (node.op_type != before)
-            before = node.op_type
+            far += _ANOTHER * (node.op_type != before)
+            found[identity], before = far, node.op_type
             read |= dict.fromkeys([*things, *node.outputs], age)
             age += costs.get(identity, Cost()).bytes_moved / (_AGE * max(1, near_bytes))
     return found
