@@ -27,6 +27,19 @@ const firstStep = (data, session) =>
 const sameStep = (old, { steps }) =>
   old.step === old.steps.length ? steps.length : Math.min(old.step, steps.length);
 
+const SETTLED_MS = 3000;
+
+/** Where an element is scrolled to, once it is laid out again: what is moved forgets it. @param {Element} el */
+function keepScrolled(el) {
+  const top = el.scrollTop;
+  const laidOut = new ResizeObserver(() => {
+    el.scrollTop = top;
+    if (el.scrollTop === top) laidOut.disconnect();
+  });
+  laidOut.observe(el);
+  window.setTimeout(() => laidOut.disconnect(), SETTLED_MS);
+}
+
 export class Viewer {
   /** @param {any} parent @param {() => Promise<CSSStyleSheet | null>} loadStyles */
   constructor(parent, loadStyles) {
@@ -61,13 +74,9 @@ export class Viewer {
   moveTo(parent) {
     const { root } = this.shell;
     const focused = root.getRootNode().activeElement;
-    const scrolled = [...root.querySelectorAll("*")].flatMap((el) =>
-      el.scrollTop ? [{ el, top: el.scrollTop }] : [],
-    );
+    for (const el of root.querySelectorAll("*")) if (el.scrollTop) keepScrolled(el);
     this.parent = parent;
-    this.styled = this.#settle().then(() => {
-      for (const { el, top } of scrolled) el.scrollTop = top; // moved elements forget it
-    });
+    this.styled = this.#settle();
     focused?.focus({ preventScroll: true });
   }
 
