@@ -45,9 +45,8 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
             pending += [] if verifying.done else [verifying]
 
     told = partial(workbench, workspace, opening, running, verifying, versus=versus)
-    shown = told()
     passlens_viewer(
-        shown,
+        shown := told(),
         key=KEY,
         on={
             "view": lambda: _take("view", changed_view),
@@ -60,13 +59,12 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
 
     # The viewer itself is in no fragment: a fragment that runs again right after the page makes
     # Streamlit drop what the page has just put there, and the viewer would start afresh.
-    @st.fragment(run_every=LOOK_AGAIN_S)
+    @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
     def look() -> None:
         if any(task.done for task in pending) or told() != shown:
             st.rerun()
 
-    if pending:
-        look()
+    look()
 
 
 def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:

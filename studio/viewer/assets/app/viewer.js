@@ -27,17 +27,15 @@ const firstStep = (data, session) =>
 const sameStep = (old, { steps }) =>
   old.step === old.steps.length ? steps.length : Math.min(old.step, steps.length);
 
-const SETTLED_MS = 3000;
-
 /** Where an element is scrolled to, once it is laid out again: what is moved forgets it. @param {Element} el */
 function keepScrolled(el) {
   const top = el.scrollTop;
   const laidOut = new ResizeObserver(() => {
+    if (!el.clientHeight) return;
     el.scrollTop = top;
-    if (el.scrollTop === top) laidOut.disconnect();
+    laidOut.disconnect();
   });
   laidOut.observe(el);
-  window.setTimeout(() => laidOut.disconnect(), SETTLED_MS);
 }
 
 export class Viewer {

@@ -7,7 +7,13 @@ const KEEP = 8;
 
 /** @param {string} url @returns {Promise<any>} */
 export async function fetchJson(url) {
-  const json = fetched.get(url) ?? (await asked(url));
+  let json = fetched.get(url);
+  if (!json) {
+    const response = await fetch(new URL(url, document.baseURI));
+    if (!response.ok)
+      throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
+    json = await response.json();
+  }
   fetched.delete(url); // what is used again stays longest
   fetched.set(url, json);
   for (const old of fetched.keys()) {
@@ -15,14 +21,6 @@ export async function fetchJson(url) {
     fetched.delete(old);
   }
   return json;
-}
-
-/** @param {string} url */
-async function asked(url) {
-  const response = await fetch(new URL(url, document.baseURI));
-  if (!response.ok)
-    throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
-  return response.json();
 }
 
 /** What a session is made of, as one text. @param {Descriptor} data */
