@@ -33,13 +33,10 @@ def _registered() -> Iterator[tuple[str, ast.ClassDef]]:
     for folder in optimizer.passes.__path__:
         for path in sorted(Path(folder).rglob("*.py")):
             for node in ast.parse(path.read_bytes()).body:
-                if isinstance(node, ast.ClassDef) and _is_registered(node):
+                if not isinstance(node, ast.ClassDef):
+                    continue
+                if "register" in map(ast.unparse, node.decorator_list):
                     yield path.parent.name, node
-
-
-def _is_registered(declared: ast.ClassDef) -> bool:
-    names = {mark.id for mark in declared.decorator_list if isinstance(mark, ast.Name)}
-    return "register" in names
 
 
 def _declared(folder: str, found: ast.ClassDef) -> type[Pass]:
