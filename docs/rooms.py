@@ -45,7 +45,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("declarations", "graph_cost", "rewrite"),
         ("passes", "pipeline"),
         ("memory",),
-        ("cost", "folding", "registry"),
+        ("cost", "folding", "precision", "registry"),
         ("rules", "runtime", "source", "verify"),
         ("codec", "model"),
         ("operators",),
