@@ -1,0 +1,1 @@
+"""Passes that change the order in which elements lie; no preset has them."""
