@@ -253,7 +253,11 @@ _COPY = Operator(
     layout="follows",
 )  # fmt: skip
 _BLOCKS = Operator(
-    category="shape", flops=flops.moving, kind=OperatorClass.TRANSPOSE, layout="sensitive"
+    category="shape",
+    flops=flops.moving,
+    kind=OperatorClass.TRANSPOSE,
+    layout="sensitive",
+    axes="NC* -> NC*",
 )
 _RESIZE = Operator(types=resize, category="shape", flops=flops.resize, layout="follows")
 
@@ -291,7 +295,9 @@ OPERATORS = (
     _BLOCKS.named("SpaceToDepth", types=space_to_depth),
     _RESIZE.named("Resize", shape_inputs=(2, 3)),
     _RESIZE.named("Upsample", shape_inputs=(1,)),
-    Operator("GridSample", grid_sample, category="shape", layout="sensitive"),
+    Operator(
+        "GridSample", grid_sample, category="shape", layout="sensitive", axes="NC* -> NC*"
+    ),
     *Operator(category="shape", layout="sensitive").each("AffineGrid CenterCropPad Col2Im"),
     *Operator(domain="com.microsoft.nchwc", category="shape").each("ReorderInput ReorderOutput"),
 )  # fmt: skip

@@ -47,6 +47,7 @@ def embed_layer_normalization(call: Call) -> list[Typed]:
     return [(call.dtype(2), (ids[0], ids[1], width))]
 
 
+_IMAGE, _LAST = "NC* -> NC*", "…C -> …C"
 _NORMALIZATION = Operator(
     types=like_first, category="norm", kind=OperatorClass.NORMALIZATION, layout="sensitive"
 )
@@ -59,22 +60,30 @@ _CONTRIB = _NORMALIZATION.named("", domain=CONTRIB)
 OPERATORS = (
     # scale and shift with precomputed constants
     _NORMALIZATION.named(
-        "BatchNormalization", types=batch_normalization, overwrites="first", flops=flops.fixed(2)
+        "BatchNormalization",
+        types=batch_normalization,
+        overwrites="first",
+        flops=flops.fixed(2),
+        axes=_IMAGE,
     ),
     # mean, subtract, square, mean, divide by the root, scale, shift
     _NORMALIZATION.named(
-        "LayerNormalization", types=layer_normalization, flops=flops.fixed(7), layout="follows"
+        "LayerNormalization",
+        types=layer_normalization,
+        flops=flops.fixed(7),
+        layout="follows",
+        axes=_LAST,
     ),
-    *_NORMALIZATION.named("", flops=flops.fixed(7)).each(
+    *_NORMALIZATION.named("", flops=flops.fixed(7), axes=_IMAGE).each(
         "GroupNormalization InstanceNormalization"
     ),
     # square, mean, divide by the root, scale
-    *_NORMALIZATION.named("", flops=flops.fixed(4), layout="follows").each(
+    *_NORMALIZATION.named("", flops=flops.fixed(4), layout="follows", axes=_LAST).each(
         "RMSNormalization SimplifiedLayerNormalization"
     ),
     _NORMALIZATION.named("LpNormalization", flops=flops.per_input(2), layout="follows"),
-    _NORMALIZATION.named("LRN", flops=flops.local_response_normalization),
-    _NORMALIZATION.named("MeanVarianceNormalization", flops=flops.per_input(5)),
+    _NORMALIZATION.named("LRN", flops=flops.local_response_normalization, axes=_IMAGE),
+    _NORMALIZATION.named("MeanVarianceNormalization", flops=flops.per_input(5), axes=_IMAGE),
     _CONTRIB.named("LayerNormalization", flops=flops.fixed(7)),
     _CONTRIB.named("SimplifiedLayerNormalization", flops=flops.fixed(4)),
     _CONTRIB.named("SkipLayerNormalization", types=skip_layer_normalization, flops=flops.fixed(8)),

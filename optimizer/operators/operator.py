@@ -87,6 +87,9 @@ class Operator:
         shape_inputs: inputs whose elements are sizes, counts or axes.
         indexes: inputs that hold indices, and what they must stay below.
         layout: see `Layout`; None where it was not looked at.
+        axes: what the axes of inputs and outputs are, in the order of the signature, where it asks
+            for them: `NC* OI* -> NC*`. A star is all spatial axes, `…` those that may be anything,
+            `_` says nothing of a tensor.
     """
 
     name: str = ""
@@ -108,6 +111,7 @@ class Operator:
     shape_inputs: tuple[int, ...] = ()
     indexes: Mapping[int, IndexRule] = field(default_factory=dict[int, IndexRule])
     layout: Layout | None = None
+    axes: str = ""
 
     def named(self, name: str, **known: Any) -> Operator:
         """The operator `name`: like this one but for what is given."""

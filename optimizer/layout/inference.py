@@ -1,0 +1,145 @@
+"""Layouts of all values of a graph, from what its operators ask for.
+
+A convolution says that its data are NCHW. Everything else follows, forwards and backwards: what
+works element by element keeps the meaning of axes, Transpose moves it, Reshape merges and cuts it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.cost.sizes import Sizes
+from optimizer.layout.axes import Axis, merged, resized, split, text_of, whole
+from optimizer.layout.relations import Meant, Place, Related, relations
+from optimizer.model.graph import walk_nodes
+
+UNKNOWN = "·"
+"""Stands for an axis of which nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """An axis that would have to mean two things.
+
+    Attributes:
+        node: where both meet.
+        value: of which the axis is.
+        axis: which one.
+        meant: what it is, and what the node takes it for.
+    """
+
+    node: ir.Node
+    value: ir.Value
+    axis: int
+    meant: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Layouts:
+    """What was found.
+
+    Attributes:
+        of: layouts of the values of which anything is known: `NCHW`, `N(HW)C`, `NC1HWC0`, `N·C`.
+        contradictions: the first one of each axis.
+    """
+
+    of: Mapping[ir.Value, str]
+    contradictions: Sequence[Contradiction]
+
+
+def infer_layouts(graph: ir.Graph, sizes: Sizes | None = None) -> Layouts:
+    """The layouts of all values, bodies included.
+
+    Args:
+        graph: with shapes.
+        sizes: of free dimensions; without, what is usual (`optimizer.free_sizes`).
+    """
+    search = _Search(sizes or Sizes.of(graph))
+    for node in walk_nodes(graph):
+        search.add(node)
+    search.run()
+    return Layouts(search.texts(), tuple(search.contradictions.values()))
+
+
+class _Search:
+    def __init__(self, sizes: Sizes) -> None:
+        self._sizes = sizes
+        self._known: dict[Place, Axis] = {}
+        self._about: dict[Place, list[tuple[ir.Node, Related]]] = {}
+        self._pending: deque[Place] = deque()
+        self._asked: list[tuple[ir.Node, Meant]] = []
+        self.contradictions: dict[Place, Contradiction] = {}
+
+    def add(self, node: ir.Node) -> None:
+        for found in relations(node, self._sizes):
+            if isinstance(found, Meant):
+                self._asked.append((node, found))
+                continue
+            for place in (*found.left, *found.right):
+                self._about.setdefault(place, []).append((node, found))
+
+    def run(self) -> None:
+        # Where one operator knows an image and another a row, the image says more.
+        ranks = {self._rank(meant.at) for _, meant in self._asked}
+        for rank in sorted(ranks, reverse=True):
+            for node, meant in self._asked:
+                if self._rank(meant.at) == rank:
+                    self._learn(node, meant.at, whole(meant.name, self._size(meant.at)))
+            while self._pending:
+                for reader, related in self._about.get(self._pending.popleft(), ()):
+                    self._follow(reader, related.left, related.right)
+                    self._follow(reader, related.right, related.left)
+
+    def texts(self) -> dict[ir.Value, str]:
+        texts: dict[ir.Value, str] = {}
+        for value in dict.fromkeys(value for value, _ in self._known):
+            axes = range(self._rank((value, 0)))
+            texts[value] = "".join(self._text((value, axis)) for axis in axes)
+        return texts
+
+    def _follow(self, node: ir.Node, known: Sequence[Place], unknown: Sequence[Place]) -> None:
+        """What one side says about the other."""
+        axes = [self._known.get(place) for place in known]
+        here = [axis for axis in axes if axis is not None]
+        if len(here) < len(axes) or not axes:
+            return
+        if len(known) == len(unknown) == 1:
+            axis = resized(here[0], self._size(unknown[0]))
+            parts = None if axis is None else [axis]
+        else:
+            parts = split(merged(here), [self._size(place) for place in unknown])
+        for place, part in zip(unknown, parts or (), strict=False):
+            if part:
+                self._learn(node, place, part)
+
+    def _learn(self, node: ir.Node, place: Place, axis: Axis) -> None:
+        before = self._known.get(place)
+        if before is None:
+            self._known[place] = axis
+            self._pending.append(place)
+        elif _kind(before) != _kind(axis):
+            meant = (text_of(before), text_of(axis))
+            self.contradictions.setdefault(place, Contradiction(node, *place, meant))
+
+    def _text(self, place: Place) -> str:
+        axis = self._known.get(place)
+        if axis is None:
+            return UNKNOWN
+        text = text_of(axis)
+        return f"({text})" if sum(letter.isupper() for letter in text) > 1 else text
+
+    def _rank(self, place: Place) -> int:
+        return len(self._sizes.shape(place[0]) or ())
+
+    def _size(self, place: Place) -> int:
+        value, axis = place
+        return (self._sizes.shape(value) or ())[axis]
+
+
+def _kind(axis: Axis) -> str:
+    """What an axis must not be taken for anything else: batch, channels, or places."""
+    return "".join(sorted({digit.name if digit.name in "NC" else "places" for digit in axis}))
