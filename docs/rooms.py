@@ -44,7 +44,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
     "optimizer": (
         ("declarations", "graph_cost", "rewrite"),
         ("passes", "pipeline"),
-        ("memory",),
+        ("layout", "memory"),
         ("cost", "folding", "precision", "registry"),
         ("rules", "runtime", "source", "verify"),
         ("codec", "model"),

@@ -40,7 +40,7 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 LAST: frozenset[Family] = frozenset({"memory"})
 """Families whose passes run once, when all others are done: what they add, sharing takes back."""
-ON_REQUEST: frozenset[Family] = frozenset({"kernels", "memory"})
+ON_REQUEST: frozenset[Family] = frozenset({"kernels", "layout", "memory"})
 """Families whose passes are in no preset unless they say so."""
 HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "Source")
 ANY = "*"

@@ -9,8 +9,17 @@ import onnx_ir as ir
 from optimizer.dimension import TooComplex
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.layout.transposition import Transposition
+from optimizer.operators.catalogue import RESHAPING
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, NewInitializer, NewNode, Outcome, Replacement
+from optimizer.rules import (
+    Context,
+    Declined,
+    NewInitializer,
+    NewNode,
+    Outcome,
+    Replacement,
+    producer_of,
+)
 
 
 @register
@@ -26,8 +35,9 @@ class ReduceTransposes(Pass):
     After:
         x → Reshape[64, 3136] → Transpose(1, 0) → Reshape[1, 56, 56, 16, 4] → y
     When it is safe:
-        Always, where the shapes can be written as constants. A small tensor is left alone: there
-        the Reshapes cost more than the shorter loop nest saves.
+        Always, where the shapes can be written as constants. A small tensor is left alone, because
+        the Reshapes cost more than the shorter loop nest saves, unless it is reshaped before and
+        after anyway: Merge Reshape chains then makes one of two.
     Numerics:
         Bit-identical: data is moved, never computed.
     Source:
@@ -40,9 +50,8 @@ class ReduceTransposes(Pass):
 
     id = "reduce-transposes"
     exactness = "exact"
-    presets = ()
 
-    least_bytes: int = 1 << 16
+    least_bytes: int = 1 << 18
 
     @rule("Transpose", name="TransposeOfFewerAxes", reach=1)
     def match(self, node: ir.Node, context: Context) -> Outcome:
@@ -59,7 +68,8 @@ class ReduceTransposes(Pass):
             return None
         if len(reduced.perm) == len(order) or not written.moves:
             return None
-        if (size := _bytes(data, context)) is not None and size < self.least_bytes:
+        size = _bytes(data, context)
+        if size is not None and size < self.least_bytes and not _between_views(node):
             return Declined(f"the tensor is too small for it to pay: {size:,} bytes", ())
         shapes = _targets(written, reduced)
         if shapes is None:
@@ -78,6 +88,18 @@ def _targets(written: Transposition, reduced: Transposition) -> tuple[list[int],
     into = reshape_target(written.shape, reduced.shape)
     back = reshape_target(reduced.result, written.result)
     return None if into is None or back is None else (into, back)
+
+
+def _between_views(node: ir.Node) -> bool:
+    """Whether what stands before and after only reshapes, and could absorb another Reshape."""
+    data, moved = node.inputs[0], node.outputs[0]
+    readers = [use.node for use in moved.uses()]
+    return (
+        producer_of(data, *RESHAPING) is not None
+        and not moved.is_graph_output()
+        and bool(readers)
+        and all(reader.op_type in RESHAPING and not reader.domain for reader in readers)
+    )
 
 
 def _bytes(value: ir.Value, context: Context) -> int | None:
