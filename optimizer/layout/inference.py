@@ -12,7 +12,11 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.collection import collection_paused
+from optimizer.constants import is_constant_node
 from optimizer.cost.sizes import Sizes
+from optimizer.errors import quoted
+from optimizer.findings import Finding
 from optimizer.layout.axes import Axis, merged, resized, split, text_of, whole
 from optimizer.layout.relations import Meant, Place, Related, relations
 from optimizer.model.graph import walk_nodes
@@ -37,18 +41,36 @@ class Contradiction:
     axis: int
     meant: tuple[str, str]
 
+    @property
+    def finding(self) -> Finding:
+        """What a person should know about it."""
+        known, taken = self.meant
+        return Finding(
+            "warning",
+            f"node {quoted(self.node.name or self.node.op_type)}",
+            f"Axis {self.axis} of {quoted(self.value.name or '')} is {known}, and "
+            f"{self.node.op_type} takes it for {taken}.",
+            "Look for a Transpose that is missing or one too many before it.",
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Layouts:
     """What was found.
 
     Attributes:
-        of: layouts of the values of which anything is known: `NCHW`, `N(HW)C`, `NC1HWC0`, `N·C`.
+        of: layouts of the values of which anything is known: `NCHW`, `N(HW)C`, `NC1HWC0`, `NCHWc8`,
+            `N·C`.
         contradictions: the first one of each axis.
     """
 
     of: Mapping[ir.Value, str]
     contradictions: Sequence[Contradiction]
+
+
+def layouts(graph: ir.Graph) -> Mapping[ir.Value, str]:
+    """The layouts of a graph's values as short tags; nothing of those of which nothing follows."""
+    return infer_layouts(graph).of
 
 
 def infer_layouts(graph: ir.Graph, sizes: Sizes | None = None) -> Layouts:
@@ -58,11 +80,26 @@ def infer_layouts(graph: ir.Graph, sizes: Sizes | None = None) -> Layouts:
         graph: with shapes.
         sizes: of free dimensions; without, what is usual (`optimizer.free_sizes`).
     """
-    search = _Search(sizes or Sizes.of(graph))
-    for node in walk_nodes(graph):
-        search.add(node)
-    search.run()
+    search = _Search(_FixedSizes(sizes or Sizes.of(graph)))
+    with collection_paused():
+        for node in walk_nodes(graph):
+            if not is_constant_node(node):
+                search.add(node)
+        search.run()
     return Layouts(search.texts(), tuple(search.contradictions.values()))
+
+
+class _FixedSizes(Sizes):
+    """Sizes of a graph that does not change meanwhile: each shape is looked up once."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self._sizes = sizes
+        self._shapes: dict[ir.Value | None, tuple[int, ...] | None] = {}
+
+    def shape(self, value: ir.Value | None) -> tuple[int, ...] | None:
+        if value not in self._shapes:
+            self._shapes[value] = self._sizes.shape(value)
+        return self._shapes[value]
 
 
 class _Search:
@@ -98,7 +135,9 @@ class _Search:
         texts: dict[ir.Value, str] = {}
         for value in dict.fromkeys(value for value, _ in self._known):
             axes = range(self._rank((value, 0)))
-            texts[value] = "".join(self._text((value, axis)) for axis in axes)
+            text = "".join(self._text((value, axis)) for axis in axes)
+            eight = text == "NC1HWC0" and self._size((value, 4)) == 8
+            texts[value] = "NCHWc8" if eight else text  # a cube's blocks are longer
         return texts
 
     def _follow(self, node: ir.Node, known: Sequence[Place], unknown: Sequence[Place]) -> None:

@@ -57,6 +57,16 @@ def named(layouts: Layouts) -> Mapping[str, str]:
             id="blocked, and back",
         ),
         pytest.param(
+            """main (float[1, 24, 9, 7] x) => (float[1, 3, 9, 7, 8] y) {
+               p = MaxPool <kernel_shape = [1, 1]> (x)
+               s = Constant <value_ints = [1, 3, 8, 9, 7]> ()
+               a = Reshape (p, s)
+               y = Transpose <perm = [0, 1, 3, 4, 2]> (a)
+            }""",
+            {"x": "NCHW", "y": "NCHWc8"},
+            id="blocks of eight, as processors have them",
+        ),
+        pytest.param(
             """main (float[1, 16, 14, 14] x) => (float[4, 49, 16] y) {
                p = MaxPool <kernel_shape = [1, 1]> (x)
                q = Transpose <perm = [0, 2, 3, 1]> (p)
@@ -104,6 +114,10 @@ def test_channels_that_meet_places_are_a_contradiction_with_its_place() -> None:
     where: Contradiction = found.contradictions[0]
     assert where.node.op_type in ("Add", "Transpose")
     assert "C" in where.meant
+    finding = where.finding
+    assert finding.severity == "warning"
+    assert where.node.op_type in finding.where
+    assert "Transpose" in finding.remedy
 
 
 def test_a_pool_over_merged_places_contradicts_nothing() -> None:
