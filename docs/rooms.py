@@ -45,7 +45,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("declarations", "graph_cost", "rewrite"),
         ("passes", "pipeline"),
         ("layout", "memory"),
-        ("cost", "folding", "precision", "registry"),
+        ("cost", "folding", "hardware", "precision", "registry"),
         ("rules", "runtime", "source", "verify"),
         ("codec", "model"),
         ("operators",),

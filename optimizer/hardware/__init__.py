@@ -1,0 +1,17 @@
+"""What a device has: which operators, in which types, ranks and layouts."""
+
+from optimizer.hardware.profile import Bound, HardwareProfile, Support
+from optimizer.hardware.reading import profile_of, shipped, text_of
+from optimizer.hardware.support import Missing, lack, missing
+
+__all__ = [
+    "Bound",
+    "HardwareProfile",
+    "Missing",
+    "Support",
+    "lack",
+    "missing",
+    "profile_of",
+    "shipped",
+    "text_of",
+]
