@@ -60,9 +60,11 @@ def group_query_attention(call: Call) -> list[Typed]:
     return [(call.dtype(0), call.shape(0) if call.has(1) else None)]
 
 
-_ATTENTION = Operator(category="attn", kind=OperatorClass.ATTENTION, layout="sensitive")
+_ATTENTION = Operator(
+    category="attn", kind=OperatorClass.ATTENTION, layout="sensitive", precision="accumulates"
+)
 _CONTRIB = _ATTENTION.named("", domain=CONTRIB)
-_ROTARY = Operator(types=like_first, category="attn", layout="sensitive")
+_ROTARY = Operator(types=like_first, category="attn", layout="sensitive", precision="safe")
 
 OPERATORS = (
     _ATTENTION.named("Attention", types=attention, flops=flops.attention),

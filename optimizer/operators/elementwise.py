@@ -55,29 +55,32 @@ def cast_like(call: Call) -> list[Typed]:
 
 _UNARY = Operator(
     types=like_first, category="elem", overwrites="first", unary=True,
-    layout="agnostic",
+    layout="agnostic", precision="safe",
 )  # fmt: skip
-_TRANSCENDENTAL = _UNARY.named("", kind=OperatorClass.TRANSCENDENTAL)
+_DECIDING = _UNARY.named("", precision="range-critical")
+_TRANSCENDENTAL = _DECIDING.named("", kind=OperatorClass.TRANSCENDENTAL)
 _ACTIVATION = _UNARY.named("", category="act")
 _CURVED = _ACTIVATION.named("", kind=OperatorClass.TRANSCENDENTAL)
 _GELU = _CURVED.named("", domain=CONTRIB)
-_BINARY = Operator(types=binary, category="elem", overwrites="any", layout="agnostic")
+_BINARY = Operator(
+    types=binary, category="elem", overwrites="any", layout="agnostic", precision="safe"
+)
 _VARIADIC = _BINARY.named("", types=variadic)
-_COMPARISON = _BINARY.named("", types=comparison)
+_COMPARISON = _BINARY.named("", types=comparison, precision="range-critical")
 
 OPERATORS = (
     _UNARY.named("Abs", kernel=unary(np.abs)),
     _UNARY.named("BitwiseNot", kernel=unary(np.invert)),
-    _UNARY.named("Ceil", kernel=unary(np.ceil)),
-    _UNARY.named("Floor", kernel=unary(np.floor)),
+    _DECIDING.named("Ceil", kernel=unary(np.ceil)),
+    _DECIDING.named("Floor", kernel=unary(np.floor)),
     _UNARY.named("Neg", kernel=unary(np.negative), contents=arithmetic.negate),
     _UNARY.named("Not", kernel=unary(np.logical_not), contents=arithmetic.invert),
-    _UNARY.named("Reciprocal", kernel=unary(kernels.reciprocal)),
-    _UNARY.named("Round", kernel=unary(np.rint)),
-    _UNARY.named("Sign", kernel=unary(np.sign)),
+    _DECIDING.named("Reciprocal", kernel=unary(kernels.reciprocal)),
+    _DECIDING.named("Round", kernel=unary(np.rint)),
+    _DECIDING.named("Sign", kernel=unary(np.sign)),
     _UNARY.named("Sqrt", kernel=unary(np.sqrt)),
-    _UNARY.named("IsNaN", types=predicate, kernel=unary(np.isnan)),
-    _UNARY.named("IsInf", types=predicate, kernel=reference),
+    _DECIDING.named("IsNaN", types=predicate, kernel=unary(np.isnan)),
+    _DECIDING.named("IsInf", types=predicate, kernel=reference),
     _UNARY.named("ScaledTanh", category="unknown", overwrites="nothing"),
     _UNARY.named("Shrink", category="unknown"),
     _TRANSCENDENTAL.named("Cos", kernel=unary(np.cos)),
@@ -108,7 +111,9 @@ OPERATORS = (
     _BINARY.named("Sub", contents=combining(arithmetic.subtracted), kernel=pairs(np.subtract)),
     _BINARY.named("Mul", contents=combining(arithmetic.multiplied), kernel=pairs(np.multiply)),
     _BINARY.named("Div", contents=combining(arithmetic.divided), kernel=pairs(kernels.divide)),
-    _BINARY.named("Pow", kernel=reference, kind=OperatorClass.TRANSCENDENTAL),
+    _BINARY.named(
+        "Pow", kernel=reference, kind=OperatorClass.TRANSCENDENTAL, precision="range-critical"
+    ),
     _BINARY.named("And", contents=combining(arithmetic.multiplied), kernel=pairs(np.logical_and)),
     _BINARY.named("Or", contents=combining(arithmetic.maximum), kernel=pairs(np.logical_or)),
     _BINARY.named("Xor", kernel=pairs(np.logical_xor)),
@@ -117,7 +122,10 @@ OPERATORS = (
     _VARIADIC.named("BitwiseAnd", kernel=pairs(np.bitwise_and)),
     _VARIADIC.named("BitwiseOr", kernel=pairs(np.bitwise_or)),
     _VARIADIC.named("BitwiseXor", kernel=pairs(np.bitwise_xor)),
-    _VARIADIC.named("Mod", contents=combining(arithmetic.modulo), kernel=kernels.modulo),
+    _VARIADIC.named(
+        "Mod", contents=combining(arithmetic.modulo), kernel=kernels.modulo,
+        precision="range-critical",
+    ),
     _VARIADIC.named(
         "Max", contents=combining(arithmetic.maximum), kernel=kernels.variadic(np.maximum),
         flops=flops.variadic,
@@ -143,11 +151,12 @@ OPERATORS = (
     ),
     _UNARY.named(
         "Cast", types=cast, contents=arithmetic.cast, category="shape", kernel=kernels.cast,
-        any_type=True, flops=flops.moving, carries=True,
+        any_type=True, flops=flops.moving, carries=True, precision=None,
     ),
     _UNARY.named(
         "CastLike", types=cast_like, contents=arithmetic.cast, category="shape",
         kernel=kernels.cast, any_type=True, flops=flops.moving, carries=True, unary=False,
+        precision=None,
     ),
-    _UNARY.named("BitCast", types=cast, category="unknown", unary=False),
+    _UNARY.named("BitCast", types=cast, category="unknown", unary=False, precision=None),
 )  # fmt: skip

@@ -84,7 +84,7 @@ def _range_length(call: Call) -> Dim:
 
 _RANDOM = Operator(random=True)
 _DROPOUT = Operator(domain=CONTRIB, random=True)
-_METADATA = Operator(category="shape", result="metadata", layout="sensitive")
+_METADATA = Operator(category="shape", result="metadata", layout="sensitive", precision="safe")
 _FILL = Operator(category="shape", flops=flops.moving, kind=OperatorClass.COPY)
 
 OPERATORS = (

@@ -250,7 +250,7 @@ def axes_in_order(permutation: Iterable[int], shape: tuple[int, ...]) -> list[in
 
 _COPY = Operator(
     category="shape", flops=flops.moving, kind=OperatorClass.COPY, carries=True, any_type=True,
-    layout="follows",
+    layout="follows", precision="safe",
 )  # fmt: skip
 _BLOCKS = Operator(
     category="shape",
@@ -258,8 +258,11 @@ _BLOCKS = Operator(
     kind=OperatorClass.TRANSPOSE,
     layout="sensitive",
     axes="NC* -> NC*",
+    precision="safe",
 )
-_RESIZE = Operator(types=resize, category="shape", flops=flops.resize, layout="follows")
+_RESIZE = Operator(
+    types=resize, category="shape", flops=flops.resize, layout="follows", precision="safe"
+)
 
 OPERATORS = (
     _COPY.named(
@@ -296,7 +299,8 @@ OPERATORS = (
     _RESIZE.named("Resize", shape_inputs=(2, 3)),
     _RESIZE.named("Upsample", shape_inputs=(1,)),
     Operator(
-        "GridSample", grid_sample, category="shape", layout="sensitive", axes="NC* -> NC*"
+        "GridSample", grid_sample, category="shape", layout="sensitive", axes="NC* -> NC*",
+        precision="safe",
     ),
     *Operator(category="shape", layout="sensitive").each("AffineGrid CenterCropPad Col2Im"),
     *Operator(domain="com.microsoft.nchwc", category="shape").each("ReorderInput ReorderOutput"),

@@ -49,11 +49,12 @@ def embed_layer_normalization(call: Call) -> list[Typed]:
 
 _IMAGE, _LAST = "NC* -> NC*", "…C -> …C"
 _NORMALIZATION = Operator(
-    types=like_first, category="norm", kind=OperatorClass.NORMALIZATION, layout="sensitive"
-)
+    types=like_first, category="norm", kind=OperatorClass.NORMALIZATION, layout="sensitive",
+    precision="accumulates",
+)  # fmt: skip
 _SOFTMAX = Operator(
     types=like_first, category="act", kind=OperatorClass.SOFTMAX, overwrites="first",
-    layout="follows",
+    layout="follows", precision="accumulates",
 )  # fmt: skip
 _CONTRIB = _NORMALIZATION.named("", domain=CONTRIB)
 
@@ -81,8 +82,13 @@ OPERATORS = (
     *_NORMALIZATION.named("", flops=flops.fixed(4), layout="follows", axes=_LAST).each(
         "RMSNormalization SimplifiedLayerNormalization"
     ),
-    _NORMALIZATION.named("LpNormalization", flops=flops.per_input(2), layout="follows"),
-    _NORMALIZATION.named("LRN", flops=flops.local_response_normalization, axes=_IMAGE),
+    # both square what they read
+    _NORMALIZATION.named(
+        "LpNormalization", flops=flops.per_input(2), layout="follows", precision="range-critical"
+    ),
+    _NORMALIZATION.named(
+        "LRN", flops=flops.local_response_normalization, axes=_IMAGE, precision="range-critical"
+    ),
     _NORMALIZATION.named("MeanVarianceNormalization", flops=flops.per_input(5), axes=_IMAGE),
     _CONTRIB.named("LayerNormalization", flops=flops.fixed(7)),
     _CONTRIB.named("SimplifiedLayerNormalization", flops=flops.fixed(4)),
@@ -100,5 +106,7 @@ OPERATORS = (
     _CONTRIB.named("SkipGroupNorm", flops=flops.fixed(8)),
     # maximum, subtract, exponential, sum, divide
     *_SOFTMAX.named("", kernel=reference, flops=flops.fixed(5)).each("LogSoftmax Softmax"),
-    _SOFTMAX.named("Hardmax", flops=flops.fixed(2), overwrites="nothing"),
+    _SOFTMAX.named(
+        "Hardmax", flops=flops.fixed(2), overwrites="nothing", precision="range-critical"
+    ),
 )

@@ -25,6 +25,11 @@ Overwrites = Literal["nothing", "first", "any"]
 """Which inputs the first output may replace: element i of it depends on element i alone, or, in a
 row that is read before it is written, on the row."""
 
+Precision = Literal["safe", "accumulates", "range-critical"]
+"""What happens to an operator in 16 bits: each result is rounded (`safe`), results are sums, which
+a kernel has to collect in float32 (`accumulates`), or they leave the range, or a decision hangs on
+digits that are gone (`range-critical`)."""
+
 TypeRule = Callable[[Call], Sequence[Typed]]
 ContentRule = Callable[[Call], Sequence[Content]]
 Kernel = Callable[[Call], tuple[Array, ...]]
@@ -87,6 +92,7 @@ class Operator:
         shape_inputs: inputs whose elements are sizes, counts or axes.
         indexes: inputs that hold indices, and what they must stay below.
         layout: see `Layout`; None where it was not looked at.
+        precision: see `Precision`; None where it was not looked at.
         axes: what the axes of inputs and outputs are, in the order of the signature, where it asks
             for them: `NC* OI* -> NC*`. A star is all spatial axes, `…` those that may be anything,
             `_` says nothing of a tensor.
@@ -111,6 +117,7 @@ class Operator:
     shape_inputs: tuple[int, ...] = ()
     indexes: Mapping[int, IndexRule] = field(default_factory=dict[int, IndexRule])
     layout: Layout | None = None
+    precision: Precision | None = None
     axes: str = ""
 
     def named(self, name: str, **known: Any) -> Operator:

@@ -137,30 +137,33 @@ def product_class(call: Call, *, right: int = 1) -> OperatorClass | None:
 
 _PRODUCT = Operator(
     types=matmul, category="conv", flops=flops.matmul, kind=product_class, product=True,
-    layout="sensitive",
+    layout="sensitive", precision="accumulates",
 )  # fmt: skip
 _GEMM = _PRODUCT.named("", types=gemm, flops=flops.gemm, kind=OperatorClass.GEMM)
 _CONTRIB = _PRODUCT.named("", domain=CONTRIB)
 
 OPERATORS = (
     _PRODUCT.named("MatMul", kernel=kernels.matmul),
-    _PRODUCT.named("MatMulInteger", types=sums(INT32)),
-    _PRODUCT.named("QLinearMatMul", types=quantized_matmul, kind=partial(product_class, right=3)),
+    _PRODUCT.named("MatMulInteger", types=sums(INT32), precision=None),
+    _PRODUCT.named(
+        "QLinearMatMul", types=quantized_matmul, kind=partial(product_class, right=3),
+        precision=None,
+    ),
     _PRODUCT.named("Einsum", types=einsum, flops=flops.einsum),
     _GEMM.named("Gemm", kernel=reference),
     _GEMM.named("FusedGemm", domain=CONTRIB),
     _CONTRIB.named(
         "MatMulNBits", types=matmul_n_bits, flops=flops.matmul_n_bits,
-        kind=OperatorClass.GEMM,
+        kind=OperatorClass.GEMM, precision=None,
     ),
     _CONTRIB.named("FusedMatMul", types=fused_matmul),
-    *_CONTRIB.named("", types=sums(FLOAT), category="quant").each(
+    *_CONTRIB.named("", types=sums(FLOAT), category="quant", precision=None).each(
         "DynamicQuantizeMatMul MatMulIntegerToFloat"
     ),
     *Operator(domain=CONTRIB, category="conv").each("GemmFastGelu TransposeMatMul"),
     Operator("Det", determinant),
     *Operator(
         types=recurrent, category="conv", flops=flops.recurrent, kind=OperatorClass.RECURRENT,
-        layout="sensitive",
+        layout="sensitive", precision="accumulates",
     ).each("GRU LSTM RNN"),
 )  # fmt: skip

@@ -66,29 +66,32 @@ def top_k(call: Call) -> list[Typed]:
 
 
 _REDUCTION = Operator(
-    types=reduce, category="pool", kernel=reference,
-    flops=flops.per_input(1), kind=OperatorClass.REDUCTION, layout="follows",
+    types=reduce, category="pool", kernel=reference, flops=flops.per_input(1),
+    kind=OperatorClass.REDUCTION, layout="follows", precision="accumulates",
 )  # fmt: skip
+_EXTREME = _REDUCTION.named("", precision="safe")
+_DECIDING = _REDUCTION.named("", precision="range-critical")
 
 OPERATORS = (
-    _REDUCTION.named(
+    _EXTREME.named(
         "ReduceMax", contents=reducing(arithmetic.maximum), kernel=kernels.reduction(np.max)
     ),
     _REDUCTION.named("ReduceMean", kernel=kernels.reduction(np.mean)),
-    _REDUCTION.named(
+    _EXTREME.named(
         "ReduceMin", contents=reducing(arithmetic.minimum), kernel=kernels.reduction(np.min)
     ),
-    _REDUCTION.named(
+    _DECIDING.named(
         "ReduceProd", contents=reducing(arithmetic.multiplied), kernel=kernels.reduction(np.prod)
     ),
     _REDUCTION.named(
         "ReduceSum", contents=reducing(arithmetic.added), kernel=kernels.reduction(np.sum)
     ),
-    *_REDUCTION.named("", flops=flops.per_input(2)).each("ReduceL1 ReduceL2 ReduceSumSquare"),
-    _REDUCTION.named("ReduceLogSum", kernel=None, flops=flops.per_input(2)),
-    _REDUCTION.named("ReduceLogSumExp", kernel=None, flops=flops.per_input(5)),
-    *_REDUCTION.named("", types=arg_reduce).each("ArgMax ArgMin"),
+    _REDUCTION.named("ReduceL1", flops=flops.per_input(2)),
+    *_DECIDING.named("", flops=flops.per_input(2)).each("ReduceL2 ReduceSumSquare"),
+    _DECIDING.named("ReduceLogSum", kernel=None, flops=flops.per_input(2)),
+    _DECIDING.named("ReduceLogSumExp", kernel=None, flops=flops.per_input(5)),
+    *_DECIDING.named("", types=arg_reduce).each("ArgMax ArgMin"),
     _REDUCTION.named("CumSum", types=like_first),
     Operator("CumProd", like_first),
-    _REDUCTION.named("TopK", types=top_k, kernel=None, shape_inputs=(1,)),
+    _DECIDING.named("TopK", types=top_k, kernel=None, shape_inputs=(1,)),
 )

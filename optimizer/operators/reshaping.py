@@ -103,7 +103,7 @@ def dropout(call: Call) -> list[Typed]:
 
 _VIEW = Operator(
     contents=contents.rearranged, category="shape", any_type=True,
-    result="view", carries=True, shape_inputs=(1,),
+    result="view", carries=True, shape_inputs=(1,), precision="safe",
 )  # fmt: skip
 
 OPERATORS = (
@@ -118,5 +118,7 @@ OPERATORS = (
         kernel=kernels.unary(lambda x: x), shape_inputs=(), overwrites="first", unary=True,
         layout="agnostic",
     ),
-    Operator("Dropout", dropout, category="shape", result="view", layout="agnostic"),
+    Operator(
+        "Dropout", dropout, category="shape", result="view", layout="agnostic", precision="safe"
+    ),
 )  # fmt: skip

@@ -79,8 +79,9 @@ def classes(call: Call) -> Dim:
 
 
 _GATHER = Operator(
-    category="shape", flops=flops.moving, kind=OperatorClass.GATHER, layout="follows"
-)
+    category="shape", flops=flops.moving, kind=OperatorClass.GATHER, layout="follows",
+    precision="safe",
+)  # fmt: skip
 _PICKING = _GATHER.named("", picks=True, carries=True)
 _SCATTER = _GATHER.named("", types=like_first)
 
@@ -94,7 +95,7 @@ OPERATORS = (
     ),
     _PICKING.named("GatherND", types=gather_nd, kernel=reference, indexes={1: indexed_lead}),
     _GATHER.named("Compress", types=compress, kernel=reference),
-    _GATHER.named("NonZero", types=non_zero, kernel=reference),
+    _GATHER.named("NonZero", types=non_zero, kernel=reference, precision="range-critical"),
     _GATHER.named("OneHot", types=one_hot, kernel=reference, indexes={0: classes}),
     _SCATTER.named("ScatterElements", kernel=reference, indexes={1: indexed_axis(0)}),
     _SCATTER.named("ScatterND", kernel=reference, indexes={1: indexed_lead}),

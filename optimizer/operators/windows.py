@@ -157,31 +157,35 @@ def window_class(call: Call, *, weights: int = 1) -> OperatorClass | None:
 
 _CONVOLUTION = Operator(
     types=conv, category="conv", flops=flops.conv, kind=window_class, product=True,
-    layout="sensitive", axes="NC* OI* -> NC*",
+    layout="sensitive", precision="accumulates", axes="NC* OI* -> NC*",
 )  # fmt: skip
 _CONTRIB = _CONVOLUTION.named("", domain=CONTRIB)
 _POOLING = Operator(
     types=pool, category="pool", flops=flops.pool, kind=OperatorClass.POOLING, layout="sensitive",
-    axes="NC* -> NC*",
+    axes="NC* -> NC*", precision="accumulates",
 )  # fmt: skip
 _GLOBAL = _POOLING.named("", types=global_pool, flops=flops.per_input(1))
 
 OPERATORS = (
     _CONVOLUTION.named("Conv"),
-    _CONVOLUTION.named("ConvInteger", types=conv_integer),
+    _CONVOLUTION.named("ConvInteger", types=conv_integer, precision=None),
     _CONVOLUTION.named(
         "ConvTranspose", types=conv_transpose, flops=flops.conv_transpose, axes="NC* IO* -> NC*",
     ),
     _CONVOLUTION.named(
         "QLinearConv", types=quantized_conv, flops=flops.quantized_conv,
-        kind=partial(window_class, weights=3), axes="NC* _ _ OI* -> NC*",
+        kind=partial(window_class, weights=3), axes="NC* _ _ OI* -> NC*", precision=None,
     ),
     Operator("DeformConv", category="conv", layout="sensitive", axes="NC* OI* -> NC*"),
     _CONTRIB.named("FusedConv"),
-    _CONTRIB.named("NhwcFusedConv", types=None, category="unknown", axes="N*C OI* -> N*C"),
+    _CONTRIB.named(
+        "NhwcFusedConv", types=None, category="unknown", axes="N*C OI* -> N*C", precision=None
+    ),
     Operator("NhwcConv", domain=CONTRIB, category="conv", axes="N*C OI* -> N*C"),
-    *_POOLING.each("AveragePool LpPool MaxPool"),
-    *_GLOBAL.each("GlobalAveragePool GlobalLpPool GlobalMaxPool"),
-    _POOLING.named("MaxRoiPool", types=None, flops=None),
-    _POOLING.named("RoiAlign", types=roi_align, flops=None),
+    *_POOLING.each("AveragePool LpPool"),
+    _POOLING.named("MaxPool", precision="safe"),
+    *_GLOBAL.each("GlobalAveragePool GlobalLpPool"),
+    _GLOBAL.named("GlobalMaxPool", precision="safe"),
+    _POOLING.named("MaxRoiPool", types=None, flops=None, precision=None),
+    _POOLING.named("RoiAlign", types=roi_align, flops=None, precision=None),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from optimizer.operators.catalogue import (
     STANDARD,
     is_random,
 )
-from optimizer.operators.operator import Layout
+from optimizer.operators.operator import Layout, Precision
 
 PLANTED = """
 import sys
@@ -63,6 +63,14 @@ LAYOUTS: dict[str, Layout] = {
     "Concat": "follows", "Softmax": "follows", "ReduceMean": "follows", "Pad": "follows",
     "Transpose": "follows", "Resize": "follows", "Split": "follows",
 }  # fmt: skip
+PRECISIONS: dict[str, Precision | None] = {
+    "Relu": "safe", "Add": "safe", "Gather": "safe", "Resize": "safe", "MaxPool": "safe",
+    "Conv": "accumulates", "MatMul": "accumulates", "Softmax": "accumulates",
+    "LayerNormalization": "accumulates", "ReduceMean": "accumulates",
+    "Exp": "range-critical", "Pow": "range-critical", "ReduceL2": "range-critical",
+    "ArgMax": "range-critical", "Less": "range-critical", "Cos": "range-critical",
+    "NonMaxSuppression": None, "QLinearConv": None, "Loop": None,
+}  # fmt: skip
 
 
 def test_an_operator_described_in_one_place_is_counted_folded_classed_and_drawn() -> None:
@@ -95,6 +103,22 @@ def test_what_is_folded_says_how_large_it_gets_and_is_not_random() -> None:
 @pytest.mark.parametrize(("name", "layout"), LAYOUTS.items())
 def test_a_layout_is_what_the_specification_says(name: str, layout: Layout) -> None:
     assert CATALOGUE["", name].layout == layout
+
+
+@pytest.mark.parametrize(("name", "precision"), PRECISIONS.items())
+def test_what_16_bits_do_to_an_operator_is_said_for_those_that_were_looked_at(
+    name: str, precision: Precision | None
+) -> None:
+    assert CATALOGUE["", name].precision == precision
+
+
+def test_whatever_may_take_16_bits_takes_float16_or_no_numbers_with_a_point_at_all() -> None:
+    for operator in (op for (domain, _), op in CATALOGUE.items() if not domain and op.precision):
+        if not onnx.defs.has(operator.name):
+            continue
+        schema = onnx.defs.get_schema(operator.name)
+        kinds = {kind for one in schema.type_constraints for kind in one.allowed_type_strs}
+        assert "tensor(float16)" in kinds or "tensor(float)" not in kinds, operator.name
 
 
 @pytest.mark.parametrize(
