@@ -1,0 +1,1 @@
+"""Methods that choose ranges; the registry, `optimizer.precision.threshold`, imports all files."""
