@@ -31,7 +31,8 @@ if TYPE_CHECKING:  # what a pass is can be told without the graph, which takes a
     from optimizer.rules.replacement import Outcome
 
 Family = Literal[
-    "node", "block", "dataflow", "layout", "precision", "structure", "kernels", "memory", "imported"
+    "node", "block", "dataflow", "layout", "lowering", "precision", "structure", "kernels",
+    "memory", "imported",
 ]  # fmt: skip
 Exactness = Literal["exact", "reassociates", "lossy"]
 Preset = Literal["default", "runtime"]
@@ -40,7 +41,7 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 LAST: frozenset[Family] = frozenset({"memory"})
 """Families whose passes run once, when all others are done: what they add, sharing takes back."""
-ON_REQUEST: frozenset[Family] = frozenset({"kernels", "layout", "memory"})
+ON_REQUEST: frozenset[Family] = frozenset({"kernels", "layout", "lowering", "memory"})
 """Families whose passes are in no preset unless they say so."""
 HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "Source")
 ANY = "*"

@@ -8,15 +8,8 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
-from optimizer.passes.kernels.site import (
-    MICROSOFT,
-    NotHere,
-    Site,
-    array_of,
-    attributes_of,
-    dims_of,
-    rewrites,
-)
+from optimizer.passes.draft import MICROSOFT, NotHere, array_of, attributes_of, dims_of
+from optimizer.passes.kernels.site import Site, rewrites
 from optimizer.registry import Pass, register
 from optimizer.rules import Operand, Replacement
 

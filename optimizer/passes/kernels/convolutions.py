@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from optimizer.passes.draft import NotHere, attributes_of, dims_of, floats_of, only_one_free
 from optimizer.passes.kernels.products import PRODUCTS, product_of
-from optimizer.passes.kernels.site import (
-    NotHere,
-    Site,
-    attributes_of,
-    dims_of,
-    floats_of,
-    only_one_free,
-    rewrites,
-)
+from optimizer.passes.kernels.site import Site, rewrites
 from optimizer.registry import Pass, register
 from optimizer.rules import Operand, Replacement
 

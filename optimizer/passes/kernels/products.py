@@ -8,16 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
-from optimizer.passes.kernels.site import (
-    Floats,
-    NotHere,
-    Site,
-    attributes_of,
-    dims_of,
-    floats_of,
-    only_one_free,
-    rewrites,
-)
+from optimizer.passes.draft import Floats, NotHere, attributes_of, dims_of, floats_of, only_one_free
+from optimizer.passes.kernels.site import Site, rewrites
 from optimizer.registry import Pass, register
 from optimizer.rules import Operand, Replacement
 

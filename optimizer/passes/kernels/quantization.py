@@ -6,15 +6,9 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from optimizer.passes.draft import MICROSOFT, Floats, attributes_of, floats_of
 from optimizer.passes.kernels.products import PRODUCTS, product_of, with_bias
-from optimizer.passes.kernels.site import (
-    MICROSOFT,
-    Floats,
-    Site,
-    attributes_of,
-    floats_of,
-    rewrites,
-)
+from optimizer.passes.kernels.site import Site, rewrites
 from optimizer.registry import Pass, register
 from optimizer.rules import Replacement
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
+from optimizer.passes.draft import NotHere, attributes_of
 from optimizer.passes.kernels.block import ACTIVATIONS
-from optimizer.passes.kernels.site import NotHere, Site, attributes_of, rewrites
+from optimizer.passes.kernels.site import Site, rewrites
 from optimizer.registry import Pass, register
 from optimizer.rules import Operand, Replacement
 
