@@ -41,7 +41,7 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 LAST: frozenset[Family] = frozenset({"memory"})
 """Families whose passes run once, when all others are done: what they add, sharing takes back."""
-ON_REQUEST: frozenset[Family] = frozenset({"kernels", "layout", "lowering", "memory"})
+ON_REQUEST: frozenset[Family] = frozenset({"kernels", "layout", "lowering", "memory", "precision"})
 """Families whose passes are in no preset unless they say so."""
 HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "Source")
 ANY = "*"

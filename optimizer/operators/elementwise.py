@@ -92,10 +92,10 @@ OPERATORS = (
     ),
     _ACTIVATION.named("Clip", kernel=reference, unary=False),
     _ACTIVATION.named("HardSigmoid", kernel=reference, flops=flops.fixed(3)),
-    _ACTIVATION.named("LeakyRelu", kernel=reference),
+    _ACTIVATION.named("LeakyRelu", kernel=reference, integer="computes"),
     _ACTIVATION.named("Relu", kernel=unary(kernels.relu)),
     _ACTIVATION.named("ThresholdedRelu"),
-    _CURVED.named("Sigmoid", kernel=unary(kernels.sigmoid)),
+    _CURVED.named("Sigmoid", kernel=unary(kernels.sigmoid), integer="computes"),
     _CURVED.named("Tanh", kernel=unary(np.tanh)),
     *_CURVED.named("", kernel=reference).each("Elu Erf Softplus"),
     *_CURVED.each("Celu Selu Softsign"),
@@ -107,9 +107,14 @@ OPERATORS = (
     _GELU.named("FastGelu", flops=flops.fixed(8), unary=False),
     _GELU.named("Gelu", flops=flops.fixed(5)),
     _GELU.named("QuickGelu", flops=flops.fixed(3)),
-    _BINARY.named("Add", contents=combining(arithmetic.added), kernel=pairs(np.add)),
+    _BINARY.named(
+        "Add", contents=combining(arithmetic.added), kernel=pairs(np.add), integer="computes"
+    ),
     _BINARY.named("Sub", contents=combining(arithmetic.subtracted), kernel=pairs(np.subtract)),
-    _BINARY.named("Mul", contents=combining(arithmetic.multiplied), kernel=pairs(np.multiply)),
+    _BINARY.named(
+        "Mul", contents=combining(arithmetic.multiplied), kernel=pairs(np.multiply),
+        integer="computes",
+    ),
     _BINARY.named("Div", contents=combining(arithmetic.divided), kernel=pairs(kernels.divide)),
     _BINARY.named(
         "Pow", kernel=reference, kind=OperatorClass.TRANSCENDENTAL, precision="range-critical"

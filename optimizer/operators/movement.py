@@ -266,7 +266,7 @@ _RESIZE = Operator(
 
 OPERATORS = (
     _COPY.named(
-        "Concat", types=concat, **contents.moved(kernels.concat)
+        "Concat", types=concat, **contents.moved(kernels.concat), integer="computes",
     ),
     _COPY.named(
         "Split", types=split, **contents.moved(kernels.split),
@@ -274,7 +274,7 @@ OPERATORS = (
     ),
     _COPY.named(
         "Slice", types=slice_, **contents.moved(kernels.slice_),
-        picks=True, shape_inputs=(1, 2, 3, 4),
+        picks=True, shape_inputs=(1, 2, 3, 4), integer="keeps",
     ),
     _COPY.named(
         "Expand", types=expand, contents=contents.rearranged, kernel=kernels.expand,
@@ -293,6 +293,7 @@ OPERATORS = (
     ),
     _COPY.named(
         "Transpose", types=transpose, **contents.moved(kernels.transpose), kind=transpose_class,
+        integer="keeps",
     ),
     _BLOCKS.named("DepthToSpace", types=depth_to_space),
     _BLOCKS.named("SpaceToDepth", types=space_to_depth),

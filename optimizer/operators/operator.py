@@ -30,6 +30,10 @@ Precision = Literal["safe", "accumulates", "range-critical"]
 a kernel has to collect in float32 (`accumulates`), or they leave the range, or a decision hangs on
 digits that are gone (`range-critical`)."""
 
+Integer = Literal["keeps", "computes"]
+"""What becomes of an operator between quantized values: it works on the integers as they are
+(`keeps`), or ONNX Runtime has a kernel that takes them with their scales (`computes`)."""
+
 TypeRule = Callable[[Call], Sequence[Typed]]
 ContentRule = Callable[[Call], Sequence[Content]]
 Kernel = Callable[[Call], tuple[Array, ...]]
@@ -96,6 +100,7 @@ class Operator:
         axes: what the axes of inputs and outputs are, in the order of the signature, where it asks
             for them: `NC* OI* -> NC*`. A star is all spatial axes, `…` those that may be anything,
             `_` says nothing of a tensor.
+        integer: see `Integer`; None for one that is computed in floating point.
     """
 
     name: str = ""
@@ -119,6 +124,7 @@ class Operator:
     layout: Layout | None = None
     precision: Precision | None = None
     axes: str = ""
+    integer: Integer | None = None
 
     def named(self, name: str, **known: Any) -> Operator:
         """The operator `name`: like this one but for what is given."""

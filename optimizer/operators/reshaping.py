@@ -104,6 +104,7 @@ def dropout(call: Call) -> list[Typed]:
 _VIEW = Operator(
     contents=contents.rearranged, category="shape", any_type=True,
     result="view", carries=True, shape_inputs=(1,), precision="safe",
+    integer="keeps",
 )  # fmt: skip
 
 OPERATORS = (

@@ -88,7 +88,7 @@ _SCATTER = _GATHER.named("", types=like_first)
 OPERATORS = (
     _PICKING.named(
         "Gather", types=gather, **contents.moved(kernels.gather), any_type=True,
-        indexes={1: indexed_axis(0)},
+        indexes={1: indexed_axis(0)}, integer="keeps",
     ),
     _PICKING.named(
         "GatherElements", types=gather_elements, kernel=reference, indexes={1: indexed_axis(0)}

@@ -1,4 +1,4 @@
-"""The passes of the family `kernels` as candidates: what each fits, and what it is held to."""
+"""Passes of `kernels` and `precision` as candidates: what each fits, and what it is held to."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from optimizer.passes.kernels.attention import (
 )
 from optimizer.passes.kernels.convolutions import WriteConvAsMatmul, WriteMatmulAsConv
 from optimizer.passes.kernels.products import StoreGemmWeights, WriteGemmAsMatmul, WriteMatmulAsGemm
-from optimizer.passes.kernels.quantization import (
+from optimizer.passes.kernels.reduced import ComputeIn16Bits
+from optimizer.passes.precision.quantize_dynamically import (
     QuantizeConvDynamically,
     QuantizeMatmulDynamically,
-    StoreWeightsIn4Bits,
 )
-from optimizer.passes.kernels.reduced import ComputeIn16Bits
+from optimizer.passes.precision.store_weights import StoreWeightsIn4Bits
 from optimizer.registry import Pass
 from optimizer.verify import Tolerance
 

@@ -17,6 +17,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.registry import Pass
 from optimizer.rewrite.driver import optimize
 from tests.optimizer.graphs import opened
+from tests.optimizer.observed import configured
 from tests.optimizer.passes import golden
 from tests.optimizer.random_graphs import Growth, Pattern, Shape, Sketch, Wire, some_of
 from tests.optimizer.running import feeds_for, run
@@ -30,7 +31,6 @@ class Seeds:
     def __init__(self, declared: type[Pass], cases: Sequence[golden.Case]) -> None:
         self.declared = declared
         self.name = declared.id
-        self._pipeline = Pipeline((declared(),))
         self._cases = [case for case in cases if case.pass_id == declared.id]
         self._at: dict[int, list[ModelProto]] = {}
         known = (_SINCE.fullmatch(case.path.stem) for case in self._cases)
@@ -63,7 +63,7 @@ class Seeds:
             entry.version = entry.version if entry.domain else opset
         try:
             onnx.checker.check_model(proto)
-            if not optimize(opened(proto), self._pipeline).steps:
+            if not optimize(opened(proto), Pipeline((configured(self.declared, proto),))).steps:
                 return None  # and never run: some cases show what would end the process
             run(proto, feeds_for(proto))
         except Exception:

@@ -2,11 +2,13 @@
 
 A case is text with the sections `=== before`, `=== after` and, where near misses are left,
 `=== declined`. Lines above `=== before` are comments and start with `#`; `# feed n = 2 8` gives the
-input `n` these numbers where the case is run, instead of random ones.
+input `n` these numbers where the case is run, instead of random ones; `# option ranges = [...]`
+gives an option of the pass, as JSON.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +17,14 @@ import numpy as np
 import onnx
 
 from optimizer.pipeline import Pipeline
-from optimizer.registry import find
+from optimizer.registry import Pass, find
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.trace import Trace
 from tests.optimizer.graphs import opened, printed
 
 FOLDER = Path(__file__).parents[2] / "golden"
 FEED = re.compile(r"^# feed (\w+) = (.+)$", re.MULTILINE)
+OPTION = re.compile(r"^# option (\w+) = (.+)$", re.MULTILINE)
 _SECTION = re.compile(r"^=== (\w+)\n", re.MULTILINE)
 
 
@@ -48,6 +51,13 @@ class Case:
     def before(self) -> str:
         """The source, as ONNX text."""
         return self.sections["before"]
+
+    @property
+    def configured(self) -> Pass:
+        """The pass with the options of the case."""
+        found = find(self.pass_id)
+        assert found is not None, f"no pass is called {self.pass_id}"
+        return found(**{name: json.loads(text) for name, text in OPTION.findall(self.head)})
 
     def feeds(self, proto: onnx.ModelProto) -> dict[str, np.ndarray]:
         """The numbers that the comments give to inputs."""
@@ -85,10 +95,8 @@ def read(path: Path) -> Case:
 
 def run(case: Case) -> Outcome:
     """Run the one pass to its fixpoint."""
-    found = find(case.pass_id)
-    assert found is not None, f"no pass is called {case.pass_id}"
     model = opened(case.before)
-    trace = optimize(model, Pipeline((found(),)))
+    trace = optimize(model, Pipeline((case.configured,)))
     sections = {"before": case.before, "after": printed(model.ir)}
     if trace.declined:
         sections["declined"] = "\n".join(f"{d.rule}: {d.reason}" for d in trace.declined)

@@ -19,6 +19,7 @@ from optimizer.registry import Pass, passes
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.trace import Trace
 from tests.optimizer.graphs import opened, proto_of
+from tests.optimizer.observed import configured
 from tests.optimizer.passes import golden
 from tests.optimizer.random_blocks import ALL_PATTERNS, SMOOTH_PATTERNS
 from tests.optimizer.random_graphs import NEWEST, Pattern, Sketch, models, seeded, some_of
@@ -123,7 +124,7 @@ def tallied(seeds: Seeds, era: str) -> Tally:
     @ALONE
     @given(proto=models(seeds.around(patterns), opsets))
     def holds(proto: onnx.ModelProto) -> None:
-        fired = check(proto, Pipeline((declared(),)))
+        fired = check(proto, Pipeline((configured(declared, proto),)))
         tally.graphs += 1
         tally.fired += fired
 
@@ -179,8 +180,7 @@ def test_all_exact_passes_together_keep_every_bit_of_random_graphs(recomputing: 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.pass_id}/{c.path.stem}")
 def test_a_golden_case_computes_the_same_afterwards(case: golden.Case) -> None:
-    declared = next(p for p in passes() if p.id == case.pass_id)
-    pipeline = Pipeline((declared(),))
+    pipeline = Pipeline((case.configured,))
     done = optimized(onnx.parser.parse_model(case.before), pipeline)
     if not done.trace.rewrites:
         return

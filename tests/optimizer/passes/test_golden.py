@@ -50,7 +50,7 @@ def test_a_golden_case_is_named_as_a_sentence(case: golden.Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=_case_name)
 def test_a_second_run_of_a_pass_finds_nothing_more(case: golden.Case) -> None:
     first = golden.run(case)
-    again = golden.run(golden.Case(case.path, "", {"before": first.sections["after"]}))
+    again = golden.run(golden.Case(case.path, case.head, {"before": first.sections["after"]}))
     assert [r.rule for r in again.trace.rewrites] == []
 
 

@@ -16,7 +16,7 @@ from optimizer.rewrite.trace import Trace
 from tests.optimizer.graphs import opened, parsed, proto_of
 from tests.optimizer.running import differences, feeds_for, run
 
-KERNELS = {p.id for p in passes() if p.family == "kernels"}
+KERNELS = {p.id for p in passes() if p.family in ("kernels", "precision")}
 NETWORK = """
 <ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,6,6] x, float[2,2,5,8] q, float[2,2,8,5] k, float[2,2,5,8] v)

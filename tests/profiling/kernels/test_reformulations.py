@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 
-from optimizer.passes.kernels.quantization import packed_4_bit, quantized_rows
+from optimizer.precision.quantization import packed_blocks, quantized_rows
 from optimizer.verify import Tolerance, jobs
 from profiling.config import RunConfig
 from profiling.kernels.hotspots import find_hotspots
@@ -198,7 +198,7 @@ def test_rows_are_quantized_to_within_half_a_step() -> None:
 
 def test_4_bit_blocks_unpack_to_within_half_a_step() -> None:
     weight = floats(3, 70)
-    packed, scales = packed_4_bit(weight, block=32)
+    packed, scales = packed_blocks(weight, block=32)
     assert packed.shape == (3, 3, 16)
     numbers = np.stack([packed & 15, packed >> 4], axis=-1).reshape(3, 3, 32).astype(np.int32) - 8
     restored = (numbers * scales.reshape(3, 3, 1)).reshape(3, 96)[:, :70]

@@ -1,21 +1,16 @@
-"""Weights as few-bit integers. Source: Jacob et al. 2018, eq. 1, with a zero point of 0."""
+"""Products of int8 weights and of what is quantized anew in every run."""
 
 from __future__ import annotations
 
 import numpy as np
 import onnx_ir as ir
-from numpy.typing import NDArray
 
-from optimizer.passes.draft import MICROSOFT, Floats, attributes_of, floats_of
-from optimizer.passes.kernels.products import PRODUCTS, product_of, with_bias
+from optimizer.passes.draft import MICROSOFT, attributes_of, floats_of
+from optimizer.passes.kernels.products import PRODUCTS, product_of
 from optimizer.passes.kernels.site import Site, rewrites
+from optimizer.precision.quantization import quantized_rows
 from optimizer.registry import Pass, register
 from optimizer.rules import Replacement
-
-_MOST = 127
-_BITS = 4
-_BLOCK = 32
-_AS_INT8 = 4
 
 
 @register
@@ -103,81 +98,3 @@ class QuantizeMatmulDynamically(Pass):
         )
         why = "Its weights are constant: int8 with a scale a column; its rows are quantized anew."
         return site.put(product.nodes, result, why)
-
-
-@register
-class StoreWeightsIn4Bits(Pass):
-    """Store the weights of MatMul in 4 bits.
-
-    What it does:
-        Weights are stored in 4 bits with a scale every 32; products are in int8.
-    Before:
-        MatMul → Add
-    After:
-        com.microsoft.MatMulNBits → Add
-    When it is safe:
-        The weights are a constant float32 matrix; a bias is constant, too. What is lost has to be
-        worth it: no accuracy is promised.
-    Numerics:
-        4 bits: about 10 % of the largest result.
-    Source:
-        ONNX Runtime contrib operators, MatMulNBits.
-    """
-
-    id = "store-weights-in-4-bits"
-    exactness = "lossy"
-
-    @rewrites(*PRODUCTS, name="FourBitProduct")
-    def match(self, site: Site) -> Replacement:
-        """The product, and the Add after it."""
-        product = product_of(site)
-        inner, columns = product.weight.shape
-        packed, scales = packed_4_bit(product.weight.T, block=_BLOCK)
-        result = site.new(
-            "MatMulNBits",
-            product.rows,
-            site.weight(packed),
-            site.weight(scales),
-            domain=MICROSOFT,
-            K=inner,
-            N=columns,
-            bits=_BITS,
-            block_size=_BLOCK,
-            accuracy_level=_AS_INT8,
-        )
-        why = "Its weights are constant: 4 bits each, with a scale every 32."
-        return site.put(product.nodes, with_bias(site, result, product.bias), why)
-
-
-def quantized_rows(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
-    """`weight` row by row as `int8 * scale`.
-
-    Args:
-        weight: float32[rows, columns].
-
-    Returns:
-        int8[rows, columns] and float32[rows].
-    """
-    scales = np.abs(weight).max(axis=1) / _MOST
-    scales = np.where(scales > 0, scales, 1.0).astype(np.float32)
-    return np.rint(weight / scales[:, None]).astype(np.int8), scales
-
-
-def packed_4_bit(weight: Floats, *, block: int) -> tuple[NDArray[np.uint8], Floats]:
-    """`weight` in blocks of a row as `(uint4 - 8) * scale`, two numbers a byte, low half first.
-
-    Args:
-        weight: float32[rows, columns]; columns are filled up with zeros to whole blocks.
-        block: columns that share a scale.
-
-    Returns:
-        uint8[rows, blocks, block / 2] and float32[rows * blocks].
-    """
-    rows, columns = weight.shape
-    padded = np.pad(weight, ((0, 0), (0, -columns % block)))
-    blocks = padded.reshape(rows, -1, block)
-    scales = np.abs(blocks).max(axis=2) / 7
-    scales = np.where(scales > 0, scales, 1.0).astype(np.float32)
-    numbers = (np.clip(np.rint(blocks / scales[:, :, None]), -8, 7) + 8).astype(np.uint8)
-    packed = numbers[:, :, 0::2] | (numbers[:, :, 1::2] << np.uint8(4))
-    return packed.astype(np.uint8), scales.reshape(-1)

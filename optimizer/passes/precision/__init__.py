@@ -1,0 +1,1 @@
+"""Fewer bits for weights and values; in no preset, since each step gives some accuracy away."""
