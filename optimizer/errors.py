@@ -13,6 +13,7 @@
     │   └── Duplicate                a value is defined twice
     ├── TraceError                   a trace cannot be opened or replayed
     ├── PlanError                    memory cannot be planned, or a plan is wrong
+    ├── SampleError                  inputs of the user's cannot be read, or do not fit the model
     └── RunError                     a worker process failed
         ├── WorkerCrashed            died of a signal
         ├── WorkerTimeout
@@ -99,6 +100,10 @@ class TraceError(StudioError):
 
 class PlanError(StudioError):
     """Memory cannot be planned, or a plan is wrong."""
+
+
+class SampleError(StudioError):
+    """Inputs of the user's cannot be read, or do not fit the model."""
 
 
 class RunError(StudioError):

@@ -103,12 +103,12 @@ def run_reference(
     report = progress or silent
     report(f"{REFERENCE}: creating the session", 0.0)
     path = as_file(model)
-    structure = _structure(path)
+    structure = structure_of(path)
     session = Session(path)
     if reason := unsupported_inputs(session.interface):
         raise NotRunnable(reason)
     report(f"{REFERENCE}: looking for inputs that it accepts", 0.1)
-    accepted, runs = _accepted(session, structure, request)
+    accepted, runs = accepted_feeds(session, structure, request)
     for seed in range(len(runs), request.seeds):
         report(
             f"{REFERENCE}: inputs {seed + 1} of {request.seeds}", 0.1 + 0.4 * seed / request.seeds
@@ -128,7 +128,7 @@ def check(
     report = progress or silent
     report(f"{CANDIDATE}: creating the session", 0.5)
     path = as_file(model)
-    random = reference.random | random_outputs(_structure(path))
+    random = reference.random | random_outputs(structure_of(path))
     outputs: tuple[Comparison, ...] = ()
     differences: tuple[str, ...] = ()
     try:
@@ -167,14 +167,19 @@ def interface_differences(reference: Interface, candidate: Interface) -> tuple[s
     return tuple(found)
 
 
-def _structure(path: Path) -> ir.Model:
+def structure_of(path: Path) -> ir.Model:
+    """The graph of a file.
+
+    Raises:
+        NotRunnable: it cannot be read.
+    """
     try:
         return ir.load(path)
     except Exception as error:  # whatever a malformed or unsupported file leads to
         raise NotRunnable(f"The graph cannot be read: {quoted(str(error))}.") from error
 
 
-def _accepted(
+def accepted_feeds(
     session: Session, structure: ir.Model, request: Request
 ) -> tuple[list[tuple[Feed, ...]], list[ReferenceRun]]:
     """Feeds that the model runs on, of up to two different sizes, and the runs that showed it."""

@@ -66,13 +66,15 @@ class Session:
             tuple(_input(item) for item in self._session.get_outputs()),
         )
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """All outputs by name.
+    def run(
+        self, feeds: Mapping[str, Array], wanted: Sequence[str] | None = None
+    ) -> dict[str, Array]:
+        """Outputs by name, all or those wanted.
 
         Raises:
             NotRunnable: the runtime refuses the inputs or fails on them.
         """
-        names = [item.name for item in self.interface.outputs]
+        names = wanted or [item.name for item in self.interface.outputs]
         types = {item.type for item in (*self.interface.inputs, *self.interface.outputs)}
         with _refusals():
             outputs: Sequence[object] = (
