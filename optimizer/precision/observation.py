@@ -64,11 +64,10 @@ class Channels:
         turned: Floats = np.moveaxis(values.astype(np.float64), self.axis, -1)
         flat = turned.reshape(-1, turned.shape[-1])
         rows: Floats = np.where(np.isfinite(flat), flat, 0.0)
-        if not self.count:
-            self.largest = self.sums = np.zeros(rows.shape[-1])
         largest: Floats = np.abs(rows).max(axis=0, initial=0.0)
-        self.largest = np.maximum(self.largest, largest)
-        self.sums = self.sums + rows.sum(axis=0)
+        sums: Floats = rows.sum(axis=0)
+        self.largest = np.maximum(self.largest, largest) if self.count else largest
+        self.sums = self.sums + sums if self.count else sums
         self.count += len(rows)
 
 
