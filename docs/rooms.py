@@ -34,7 +34,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
     ),
     "profiling": (
         ("calibration",),
-        ("arena", "kernels"),
+        ("arena", "kernels", "precision"),
         ("fleet", "timeline", "worth"),
         ("racing", "records"),
         ("cuda", "machine"),
@@ -44,8 +44,8 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
     "optimizer": (
         ("declarations", "graph_cost", "rewrite"),
         ("passes", "pipeline"),
-        ("layout", "memory", "precision"),
-        ("cost", "folding", "hardware", "registry"),
+        ("layout", "memory"),
+        ("cost", "folding", "hardware", "precision", "registry"),
         ("rules", "runtime", "source", "verify"),
         ("codec", "model"),
         ("operators",),

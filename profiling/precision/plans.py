@@ -1,0 +1,88 @@
+"""Plans: a precision for each region of a graph."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from optimizer.numbers import counted
+from profiling.precision.regions import Region
+
+Choice = Literal[
+    "float32", "static int8", "dynamic int8", "int8 weights", "int4 weights", "float16"
+]
+"""Static ranges are known beforehand, dynamic ones found in every run; weights are for size."""
+
+CHOICES: tuple[Choice, ...] = get_args(Choice)
+BITS: Mapping[Choice, int] = {
+    "float32": 32, "static int8": 8, "dynamic int8": 8, "int8 weights": 8, "int4 weights": 4,
+    "float16": 16,
+}  # fmt: skip
+"""Of a weight."""
+Goal = Literal["speed", "size"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with a model.
+
+    Attributes:
+        choices: for each region, in their order.
+        method: by which ranges of static int8 are chosen; empty where there is none.
+    """
+
+    choices: tuple[Choice, ...]
+    method: str = ""
+
+    @property
+    def is_float(self) -> bool:
+        """Whether nothing changes."""
+        return set(self.choices) <= {"float32"}
+
+    @property
+    def digest(self) -> str:
+        """Of what it says: files and results are kept under it."""
+        text = json.dumps([self.choices, self.method])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def at(self, region: int, choice: Choice) -> Plan:
+        """The same with another choice for one region."""
+        choices = (*self.choices[:region], choice, *self.choices[region + 1 :])
+        return Plan(choices, self.method).settled
+
+    @property
+    def settled(self) -> Plan:
+        """The same, without a method where no ranges are chosen."""
+        return self if "static int8" in self.choices else Plan(self.choices)
+
+    def text(self, regions: Sequence[Region]) -> str:
+        """In words: `static int8 everywhere`, `dynamic int8 in 20 of 24 regions`."""
+        if self.is_float:
+            return "float32"
+        parts: list[str] = []
+        for choice, count in Counter(self.choices).most_common():
+            if choice == "float32":
+                continue
+            able = sum(choice in choices_of(region) for region in regions)
+            of = "everywhere" if count == able else f"in {count} of {counted(able, 'region')}"
+            parts.append(f"{choice} {of}")
+        return ", ".join(parts) + (f" ({self.method} ranges)" if self.method else "")
+
+
+def choices_of(region: Region) -> tuple[Choice, ...]:
+    """What makes sense for a region, float32 first.
+
+    A convolution is never quantized anew in every run: that is slower than float. A table has no
+    product, so that only what is stored can change.
+    """
+    match region.kind:
+        case "embeddings":
+            return ("float32", "int8 weights")
+        case "convolutions":
+            return ("float32", "static int8", "float16")
+        case _:
+            return CHOICES

@@ -1,0 +1,184 @@
+"""Everything that one search tried, within its time; nothing is built or raced twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Unpack
+
+from optimizer.isolation import Following, silent
+from optimizer.numbers import counted
+from profiling.precision.evaluation import Budget, Evaluation, Evaluator
+from profiling.precision.plans import BITS, Choice, Goal, Plan, choices_of
+from profiling.precision.regions import Region
+from profiling.precision.times import TimeModel
+
+
+class Over(Exception):
+    """There is no time left, or there were trials enough; the text says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a search may take.
+
+    Attributes:
+        seconds: after which nothing new is begun, but for one last race.
+        trials: plans that are built.
+    """
+
+    seconds: float = 300.0
+    trials: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is searched for.
+
+    Attributes:
+        regions: of the model.
+        offered: choices that there are passes for, float32 among them.
+        methods: by which ranges may be chosen, the plainest first.
+        size_bytes: of the model as it came.
+    """
+
+    regions: tuple[Region, ...]
+    offered: frozenset[Choice]
+    methods: tuple[str, ...]
+    budget: Budget
+    goal: Goal
+    size_bytes: int
+
+    def choices(self, region: int) -> tuple[Choice, ...]:
+        """What a region may have, float32 first."""
+        return tuple(c for c in choices_of(self.regions[region]) if c in self.offered)
+
+
+class Trials:
+    """What was tried, in order, the model as it came first.
+
+    Args:
+        question: what is searched for.
+        evaluator: builds and runs.
+        allowance: what may be taken.
+        observe: gets what is known after each plan and each race.
+        following: told what is done; `cancelled` is the evaluator's to ask.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        evaluator: Evaluator,
+        allowance: Allowance,
+        observe: Callable[[Trials], object] | None,
+        **following: Unpack[Following],
+    ) -> None:
+        self.question = question
+        source = Plan(("float32",) * len(question.regions))
+        self.found = {source: Evaluation(source, question.size_bytes)}
+        self.times = TimeModel([region.share for region in question.regions])
+        self._evaluator, self._allowance, self._observe = evaluator, allowance, observe
+        self._progress = following.get("progress") or silent
+        self._began = time.monotonic()
+
+    @property
+    def source(self) -> Plan:
+        """Everything as it came."""
+        return next(iter(self.found))
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since the search began."""
+        return time.monotonic() - self._began
+
+    def assess(self, plan: Plan) -> Evaluation:
+        """Size and errors of a plan, as they are known or found now.
+
+        Raises:
+            Over: nothing new may be begun.
+        """
+        if plan not in self.found:
+            self._require_room()
+            self._tell(f"plan {len(self.found)}: {plan.text(self.question.regions)}")
+            self.found[plan] = self._evaluator.assess(plan)
+            self._show()
+        return self.found[plan]
+
+    def race(self, plans: Sequence[Plan], *, last: bool = False) -> None:
+        """Time plans against the model as it came, those that were not.
+
+        Args:
+            plans: which; what failed is left out.
+            last: whether time that is over does not matter.
+
+        Raises:
+            Over: nothing new may be begun.
+        """
+        known = [self.found[plan] for plan in dict.fromkeys(plans)]
+        new = [one.plan for one in known if not one.failure and one.speed is None]
+        new = [plan for plan in new if not plan.is_float]
+        if not new:
+            return
+        if not last:
+            self._require_room()
+        self._tell(f"racing {counted(len(new), 'plan')}")
+        for plan, speed in zip(new, self._evaluator.race(new), strict=True):
+            self.found[plan] = replace(self.found[plan], speed=speed)
+        speeds = {plan: one.speed for plan, one in self.found.items()}
+        self.times.learn({plan: 1 / speed.speedup for plan, speed in speeds.items() if speed})
+        self._show()
+
+    def excess(self, plan: Plan) -> float:
+        """How far a plan is beyond the budget; endless where it does not run."""
+        known = self.assess(plan)
+        return float("inf") if known.failure else self.question.budget.excess(known)
+
+    def cost(self, plan: Plan) -> float:
+        """What a plan that was assessed takes, of what the model as it came takes.
+
+        In bytes, or in time, where it was not raced as estimated.
+        """
+        known = self.found[plan]
+        if self.question.goal == "size":
+            return known.size_bytes / self.question.size_bytes
+        return self.times.estimate(plan) if known.speed is None else 1 / known.speed.speedup
+
+    def expected(self, plan: Plan) -> float:
+        """The same, estimated for any plan."""
+        if self.question.goal == "speed":
+            return self.times.estimate(plan)
+        regions = zip(plan.choices, self.question.regions, strict=True)
+        return sum(BITS[choice] * region.weight_bytes for choice, region in regions)
+
+    def is_gain(self, plan: Plan) -> bool:
+        """Whether a plan is surely what was asked for more of: faster, or smaller."""
+        known = self.found[plan]
+        if known.failure or plan.is_float:
+            return False
+        if self.question.goal == "size":
+            return known.size_bytes < self.question.size_bytes
+        return known.is_faster
+
+    @property
+    def best(self) -> Plan | None:
+        """The cheapest plan within the budget that is a gain; None as long as there is none."""
+        within = [plan for plan in self.found if self.is_gain(plan) and self.excess(plan) <= 0]
+        return min(
+            within,
+            key=lambda plan: (self.cost(plan), self.found[plan].size_bytes, self.excess(plan)),
+            default=None,
+        )
+
+    def _require_room(self) -> None:
+        if self.elapsed_s >= self._allowance.seconds:
+            raise Over(f"the {self._allowance.seconds:.0f} s are used up")
+        if len(self.found) > self._allowance.trials:
+            raise Over(f"{counted(self._allowance.trials, 'plan')} were tried, the limit")
+
+    def _tell(self, text: str) -> None:
+        self._progress(text, min(0.99, self.elapsed_s / self._allowance.seconds))
+
+    def _show(self) -> None:
+        if self._observe is not None:
+            self._observe(self)

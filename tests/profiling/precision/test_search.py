@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from optimizer.errors import Cancelled
+from profiling.precision.evaluation import Evaluation
+from profiling.precision.plans import Choice, Goal, Plan
+from profiling.precision.search import Found, search
+from profiling.precision.trials import Allowance, Question
+from tests.profiling.precision.synthetic import BYTES, AtMost, Synthetic, drawn
+
+INT8: tuple[Choice, ...] = ("static int8", "dynamic int8")
+PLENTY = Allowance(seconds=600, trials=400)
+
+
+def asked(
+    synthetic: Synthetic, bound: float, *, choices: tuple[Choice, ...] = INT8, goal: Goal = "speed"
+) -> Question:
+    regions = synthetic.regions
+    return Question(
+        regions, frozenset({"float32", *choices}), ("min-max", "entropy"), AtMost(bound), goal,
+        len(regions) * BYTES,
+    )  # fmt: skip
+
+
+def answer(found: Found) -> Plan:
+    return found.evaluations[found.answer].plan
+
+
+def fastest(synthetic: Synthetic, question: Question) -> float:
+    """By trying every plan there is; 1 where none is surely faster within the budget."""
+    within = [
+        plan for plan in synthetic.plans(question)
+        if question.budget.excess(synthetic.assess(plan)) <= 0
+    ]  # fmt: skip
+    times = [synthetic.time(plan) for plan in within if synthetic.time(plan) < 1 / 1.05]
+    return min(times, default=1.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_search_finds_the_fastest_plan_of_a_small_space(seed: int) -> None:
+    synthetic = drawn(seed, 4, INT8)
+    question = asked(synthetic, 0.06)
+    found = search(question, synthetic, allowance=PLENTY)
+    assert question.budget.excess(found.evaluations[found.answer]) <= 0
+    assert synthetic.time(answer(found)) == pytest.approx(fastest(synthetic, question), rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_few_trials_the_plan_is_nearly_the_fastest(seed: int) -> None:
+    synthetic = drawn(seed, 8, INT8)
+    question = asked(synthetic, 0.08)
+    found = search(question, synthetic, allowance=Allowance(600, 60))
+    assert len(found.evaluations) <= 61
+    assert synthetic.time(answer(found)) <= 1.15 * fastest(synthetic, question)
+
+
+def test_a_budget_that_nothing_meets_is_answered_float_with_the_nearest_miss() -> None:
+    synthetic = drawn(1, 3, INT8)
+    question = asked(synthetic, 1e-9)
+    found = search(question, synthetic, allowance=PLENTY)
+    assert (found.answer, found.met) == (0, False)
+    assert found.nearest is not None
+    nearest = found.evaluations[found.nearest]
+    assert nearest.is_faster
+    least = min(one.relative for one in found.evaluations if one.is_faster)
+    assert nearest.relative == least
+
+
+def test_what_is_within_the_budget_and_not_surely_faster_is_not_taken() -> None:
+    slow: list[dict[Choice, float]] = [{"float32": 0.5, "static int8": 0.49, "dynamic int8": 0.8}]
+    synthetic = Synthetic(slow * 2, [dict.fromkeys(slow[0], 0.0)] * 2)
+    found = search(asked(synthetic, 0.1), synthetic, allowance=PLENTY)
+    assert (found.answer, found.met) == (0, True)
+    assert found.nearest is not None
+    speed = found.evaluations[found.nearest].speed
+    assert speed is not None
+    assert speed.verdict == "no_clear_difference"
+
+
+def test_a_region_that_gains_alone_is_found_where_no_choice_gains_everywhere() -> None:
+    times: list[dict[Choice, float]] = [
+        {"float32": 0.6, "static int8": 0.2, "dynamic int8": 0.6},
+        {"float32": 0.4, "static int8": 2.0, "dynamic int8": 1.0},
+    ]
+    synthetic = Synthetic(times, [dict.fromkeys(times[0], 0.0)] * 2)
+    found = search(asked(synthetic, 0.1), synthetic, allowance=PLENTY)
+    assert answer(found).choices == ("static int8", "float32")
+
+
+def test_ranges_are_chosen_by_the_method_that_loses_least() -> None:
+    synthetic = drawn(2, 3, ("static int8",))
+    found = search(asked(synthetic, 1.0, choices=("static int8",)), synthetic, allowance=PLENTY)
+    assert answer(found).method == "entropy"
+    assert {plan.method for plan in synthetic.raced} == {"entropy"}
+
+
+def test_for_size_the_smallest_plan_within_the_budget_is_taken_whatever_its_speed() -> None:
+    synthetic = drawn(4, 4, ("int8 weights",))
+    slower = [{choice: 3 * time for choice, time in times.items()} for times in synthetic.times]
+    synthetic = replace(synthetic, times=slower)
+    question = asked(synthetic, 0.05, choices=("int8 weights",), goal="size")
+    found = search(question, synthetic, allowance=PLENTY)
+    sizes = [
+        one.size_bytes for one in map(synthetic.assess, synthetic.plans(question))
+        if question.budget.excess(one) <= 0
+    ]  # fmt: skip
+    assert found.evaluations[found.answer].size_bytes == min(sizes) < question.size_bytes
+    assert found.evaluations[found.answer].speed is not None
+
+
+def test_a_plan_that_does_not_load_is_kept_with_its_reason_and_never_taken() -> None:
+    synthetic = drawn(5, 3, INT8)
+    synthetic = replace(synthetic, failing=frozenset({"static int8"}))
+    found = search(asked(synthetic, 1.0), synthetic, allowance=PLENTY)
+    failed = [one for one in found.evaluations if one.failure]
+    assert failed
+    assert all("static int8" in one.plan.choices and one.speed is None for one in failed)
+    assert set(answer(found).choices) == {"dynamic int8"}
+
+
+def test_no_more_plans_are_tried_than_allowed_and_the_search_says_so() -> None:
+    synthetic = drawn(6, 8, INT8)
+    found = search(asked(synthetic, 0.05), synthetic, allowance=Allowance(600, 20))
+    assert len(synthetic.assessed) == 20
+    assert found.ended == "20 plans were tried, the limit"
+    assert len(set(synthetic.assessed)) == 20
+
+
+def test_time_that_is_over_ends_the_search() -> None:
+    synthetic = drawn(6, 8, INT8)
+    found = search(asked(synthetic, 0.05), synthetic, allowance=Allowance(0.0, 20))
+    assert found.ended == "the 0 s are used up"
+    assert len(found.evaluations) == 1
+
+
+def test_what_was_found_stays_when_the_search_is_cancelled() -> None:
+    synthetic = drawn(7, 4, INT8)
+    plain = synthetic.assess
+
+    def assess(plan: Plan) -> Evaluation:
+        if len(synthetic.assessed) == 5:
+            raise Cancelled("Cancelled.")
+        return plain(plan)
+
+    synthetic.assess = assess
+    seen: list[Found] = []
+    found = search(asked(synthetic, 0.05), synthetic, allowance=PLENTY, observe=seen.append)
+    assert found.ended == "cancelled"
+    assert len(found.evaluations) == 6
+    assert seen[-1].evaluations == found.evaluations
+
+
+def test_plans_say_what_they_do_in_words() -> None:
+    synthetic = drawn(0, 3, INT8)
+    everywhere = Plan(("static int8",) * 3, "entropy")
+    assert everywhere.text(synthetic.regions) == "static int8 everywhere (entropy ranges)"
+    some = everywhere.at(0, "float32").at(1, "dynamic int8")
+    text = "dynamic int8 in 1 of 3 regions, static int8 in 1 of 3 regions (entropy ranges)"
+    assert some.text(synthetic.regions) == text
+    assert Plan(("float32",) * 3).text(synthetic.regions) == "float32"
+    assert some.at(2, "float32").method == ""
+    assert len({some.digest, everywhere.digest, replace(everywhere, method="mse").digest}) == 3
+    assert np.all([plan.digest == Plan(plan.choices, plan.method).digest for plan in (some,)])
