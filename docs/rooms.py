@@ -44,8 +44,8 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
     "optimizer": (
         ("declarations", "graph_cost", "rewrite"),
         ("passes", "pipeline"),
-        ("layout", "memory"),
-        ("cost", "folding", "hardware", "precision", "registry"),
+        ("layout", "memory", "precision"),
+        ("cost", "folding", "hardware", "registry"),
         ("rules", "runtime", "source", "verify"),
         ("codec", "model"),
         ("operators",),

@@ -120,7 +120,7 @@ class Application:
             if isinstance(operand, NewOutput) and operand.node is new
         }
         outputs = tuple(
-            self._output_spec(f"{identity}:{index}", heirs.get(index), base)
+            self._output_spec(f"{identity}:{index}", heirs.get(index), base, new.retyped.get(index))
             for index in range(new.outputs)
         )
         name = self.edited.fresh_node_name(base, leaving=self.free_names)
@@ -137,11 +137,16 @@ class Application:
             tuple(as_attributes(new.attributes)),
         )
 
-    def _output_spec(self, identity: str, old: ir.Value | None, base: str) -> edits.ValueSpec:
+    def _output_spec(
+        self, identity: str, old: ir.Value | None, base: str, dtype: ir.DataType | None
+    ) -> edits.ValueSpec:
         if old is None:
             name = self.edited.fresh_name(f"{base}_output")
             return edits.ValueSpec(identity, name, edits.Known(None, None))
         base = old.name or base
+        if dtype is not None:  # beside the old value, whose name goes to what takes its place
+            known = edits.Known(ir.TensorType(dtype), old.shape)
+            return edits.ValueSpec(identity, self.edited.fresh_name(base), known)
         is_free = old.producer() in self.leaving
         name = base if is_free else self.edited.fresh_name(base)
         return edits.ValueSpec(identity, name, edits.Known(old.type, old.shape))

@@ -58,6 +58,7 @@ class NewNode:
         outputs: how many.
         name: wanted node name; by default taken from the matched node with the same operator.
         twin: a node that computes the same: names, types and shapes are as its own.
+        retyped: element types of outputs that are not the twin's, by index.
     """
 
     op_type: str
@@ -67,6 +68,7 @@ class NewNode:
     outputs: int = 1
     name: str | None = None
     twin: ir.Node | None = None
+    retyped: Mapping[int, ir.DataType] = field(default_factory=dict[int, ir.DataType])
 
     def output(self, index: int = 0) -> NewOutput:
         """The handle by which other new nodes and `Replacement.values` refer to an output."""
