@@ -1,4 +1,4 @@
-"""Which rewrite broke it: the first step whose outputs differ from the source's."""
+"""Which rewrite broke it: the first step whose outputs differ, or exceed a budget of error."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _search(check: Callable[[int, int], Verification], steps: int) -> Bisection:
         if found.verdict == "not_run":
             reason = f"Step {probe} cannot be judged: {found.reason}"
             return Bisection(None, checks.get(low), None, checks, reason)
-        if found.verdict == "equal":
+        if not found.failed:
             if probe == steps:
                 return Bisection(None, found, None, checks)
             low = probe

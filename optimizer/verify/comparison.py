@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
@@ -9,6 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from optimizer.verify.budget import Budget
 from optimizer.verify.feeds import Array
 
 RTOL = 1e-3
@@ -25,11 +27,13 @@ class Tolerance:
         rtol: share of the output's scale, the largest finite magnitude of the reference.
         atol: the same whatever the scale: rounding where the result should be zero.
         exact: only the same bits will do.
+        budget: of error, in place of `rtol`: outputs are measured and never called equal.
     """
 
     rtol: float = RTOL
     atol: float = ATOL
     exact: bool = False
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class Comparison:
         max_rel: largest difference relative to the reference's own element, zeros left out.
         scale: largest finite magnitude of the reference.
         scaled: `max_abs` divided by `scale`; the figure the tolerance is about.
+        sqnr_db: 10 log10(Σ x² / Σ (x − y)²), x the reference; infinite where nothing differs.
+        cosine: of the angle between both, 1 for the same direction.
         same_bits: every bit is the same.
         constant: the reference has one value everywhere, so that agreeing says little.
         random: depends on a random operator, so that only type, shape and finiteness are compared.
@@ -56,12 +62,14 @@ class Comparison:
     max_rel: float = 0.0
     scale: float = 0.0
     scaled: float = 0.0
+    sqnr_db: float = math.inf
+    cosine: float = 1.0
     same_bits: bool = False
     constant: bool = False
     random: bool = False
 
     def worse(self, other: Comparison) -> Comparison:
-        """Both feeds' figures in one, the larger each time."""
+        """Both feeds' figures in one, the worse each time."""
         base = self if not self.ok or other.ok else other
         return replace(
             base,
@@ -69,6 +77,8 @@ class Comparison:
             max_rel=max(self.max_rel, other.max_rel),
             scale=max(self.scale, other.scale),
             scaled=max(self.scaled, other.scaled),
+            sqnr_db=min(self.sqnr_db, other.sqnr_db),
+            cosine=min(self.cosine, other.cosine),
             same_bits=self.same_bits and other.same_bits,
             constant=self.constant and other.constant,
         )
@@ -134,30 +144,47 @@ def _numbers(
     nonzero = magnitude > 0
     max_rel = float((difference[nonzero] / magnitude[nonzero]).max(initial=0.0))
     scale = _scale(left)
-    reason = _verdict(expected, actual, tolerance, max_abs=max_abs, scale=scale)
-    return Comparison(
+    sqnr_db, cosine = _likeness(left, right)
+    found = Comparison(
         name,
-        not reason,
-        reason,
+        ok=True,
         max_abs=max_abs,
         max_rel=max_rel,
         scale=scale,
         scaled=max_abs / scale if scale else max_abs,
-        same_bits=False,
+        sqnr_db=sqnr_db,
+        cosine=cosine,
         constant=constant,
     )
+    reason = _verdict(expected, actual, tolerance, found)
+    return replace(found, ok=not reason, reason=reason)
 
 
-def _verdict(
-    expected: Array, actual: Array, tolerance: Tolerance, *, max_abs: float, scale: float
-) -> str:
+def _likeness(left: Floats, right: Floats) -> tuple[float, float]:
+    """Signal over noise in decibels, and the cosine."""
+    unit = max(_scale(left), _scale(right)) or 1.0
+    one, other = left.ravel() / unit, right.ravel() / unit
+    signal, energy, both = float(one @ one), float(other @ other), float(one @ other)
+    noise = float(np.square(one - other).sum())
+    ratio = signal / noise if noise else math.inf
+    norms = math.sqrt(signal * energy)
+    cosine = min(1.0, both / norms) if norms else float(signal == energy)
+    return 10 * math.log10(ratio) if ratio else -math.inf, cosine
+
+
+def _verdict(expected: Array, actual: Array, tolerance: Tolerance, found: Comparison) -> str:
     """What is wrong with outputs whose bits differ; empty if nothing is."""
+    max_abs, scale, budget = found.max_abs, found.scale, tolerance.budget
     if not _finite_alike(expected, actual):
         return _FINITE
     if tolerance.exact:
         return f"not the same bits (largest difference {max_abs:.3g})"
     if expected.dtype == np.bool_ or (expected.dtype.kind in "iu" and expected.dtype.itemsize > 1):
         return f"other whole numbers (largest difference {max_abs:.3g})"
+    if budget is not None:
+        error = {"scaled": found.scaled, "sqnr_db": found.sqnr_db}
+        within = max_abs <= tolerance.atol or budget.holds(**error)
+        return "" if within else f"{budget.measured(**error)} where {budget} are allowed"
     if max_abs > tolerance.atol + tolerance.rtol * scale:
         return f"off by {max_abs:.3g} where the output reaches {scale:.3g}"
     return ""

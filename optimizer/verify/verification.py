@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from optimizer.errors import Cancelled, RunError, WorkerCrashed, plain, quoted
 from optimizer.isolation import Isolate, Progress
 from optimizer.limits import JobLimits
 from optimizer.verify import jobs
+from optimizer.verify.budget import Budget
 from optimizer.verify.comparison import ATOL, RTOL, Comparison, Tolerance
 from optimizer.verify.feeds import Feed
 from optimizer.verify.jobs import CANDIDATE, REFERENCE, Check, Request
@@ -18,7 +20,15 @@ from optimizer.verify.jobs import CANDIDATE, REFERENCE, Check, Request
 DEFAULT_LIMITS = JobLimits()
 DEFAULT_TOLERANCE = Tolerance()
 
-Verdict = Literal["equal", "differs", "not_run"]
+Verdict = Literal["equal", "differs", "within", "exceeds", "not_run"]
+"""`within` or `exceeds` a budget of error: what is lossy is measured, not called equal."""
+
+
+_HEADS: Mapping[Verdict, str] = {
+    "differs": "Outputs differ",
+    "exceeds": "Beyond the budget of {}",
+    "not_run": "Not verified",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +37,7 @@ class Verification:
 
     Attributes:
         verdict: `not_run` when the first model could not be run, so that nothing is known.
-        reason: one sentence; empty for `equal`.
+        reason: one sentence; empty for `equal` and `within`.
         outputs: each output, the worst over all runs.
         interface: differences of inputs and outputs.
         seeds: runs of each model.
@@ -44,6 +54,11 @@ class Verification:
     tolerance: Tolerance = DEFAULT_TOLERANCE
 
     @property
+    def failed(self) -> bool:
+        """Whether the second model was found wanting."""
+        return self.verdict in ("differs", "exceeds")
+
+    @property
     def max_abs(self) -> float:
         """Largest absolute difference of any output."""
         return max((output.max_abs for output in self.outputs), default=0.0)
@@ -52,6 +67,11 @@ class Verification:
     def scaled(self) -> float:
         """Largest difference of any output relative to that output's scale."""
         return max((output.scaled for output in self.outputs), default=0.0)
+
+    @property
+    def sqnr_db(self) -> float:
+        """Least signal over error of any output."""
+        return min((output.sqnr_db for output in self.outputs), default=math.inf)
 
     @property
     def same_bits(self) -> bool:
@@ -65,9 +85,12 @@ class Verification:
 
     def __str__(self) -> str:
         """What was found, in one line."""
-        if self.verdict != "equal":
-            head = "Outputs differ" if self.verdict == "differs" else "Not verified"
-            return plain(f"{head}: {self.reason}")
+        budget = self.tolerance.budget
+        if self.verdict in _HEADS:
+            return plain(f"{_HEADS[self.verdict].format(budget)}: {self.reason}")
+        if budget is not None:
+            error = budget.measured(scaled=self.scaled, sqnr_db=self.sqnr_db)
+            return f"Within {budget}: {error} at worst, on {self.seeds} random inputs."
         scaled = f"within {self.scaled:.1e} of the outputs' scale"
         how = "bit for bit" if self.same_bits else scaled
         weak = "" if self.informative else "; but the outputs are constant, so that says little"
@@ -82,6 +105,7 @@ def verify(
     rtol: float = RTOL,
     atol: float = ATOL,
     exact: bool = False,
+    budget: Budget | None = None,
     seeds: int = 3,
     bindings: Mapping[str, int] | None = None,
     feeds: Sequence[Feed] | None = None,
@@ -98,6 +122,7 @@ def verify(
         rtol: allowed difference as a share of the largest magnitude in the output.
         atol: allowed difference in any case.
         exact: demand the same bits.
+        budget: of error for a lossy model, in place of `rtol`.
         seeds: runs of each model; free dimensions get two sizes where both are accepted.
         bindings: sizes of free dimensions; guessed from their names where missing.
         feeds: how to fill the inputs; from their use in the graph by default.
@@ -108,7 +133,7 @@ def verify(
     Raises:
         Cancelled: if `cancelled` said so.
     """
-    tolerance = Tolerance(rtol, atol, exact)
+    tolerance = Tolerance(rtol, atol, exact, budget)
     request = Request(seeds, dict(bindings or {}), None if feeds is None else tuple(feeds))
     stage = StageProgress(progress)
 
@@ -190,8 +215,11 @@ def _judged(
     elif wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         reason = f"Output {quoted(wrong[0].name)}{more}: {wrong[0].reason}."
+    verdict: Verdict = "differs" if reason else "equal"
+    if tolerance.budget is not None and not (found.interface or found.failure):
+        verdict = "exceeds" if reason else "within"
     return Verification(
-        "differs" if reason else "equal",
+        verdict,
         reason,
         outputs=found.outputs,
         interface=found.interface,

@@ -10,11 +10,11 @@ from optimizer.errors import plain
 from optimizer.numbers import counted
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace
-from optimizer.verify import Bisection, Tolerance, bisect
+from optimizer.verify import Bisection, bisect
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.output import print_json, say
-from studio.commands.verify import declare_check, verification_json
+from studio.commands.verify import declare_check, tolerance_of, verification_json
 
 SCHEMA = "passlens.bisect/1"
 
@@ -29,10 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Search the trace.
 
     Raises:
-        StudioError: the trace cannot be opened.
+        StudioError: the trace cannot be opened, or the budget is none.
     """
+    held_to = tolerance_of(arguments)
     cursor = open_trace(arguments.trace)
-    held_to = Tolerance(arguments.rtol, arguments.atol)
     steps = cursor.trace.steps
     found = bisect(cursor.materialize, steps, isolate=default_pool(), tolerance=held_to)
     if arguments.json:
@@ -45,7 +45,10 @@ def _text(found: Bisection, cursor: Cursor) -> str:
     if found.reason:
         return plain(found.reason)
     if found.step is None or found.bad is None:
-        return f"All {counted(cursor.trace.steps, 'step')} compute the same."
+        steps = counted(cursor.trace.steps, "step")
+        if found.good is not None and found.good.verdict == "within":
+            return f"No culprit among {steps}. The last of them: {found.good}"
+        return f"All {steps} compute the same."
     rewrite = cursor.trace.rewrites[found.step - 1]
     place = f"{rewrite.pass_id} ({rewrite.rule}) at {rewrite.root}"
     return f"Step {found.step}, {plain(place)}: {found.bad}"

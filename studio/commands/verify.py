@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from optimizer.errors import plain
-from optimizer.verify import Comparison, Verification, verify
+from optimizer.verify import Comparison, Tolerance, Verification, budget_of, verify
 from optimizer.verify.comparison import ATOL, RTOL
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
@@ -29,21 +29,43 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     """Arguments of every command that compares outputs."""
     parser.add_argument("--rtol", type=float, default=RTOL, metavar="R")
     parser.add_argument("--atol", type=float, default=ATOL, metavar="A")
+    parser.add_argument(
+        "--budget",
+        metavar="5%%|25dB",
+        help="error that is allowed, of an output's scale or as signal over error; not equality",
+    )
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
+
+
+def tolerance_of(arguments: argparse.Namespace) -> Tolerance:
+    """What outputs are held to.
+
+    Raises:
+        StudioError: the budget is none.
+    """
+    budget = None if arguments.budget is None else budget_of(arguments.budget)
+    return Tolerance(arguments.rtol, arguments.atol, budget=budget)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run both models on the same feeds and compare.
 
     Raises:
-        StudioError: a model cannot be found.
+        StudioError: a model cannot be found, or the budget is none.
     """
-    a, b = model_path(arguments.a), model_path(arguments.b)
-    checked = verify(a, b, isolate=default_pool(), rtol=arguments.rtol, atol=arguments.atol)
+    a, b, held_to = model_path(arguments.a), model_path(arguments.b), tolerance_of(arguments)
+    checked = verify(
+        a,
+        b,
+        isolate=default_pool(),
+        rtol=held_to.rtol,
+        atol=held_to.atol,
+        budget=held_to.budget,
+    )
     if arguments.json:
         print_json(verification_json(checked) | {"schema": SCHEMA})
     say(str(checked))
-    return CHECK_FAILED if checked.verdict == "differs" else DONE
+    return CHECK_FAILED if checked.failed else DONE
 
 
 def verification_json(checked: Verification) -> dict[str, Any]:
@@ -55,8 +77,10 @@ def verification_json(checked: Verification) -> dict[str, Any]:
         "rtol": checked.tolerance.rtol,
         "atol": checked.tolerance.atol,
         "exact": checked.tolerance.exact,
+        "budget": None if checked.tolerance.budget is None else str(checked.tolerance.budget),
         "max_abs": _finite(checked.max_abs),
         "relative_to_scale": _finite(checked.scaled),
+        "sqnr_db": _finite(checked.sqnr_db),
         "same_bits": checked.same_bits,
         "informative": checked.informative,
         "interface": list(checked.interface),

@@ -51,7 +51,7 @@ class ReduceTransposes(Pass):
     id = "reduce-transposes"
     exactness = "exact"
 
-    least_bytes: int = 1 << 18
+    least_bytes: int = 262_144
 
     @rule("Transpose", name="TransposeOfFewerAxes", reach=1)
     def match(self, node: ir.Node, context: Context) -> Outcome:

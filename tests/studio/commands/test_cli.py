@@ -154,6 +154,19 @@ def test_verify_answers_1_when_outputs_differ(relu: Path, tmp_path: Path) -> Non
     assert main(["verify", str(relu), str(other)]) == 1
 
 
+def test_verify_holds_a_lossy_model_to_a_budget(
+    relu: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.onnx"
+    onnx.save(onnx.parser.parse_model(RELU.replace("Relu", "Abs")), other)
+    capsys.readouterr()
+    assert main(["verify", str(relu), str(relu), "--budget", "25 dB"]) == 0
+    assert "Within 25 dB: no error" in capsys.readouterr().err
+    assert main(["verify", str(relu), str(other), "--budget", "5%", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], told["budget"]) == ("exceeds", "5 %")
+
+
 def test_bisect_names_the_step_that_was_tampered_with(
     relu: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,9 +189,11 @@ def test_bisect_names_the_step_that_was_tampered_with(
                 data = json.dumps(document).encode()
             out.writestr(name, data)
     assert main(["bisect", str(trace)]) == 0
-    capsys.readouterr()
-    assert main(["bisect", str(bad), "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["step"] == 2
+    assert main(["bisect", str(trace), "--budget", "40dB"]) == 0
+    assert "The last of them: Within 40 dB" in capsys.readouterr().err
+    for budget in ([], ["--budget", "1%"]):
+        assert main(["bisect", str(bad), "--json", *budget]) == 1
+        assert json.loads(capsys.readouterr().out)["step"] == 2
 
 
 @pytest.mark.parametrize(
@@ -189,6 +204,8 @@ def test_bisect_names_the_step_that_was_tampered_with(
         ["optimize", "tour", "-o", "out.onnx", "--bind", "batch"],
         ["optimize", "tour", "-o", "out.onnx", "--bind", "no-such-dim=3"],
         ["replay", "pyproject.toml", "--step", "0", "-o", "out.onnx"],
+        ["verify", "tour", "tour", "--budget", "much"],
+        ["bisect", "pyproject.toml", "--budget", "0%"],
     ],
 )
 def test_bad_input_is_one_line_and_status_2(
