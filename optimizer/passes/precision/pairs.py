@@ -5,13 +5,13 @@ Source: ONNX Runtime, Quantize ONNX models: tensor-oriented (QDQ) representation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from optimizer.passes.draft import Draft
 from optimizer.precision.quantization import (
     Affine,
     Floats,
@@ -23,7 +23,7 @@ from optimizer.precision.quantization import (
     quantized_rows,
 )
 from optimizer.precision.ranges import Range
-from optimizer.rules import Context, NewInitializer, NewNode, NewOutput, Operand, producer_of
+from optimizer.rules import Context, NewInitializer, NewOutput, Operand, producer_of
 
 SINCE = 10
 """The operator set that brought QuantizeLinear."""
@@ -45,22 +45,15 @@ class Dequantized:
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
-    """New nodes of one rewrite, producers first."""
-
-    made: list[NewNode] = field(default_factory=list[NewNode])
-
-    def node(self, operator: str, inputs: Sequence[Operand | None], **about: object) -> NewOutput:
-        """The result of a new node."""
-        self.made.append(NewNode(operator, inputs, about))
-        return self.made[-1].output()
+class Pairs(Draft):
+    """New nodes of one rewrite, some of which quantize and dequantize."""
 
     def pair(self, value: Operand, by: Affine, name: str) -> Dequantized:
         """A value quantized and back."""
         scale = NewInitializer.of(by.scale, f"{name}_scale", np.float32)
         zero = NewInitializer.of(by.zero_point, f"{name}_zero_point", by.code)
-        integers = self.node("QuantizeLinear", [value, scale, zero])
-        return Dequantized(self.node("DequantizeLinear", [integers, scale, zero]), by.scale)
+        integers = self.new("QuantizeLinear", value, scale, zero)
+        return Dequantized(self.new("DequantizeLinear", integers, scale, zero), by.scale)
 
     def constant(self, array: NDArray[np.float32], name: str) -> Dequantized:
         """A constant of one scale, as uint8."""
@@ -68,7 +61,7 @@ class Making:
         tensor = NewInitializer.of(quantized(array, by), f"{name}_quantized")
         scale = NewInitializer.of(by.scale, f"{name}_scale", np.float32)
         zero = NewInitializer.of(by.zero_point, f"{name}_zero_point", by.code)
-        return Dequantized(self.node("DequantizeLinear", [tensor, scale, zero]), by.scale)
+        return Dequantized(self.new("DequantizeLinear", tensor, scale, zero), by.scale)
 
     def channels(self, integers: Integers, scales: Floats, name: str, *, axis: int) -> NewOutput:
         """A constant with a scale a channel, or with one for all where there is one."""
@@ -78,7 +71,8 @@ class Making:
         # ONNX Runtime computes a Gemm on integers only where the zeros are written out.
         shape = () if alone else scales.shape
         zero = NewInitializer.of(np.zeros(shape, integers.dtype), f"{name}_zero_point")
-        return self.node("DequantizeLinear", [tensor, scale, zero], axis=None if alone else axis)
+        about = None if alone else axis
+        return self.new("DequantizeLinear", tensor, scale, zero, axis=about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +93,7 @@ class Weights:
     bits: int
     names: tuple[str, str]
 
-    def written(self, making: Making, input_scale: float) -> tuple[NewOutput, NewOutput | None]:
+    def written(self, pairs: Pairs, input_scale: float) -> tuple[NewOutput, NewOutput | None]:
         """Both as DequantizeLinear makes them of integers."""
         first = np.moveaxis(self.data, self.axis, 0)
         rows = first.reshape(first.shape[0] if self.per_channel else 1, -1)
@@ -108,11 +102,11 @@ class Weights:
         least = least if self.per_channel else least.max(initial=0.0, keepdims=True)
         integers, scales = quantized_rows(rows, bits=self.bits, floor=least)
         placed = np.moveaxis(integers.reshape(first.shape), 0, self.axis)
-        weight = making.channels(placed, scales, self.names[0], axis=self.axis)
+        weight = pairs.channels(placed, scales, self.names[0], axis=self.axis)
         if self.bias is None:
             return weight, None
         both = (scales * np.float32(input_scale)).astype(np.float32)
-        return weight, making.channels(quantized_bias(bias, both), both, self.names[1], axis=0)
+        return weight, pairs.channels(quantized_bias(bias, both), both, self.names[1], axis=0)
 
 
 def dequantized_from(value: ir.Value | None, context: Context) -> Dequantized | None:

@@ -11,11 +11,12 @@ import onnx_ir as ir
 
 from optimizer.errors import quoted
 from optimizer.operators.catalogue import standard
+from optimizer.passes.draft import NotHere, attributes_of
 from optimizer.passes.precision.pairs import (
     PER_CHANNEL_SINCE,
     SINCE,
     Dequantized,
-    Making,
+    Pairs,
     Weights,
     dequantized_from,
     pair_before,
@@ -102,10 +103,6 @@ class QuantizeStatically(Pass):
         return cast("Mapping[str, Range]", context.memory["ranges"])
 
 
-class _NoRange(Exception):
-    """A value has no range; the text says which."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Unit:
     """A node, with the Relu or Clip after it, that is to run on integers."""
@@ -114,19 +111,22 @@ class _Unit:
     node: ir.Node
     context: Context
 
+    def _pairs(self) -> Pairs:
+        return Pairs(self.context.opset(), self.node.name or self.node.op_type)
+
     def product(self, weights: Weights) -> Outcome:
         """The node on a quantized input and quantized weights."""
-        making = Making()
+        pairs = self._pairs()
         try:
-            data = self._read(self.node.inputs[0], making)
+            data = self._read(self.node.inputs[0], pairs)
             if self.node.op_type == "Conv":
-                operands = [data.real, *filter(None, weights.written(making, data.scale))]
-                return self._put(making, operands)
-            return self._to_float(making, data, weights)
-        except _NoRange as why:
+                operands = [data.real, *filter(None, weights.written(pairs, data.scale))]
+                return self._put(pairs, operands)
+            return self._to_float(pairs, data, weights)
+        except NotHere as why:
             return Declined(str(why))
 
-    def _to_float(self, making: Making, data: Dequantized, weights: Weights) -> Replacement:
+    def _to_float(self, pairs: Pairs, data: Dequantized, weights: Weights) -> Replacement:
         """A matrix product whose result stays float; the bias that an Add gives it is int32 too.
 
         ONNX Runtime makes one Gemm of MatMul and Add, and runs it on integers only if all it reads
@@ -139,19 +139,19 @@ class _Unit:
         names = (weights.names[0], _name(added) if added is not None else weights.names[1])
         bias = weights.bias if added is None else self.context.array(added)
         bias = None if bias is None else bias.reshape(-1)
-        weight, bias = replace(weights, bias=bias, names=names).written(making, data.scale)
+        weight, bias = replace(weights, bias=bias, names=names).written(pairs, data.scale)
         operands = [data.real, weight, *filter(None, [None if adding else bias])]
-        result = making.node(node.op_type, operands, **node.attributes)
+        result = pairs.new(node.op_type, *operands, **attributes_of(node))
         if adding is not None:
-            result = making.node("Add", [result, bias])
+            result = pairs.new("Add", result, bias)
         last = adding or node
         why = "Its weights are constant, and the range of what it reads is known."
         matched = list(dict.fromkeys([node, last]))
-        return Replacement(matched, {last.outputs[0]: result}, why, making.made)
+        return Replacement(matched, {last.outputs[0]: result}, why, pairs.made)
 
     def computed(self, inputs: list[Dequantized | None]) -> Outcome:
         """The node as it is, with its result quantized."""
-        making = Making()
+        pairs = self._pairs()
         operands: list[Operand | None] = []
         for value, known in zip(self.node.inputs, inputs, strict=True):
             array = self.context.array(value)
@@ -160,13 +160,13 @@ class _Unit:
             elif array is None or array.dtype != np.float32:
                 return Declined("A constant that it reads is not float32")
             else:
-                operands.append(making.constant(array, _name(value)).real)
+                operands.append(pairs.constant(array, _name(value)).real)
         try:
-            return self._put(making, operands)
-        except _NoRange as why:
+            return self._put(pairs, operands)
+        except NotHere as why:
             return Declined(str(why))
 
-    def _read(self, value: ir.Value | None, making: Making) -> Dequantized:
+    def _read(self, value: ir.Value | None, pairs: Pairs) -> Dequantized:
         """An input quantized: as its producer or another reader has it, or anew."""
         assert value is not None
         known = dequantized_from(value, self.context)
@@ -174,18 +174,18 @@ class _Unit:
             return known
         by = affine(self._range(value), self.asked.activations)
         shared = pair_before(value, self.node, by, self.context)
-        return shared or making.pair(value, by, _name(value))
+        return shared or pairs.pair(value, by, _name(value))
 
-    def _put(self, making: Making, operands: Sequence[Operand | None]) -> Replacement:
+    def _put(self, pairs: Pairs, operands: Sequence[Operand | None]) -> Replacement:
         """The node with its result quantized."""
         node = self.node
-        result = making.node(node.op_type, operands, **node.attributes)
+        result = pairs.new(node.op_type, *operands, **attributes_of(node))
         last, by = self._end()
-        pair = making.pair(result, by, _name(last.outputs[0]))
+        pair = pairs.pair(result, by, _name(last.outputs[0]))
         folded = f" {last.op_type} is the end of its range." if last is not node else ""
         why = f"The ranges of what it reads and makes are known.{folded}"
         matched = list(dict.fromkeys([node, last]))
-        return Replacement(matched, {last.outputs[0]: pair.real}, why, making.made)
+        return Replacement(matched, {last.outputs[0]: pair.real}, why, pairs.made)
 
     def _end(self) -> tuple[ir.Node, Affine]:
         """The last node of the unit, and how its result becomes integers."""
@@ -205,7 +205,7 @@ class _Unit:
     def _range(self, value: ir.Value) -> Range:
         found = self.asked.table(self.context).get(_name(value))
         if found is None:
-            raise _NoRange(f"No range is known: value {quoted(_name(value))}")
+            raise NotHere(f"No range is known: value {quoted(_name(value))}")
         return found
 
 
