@@ -6,10 +6,12 @@
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: run test check slow coverage docs bench setup browser postgresql lint
+.PHONY: run test check slow coverage docs bench setup browser postgresql lint types viewer
 
 # From 1.29 on, ONNX Runtime reports usage to its maker.
 export ORT_DISABLE_TELEMETRY := 1
+# Where bytecode is not kept, each process of the tests and each worker compiles all anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 MODEL ?= resnet50
@@ -27,9 +29,9 @@ run: $(LIBRARY)
 	@$(BIN)/passlens studio $(MODEL)
 
 test: browser postgresql lint
-	@echo "test: all tests but the slow ones; those that measure come last, alone"
-	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not thorough"
-	@$(PYTEST) -m "thorough and not slow"
+	@echo "test: all tests but the slow ones; those that believe what they measure come last, alone"
+	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not alone"
+	@$(PYTEST) -m "alone and not slow"
 
 check: lint
 	@echo "check: fast tests, without a browser, whole networks and real measurements"
@@ -60,8 +62,13 @@ lint: $(TESTING)
 	@echo "lint: format, rules, types, of Python and of the viewer"
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@sh .ci/npm .ci/javascript
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync types viewer
+
+types:
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+
+viewer:
 	@cd studio/viewer && $(NODE) $(JAVASCRIPT)/typescript/bin/tsc --noEmit
 	@cd studio/viewer && $(NODE) $(JAVASCRIPT)/@biomejs/biome/bin/biome ci --error-on-warnings
 

@@ -6,13 +6,15 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+    from profiling.workers import WorkerPool
 
 # Before any test imports ONNX Runtime, which from 1.29 on reports usage to its maker.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -60,6 +62,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ]
     for _, tally in sorted(told)[:3]:
         terminalreporter.write_line(tally)
+
+
+@pytest.fixture(scope="session")
+def shared_pool() -> Iterator[WorkerPool]:
+    """The worker processes of all tests that need no pool of their own."""
+    from profiling.workers import WorkerPool  # with it come numpy and onnx
+
+    pool = WorkerPool(size=2)
+    yield pool
+    pool.close()
 
 
 @pytest.fixture(scope="session")

@@ -110,9 +110,7 @@ def page(context: BrowserContext) -> Page:
     return context.new_page()
 
 
-@pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
-    """One worker process for a module's tests."""
-    pool = WorkerPool(size=1)
-    yield pool
-    pool.close()
+@pytest.fixture(scope="session")
+def pool(shared_pool: WorkerPool) -> WorkerPool:
+    """Worker processes that need not be a test's own."""
+    return shared_pool

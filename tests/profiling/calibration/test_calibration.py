@@ -46,6 +46,7 @@ def device(shared_pool: WorkerPool, folder: Path) -> DeviceProfile:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_a_calibrated_machine_knows_every_class_and_is_found_again(
     device: DeviceProfile, folder: Path
 ) -> None:
@@ -60,6 +61,7 @@ def test_a_calibrated_machine_knows_every_class_and_is_found_again(
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_what_was_measured_is_plausible(device: DeviceProfile) -> None:
     rates = [curve.best for curve in device.rates.values()]
     assert all(1e6 < rate < 1e14 for rate in rates)
@@ -70,6 +72,7 @@ def test_what_was_measured_is_plausible(device: DeviceProfile) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_a_longer_product_is_predicted_to_take_longer(device: DeviceProfile) -> None:
     times: list[float] = []
     for rows in (64, 512):
@@ -81,6 +84,7 @@ def test_a_longer_product_is_predicted_to_take_longer(device: DeviceProfile) -> 
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_other_threads_and_a_broken_file_are_not_found(
     device: DeviceProfile, folder: Path, tmp_path: Path
 ) -> None:

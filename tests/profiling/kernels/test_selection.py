@@ -233,6 +233,7 @@ def selection(convolutions: bytes, shared_pool: WorkerPool) -> Selection:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_real_races_measure_every_candidate_of_this_machine(selection: Selection) -> None:
     assert [race.error for race in selection.races] == ["", ""]
     for race in selection.races:
@@ -246,6 +247,7 @@ def test_real_races_measure_every_candidate_of_this_machine(selection: Selection
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_a_selection_survives_as_json(selection: Selection) -> None:
     data = json.loads(json.dumps(SELECTION.to_json(selection), allow_nan=False))
     again = SELECTION.from_json(data)
@@ -259,6 +261,7 @@ def test_a_selection_survives_as_json(selection: Selection) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_what_was_chosen_is_raced_in_the_whole_model(
     selection: Selection, convolutions: bytes, shared_pool: WorkerPool, tmp_path: Path
 ) -> None:
@@ -282,6 +285,7 @@ def test_what_was_chosen_is_raced_in_the_whole_model(
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_nothing_to_apply_is_one_sentence(
     selection: Selection, convolutions: bytes, shared_pool: WorkerPool, tmp_path: Path
 ) -> None:

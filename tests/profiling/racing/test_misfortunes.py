@@ -91,6 +91,7 @@ def one_sentence_about(race: Race, label: str, *words: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 @pytest.mark.parametrize("position", [0, 1])
 def test_a_model_that_never_ends_is_stopped_and_the_others_are_timed(
     shared_pool: WorkerPool, position: int
@@ -111,6 +112,7 @@ def test_a_race_of_nothing_but_a_model_that_never_ends_is_an_error(
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_the_whole_race_ends_when_its_time_is_up(shared_pool: WorkerPool) -> None:
     plan = RacePlan(runs=24, seconds=600, precision=0.000001, overall_seconds=10)
     race = measure([Variant("a", FINE), Variant("b", FINE)], pool=shared_pool, plan=plan)

@@ -132,6 +132,7 @@ def test_it_is_measured_under_the_options_of_the_variant(
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_all_nodes_of_a_network_of_tiny_nodes_take_no_longer_than_a_run_of_it(
     shared_pool: WorkerPool,
 ) -> None:

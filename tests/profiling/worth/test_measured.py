@@ -13,6 +13,7 @@ QUICK = MeasuringBudget(seconds=15, points=12, side_by_side=6)
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_bisection_finds_the_one_step_that_is_worth_something_and_bars_add_up(
     shared_pool: WorkerPool, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,13 +39,6 @@ from tests.profiling.cuda import samples
 
 Subject = tuple[OpenedModel, OpenedRun]
 VARIANTS = (TraceVariant("source", 0, RunConfig()), TraceVariant("last", LAST, RunConfig()))
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
-    found = WorkerPool(size=1)
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")

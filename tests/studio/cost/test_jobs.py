@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,13 +33,6 @@ from studio.history.opened import OPENERS
 pytestmark = pytest.mark.long
 
 Subject = tuple[OpenedModel, OpenedRun]
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
-    pool = WorkerPool(size=2)
-    yield pool
-    pool.close()
 
 
 @pytest.fixture(scope="module")

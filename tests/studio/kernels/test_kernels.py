@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +42,6 @@ g (float[1,16,32,32] x) => (float[1,16,32,32] y) {
 REQUEST = KernelsRequest(TraceVariant("optimized", 0, RunConfig()), seconds=2.0, top=1)
 
 Subject = tuple[OpenedModel, OpenedRun]
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
-    pool = WorkerPool(size=2)
-    yield pool
-    pool.close()
 
 
 @pytest.fixture(scope="module")
