@@ -7,7 +7,7 @@ weights are written once, beside it, and only mapped into memory. Only in a work
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -25,7 +25,7 @@ from optimizer.verify.feeds import DTYPES, Array
 from optimizer.verify.jobs import structure_of
 from optimizer.verify.runtime import NotRunnable, Session, as_file
 
-FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
+FLOATS = ("tensor(float)", "tensor(float16)", "tensor(bfloat16)", "tensor(double)")
 _SHAPE = "passlens.shape."
 _numbers = itertools.count()
 
@@ -51,7 +51,6 @@ class Intermediates:
 
     Attributes:
         structure: the graph.
-        computed: names of values that depend on an input, in the order they are computed.
 
     Raises:
         NotRunnable: the graph cannot be read.
@@ -61,16 +60,20 @@ class Intermediates:
         self._file = Path(f"mapped-{next(_numbers)}.onnx").absolute()
         write(structure_of(as_file(model)), self._file, inline_bytes=0)
         self.structure = structure_of(self._file)
-        self.computed = tuple(_computed(self.structure.graph))
+        self._computed = dict.fromkeys(_computed(self.structure.graph))
         self._outputs = {value.name for value in self.structure.graph.outputs}
+
+    def computes(self, name: str) -> bool:
+        """Whether a value is none of the inputs."""
+        return name in self._computed
 
     @cached_property
     def floats(self) -> dict[str, str]:
         """The runtime's type of every computed value that is a tensor of floats, by name."""
-        interface = self._session(self.computed).interface
+        interface = self._session(tuple(self._computed)).interface
         types = {item.name: item.type for item in (*interface.inputs, *interface.outputs)}
         inputs = [item.name for item in interface.inputs]
-        names = dict.fromkeys([*inputs, *self.computed])
+        names = [*inputs, *self._computed]
         return {name: types[name] for name in names if types.get(name) in FLOATS}
 
     def sized(self, samples: Samples, names: Sequence[str]) -> tuple[Supply, list[Sized]]:
@@ -122,7 +125,7 @@ def run_sample(
         SampleError: its file is damaged.
         NotRunnable: the model does not run on it; says which one.
     """
-    inputs = supply.read(number)
+    inputs = _fitted(supply.read(number), session)
     asked = None if wanted is None else [name for name in wanted if name not in inputs]
     try:
         outputs = session.run(inputs, asked) if asked is None or asked else {}
@@ -130,6 +133,16 @@ def run_sample(
         raise NotRunnable(f"The model does not run on {supply.names[number]}: {error}") from error
     given = {name: inputs[name] for name in wanted or () if name in inputs}
     return {**given, **outputs}
+
+
+def _fitted(arrays: Mapping[str, Array], session: Session) -> dict[str, Array]:
+    """Of a sample what a model takes; floats in the width that it takes them."""
+    taken = {item.name: item.type for item in session.interface.inputs}
+    return {
+        name: array.astype(DTYPES[taken[name]]) if taken[name] in FLOATS else array
+        for name, array in arrays.items()
+        if name in taken
+    }
 
 
 def in_chunks(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Unpack
 
@@ -16,7 +16,7 @@ from optimizer.limits import MIB
 from optimizer.precision.histogram import Histogram
 from optimizer.precision.intermediate import Intermediates, in_chunks, run_sample
 from optimizer.precision.ranges import Range
-from optimizer.precision.samples import Samples
+from optimizer.precision.samples import Samples, absolute
 from optimizer.precision.threshold import Integers, ranges_of
 from optimizer.verify.feeds import Array
 
@@ -130,8 +130,7 @@ def observe(
         StudioError: a value that was asked for is none that can be observed.
     """
     model = model.absolute() if isinstance(model, Path) else model
-    folder = samples.folder and samples.folder.absolute()
-    return isolate(observe_values, model, replace(samples, folder=folder), wanted, **options)
+    return isolate(observe_values, model, absolute(samples), wanted, **options)
 
 
 def observe_values(

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -59,6 +59,11 @@ class Samples:
         if self.folder is None:
             return counted(self.count, "generated input")
         return f"at most {counted(self.count, 'file')} of {quoted(self.folder.name)}"
+
+
+def absolute(samples: Samples) -> Samples:
+    """The same, for a process with another working folder."""
+    return samples if samples.folder is None else replace(samples, folder=samples.folder.absolute())
 
 
 def files_of(samples: Samples) -> tuple[Path, ...]:
