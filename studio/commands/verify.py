@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from optimizer.errors import plain
+from optimizer.precision.layers import LayerErrors, layer_errors
+from optimizer.precision.samples import Samples
 from optimizer.verify import Comparison, Tolerance, Verification, budget_of, verify
 from optimizer.verify.comparison import ATOL, RTOL
 from profiling.workers import default_pool
@@ -16,6 +19,8 @@ from studio.commands.models import model_path
 from studio.commands.output import print_json, say
 
 SCHEMA = "passlens.verify/1"
+GENERATED, MOST_SAMPLES = 3, 100
+"""Inputs for the values inside, where nobody gave any, and where somebody did."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +28,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     declare_check(parser)
+    parser.add_argument("--layers", action="store_true", help="also the values inside")
+    parser.add_argument(
+        "--samples", type=Path, metavar="DIR", help="of .npz or .npy files, for --layers"
+    )
 
 
 def declare_check(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run both models on the same feeds and compare.
 
     Raises:
-        StudioError: a model cannot be found, or the budget is none.
+        StudioError: a model cannot be found, the budget is none, or a sample does not fit.
     """
     a, b, held_to = model_path(arguments.a), model_path(arguments.b), tolerance_of(arguments)
     checked = verify(
@@ -62,9 +71,17 @@ def run(arguments: argparse.Namespace) -> int:
         atol=held_to.atol,
         budget=held_to.budget,
     )
-    if arguments.json:
-        print_json(verification_json(checked) | {"schema": SCHEMA})
     say(str(checked))
+    inside = None
+    if arguments.layers or arguments.samples is not None:
+        count = GENERATED if arguments.samples is None else MOST_SAMPLES
+        samples = Samples(arguments.samples, count)
+        inside = layer_errors(a, b, samples, isolate=default_pool(), budget=held_to.budget)
+    if arguments.json:
+        layers = {} if inside is None else {"layers": _layers_json(inside)}
+        print_json(verification_json(checked) | {"schema": SCHEMA} | layers)
+    if inside is not None:
+        say(plain(str(inside)))
     return CHECK_FAILED if checked.failed else DONE
 
 
@@ -85,6 +102,16 @@ def verification_json(checked: Verification) -> dict[str, Any]:
         "informative": checked.informative,
         "interface": list(checked.interface),
         "outputs": [_output_json(output) for output in checked.outputs],
+    }
+
+
+def _layers_json(inside: LayerErrors) -> dict[str, Any]:
+    return {
+        "first": None if inside.first is None else inside.first.name,
+        "samples": inside.samples,
+        "generated": inside.generated,
+        "unmatched": list(inside.unmatched),
+        "values": [_output_json(value) for value in inside.values],
     }
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
@@ -165,6 +166,21 @@ def test_verify_holds_a_lossy_model_to_a_budget(
     assert main(["verify", str(relu), str(other), "--budget", "5%", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["verdict"], told["budget"]) == ("exceeds", "5 %")
+
+
+def test_verify_names_the_first_layer_that_is_wrong_on_the_user_s_samples(
+    relu: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other, samples = tmp_path / "other.onnx", tmp_path / "samples"
+    onnx.save(onnx.parser.parse_model(RELU.replace("Relu", "Abs")), other)
+    samples.mkdir()
+    words = ["verify", str(relu), str(other), "--layers", "--json", "--samples", str(samples)]
+    assert main(words) == 2
+    assert "holds no .npz or .npy file" in capsys.readouterr().err
+    np.save(samples / "x.npy", np.full((2, 3), -1, np.float32))
+    assert main(words) == 1
+    layers = json.loads(capsys.readouterr().out)["layers"]
+    assert (layers["first"], layers["samples"], layers["generated"]) == ("b", 1, False)
 
 
 def test_bisect_names_the_step_that_was_tampered_with(
