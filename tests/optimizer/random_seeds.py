@@ -19,10 +19,11 @@ from optimizer.rewrite.driver import optimize
 from tests.optimizer.graphs import opened
 from tests.optimizer.observed import configured
 from tests.optimizer.passes import golden
-from tests.optimizer.random_graphs import Growth, Pattern, Shape, Sketch, Wire, some_of
+from tests.optimizer.random_graphs import NEWEST, Growth, Pattern, Shape, Sketch, Wire, some_of
 from tests.optimizer.running import feeds_for, run
 
 _SINCE = re.compile(r"keeps-a-model-before-opset-(\d+)")
+_UNTIL = re.compile(r"keeps-a-model-from-opset-(\d+)")
 
 
 class Seeds:
@@ -36,6 +37,9 @@ class Seeds:
         known = (_SINCE.fullmatch(case.path.stem) for case in self._cases)
         self.since = next((int(match[1]) for match in known if match), 1)
         """The first opset of the pass, which its case `keeps-a-model-before-opset-N` tells."""
+        known = (_UNTIL.fullmatch(case.path.stem) for case in self._cases)
+        self.until = next((int(match[1]) for match in known if match), NEWEST + 1)
+        """The first opset that is too new, which its case `keeps-a-model-from-opset-N` tells."""
 
     def at(self, opset: int) -> list[ModelProto]:
         """Those that make the pass fire at this opset."""

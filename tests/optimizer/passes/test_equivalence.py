@@ -118,7 +118,7 @@ def tallied(seeds: Seeds, era: str) -> Tally:
     """Hold a pass alone to random graphs of an era around its golden cases."""
     declared = seeds.declared
     patterns = ALL_PATTERNS if declared.exactness == "exact" else SMOOTH_PATTERNS
-    opsets = [opset for opset in ERAS[era] if opset >= seeds.since]
+    opsets = [opset for opset in ERAS[era] if seeds.since <= opset < seeds.until]
     tally = Tally(declared, era)
 
     @ALONE
@@ -133,7 +133,12 @@ def tallied(seeds: Seeds, era: str) -> Tally:
 
 
 SEEDS = [Seeds(declared, CASES) for declared in passes()]
-MET = [(seeds, era) for seeds in SEEDS for era in ERAS if max(ERAS[era]) >= seeds.since]
+MET = [
+    (seeds, era)
+    for seeds in SEEDS
+    for era, opsets in ERAS.items()
+    if any(seeds.since <= opset < seeds.until for opset in opsets)
+]
 
 
 @pytest.mark.parametrize(("seeds", "era"), MET, ids=lambda v: getattr(v, "name", v))
