@@ -1,0 +1,69 @@
+"""How much rounding a network's values to 16 bits adds to them, told beforehand from one run.
+
+An estimate that ranks nodes: it knows nothing of what becomes of an error further on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.constants import constant_of
+from optimizer.precision.float_formats import FloatFormat
+from optimizer.precision.histogram import BINS, Histogram
+
+_BIAS = 127
+
+
+def noise(histogram: Histogram, form: FloatFormat) -> float:
+    """Mean squared error of rounding what was counted: step² / 12, each number in its binade.
+
+    What is beyond the range is not part of it.
+    """
+    least = math.frexp(form.smallest_normal)[1] - 1
+    exponents = np.maximum(np.arange(255) - _BIAS, least) - (form.digits - 1)
+    counts = histogram.exponents[:255].astype(np.float64)
+    counts[0] -= histogram.zeros
+    return float((counts * np.exp2(2.0 * exponents)).sum() / 12 / max(1, histogram.finite))
+
+
+def power(histogram: Histogram) -> float:
+    """Mean square of what was counted, each number in the middle of its bin."""
+    middles = (np.arange(BINS) + 0.5) * histogram.width
+    counted = histogram.magnitudes.astype(np.float64)
+    counted[0] -= histogram.zeros
+    return float((counted * np.square(middles)).sum() / max(1, histogram.finite))
+
+
+def estimated_error(node: ir.Node, histograms: Mapping[str, Histogram], form: FloatFormat) -> float:
+    """Error of a node's results in 16 bits over the results themselves, as powers.
+
+    What is rounded of the results, and of each weight: mse(W) · mean(x²) · products a result.
+    """
+    seen = next((histograms[v.name] for v in node.outputs if v.name and v.name in histograms), None)
+    if seen is None or not power(seen):
+        return 0.0
+    added = noise(seen, form)
+    first = node.inputs[0] if node.inputs else None
+    data = histograms.get(first.name or "") if first is not None else None
+    for value in node.inputs[1:]:
+        weight = constant_of(value)
+        if data is None or weight is None or weight.dtype != ir.DataType.FLOAT or not weight.size:
+            continue
+        array = weight.numpy().astype(np.float64)
+        lost = array - form.rounded(weight.numpy()).astype(np.float64)
+        added += float(np.square(lost).mean()) * power(data) * _products(node, weight)
+    return added / power(seen)
+
+
+def _products(node: ir.Node, weight: ir.TensorProtocol) -> int:
+    """How many products with a weight one result sums up."""
+    shape = weight.shape.numpy()
+    if node.op_type == "MatMul":
+        return shape[-2] if len(shape) > 1 else shape[0]
+    if node.op_type == "Gemm":
+        return shape[1 if node.attributes.get_int("transB", 0) else 0]
+    return math.prod(shape[1:]) if node.op_type == "Conv" else 1
