@@ -18,8 +18,12 @@ _CHANGED: Mapping[str, tuple[int, ...]] = {
     "GroupNormalization": (21,),
     "Hardmax": (13,),
     "LogSoftmax": (13,),
+    "Max": (8,),
+    "Mean": (8,),
+    "Min": (8,),
     "RoiAlign": (16,),
     "Softmax": (13,),
+    "Sum": (8,),
     "Upsample": (9,),
 }
 """Versions that gave an operator another meaning under the same form."""

@@ -49,6 +49,13 @@ def inline_functions(proto: ModelProto, report: Findings) -> None:
     report.note("model", f"{inliner.calls:,} calls of {len(called):,} functions were inlined.")
 
 
+def expanded(call: NodeProto, function: FunctionProto) -> list[NodeProto]:
+    """The nodes that one call of a function stands for."""
+    taken = [*call.input, *call.output]
+    inliner = _Inliner({call_key(call): function}, FreshNames(taken), Findings())
+    return inliner.expand(call)
+
+
 def _import(proto: ModelProto, domain: str, version: int) -> None:
     if all(entry.domain != domain for entry in proto.opset_import):
         proto.opset_import.add(domain=domain, version=version)
@@ -124,6 +131,10 @@ class _Inliner:
                 self.graph(body)
         if any(call_key(node) in self._functions for node in graph.node):
             _replace_nodes(graph.node, self._expand(graph.node, None))
+
+    def expand(self, call: NodeProto) -> list[NodeProto]:
+        """The nodes of one call."""
+        return self._expand([call], None)
 
     def _expand(self, nodes: Iterable[NodeProto], frame: _Frame | None) -> list[NodeProto]:
         """The nodes with every call replaced, however deep the calls go."""

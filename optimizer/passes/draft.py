@@ -108,6 +108,12 @@ class Draft:
         """The same elements in another shape; 0 copies a size, -1 is what is left."""
         return self.new("Reshape", value, self.integers(*target))
 
+    def unsqueeze(self, value: Operand, *axes: int) -> NewOutput:
+        """The same elements with axes of size 1."""
+        if self.opset < 13:
+            return self.new("Unsqueeze", value, axes=[*axes])
+        return self.new("Unsqueeze", value, self.integers(*axes))
+
     def slice(
         self,
         value: Operand,

@@ -1,4 +1,4 @@
-"""Passes of `kernels` and `precision` as candidates: what each fits, and what it is held to."""
+"""Passes that write a block another way as candidates: what each fits, and what it is held to."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from optimizer.passes.kernels.attention import (
     FuseAttentionRuntimeHalf,
     ScaleInsideProduct,
 )
-from optimizer.passes.kernels.convolutions import WriteConvAsMatmul, WriteMatmulAsConv
-from optimizer.passes.kernels.products import StoreGemmWeights, WriteGemmAsMatmul, WriteMatmulAsGemm
+from optimizer.passes.kernels.convolutions import WriteMatmulAsConv
+from optimizer.passes.kernels.products import StoreGemmWeights, WriteMatmulAsGemm
 from optimizer.passes.kernels.reduced import ComputeIn16Bits
+from optimizer.passes.lowering.convolution import WriteConvAsMatmul
+from optimizer.passes.lowering.products import WriteGemmAsMatmul
 from optimizer.passes.precision.quantize_dynamically import (
     QuantizeConvDynamically,
     QuantizeMatmulDynamically,
@@ -66,10 +68,11 @@ _HEAVY = _CONV | _PRODUCT | _ATTENTION
 _STORED = (StoreGemmWeights(), StoreGemmWeights(plain=True))
 _FUSED_HALF = (FuseAttentionRuntimeHalf(),)
 _BFLOAT = (ComputeIn16Bits(bfloat=True),)
+_POINTWISE = (WriteConvAsMatmul(pointwise=True),)
 _INT8 = (QuantizeMatmulDynamically(),)
 
 REFORMULATIONS = (
-    Reformulation("conv-matmul", "1×1 Conv as MatMul", (WriteConvAsMatmul(),), _CONV),
+    Reformulation("conv-matmul", "1×1 Conv as MatMul", _POINTWISE, _CONV),
     Reformulation("matmul-gemm", "MatMul as Gemm", (WriteMatmulAsGemm(),), _PRODUCT),
     Reformulation("transposed-gemm", "Gemm, weights transposed", _STORED, _PRODUCT),
     Reformulation("gemm-matmul", "Gemm as MatMul + Add", (WriteGemmAsMatmul(),), _PRODUCT),

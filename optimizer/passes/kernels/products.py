@@ -1,4 +1,4 @@
-"""Matrix products with a constant and a bias, and Gemm and MatMul as each other."""
+"""Matrix products with a constant and a bias, and MatMul as Gemm."""
 
 from __future__ import annotations
 
@@ -143,39 +143,6 @@ class StoreGemmWeights(Pass):
         if transposed == (node is not None and bool(attributes_of(node).get("transB", 0))):
             raise NotHere("its weights are stored so already")
         return _gemm(site, product, transposed=transposed)
-
-
-@register
-class WriteGemmAsMatmul(Pass):
-    """Write Gemm as MatMul and Add.
-
-    What it does:
-        A Gemm becomes a product and a sum.
-    Before:
-        Gemm
-    After:
-        MatMul → Add
-    When it is safe:
-        The weights are a constant float32 matrix; a bias is constant, too; nothing is
-        scaled, and the rows are not transposed.
-    Numerics:
-        The same products, added in another order.
-    Source:
-        ONNX Runtime; whether it is faster, a race says.
-    """
-
-    id = "write-gemm-as-matmul"
-    exactness = "reassociates"
-
-    @rewrites(*PRODUCTS, name="GemmAsProduct")
-    def match(self, site: Site) -> Replacement:
-        """The Gemm."""
-        if site.node("Gemm") is None:
-            raise NotHere("it is a MatMul already")
-        product = product_of(site)
-        result = site.new("MatMul", product.rows, site.weight(product.weight))
-        why = "Gemm is a product and a sum; the bias is constant."
-        return site.put(product.nodes, with_bias(site, result, product.bias), why)
 
 
 def _gemm(site: Site, product: Product, *, transposed: bool) -> Replacement:

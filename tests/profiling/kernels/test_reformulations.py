@@ -144,7 +144,7 @@ def test_all_places_of_a_workload_are_written_anew_and_old_weights_leave_the_fil
             "computed, not constant",
         ),
         (GEMM, WEIGHTS[GEMM], "matmul-gemm", "a Gemm already"),
-        (PRODUCT, WEIGHTS[PRODUCT], "gemm-matmul", "a MatMul already"),
+        (PRODUCT, WEIGHTS[PRODUCT], "gemm-matmul", "nothing like it here"),
         (
             "g (float[4,64] x) => (float[4,8] y) { y = Gemm<alpha=2.0>(x, w) }",
             {"w": floats(64, 8)},

@@ -1,0 +1,1 @@
+"""Operators that a device lacks, written with those it has."""

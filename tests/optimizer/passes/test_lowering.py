@@ -1,0 +1,135 @@
+"""Windows written as slices, against ONNX Runtime's own kernels, for every shape they come in."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import defs, helper, numpy_helper
+
+from optimizer.hardware import missing, profile_of
+from optimizer.passes.lowering.bodies import DEFINED
+from optimizer.passes.lowering.lowering import lowerable
+from optimizer.pipeline import Pipeline
+from optimizer.registry import find
+from optimizer.rewrite.driver import optimize
+from tests.optimizer.graphs import opened, proto_of
+from tests.optimizer.running import Feeds, differences, run
+
+MATRIX_ENGINE = profile_of("matrix-engine")
+OF_LATER = {
+    "Bernoulli", "CausalConvWithState", "Clip", "DepthToSpace", "GroupNormalization",
+    "LayerNormalization", "LinearAttention", "RMSNormalization", "Range", "SequenceMap", "Softplus",
+    "SpaceToDepth", "SwiGLU", "FlexAttention",
+}  # fmt: skip
+"""Operators with bodies that are not taken; `DEFINED` says why."""
+
+
+def lowered(proto: onnx.ModelProto, pass_id: str) -> onnx.ModelProto | None:
+    """The model with everything lowered that the pass is about; None where it declined."""
+    model = opened(proto)
+    found = find(pass_id)
+    assert found is not None
+    trace = optimize(model, Pipeline((found(),)))
+    assert not trace.failed
+    if not trace.steps:
+        assert trace.declined
+        return None
+    assert not missing(model.ir.graph, MATRIX_ENGINE)
+    return proto_of(model.ir)
+
+
+def one_node(
+    node: onnx.NodeProto, shape: Sequence[int | str], opset: int, *weights: onnx.TensorProto
+) -> onnx.ModelProto:
+    """A model of one node that reads `x` and weights."""
+    x = helper.make_tensor_value_info("x", 1, shape)
+    y = helper.make_tensor_value_info("y", 1, [None] * len(shape))
+    graph = helper.make_graph([node], "g", [x], [y], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def windows(pick: random.Random, kernel: list[int]) -> dict[str, Any]:
+    """Strides, dilations and padding for a kernel."""
+    spatial = len(kernel)
+    found: dict[str, Any] = {
+        "strides": kernel if pick.random() < 0.2 else pick.choices([1, 1, 2, 3], k=spatial),
+        "dilations": pick.choices([1, 1, 2], k=spatial),
+    }
+    padding = pick.choice(["", "", "", "SAME_UPPER", "SAME_LOWER", "VALID"])
+    if padding:
+        # The runtime takes no stride beyond the kernel here: it would pad by less than nothing.
+        strides = [min(pair) for pair in zip(found["strides"], kernel, strict=True)]
+        return {"strides": strides, "auto_pad": padding}
+    limits = [min(2, size - 1) for size in kernel]
+    return {**found, "pads": [pick.randint(0, limit) for limit in limits * 2]}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_convolution_of_any_shape_is_the_product_it_is_written_as(seed: int) -> None:
+    pick, numbers = random.Random(seed), np.random.default_rng(seed)
+    group, channels = pick.choice([1, 1, 2, 3]), pick.choice([1, 2])
+    spatial = pick.choice([1, 2, 2, 3])
+    kernel = [pick.choice([1, 2, 3] if spatial == 3 else [1, 2, 3, 5]) for _ in range(spatial)]
+    sizes: list[int] = pick.choices([8, 9, 10], k=spatial)
+    free = pick.choice([0, 0, 1, 2])
+    shape = ["N" if free else 2, group * channels]
+    shape += [f"s{axis}" if axis < free else size for axis, size in enumerate(sizes)]
+    weight = numbers.normal(size=(group * 2, channels, *kernel)).astype(np.float32)
+    bias = numbers.normal(size=group * 2).astype(np.float32)
+    about: dict[str, Any] = {**windows(pick, kernel), "group": group}
+    node = helper.make_node("Conv", ["x", "w", "b"][: pick.choice([2, 3])], ["y"], **about)
+    initializers = [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(bias, "b")]
+    proto = one_node(node, shape, pick.choice([11, 13, 18]), *initializers[: len(node.input) - 1])
+    feeds: Feeds = {"x": numbers.normal(size=(2, group * channels, *sizes)).astype(np.float32)}
+    found = lowered(proto, "write-conv-as-matmul")
+    if found is not None:
+        assert differences(run(proto, feeds), run(found, feeds), exact=False) == []
+    else:
+        assert free, "only sizes that are free in the file may keep a convolution"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pooling_of_any_shape_is_the_reductions_it_is_written_as(seed: int) -> None:
+    pick, numbers = random.Random(seed), np.random.default_rng(seed)
+    kernel = pick.choices([1, 2, 3, 4], k=pick.choice([1, 2, 2]))
+    sizes = pick.choices([6, 7, 8], k=len(kernel))
+    about = windows(pick, kernel)
+    if pick.random() < 0.5 and "auto_pad" not in about:
+        about["ceil_mode"] = 1
+    operator = pick.choice(["AveragePool", "MaxPool"])
+    if operator == "AveragePool":
+        about["count_include_pad"] = pick.choice([0, 1])
+    node = helper.make_node(operator, ["x"], ["y"], kernel_shape=kernel, **about)
+    proto = one_node(node, [2, 3, *sizes], 19)
+    feeds: Feeds = {"x": numbers.normal(size=(2, 3, *sizes)).astype(np.float32) - 5}
+    found = lowered(proto, "lower-pooling")
+    assert found is not None
+    same = operator == "MaxPool"
+    assert differences(run(proto, feeds), run(found, feeds), exact=same) == []
+
+
+def test_every_operator_that_onnx_defines_by_others_is_lowered_or_named_as_left_out() -> None:
+    schemas: list[Any] = [s for s in defs.get_all_schemas() if not s.domain and not s.deprecated]
+    defined = {s.name for s in schemas if s.has_function or s.has_context_dependent_function}
+    assert defined <= {*DEFINED, *OF_LATER}
+    assert set(DEFINED) <= {s.name for s in schemas}
+
+
+def test_what_passes_lower_to_is_on_the_device_or_lowered_in_turn() -> None:
+    source = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2,4,4,4] x, float[3,4,2,2] w) => (y) { y = Conv(x, w) }"""
+    model = opened(source)
+    found = find("write-conv-as-matmul")
+    assert found is not None
+    text = '# small\n[[operators]]\nnames = "MatMul Add"'
+    trace = optimize(model, Pipeline((found(profile=text),)))  # pyright: ignore[reportCallIssue] - the pass has this option
+    assert not trace.steps
+    assert [declined.reason for declined in trace.declined] == [
+        "small has no Slice either, which it would be written with"
+    ]
+    assert "Conv" in lowerable()
