@@ -54,5 +54,27 @@ def ranges(values: Mapping[str, np.ndarray]) -> tuple[tuple[str, float, float], 
     return tuple((name, float(a.min()), float(a.max())) for name, a in values.items())
 
 
-TABLES: Mapping[str, Callable[[Mapping[str, np.ndarray]], object]] = {"ranges": ranges}
+def maxima(values: Mapping[str, np.ndarray]) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """The largest |x| of each channel, which is the last axis."""
+    wide = {name: a.reshape(-1, a.shape[-1]) for name, a in values.items() if a.ndim > 1}
+    return tuple((name, tuple(np.abs(a).max(axis=0).tolist())) for name, a in wide.items())
+
+
+def means(values: Mapping[str, np.ndarray]) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """The mean of each channel, the second of four axes and the last of fewer."""
+    wide = {
+        name: np.moveaxis(a, 1, -1) if a.ndim == 4 else a
+        for name, a in values.items()
+        if a.ndim > 1
+    }
+    return tuple(
+        (name, tuple(a.reshape(-1, a.shape[-1]).mean(axis=0).tolist())) for name, a in wide.items()
+    )
+
+
+TABLES: Mapping[str, Callable[[Mapping[str, np.ndarray]], object]] = {
+    "ranges": ranges,
+    "maxima": maxima,
+    "means": means,
+}
 """How the tables that passes have as options are made, by the option's name."""

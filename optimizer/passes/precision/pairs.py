@@ -84,6 +84,8 @@ class Weights:
         per_channel: a scale for each; else one for all.
         bits: 8, or 7.
         names: of weights and bias.
+        met: the mean of what each weight is multiplied by, in a shape that is broadcast to theirs;
+            by it the bias takes back what rounding them adds on average.
     """
 
     data: Floats
@@ -92,6 +94,7 @@ class Weights:
     per_channel: bool
     bits: int
     names: tuple[str, str]
+    met: Floats | None = None
 
     def written(self, pairs: Pairs, input_scale: float) -> tuple[NewOutput, NewOutput | None]:
         """Both as DequantizeLinear makes them of integers."""
@@ -105,6 +108,10 @@ class Weights:
         weight = pairs.channels(placed, scales, self.names[0], axis=self.axis)
         if self.bias is None:
             return weight, None
+        if self.met is not None:
+            real = np.moveaxis((integers * scales[:, None]).reshape(first.shape), 0, self.axis)
+            added = np.moveaxis((real - self.data) * self.met, self.axis, 0)
+            bias = bias - added.reshape(len(bias), -1).sum(axis=1)
         both = (scales * np.float32(input_scale)).astype(np.float32)
         return weight, pairs.channels(quantized_bias(bias, both), both, self.names[1], axis=0)
 

@@ -21,6 +21,7 @@ from optimizer.passes.precision.pairs import (
     dequantized_from,
     pair_before,
 )
+from optimizer.passes.precision.products import bias_after, corrected, name_of, weights_of
 from optimizer.precision.quantization import Affine, affine
 from optimizer.precision.ranges import Range, table_of
 from optimizer.registry import ANY, Pass, register, rule
@@ -53,10 +54,12 @@ class QuantizeStatically(Pass):
         promised.
     Numerics:
         8 bits for activations, which saturate outside their range, 8 (or `weight_bits`) for
-        weights; biases are int32.
+        weights; biases are int32. With `means`, the mean of each channel of what a product reads,
+        its bias takes back what rounding of the weights adds on average.
     Source:
         Jacob et al. 2018, Quantization and Training of Neural Networks for Efficient
-        Integer-Arithmetic-Only Inference; ONNX Runtime, QDQ representation.
+        Integer-Arithmetic-Only Inference; ONNX Runtime, QDQ representation; Nagel et al. 2019,
+        section 4.2 (bias correction).
     """
 
     id = "quantize-statically"
@@ -67,17 +70,18 @@ class QuantizeStatically(Pass):
     activations: Literal["uint8", "int8"] = "uint8"
     per_channel: bool = True
     weight_bits: int = 8
+    means: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     @rule("Conv", "MatMul", "Gemm", name="ConstantProduct")
     def product(self, node: ir.Node, context: Context) -> Outcome:
         """A Conv, MatMul or Gemm with constant weights."""
-        found = _weights(node, context, per_channel=self.per_channel, bits=self.weight_bits)
+        found = weights_of(node, context, per_channel=self.per_channel, bits=self.weight_bits)
         if not isinstance(found, Weights):
             return found
         since = PER_CHANNEL_SINCE if found.per_channel else SINCE
         if context.opset() < since:
             return Declined(f"Quantized weights need operator set {since}")
-        return _Unit(self, node, context).product(found)
+        return _Unit(self, node, context).product(corrected(found, node, self._means(context)))
 
     @rule(ANY, name="BetweenIntegers")
     def between(self, node: ir.Node, context: Context) -> Outcome:
@@ -95,6 +99,11 @@ class QuantizeStatically(Pass):
         if not all(one or other for one, other in zip(inputs, constant, strict=True)):
             return Declined("Not all that it reads is quantized")
         return _Unit(self, node, context).computed(inputs)
+
+    def _means(self, context: Context) -> Mapping[str, Sequence[float]]:
+        if "means" not in context.memory:
+            context.memory["means"] = dict(self.means)
+        return cast("Mapping[str, Sequence[float]]", context.memory["means"])
 
     def table(self, context: Context) -> Mapping[str, Range]:
         """`ranges` by name, put together once a round."""
@@ -135,8 +144,8 @@ class _Unit:
         node = self.node
         adding, added = (None, None)
         if node.op_type == "MatMul" and weights.per_channel:
-            adding, added = _bias_after(node, weights.data.shape[1], self.context)
-        names = (weights.names[0], _name(added) if added is not None else weights.names[1])
+            adding, added = bias_after(node, weights.data.shape[1], self.context)
+        names = (weights.names[0], name_of(added) if added is not None else weights.names[1])
         bias = weights.bias if added is None else self.context.array(added)
         bias = None if bias is None else bias.reshape(-1)
         weight, bias = replace(weights, bias=bias, names=names).written(pairs, data.scale)
@@ -160,7 +169,7 @@ class _Unit:
             elif array is None or array.dtype != np.float32:
                 return Declined("A constant that it reads is not float32")
             else:
-                operands.append(pairs.constant(array, _name(value)).real)
+                operands.append(pairs.constant(array, name_of(value)).real)
         try:
             return self._put(pairs, operands)
         except NotHere as why:
@@ -174,14 +183,14 @@ class _Unit:
             return known
         by = affine(self._range(value), self.asked.activations)
         shared = pair_before(value, self.node, by, self.context)
-        return shared or pairs.pair(value, by, _name(value))
+        return shared or pairs.pair(value, by, name_of(value))
 
     def _put(self, pairs: Pairs, operands: Sequence[Operand | None]) -> Replacement:
         """The node with its result quantized."""
         node = self.node
         result = pairs.new(node.op_type, *operands, **attributes_of(node))
         last, by = self._end()
-        pair = pairs.pair(result, by, _name(last.outputs[0]))
+        pair = pairs.pair(result, by, name_of(last.outputs[0]))
         folded = f" {last.op_type} is the end of its range." if last is not node else ""
         why = f"The ranges of what it reads and makes are known.{folded}"
         matched = list(dict.fromkeys([node, last]))
@@ -192,7 +201,7 @@ class _Unit:
         out = self.node.outputs[0]
         follower = next(iter(out.uses())).node if self.context.single_use(out) else None
         bounds = None if follower is None else _bounds(follower, self.context)
-        name = None if follower is None else _name(follower.outputs[0])
+        name = None if follower is None else name_of(follower.outputs[0])
         found = self.asked.table(self.context).get(name or "")
         if follower is not None and bounds is not None and found is not None:
             low, high = (float(np.clip(end, *bounds)) for end in (found.low, found.high))
@@ -203,9 +212,9 @@ class _Unit:
         return self.node, affine(self._range(out), self.asked.activations)
 
     def _range(self, value: ir.Value) -> Range:
-        found = self.asked.table(self.context).get(_name(value))
+        found = self.asked.table(self.context).get(name_of(value))
         if found is None:
-            raise NotHere(f"No range is known: value {quoted(_name(value))}")
+            raise NotHere(f"No range is known: value {quoted(name_of(value))}")
         return found
 
 
@@ -227,47 +236,6 @@ def _bounds(node: ir.Node, context: Context) -> tuple[float, float] | None:
     )
 
 
-def _weights(
-    node: ir.Node, context: Context, *, per_channel: bool, bits: int
-) -> Weights | Declined | None:
-    """Constant weights, and the bias; None for a product of two values that are computed."""
-    data, bias = context.array(node.inputs[1]), given(node, 2)
-    if data is None or data.dtype != np.float32 or data.ndim < 2 or not data.size:
-        return None
-    added = context.array(bias)
-    if bias is not None and (added is None or added.dtype != np.float32):
-        return Declined("Its bias is not a float32 constant")
-    names = (_name(node.inputs[1]), _name(bias))
-    if node.op_type == "Conv":
-        return Weights(data, added, 0, per_channel, bits, names)
-    if node.op_type == "MatMul":
-        # A stack of matrices has no channels that all of them share.
-        return Weights(data, None, data.ndim - 1, per_channel and data.ndim == 2, bits, names)
-    if context.attribute(node, "transA") or context.number(node, "alpha") != 1:
-        return Declined("Its Gemm transposes its rows, or scales")
-    axis = 0 if context.attribute(node, "transB") else 1
-    if added is not None and (
-        added.shape != (data.shape[axis],) or context.number(node, "beta") != 1
-    ):
-        return Declined("Its bias is no row, or is scaled")
-    return Weights(data, added, axis, per_channel, bits, names)
-
-
-def _bias_after(
-    node: ir.Node, columns: int, context: Context
-) -> tuple[ir.Node | None, ir.Value | None]:
-    """The Add that gives a product its constant bias, and the bias."""
-    out = node.outputs[0]
-    adding = next(iter(out.uses())).node if context.single_use(out) else None
-    if adding is None or adding.op_type != "Add" or adding.domain or adding.graph is not node.graph:
-        return None, None
-    bias = adding.inputs[0 if adding.inputs[1] is out else 1]
-    data = context.array(bias)
-    if data is None or data.dtype != np.float32 or data.shape != (columns,):
-        return None, None
-    return adding, bias
-
-
 def _sunk(node: ir.Node, context: Context) -> Outcome:
     """Integers moved as they are, and dequantized afterwards."""
     value = node.inputs[0]
@@ -284,7 +252,3 @@ def _sunk(node: ir.Node, context: Context) -> Outcome:
     )
     reason = f"{node.op_type} moves numbers or picks some: it does the same to integers."
     return replace(Replacement.by(back, reason, node), nodes=[moved, back])
-
-
-def _name(value: ir.Value | None) -> str:
-    return "" if value is None else value.name or ""
