@@ -17,9 +17,10 @@ from optimizer.constants import is_constant_node
 from optimizer.cost.sizes import Sizes
 from optimizer.errors import quoted
 from optimizer.findings import Finding
-from optimizer.layout.axes import Axis, merged, resized, split, text_of, whole
+from optimizer.layout.axes import Axis, merged, resized, split, text_of
 from optimizer.layout.relations import Meant, Place, Related, relations
 from optimizer.model.graph import walk_nodes
+from optimizer.operators.layouts import LAYOUTS
 
 UNKNOWN = "·"
 """Stands for an axis of which nothing is known."""
@@ -61,10 +62,12 @@ class Layouts:
     Attributes:
         of: layouts of the values of which anything is known: `NCHW`, `N(HW)C`, `NC1HWC0`, `NCHWc8`,
             `N·C`.
+        axes: what each axis of these values is called.
         contradictions: the first one of each axis.
     """
 
     of: Mapping[ir.Value, str]
+    axes: Mapping[ir.Value, Sequence[str]]
     contradictions: Sequence[Contradiction]
 
 
@@ -86,7 +89,9 @@ def infer_layouts(graph: ir.Graph, sizes: Sizes | None = None) -> Layouts:
             if not is_constant_node(node):
                 search.add(node)
         search.run()
-    return Layouts(search.texts(), tuple(search.contradictions.values()))
+    axes = search.axes()
+    tags = {value: search.tag(value, texts) for value, texts in axes.items()}
+    return Layouts(tags, axes, tuple(search.contradictions.values()))
 
 
 class _FixedSizes(Sizes):
@@ -109,9 +114,13 @@ class _Search:
         self._about: dict[Place, list[tuple[ir.Node, Related]]] = {}
         self._pending: deque[Place] = deque()
         self._asked: list[tuple[ir.Node, Meant]] = []
+        self._processor = False
         self.contradictions: dict[Place, Contradiction] = {}
 
     def add(self, node: ir.Node) -> None:
+        wanted = node.attributes.get("dst_format") if node.domain == LAYOUTS else None
+        if wanted is not None and wanted.as_string().startswith("NCHWc"):
+            self._processor = True
         for found in relations(node, self._sizes):
             if isinstance(found, Meant):
                 self._asked.append((node, found))
@@ -125,20 +134,23 @@ class _Search:
         for rank in sorted(ranks, reverse=True):
             for node, meant in self._asked:
                 if self._rank(meant.at) == rank:
-                    self._learn(node, meant.at, whole(meant.name, self._size(meant.at)))
+                    self._learn(node, meant.at, meant.axis(self._size(meant.at)))
             while self._pending:
                 for reader, related in self._about.get(self._pending.popleft(), ()):
                     self._follow(reader, related.left, related.right)
                     self._follow(reader, related.right, related.left)
 
-    def texts(self) -> dict[ir.Value, str]:
-        texts: dict[ir.Value, str] = {}
-        for value in dict.fromkeys(value for value, _ in self._known):
-            axes = range(self._rank((value, 0)))
-            text = "".join(self._text((value, axis)) for axis in axes)
-            eight = text == "NC1HWC0" and self._size((value, 4)) == 8
-            texts[value] = "NCHWc8" if eight else text  # a cube's blocks are longer
-        return texts
+    def axes(self) -> dict[ir.Value, list[str]]:
+        return {
+            value: [self._text((value, axis)) for axis in range(self._rank((value, 0)))]
+            for value in dict.fromkeys(value for value, _ in self._known)
+        }
+
+    def tag(self, value: ir.Value, axes: Sequence[str]) -> str:
+        text = "".join(f"({axis})" if sum(map(str.isupper, axis)) > 1 else axis for axis in axes)
+        if text != "NC1HWC0" or not (self._processor or self._size((value, 4)) == 8):
+            return text
+        return f"NCHWc{self._size((value, 4))}"  # a cube's blocks are never of eight
 
     def _follow(self, node: ir.Node, known: Sequence[Place], unknown: Sequence[Place]) -> None:
         """What one side says about the other."""
@@ -166,10 +178,7 @@ class _Search:
 
     def _text(self, place: Place) -> str:
         axis = self._known.get(place)
-        if axis is None:
-            return UNKNOWN
-        text = text_of(axis)
-        return f"({text})" if sum(letter.isupper() for letter in text) > 1 else text
+        return UNKNOWN if axis is None else text_of(axis)
 
     def _rank(self, place: Place) -> int:
         return len(self._sizes.shape(place[0]) or ())

@@ -9,10 +9,11 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of
 from optimizer.cost.sizes import Sizes
-from optimizer.layout.axes import SPATIAL
+from optimizer.layout.axes import SPATIAL, Axis, Digit
 from optimizer.layout.reshaping import groups
 from optimizer.operators.call import Call
 from optimizer.operators.catalogue import BROADCASTING, RESHAPING, operator_of
+from optimizer.operators.layouts import BLOCKS
 from optimizer.operators.operator import Operator
 
 Place = tuple[ir.Value, int]
@@ -21,10 +22,23 @@ Place = tuple[ir.Value, int]
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """What an operator asks of an axis."""
+    """What an operator asks of an axis.
+
+    Attributes:
+        at: the axis.
+        name: its name, or that of the whole of which it is a part.
+        full: elements of the whole; None where the axis is all of it.
+        stride: how far along the whole one step goes.
+    """
 
     at: Place
     name: str
+    full: int | None = None
+    stride: int = 1
+
+    def axis(self, size: int) -> Axis:
+        """The axis with so many elements."""
+        return (Digit(self.name, size if self.full is None else self.full, size, self.stride),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +88,24 @@ def _asked(node: ir.Node, operator: Operator, sizes: Sizes) -> Iterator[Meant]:
             shape = sizes.shape(value)
             if value is None or shape is None or word == "_":
                 continue
+            if word == BLOCKS and len(shape) > 2:
+                yield from _blocked(value, shape)
+                continue
             left = len(shape) - len(word) + 1
             letters = word.replace("*", SPATIAL.get(left, "")).replace("…", "_" * left)
             if len(letters) == len(shape):
                 named = ((axis, name) for axis, name in enumerate(letters) if name != "_")
                 yield from (Meant((value, axis), name) for axis, name in named)
+
+
+def _blocked(value: ir.Value, shape: Sequence[int]) -> Iterator[Meant]:
+    """[N, C1, …, C0]: C0 channels side by side, C1 such blocks."""
+    last, filled = len(shape) - 1, shape[1] * shape[-1]
+    yield Meant((value, 0), "N")
+    yield Meant((value, 1), "C", filled, shape[-1])
+    places = SPATIAL.get(len(shape) - 3, "")
+    yield from (Meant((value, axis), name) for axis, name in enumerate(places, start=2))
+    yield Meant((value, last), "C", filled)
 
 
 def _product(node: ir.Node, sizes: Sizes) -> Iterator[Relation]:

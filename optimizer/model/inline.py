@@ -15,23 +15,28 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 from optimizer.errors import InvalidGraph, quoted
 from optimizer.model.functions import FunctionKey, call_key, function_key
 from optimizer.model.nesting import FreshNames, body_protos, node_lists, value_names
+from optimizer.model.own_functions import is_own
 from optimizer.model.report import Findings, Place
 from optimizer.model.signatures import signature
+from optimizer.operators.layouts import LAYOUTS
 
 _LONGEST_PREFIX = 200
 """Deeply nested calls get short names beyond this, or names would grow with every level."""
 
 
 def inline_functions(proto: ModelProto, report: Findings) -> None:
-    """Replace all calls of the model's functions by their nodes.
+    """Replace all calls of the model's functions by their nodes, but for those that we write.
 
     If a function needs another version of an operator than the model, all functions are left as
     they are and the model cannot be optimized.
     """
-    functions = {function_key(function): function for function in proto.functions}
+    versions = {entry.domain: entry.version for entry in proto.opset_import}
+    kept = _kept(proto.functions, versions)
+    functions = {
+        function_key(function): function for function in proto.functions if function not in kept
+    }
     if not functions:
         return
-    versions = {entry.domain: entry.version for entry in proto.opset_import}
     called = {call_key(node) for nodes in node_lists(proto) for node in nodes} & functions.keys()
     for key in sorted(called):
         conflict = _version_conflict(functions[key], versions, functions)
@@ -46,6 +51,7 @@ def inline_functions(proto: ModelProto, report: Findings) -> None:
     inliner = _Inliner(functions, FreshNames(value_names(proto)), report)
     inliner.graph(proto.graph)
     del proto.functions[:]
+    proto.functions.extend(kept)
     report.note("model", f"{inliner.calls:,} calls of {len(called):,} functions were inlined.")
 
 
@@ -54,6 +60,22 @@ def expanded(call: NodeProto, function: FunctionProto) -> list[NodeProto]:
     taken = [*call.input, *call.output]
     inliner = _Inliner({call_key(call): function}, FreshNames(taken), Findings())
     return inliner.expand(call)
+
+
+def _kept(functions: Iterable[FunctionProto], versions: Mapping[str, int]) -> list[FunctionProto]:
+    """Those that we write ourselves, if all of their domain are."""
+    ours = [function for function in functions if function.domain == LAYOUTS]
+    same = all(
+        is_own(function)
+        and all(versions.get(entry.domain) == entry.version for entry in function.opset_import)
+        for function in ours
+    )
+    if not same:
+        return []
+    kept = [FunctionProto() for _ in ours]
+    for copy, function in zip(kept, ours, strict=True):
+        copy.CopyFrom(function)
+    return kept
 
 
 def _import(proto: ModelProto, domain: str, version: int) -> None:

@@ -34,6 +34,7 @@ from optimizer.operators.call import (
 )
 from optimizer.operators.catalogue import operator_of
 from optimizer.operators.contents import fitted, tensor_content
+from optimizer.operators.layouts import LAYOUTS
 
 _FRESH = "?"
 """What the name of a symbol starts with that stands for a size nothing is known about."""
@@ -83,7 +84,7 @@ class SymbolicValues:
             slices_fit: see `operators.movement.slice_`.
         """
         self._opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
-        self._functions = model.functions
+        self._functions = {key for key in model.functions if key[0] != LAYOUTS}
         self._slices_fit = slices_fit
         self._facts: dict[ir.Value, Fact] = {}
         self._fresh: dict[tuple[ir.Value, int], Expression] = {}

@@ -75,11 +75,12 @@ class Call:
 
     Attributes:
         node: the node itself.
+        known: tells what is known about any value.
         opset: version of the default operator set.
         slices_fit: whether symbolic bounds of a Slice may be taken to lie inside the tensor.
     """
 
-    __slots__ = ("_known", "node", "opset", "slices_fit")
+    __slots__ = ("known", "node", "opset", "slices_fit")
 
     def __init__(
         self, node: ir.Node, known: Known, *, opset: int = 0, slices_fit: bool = False
@@ -88,7 +89,7 @@ class Call:
         self.node = node
         self.opset = opset
         self.slices_fit = slices_fit
-        self._known = known
+        self.known = known
 
     @property
     def inputs(self) -> range:
@@ -102,7 +103,7 @@ class Call:
     def fact(self, index: int) -> Fact:
         """Everything known about an input; `UNKNOWN` where it is left out."""
         value = self.node.inputs[index] if index < len(self.node.inputs) else None
-        return UNKNOWN if value is None else self._known(value)
+        return UNKNOWN if value is None else self.known(value)
 
     def shape(self, index: int) -> tuple[Dimension, ...] | None:
         """Dimensions of an input."""
@@ -215,7 +216,7 @@ class Call:
     def result(self, index: int = 0) -> tuple[int, ...] | None:
         """The shape of an output where every size is a number."""
         outputs = self.node.outputs
-        return in_numbers(self._known(outputs[index]).shape) if index < len(outputs) else None
+        return in_numbers(self.known(outputs[index]).shape) if index < len(outputs) else None
 
     def out(self) -> int | None:
         """Elements of the first output."""

@@ -12,6 +12,7 @@ from optimizer.operators import (
     control,
     elementwise,
     generation,
+    layouts,
     movement,
     normalization,
     products,
@@ -28,7 +29,7 @@ STANDARD = frozenset({"", "ai.onnx"})
 
 GROUPS = (
     elementwise, normalization, windows, products, reduction, reshaping, movement,
-    selection, generation, quantization, control, attention,
+    selection, generation, quantization, control, attention, layouts,
 )  # fmt: skip
 
 CATALOGUE: Mapping[tuple[str, str], Operator] = {

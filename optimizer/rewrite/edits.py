@@ -142,6 +142,13 @@ class ImportOpset:
     old: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AddFunction:
+    """Give the model a function of its own."""
+
+    function: ir.Function
+
+
 Edit = (
     InsertNode
     | RemoveNode
@@ -153,6 +160,7 @@ Edit = (
     | Retype
     | SetAttributes
     | ImportOpset
+    | AddFunction
 )
 
 
@@ -199,7 +207,15 @@ def _attribute_from_json(data: Json | str) -> ir.Attr:
     return ir.Attr(data["name"], ir.AttributeType[data["type"]], data["value"])
 
 
-def _packed(message: onnx.ValueInfoProto | onnx.AttributeProto) -> str:
+def _function_to_json(function: ir.Function) -> str:
+    return _packed(serde.serialize_function(function))
+
+
+def _function_from_json(data: str) -> ir.Function:
+    return serde.deserialize_function(onnx.FunctionProto.FromString(base64.b64decode(data)))
+
+
+def _packed(message: onnx.ValueInfoProto | onnx.AttributeProto | onnx.FunctionProto) -> str:
     return base64.b64encode(message.SerializeToString(deterministic=True)).decode("ascii")
 
 
@@ -210,5 +226,6 @@ def _as_it_is(tensor: Any) -> Any:
 
 written_as(Known, _known_to_json, _known_from_json)
 written_as(ir.Attr, _attribute_to_json, _attribute_from_json)
+written_as(ir.Function, _function_to_json, _function_from_json)
 written_as(ir.TensorProtocol, _as_it_is, _as_it_is)
 one_of(Edit, "edit")

@@ -74,6 +74,12 @@ class GraphState:
                     del initializers[edit.name]
                 else:
                     initializers[edit.name] = self._initializer(edit)
+            case edits.AddFunction():
+                identifier = edit.function.identifier()
+                if forward:
+                    self.model.functions[identifier] = edit.function
+                else:
+                    del self.model.functions[identifier]
             case edits.ImportOpset():
                 imports = self.model.graph.opset_imports
                 if (version := edit.version if forward else edit.old) is None:

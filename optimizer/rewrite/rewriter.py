@@ -13,7 +13,9 @@ import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
 from optimizer.model.graph import bodies, graph_id, is_used, node_id, value_id, walk_nodes
+from optimizer.model.own_functions import VERSION
 from optimizer.model.symbolic import Refinement
+from optimizer.operators.layouts import LAYOUTS
 from optimizer.rewrite import edits
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import Edit
@@ -28,7 +30,7 @@ from optimizer.rules.replacement import (
     as_attributes,
 )
 
-OPSET_VERSIONS = {"com.microsoft": 1}
+OPSET_VERSIONS = {"com.microsoft": 1, LAYOUTS: VERSION}
 """Versions under which operator sets are imported that the model did not use before."""
 
 
@@ -69,7 +71,7 @@ class Application:
     def run(self) -> Applied:
         """Carry it out."""
         old_inputs = [v for n in self.proposal.matched for v in n.inputs if v is not None]
-        self._import_opsets()
+        self._declare()
         self._insert_nodes()
         self._change_nodes()
         for old, operand in self.proposal.values.items():
@@ -86,12 +88,16 @@ class Application:
         self.state.apply(edit)
         self.done.edits.append(edit)
 
-    def _import_opsets(self) -> None:
+    def _declare(self) -> None:
+        """Operator sets and functions that new nodes are of."""
         imported = self.state.model.graph.opset_imports
         for domain in sorted({node.domain for node in self.proposal.nodes} - set(imported)):
             self._edit(edits.ImportOpset(domain, OPSET_VERSIONS[domain]))
         for domain, version in self.proposal.opsets.items():
             self._edit(edits.ImportOpset(domain, version, imported.get(domain)))
+        for function in self.proposal.functions:
+            if function.identifier() not in self.state.model.functions:
+                self._edit(edits.AddFunction(function))
 
     def _insert_nodes(self) -> None:
         identities = [self.edited.fresh_id(self.root) for _ in self.proposal.nodes]

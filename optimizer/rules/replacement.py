@@ -95,6 +95,8 @@ class Replacement:
         drop: initializers to remove; they must be unused.
         opsets: operator sets to use in another version, by domain; every node that stays must mean
             the same in it.
+        functions: functions of the model that new nodes call; those that it has are left as they
+            are.
     """
 
     matched: Sequence[ir.Node]
@@ -109,6 +111,7 @@ class Replacement:
     )
     drop: Sequence[ir.Value] = ()
     opsets: Mapping[str, int] = field(default_factory=dict[str, int])
+    functions: Sequence[ir.Function] = ()
 
     @staticmethod
     def by(made: NewNode, reason: str, *matched: ir.Node) -> Replacement:

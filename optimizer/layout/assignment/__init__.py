@@ -1,0 +1,1 @@
+"""Which layout each node works in, so that kernels and conversions together cost least."""

@@ -1,0 +1,138 @@
+"""Devices whose layouts are assigned: what they block, how long, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from optimizer.cost.classes import OperatorClass
+from optimizer.cost.device import DeviceProfile, Level
+from optimizer.cost.devices import CORTEX_X4, H200
+from optimizer.errors import StudioError, quoted
+from optimizer.layout.formats import LAST
+
+_RUNTIME_BLOCKS = frozenset(
+    {"Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", "BatchNormalization",
+     "Resize", "Concat", "Add", "Sum", "Mul", "Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid",
+     "Clip"}
+)  # fmt: skip
+"""What ONNX Runtime's NchwcTransformer leaves in blocks."""
+_CUBE_BLOCKS = frozenset(
+    {"Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", "BatchNormalization"}
+)
+"""What a cube device has over blocks, besides what works element by element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A device and its layout.
+
+    Attributes:
+        id: short name.
+        layout: its own, as a tag.
+        device: the data sheet that costs are reckoned with.
+        blocks: length of a block by bits of an element; empty where it has none.
+        blocked: operators over blocks that ask for an order; None also allows every operator that
+            works element by element.
+        elementwise: whether everything that works element by element goes over blocks.
+        aligned: of which number of channels those of a convolution have to be a multiple.
+        faster: how many times as fast a kernel is in its layout, by class.
+        demanded: operators that have a kernel in this layout alone.
+        images_last: whether operators over images have kernels with channels last.
+    """
+
+    id: str
+    layout: str
+    device: DeviceProfile
+    blocks: Mapping[int, int] = field(default_factory=dict[int, int])
+    blocked: frozenset[str] = frozenset()
+    elementwise: bool = False
+    aligned: int = 1
+    faster: Mapping[OperatorClass, float] = field(default_factory=dict[OperatorClass, float])
+    demanded: frozenset[str] = frozenset()
+    images_last: bool = False
+
+
+_X86_CORE = replace(
+    CORTEX_X4,
+    id="x86-core",
+    name="x86-64, one core with AVX-512 at 2.5 GHz",
+    source=(
+        "Two 512-bit multiply-add pipes at 2.5 GHz; caches and memory as of a server processor; "
+        "shares of the peak and launch are estimates, nothing was measured."
+    ),
+    date="2023-01-10",
+    rates={
+        kind: replace(curve, points=tuple((size, rate * 160 / 106) for size, rate in curve.points))
+        for kind, curve in CORTEX_X4.rates.items()
+    },
+    levels=(
+        Level("L1", 48 << 10, 300e9),
+        Level("L2", 2 << 20, 100e9),
+        Level("L3", 30 << 20, 30e9),
+        Level("DDR5", None, 12e9),
+    ),
+)
+_CUBE = replace(
+    H200,
+    id="cube",
+    name="Cube device, 16x16x16",
+    source=(
+        "4096 multiply-adds a cycle at 1 GHz on each of 32 cores in 16 bits, 1.2 TB/s; shares and "
+        "launch are estimates, nothing was measured."
+    ),
+    date="2019-08-23",
+    rates={kind: replace(c, points=((1.0, c.best * 0.26),)) for kind, c in H200.rates.items()},
+    levels=(Level("L2", 32 << 20, 4e12), Level("HBM", None, 1.2e12)),
+)
+
+TARGETS: Mapping[str, Target] = {
+    target.id: target
+    for target in (
+        Target(
+            "cpu",
+            "NCHWc16",
+            _X86_CORE,
+            blocks={32: 16},
+            blocked=_RUNTIME_BLOCKS,
+            aligned=4,
+            # Networks as measured with NchwcTransformer on against off: 1.4 to 2.1.
+            faster={
+                OperatorClass.DENSE_CONV: 1.5,
+                OperatorClass.POINTWISE_CONV: 1.5,
+                OperatorClass.GROUPED_CONV: 1.5,
+                OperatorClass.DEPTHWISE_CONV: 3.0,
+                OperatorClass.POOLING: 1.5,
+            },
+        ),
+        Target("cuda", LAST, H200, images_last=True),
+        Target(
+            "nc1hwc0",
+            "NC1HWC0",
+            _CUBE,
+            blocks={32: 16, 16: 16, 8: 32},
+            blocked=_CUBE_BLOCKS,
+            elementwise=True,
+            demanded=frozenset({"Conv"}),
+        ),
+    )
+}
+
+
+def target_of(name: str, *, block: int = 0) -> Target:
+    """The target of this name; with another length of blocks, if one is given.
+
+    Raises:
+        StudioError: there is none, or its blocks have one length alone.
+    """
+    found = TARGETS.get(name)
+    if found is None:
+        known = ", ".join(TARGETS)
+        raise StudioError(f"There is no layout target {quoted(name)}; there are {known}.")
+    if not block:
+        return found
+    if found.id != "cpu" or block not in (8, 16):
+        raise StudioError(
+            f"Target '{found.id}' has no blocks of {block} channels; 'cpu' has 8 and 16."
+        )
+    return replace(found, layout=f"NCHWc{block}", blocks={32: block})
