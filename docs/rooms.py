@@ -25,7 +25,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("export", "variants"),
         ("page",),
         ("opening",),
-        ("services", "workspace"),
+        ("layouts", "services", "workspace"),
         ("experiment", "overlays", "recordings"),
         ("gallery",),
         ("artifacts", "figures"),

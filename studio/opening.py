@@ -17,6 +17,7 @@ from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
+from studio.layouts import LAYOUTS
 from studio.services import store, tasks
 from studio.tasks import Task, Work
 from studio.workspace import Workspace
@@ -78,6 +79,22 @@ def verify_task(model: OpenedModel, run: OpenedRun) -> Task[Verified]:
 def verification(model: OpenedModel, run: OpenedRun) -> Task[Verified] | None:
     """The same, if somebody has begun it."""
     return tasks().get(("verify", model.key, run.key))
+
+
+def layouts_task(model: OpenedModel, run: OpenedRun) -> Task[Path]:
+    """Layouts of a run's values, which the viewer is offered as an overlay."""
+    work = partial(store().get, LAYOUTS, (model, run), None)
+    return tasks().start(("layouts", model.key, run.key), work)
+
+
+def source_layouts_task(model: OpenedModel) -> Task[Path]:
+    """Those of the source alone, where nobody has asked for a run."""
+    return tasks().start(("layouts", model.key), partial(_source_layouts, model))
+
+
+def _source_layouts(model: OpenedModel, **following: Unpack[Following]) -> Path:
+    run = store().run(model, Pipeline.of("none"), **following)
+    return store().get(LAYOUTS, (model, run), None, **following)
 
 
 def upload_task(files: dict[str, bytes]) -> Task[OpenedModel]:

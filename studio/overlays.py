@@ -1,9 +1,10 @@
-"""Numbers of nodes that the viewer shows as colours: offered to it by being kept beside a run.
+"""What the viewer shows of nodes as colours: offered to it by being kept beside a run.
 
-    models/<model key>/<run key>/overlay-<id>-<content key>/numbers.json.gz
+    models/<model key>/<run key>/overlay-<id>-<key>/numbers.json.gz
 
-The newest of each overlay is what the viewer offers; its key is that of its content, so browsers
-keep it for good. What `<id>` means, the viewer's `assets/overlays/` says.
+The newest of each overlay is what the viewer offers. What was measured has the key of its content;
+what follows from the run alone is an `Artifact` of it, and the run's key tells it from others: so
+browsers keep both for good. What `<id>` means, the viewer's `assets/overlays/` says.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from optimizer.isolation import Progress
+from optimizer.rewrite.graph_at import TraceFiles
+from studio.artifacts.artifact import Artifact, File
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 
@@ -26,11 +31,41 @@ _FOLDER = re.compile(r"overlay-([a-z0-9_]+)-([0-9a-f]{16})")
 
 def keep_numbers(run: OpenedRun, overlay: str, document: Mapping[str, Any]) -> None:
     """Write numbers where the viewer finds them; not where the run was cleared away meanwhile."""
-    text = json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
+    text = _text(document)
     if not run.folder.is_dir():
         return
     folder = run.folder / f"overlay-{overlay}-{hashlib.sha256(text).hexdigest()[:16]}"
     folder.mkdir(exist_ok=True)
+    _write(folder, text)
+
+
+def overlay_of(overlay: str, make: Callable[..., Mapping[str, Any]]) -> Artifact[None, Path]:
+    """An overlay that follows from a run alone.
+
+    Args:
+        overlay: its id.
+        make: `make(files, progress=…)` gives the document; in a worker.
+    """
+    return Artifact(f"overlay-{overlay}", partial(_write_made, make), File(lambda _: _FILE))
+
+
+def _write_made(
+    make: Callable[..., Mapping[str, Any]],
+    files: TraceFiles,
+    request: None,
+    folder: Path,
+    *,
+    progress: Progress,
+) -> None:
+    del request
+    _write(folder, _text(make(files, progress=progress)))
+
+
+def _text(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _write(folder: Path, text: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=folder, delete=False) as draft:
         draft.write(gzip.compress(text, compresslevel=5, mtime=0))
     Path(draft.name).replace(folder / _FILE)

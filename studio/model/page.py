@@ -9,8 +9,15 @@ import streamlit as st
 from studio.artifacts.opened import OpenedModel
 from studio.model.chooser import choose
 from studio.model.facts import facts_html
-from studio.opening import model_task, title_of, try_again
-from studio.page.parts import PATIENCE_S, follow, go_to, show_failure, words
+from studio.opening import model_task, source_layouts_task, title_of, try_again
+from studio.page.parts import (
+    PATIENCE_S,
+    follow,
+    go_to,
+    run_again_after,
+    show_failure,
+    words,
+)
 from studio.viewer import passlens_viewer
 from studio.viewing import model_descriptor
 from studio.workspace import current
@@ -27,11 +34,14 @@ def render() -> None:
     elif task.error is not None:
         show_failure(task.error, partial(try_again, workspace))
     elif task.result is not None:
+        layouts = source_layouts_task(task.result)
+        pending = [] if layouts.done else [layouts]
         picture, facts = st.columns([0.74, 0.26])
         with picture:
             passlens_viewer(model_descriptor(workspace, task.result), key="model-viewer")
         with facts, st.container(key="facts"):
             _facts(task.result)
+        run_again_after(pending)
 
 
 def _facts(model: OpenedModel) -> None:

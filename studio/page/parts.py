@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn, TypeVar, cast
@@ -84,6 +84,22 @@ def follow(task: Task[Any], name: str) -> None:
         if task.done:
             st.rerun()
         show_progress(task, name)
+
+    look()
+
+
+def run_again_after(pending: Sequence[Task[Any]], *, or_when: Callable[[], bool] = bool) -> None:
+    """Nothing to see: the page runs again when one of these tasks has ended.
+
+    Args:
+        pending: those that had not, when the page drew what they make.
+        or_when: asked as often.
+    """
+
+    @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
+    def look() -> None:
+        if any(task.done for task in pending) or or_when():
+            st.rerun()
 
     look()
 

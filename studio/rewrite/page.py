@@ -9,8 +9,15 @@ from typing import Any
 import streamlit as st
 
 from studio.artifacts.opened import OpenedModel
-from studio.opening import model_task, run_task, try_again, verify_task, versus_task
-from studio.page.parts import LOOK_AGAIN_S, PATIENCE_S, show_failure
+from studio.opening import (
+    layouts_task,
+    model_task,
+    run_task,
+    try_again,
+    verify_task,
+    versus_task,
+)
+from studio.page.parts import PATIENCE_S, run_again_after, show_failure
 from studio.tasks import Task
 from studio.viewer import passlens_viewer
 from studio.viewing import changed_pipeline, changed_view, workbench
@@ -42,7 +49,8 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
         pending += [task for task in (running, versus) if task is not None and not task.done]
         if running.result is not None:
             verifying = verify_task(opening.result, running.result)
-            pending += [] if verifying.done else [verifying]
+            behind = (verifying, layouts_task(opening.result, running.result))
+            pending += [task for task in behind if not task.done]
 
     told = partial(workbench, workspace, opening, running, verifying, versus=versus)
     passlens_viewer(
@@ -59,12 +67,7 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
 
     # The viewer itself is in no fragment: a fragment that runs again right after the page makes
     # Streamlit drop what the page has just put there, and the viewer would start afresh.
-    @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
-    def look() -> None:
-        if any(task.done for task in pending) or told() != shown:
-            st.rerun()
-
-    look()
+    run_again_after(pending, or_when=lambda: told() != shown)
 
 
 def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:

@@ -24,12 +24,12 @@ ADDED = """async () => {
       choices: [], choice: "", ofSource: true,
       values: () => ({ rec }) =>
         rec ? { amount: length(rec.id), share: length(rec.id) / most } : null,
-      colour: (theme, share) => theme.intensity(share),
+      colour: (theme, { share }) => theme.intensity(share),
       label: ({ amount }) => `${amount} letters`,
       text: ({ amount }) => `named in ${amount} letters`,
       rows: (id) => [["id", `${length(id)} letters`]],
       legend: () => ({
-        middle: "10", most: `${most} letters`, note: "counted", hint: "", choosing: "" }),
+        scale: ["0", "10", `${most} letters`], note: "counted", hint: "", choosing: "" }),
     }),
   });
   const host = document.getElementById("host");

@@ -24,6 +24,7 @@ declare global {
   type DrawnWire = import("./layout/placement.js").DrawnWire;
   type Picture = import("./layout/placement.js").Picture;
   type Overlay = import("./overlays/overlay.js").Overlay;
+  type OverlayOf<V> = import("./overlays/overlay.js").Overlay<V>;
   type OverlayKind = import("./overlays/overlay.js").OverlayKind;
   type Theme = import("./page/theme.js").Theme;
   type Tooltip = import("./panels/tooltip.js").Tooltip;

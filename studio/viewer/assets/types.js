@@ -120,6 +120,15 @@
  *   profiler_us?: number | null}[]} profiles profiler_us was taken off each; null: nothing was
  */
 
+/** @typedef {Record<string, string>} TextsJson by id */
+
+/**
+ * @typedef {object} LayoutsJson `passlens.layouts/1`
+ * @property {{step: number, values: TextsJson, conversions: TextsJson,
+ *   contradictions: TextsJson}[]} steps those that were looked at: what each has otherwise than the
+ *   ones before it, "" for no longer
+ */
+
 /**
  * @typedef {object} FilmJson `passlens.film/1`
  * @property {number} bound the most bytes alive at once
@@ -145,7 +154,7 @@
  * @property {"model" | "rewrite" | "film"} mode
  * @property {{key: string, url: string} | null} graph
  * @property {{key: string, url: string} | null} [steps]
- * @property {Record<string, {key: string, url: string} | null>} [overlays] numbers of nodes, by id
+ * @property {Record<string, {key: string, url: string} | null>} [overlays] what is kept of nodes, by id
  * @property {{key: string, url: string} | null} [film]
  * @property {{text: string, fraction?: number | null, cancel?: boolean} | null} [busy]
  * @property {{kind: string, text: string} | null} [message]

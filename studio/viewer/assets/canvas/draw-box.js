@@ -33,22 +33,24 @@ export function drawBox(s, b, p, given) {
   const outline = rec.cat === "io";
   const alpha = c.globalAlpha;
   if (mark?.mark === "matched" || mark?.now) halo(s, p, markColour(theme, mark.mark));
-  if (mark?.faded && !s.numbers) c.globalAlpha = alpha * 0.5;
+  if (mark?.faded && !s.colours) c.globalAlpha = alpha * 0.5;
   const value = s.value(b);
-  const shade = value && s.numbers?.colour(theme, value.share);
-  const fill = shade?.tint ?? (outline || s.numbers ? theme.bg : colours.tint);
+  const shade = value && s.colours?.colour(theme, value);
+  const fill = shade?.tint ?? (outline || s.colours ? theme.bg : colours.tint);
   drawRound(c, p, outline ? 12 : RADIUS, { fill });
   if (rec.cat === "unknown") hatch(s, p);
-  c.strokeStyle = shade?.edge ?? (s.numbers ? theme.border : colours.edge);
+  c.strokeStyle = shade?.edge ?? (s.colours ? theme.border : colours.edge);
   c.lineWidth = 1;
   if (mark?.mark === "removed") c.setLineDash([4, 3]);
   c.stroke();
   c.setLineDash([]);
-  if (!outline) drawRound(c, { ...p, w: CAP }, [RADIUS, 0, 0, RADIUS], { fill: colours.solid });
+  const cap = shade?.solid ?? colours.solid;
+  if (!outline) drawRound(c, { ...p, w: CAP }, [RADIUS, 0, 0, RADIUS], { fill: cap });
   const middle = p.x + CAP / 2 + (outline ? 2 : 0);
   drawGlyph(c, rec.cat, middle, p.y + p.h / 2, outline ? theme.muted : "#fff");
-  if (s.view.k >= TEXT_LOD) texts(s, rec, p);
-  if (s.numbers && value && s.view.k >= TEXT_LOD) valueTag(s, p, s.numbers.label(value));
+  if (s.view.k >= TEXT_LOD) texts(s, rec, p, shade ? theme.text : theme.muted);
+  if (s.colours && value && s.view.k >= TEXT_LOD) valueTag(s, p, s.colours.label(value));
+  if (value?.finding) sign(s, p.x, p.y, { text: "!", colour: theme.remove, radius: 7 });
   c.globalAlpha = alpha;
   if (mark?.mark) ring(s, p, mark);
   focusRing(s, b, p);
@@ -64,10 +66,11 @@ function hatch({ c, theme }, p) {
 }
 
 /**
- * The number of an overlay, beside the box: inside it would take the room of the name.
+ * What an overlay says, beside the box: inside it would take the room of the name.
  * @param {Scene} s @param {Place} p @param {string} label
  */
 function valueTag({ c, theme, metrics }, p, label) {
+  if (!label) return;
   const y = p.y + NODE_H / 2 + 0.5;
   const x = p.x + p.w + 7;
   const w = metrics.width(label, metrics.fonts.tag) + 6;
@@ -75,8 +78,8 @@ function valueTag({ c, theme, metrics }, p, label) {
   drawText(c, label, x, y, { font: metrics.fonts.tag, colour: theme.text });
 }
 
-/** @param {Scene} s @param {NodeRecord} rec @param {Place} p */
-function texts({ c, theme, metrics }, rec, p) {
+/** @param {Scene} s @param {NodeRecord} rec @param {Place} p @param {string} colour of what stands beside the name */
+function texts({ c, theme, metrics }, rec, p, colour) {
   const { op: bold, brief: font, row } = metrics.fonts;
   const left = p.x + CAP + 7;
   const room = p.w - CAP - 14;
@@ -84,7 +87,6 @@ function texts({ c, theme, metrics }, rec, p) {
   const op = metrics.fit(rec.op, bold, room);
   drawText(c, op, left, y, { font: bold, colour: theme.text });
   const used = metrics.width(op, bold) + 6;
-  const colour = theme.muted;
   if (rec.brief && room - used > 12)
     drawText(c, metrics.fit(rec.brief, font, room - used), left + used, y, { font, colour });
   if (rec.rows?.length && p.h > NODE_H + 4) {
@@ -107,19 +109,25 @@ export function halo({ c }, p, colour) {
 }
 
 /** The ring of what a rewrite did, with its sign in a corner. @param {Scene} s @param {Place} p @param {BoxMark} mark */
-export function ring({ c, theme, metrics, view }, p, mark) {
+export function ring(s, p, mark) {
+  const { c, theme } = s;
   const colour = markColour(theme, mark.mark);
   c.setLineDash(DASHES.get(mark.mark ?? "matched") ?? []);
   drawRound(c, grown(p, 1.5), RADIUS + 1.5, { stroke: colour, line: mark.now ? 2.25 : 1.25 });
   c.setLineDash([]);
-  const sign = SIGNS.get(mark.mark ?? "matched");
-  if (!sign || (!mark.now && view.k < 0.6)) return;
+  const text = SIGNS.get(mark.mark ?? "matched");
+  if (!text || (!mark.now && s.view.k < 0.6)) return;
+  sign(s, p.x + p.w, p.y, { text, colour, radius: mark.now ? 7.5 : 6 });
+}
+
+/** In a disc. @param {Scene} s @param {number} x @param {number} y @param {{text: string, colour: string, radius: number}} what */
+export function sign({ c, theme, metrics }, x, y, { text, colour, radius }) {
   c.beginPath();
-  c.arc(p.x + p.w, p.y, mark.now ? 7.5 : 6, 0, 7);
+  c.arc(x, y, radius, 0, 7);
   c.fillStyle = colour;
   c.fill();
   const style = { font: metrics.fonts.mark, colour: theme.bg };
-  drawText(c, sign, p.x + p.w, p.y + 0.5, { ...style, align: "center" });
+  drawText(c, text, x, y + 0.5, { ...style, align: "center" });
 }
 
 /** Around what is selected or under the pointer. @param {Scene} s @param {Box} b @param {Place} p */

@@ -1,7 +1,7 @@
 // @ts-check
 // How a closed and an open group look.
 
-import { focusRing, halo, RADIUS, ring } from "./draw-box.js";
+import { focusRing, halo, RADIUS, ring, sign } from "./draw-box.js";
 import { drawRound, drawText, markColour, path, TEXT_LOD } from "./pen.js";
 import { FOLD_W, shortGroup, TITLE_H } from "../layout/metrics.js";
 import { ancestry } from "../trace/group.js";
@@ -26,19 +26,20 @@ export function drawClosed(s, b, p) {
   const mark = s.marks.get(b.key);
   const value = s.value(b);
   if (mark?.now) halo(s, p, markColour(theme, mark.mark));
-  const fill = (value && s.numbers?.colour(theme, value.share).tint) ?? theme.panel;
+  const fill = (value && s.colours?.colour(theme, value).tint) ?? theme.panel;
   for (const d of [5, 2.5, 0]) {
     const sheet = { x: p.x + d, y: p.y - d, w: p.w - 2 * d, h: p.h };
     drawRound(c, sheet, RADIUS, { fill, stroke: theme.faint });
   }
-  const number = s.numbers && value ? `   ${s.numbers.label(value)}` : "";
-  if (s.view.k >= TEXT_LOD) closedTexts(s, b, p, number);
+  const label = s.colours && value ? `   ${s.colours.label(value)}` : "";
+  if (s.view.k >= TEXT_LOD) closedTexts(s, b, p, label);
+  if (value?.finding) sign(s, p.x, p.y, { text: "!", colour: theme.remove, radius: 7 });
   if (mark?.mark && mark.now) ring(s, p, mark);
   focusRing(s, b, p);
 }
 
-/** @param {Scene} s @param {Box} b @param {Place} p @param {string} number of an overlay */
-function closedTexts(s, b, p, number) {
+/** @param {Scene} s @param {Box} b @param {Place} p @param {string} label of an overlay */
+function closedTexts(s, b, p, label) {
   const { c, theme, metrics } = s;
   const { group: font, count } = metrics.fonts;
   const g = /** @type {Group} */ (b.group);
@@ -46,8 +47,9 @@ function closedTexts(s, b, p, number) {
   foldMark(s, b, { x: p.x + 13, y: p.y + 14, open: false });
   const name = metrics.fit(shortGroup(g.name), font, p.w - 34 - badgeWidth(s, mark));
   drawText(c, name, p.x + 24, p.y + 14, { font, colour: theme.text });
-  const text = `${countText(s, b)}${g.repeat ? `   ×${g.repeat}` : ""}${number}`;
-  drawText(c, text, p.x + 24, p.y + 30, { font: count, colour: theme.muted });
+  const text = `${countText(s, b)}${g.repeat ? `   ×${g.repeat}` : ""}${label}`;
+  const colour = label ? theme.text : theme.muted;
+  drawText(c, text, p.x + 24, p.y + 30, { font: count, colour });
   drawBadge(s, mark, p.x + p.w - 8, p.y + 14);
 }
 

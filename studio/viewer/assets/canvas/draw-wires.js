@@ -3,9 +3,12 @@
 // And stubs: the rounded tags above a consumer of a far-reaching tensor, the count below its producer.
 
 import { TAG_H } from "../layout/metrics.js";
-import { drawRound, drawText, LOD, meets, TEXT_LOD, vertical } from "./pen.js";
+import { drawRound, drawText, LOD, meets, path, TEXT_LOD, vertical } from "./pen.js";
 
 const LABEL_ZOOM = 0.9;
+const NAME_ZOOM = 0.7; // below, what an overlay says of a wire is only marked where it changes
+const NAME_H = 12;
+const NAME_W = 150;
 
 /** @param {Scene} s @param {Bounds} seen */
 export function drawWires(s, seen) {
@@ -43,7 +46,7 @@ export function drawWires(s, seen) {
   for (const w of lit) drawLit(s, w);
   c.globalAlpha = 1;
   c.setLineDash([]);
-  if (view.k >= LABEL_ZOOM) drawLabels(s, seen);
+  if (s.wireTag || view.k >= LABEL_ZOOM) drawLabels(s, seen);
 }
 
 /** At what is selected. @param {Scene} s @param {DrawnWire} w */
@@ -97,23 +100,47 @@ function arrow(c, p) {
   c.closePath();
 }
 
-/** Shapes on wires, once where a wire leaves its node. @param {Scene} s @param {Bounds} seen */
+/** Where a wire leaves its node, once: what an overlay says of it, and shapes. @param {Scene} s @param {Bounds} seen */
 function drawLabels(s, seen) {
   const { c } = s;
   const style = { font: s.metrics.fonts.edge, colour: s.theme.muted };
   const done = new Set();
   for (const w of s.wires) {
     const [x, y] = w.points;
-    if (w.edge < 0 || x < seen.x0 - 100 || x > seen.x1 || y < seen.y0 - 20 || y > seen.y1) continue;
+    if (w.edge < 0 || x < seen.x0 - NAME_W || x > seen.x1 || y < seen.y0 - 20 || y > seen.y1)
+      continue;
     const at = `${x},${y}`;
     if (done.has(at)) continue;
     done.add(at);
-    const label = s.edgeLabel(w.edge);
-    if (!label) continue;
     c.globalAlpha = s.lit && !isLit(s, w) ? 0.3 : 0.9;
-    drawText(c, s.metrics.fit(label, style.font, 110), x + 6, y + 8, style);
+    const tag = s.wireTag?.(w.edge);
+    const used = tag ? drawName(s, tag, x, y) : 0;
+    const label = s.view.k >= LABEL_ZOOM && s.edgeLabel(w.edge);
+    if (label) drawText(c, s.metrics.fit(label, style.font, 110), x + 6 + used, y + 8, style);
   }
   c.globalAlpha = 1;
+}
+
+/**
+ * In the colour of its name; what changes there has a frame, and from afar a diamond.
+ * @param {Scene} s @param {import("../overlays/overlay.js").WireTag} tag @param {number} x @param {number} y
+ * @returns {number} how much room it takes
+ */
+function drawName({ c, theme, metrics, view }, { text, shade, changes }, x, y) {
+  if (view.k < NAME_ZOOM) {
+    const r = Math.max(4, 3 / view.k);
+    path(c, x, y + 8 - r, x + r, y + 8, x, y + 8 + r, x - r, y + 8);
+    c.fillStyle = theme.text;
+    if (changes) c.fill();
+    return 0;
+  }
+  const font = metrics.fonts.tag;
+  const shown = metrics.fit(text, font, NAME_W);
+  const at = { x: x + 4, y: y + 2, w: metrics.width(shown, font) + 8, h: NAME_H };
+  const frame = changes ? { stroke: theme.text, line: 1.25 } : {};
+  drawRound(c, at, 3, { fill: shade.tint, ...frame });
+  drawText(c, shown, at.x + 4, at.y + NAME_H / 2 + 0.5, { font, colour: theme.text });
+  return at.w;
 }
 
 /** With its box, while that moves. @param {Scene} s @param {{x: number, y: number, box: number}} t */
@@ -149,8 +176,9 @@ function drawTag({ c, theme, metrics, lit }, t, seen) {
   drawText(c, text, mid, t.y + 1.5 + TAG_H / 2, { font, colour, align: "center" });
 }
 
-/** @param {Scene} s @param {{x: number, y: number, label: string, box: number}} t @param {Bounds} seen */
-function drawStub({ c, theme, metrics, lit, selected }, t, seen) {
+/** @param {Scene} s @param {Picture["stubs"][number]} t @param {Bounds} seen */
+function drawStub(s, t, seen) {
+  const { c, theme, metrics, lit, selected } = s;
   if (!meets({ x: t.x - 20, y: t.y, w: 40, h: 24 }, seen)) return;
   const isLit = selected.has(t.box);
   c.globalAlpha = lit && !isLit ? 0.35 : 1;
@@ -159,4 +187,6 @@ function drawStub({ c, theme, metrics, lit, selected }, t, seen) {
   vertical(c, t.x + 12, t.y, t.y + 9);
   const style = { font: metrics.fonts.tag, colour: isLit ? theme.primary : theme.muted };
   drawText(c, t.label, t.x + 14, t.y + 15, { ...style, align: "center" });
+  const tag = s.wireTag?.(t.edge);
+  if (tag) drawName(s, tag, t.x + 14 + metrics.width(t.label, style.font) / 2, t.y + 7);
 }

@@ -35,13 +35,14 @@ import { LOD, markColour, meets } from "./pen.js";
  * @property {number} progress 0..1 of the animation
  * @property {Box[]} ghosts boxes that have just gone
  * @property {boolean} overlay
- * @property {Overlay | null} numbers whose colours are shown instead of those of categories
- * @property {(b: Box) => Value | null} value of a box, among those numbers
+ * @property {Overlay | null} colours shown instead of those of categories
+ * @property {(b: Box) => any} value of a box in that overlay, null for none
+ * @property {((edge: number) => import("../overlays/overlay.js").WireTag | null) | null} wireTag what
+ *   that overlay says of a wire
  * @property {Int32Array} counts nodes alive below each group
  * @property {(edge: number) => string} edgeLabel
  */
 
-/** @typedef {import("../overlays/overlay.js").Value} Value */
 /** @typedef {{x0: number, y0: number, x1: number, y1: number}} Bounds */
 
 /** @param {Scene} s */
@@ -117,11 +118,15 @@ function drawSpecks(s, seen) {
     if (b.kind === "open" || !meets(b, seen)) continue;
     c.globalAlpha = dimmed(s, b) ? 0.35 : 1;
     const mark = s.marks.get(b.key);
-    c.fillStyle = s.numbers
-      ? s.numbers.colour(theme, s.value(b)?.share ?? 0).tint
-      : b.kind === "closed"
-        ? theme.faint
-        : theme.category(b.rec?.cat ?? "unknown").solid;
+    const value = s.value(b);
+    const shade = value && s.colours?.colour(theme, value);
+    c.fillStyle = shade
+      ? (shade.solid ?? shade.tint)
+      : s.colours
+        ? theme.patch
+        : b.kind === "closed"
+          ? theme.faint
+          : theme.category(b.rec?.cat ?? "unknown").solid;
     c.fillRect(b.x, b.y, b.w, b.h);
     if (mark?.mark || s.selected.has(b.key)) {
       c.strokeStyle = s.selected.has(b.key) ? theme.primary : markColour(theme, mark?.mark ?? null);

@@ -193,6 +193,7 @@ export class Stage {
         marks: this.#marks(s, which),
         overlay: which === "overlay",
         value: this.state.overlay?.values(s, which) ?? (() => null),
+        wireTag: this.state.overlay?.wires?.(s, which, theme) ?? null,
         counts: s.tally[which],
       };
       moving = pane.draw({ ...shared, ...own }, now) || moving;
@@ -213,8 +214,8 @@ export class Stage {
       : { lit: null, near: new Set() };
     for (const key of inside) near.add(key);
     const label = (/** @type {number} */ e) => edgeLabel(s, e);
-    const { overlay: numbers } = this.state;
-    return { theme, metrics: s.metrics, selected, lit, near, inside, numbers, edgeLabel: label };
+    const { overlay: colours } = this.state;
+    return { theme, metrics: s.metrics, selected, lit, near, inside, colours, edgeLabel: label };
   }
 
   /** @param {Session} s @param {Which} which */

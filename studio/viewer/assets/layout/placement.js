@@ -2,6 +2,7 @@
 // One pane's picture: which boxes of the layout show, how high they stand, how the wires run.
 // Ranks in which nothing shows take no height; sideways places come from the layout unchanged.
 
+import { append } from "../trace/lists.js";
 import { GROUP_H, PAD, TAG_ROW, TITLE_H } from "./metrics.js";
 
 /**
@@ -46,7 +47,7 @@ export class Picture {
     /** @type {Map<number, Box>} */ this.byKey = new Map();
     /** @type {DrawnWire[]} */ this.wires = [];
     /** @type {DrawnTag[]} */ this.tags = [];
-    /** @type {{x: number, y: number, label: string, box: number}[]} below producers whose output goes to stubs */
+    /** @type {{x: number, y: number, label: string, box: number, edge: number}[]} below producers whose output goes to stubs */
     this.stubs = [];
     /** boxes that are not open groups */ this.nodes = 0;
   }
@@ -209,16 +210,17 @@ function emitTags(pen, box, mid, y) {
 }
 
 /** Below a producer: to how many boxes its output goes by stub. @param {Pen} pen */
-function emitStubs({ layout, picture, pairState }) {
+function emitStubs({ layout, picture, pairState, pairEdge }) {
   const { wiring } = layout;
-  /** @type {Map<number, number>} */
+  /** @type {Map<number, number[]>} */
   const uses = new Map();
   for (let p = 0; p < wiring.count; p++)
-    if (wiring.stub[p] && pairState[p])
-      uses.set(wiring.source[p], (uses.get(wiring.source[p]) ?? 0) + 1);
+    if (wiring.stub[p] && pairState[p]) append(uses, wiring.source[p], pairEdge[p]);
   for (const b of picture.boxes) {
-    const n = uses.get(b.key);
-    if (n) picture.stubs.push({ x: b.x + b.w / 2, y: b.y + b.h, label: `→ ${n}`, box: b.key });
+    const edges = uses.get(b.key);
+    if (!edges) continue;
+    const label = `→ ${edges.length}`;
+    picture.stubs.push({ x: b.x + b.w / 2, y: b.y + b.h, label, box: b.key, edge: edges[0] });
   }
 }
 

@@ -1,7 +1,9 @@
 // @ts-check
-// Fetches the numbers of every overlay that the server names, and offers those that fit what is shown.
+// Offers the overlays that fit what is shown: what the server keeps is fetched, others are made of
+// the session.
 
 import { fetchJson } from "../page/fetching.js";
+import { Stamped } from "../page/stamped.js";
 import { Comparison } from "../session/comparison.js";
 import { OVERLAYS } from "./registry.js";
 
@@ -10,6 +12,7 @@ export class OverlayLoader {
   constructor(state) {
     this.state = state;
     /** @type {Map<string, {key: string, overlay: Overlay | null}>} by id */ this.known = new Map();
+    /** @type {Stamped<Overlay>} by id */ this.made = new Stamped();
     state.watch(["session"], () => this.offer());
   }
 
@@ -21,6 +24,7 @@ export class OverlayLoader {
 
   /** @param {OverlayKind} kind @param {{key: string, url: string} | null} [source] */
   async #load({ id, load }, source) {
+    if (!load) return;
     const before = this.known.get(id);
     const key = source?.key ?? "";
     if ((before?.key ?? "") === key) return;
@@ -33,15 +37,25 @@ export class OverlayLoader {
     entry.overlay = overlay;
   }
 
-  /** Those that fit: numbers belong to one trace, and to its source where no trace is shown. */
   offer() {
     const { data, session } = this.state;
-    const single = !(session instanceof Comparison);
     /** @type {Map<string, Overlay>} */
     const overlays = new Map();
-    for (const [id, { overlay }] of this.known)
-      if (overlay && single && (data?.mode === "rewrite" || overlay.ofSource))
-        overlays.set(id, overlay);
+    for (const kind of OVERLAYS) {
+      const overlay = session && data && data.mode !== "film" && this.#fitting(kind, session, data);
+      if (overlay) overlays.set(kind.id, overlay);
+    }
     this.state.set({ overlays });
+  }
+
+  /**
+   * What the server keeps belongs to one trace, and to its source where no trace is shown.
+   * @param {OverlayKind} kind @param {Session} session @param {Descriptor} data
+   */
+  #fitting({ id, ofSession }, session, data) {
+    if (ofSession) return this.made.get(id, [session], () => ofSession(session));
+    const overlay = this.known.get(id)?.overlay;
+    const single = !(session instanceof Comparison);
+    return single && (data.mode === "rewrite" || overlay?.ofSource) ? overlay : null;
   }
 }

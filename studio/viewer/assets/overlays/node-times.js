@@ -3,9 +3,10 @@
 
 import { microseconds } from "../page/numbers.js";
 import { Stamped } from "../page/stamped.js";
+import { eachInside, stamp } from "./panes.js";
 
 /** @typedef {"steady" | "first"} Run */
-/** @typedef {import("./overlay.js").Value & {kernel: Kernel | null}} Time in µs; no kernel: of a group */
+/** @typedef {import("./overlay.js").Amount & {kernel: Kernel | null}} Time in µs; no kernel: of a group */
 
 /**
  * @typedef {object} Kernel an operator as it ran
@@ -24,7 +25,7 @@ import { Stamped } from "../page/stamped.js";
  * @property {number | null} profiler µs that the profiler took of each, taken off; null: nothing was
  */
 
-/** @implements {Overlay} */
+/** @implements {OverlayOf<Time>} */
 export class NodeTimes {
   /** @param {import("../types.js").TimesJson} json */
   constructor(json) {
@@ -106,36 +107,31 @@ export class NodeTimes {
    * @param {Session} s @param {Which} which @param {(id: string) => Kernel | null} find
    */
   #groups(s, which, find) {
-    const stamp = [s, s.folds, s.beforeCursor.step, s.afterCursor.step, this.run];
-    return this.sums.get(which, stamp, () => {
-      const { alive } = which === "before" ? s.beforeCursor : s.afterCursor;
+    return this.sums.get(which, [...stamp(s), this.run], () => {
       /** @type {Map<number, Set<Kernel>>} */
       const inside = new Map();
-      for (const [o, { id }] of s.union.recs.entries()) {
-        const kernel = alive[o] ? find(id) : null;
-        if (!kernel) continue;
-        for (const g of s.tree.around(s.union.slotOf[o]))
-          inside.set(g.at, (inside.get(g.at) ?? new Set()).add(kernel));
-      }
+      eachInside(s, which, (o, group) => {
+        const kernel = find(s.union.recs[o].id);
+        if (kernel) inside.set(group, (inside.get(group) ?? new Set()).add(kernel));
+      });
       const sum = (/** @type {Set<Kernel>} */ kernels) =>
         [...kernels].reduce((us, kernel) => us + kernel[this.run], 0);
       return new Map([...inside].map(([at, kernels]) => [at, sum(kernels)]));
     });
   }
 
-  /** @param {Theme} theme @param {number} share */
-  colour(theme, share) {
+  /** @param {Theme} theme @param {{share: number}} time */
+  colour(theme, { share }) {
     return theme.intensity(share);
   }
 
-  /** @param {import("./overlay.js").Value} time */
+  /** @param {Time} time */
   label({ amount }) {
     return microseconds(amount);
   }
 
-  /** @param {import("./overlay.js").Value} time */
-  text(time) {
-    const { amount, kernel } = /** @type {Time} */ (time);
+  /** @param {Time} time */
+  text({ amount, kernel }) {
     if (!kernel) return `${microseconds(amount)} in its operators`;
     const shared = kernel.nodes > 1 ? `, one ${kernel.op} for ${kernel.nodes} nodes` : "";
     return `${microseconds(amount)}${shared}, measured as ${kernel.of.label}`;
@@ -154,8 +150,7 @@ export class NodeTimes {
 
   legend() {
     return {
-      middle: microseconds(this.most / 4),
-      most: microseconds(this.most),
+      scale: ["0", microseconds(this.most / 4), microseconds(this.most)], // shares are square roots
       note: this.takenOff,
       hint: "The time that the runtime's profiler itself takes of each node",
       choosing: "Run",

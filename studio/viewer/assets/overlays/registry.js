@@ -1,7 +1,9 @@
 // @ts-check
 // All overlays there are. Written by `make docs` from the files of this folder.
 
+import { ELEMENT_TYPES } from "./element-types.js";
+import { LAYOUTS } from "./layouts.js";
 import { NODE_TIMES } from "./node-times.js";
 
 /** @type {OverlayKind[]} */
-export const OVERLAYS = [NODE_TIMES];
+export const OVERLAYS = [ELEMENT_TYPES, LAYOUTS, NODE_TIMES];

@@ -34,6 +34,25 @@ const FAMILIES = {
   quantization: "#8d6346",
 };
 
+/**
+ * Of what has no order: P. Tol's "muted", told apart by the colour-blind; neighbours in the list are
+ * the least alike, the last one is for all others together.
+ */
+const PALETTE = [
+  "#88ccee",
+  "#cc6677",
+  "#117733",
+  "#ddcc77",
+  "#332288",
+  "#aa4499",
+  "#44aa99",
+  "#882255",
+  "#999933",
+  "#8a8f98",
+];
+/** How many colours there are but for that last one. */
+export const COLOURS = PALETTE.length - 1;
+
 /** @type {Rgb} */
 const HEAT = [226, 104, 44];
 
@@ -62,6 +81,15 @@ export function readTheme(host) {
       edge: css(mix(bg, solid, dark ? 0.7 : 0.6)),
     });
   }
+  const palette = PALETTE.map((hex) => {
+    const c = parse(hex, text);
+    const solid = dark ? mix(c, [255, 255, 255], 0.25) : c;
+    return {
+      solid: css(solid),
+      tint: css(mix(bg, solid, 0.4)),
+      edge: css(mix(solid, text, 0.25)),
+    };
+  });
   const unknown = /** @type {{solid: string, tint: string, edge: string}} */ (cats.get("unknown"));
   const families = new Map(Object.entries(FAMILIES));
   return {
@@ -87,6 +115,8 @@ export function readTheme(host) {
     first: dark ? "#f0a35e" : "#b3530a",
     second: dark ? "#b99af5" : "#6b3fc4",
     category: (/** @type {string} */ cat) => cats.get(cat) ?? unknown,
+    /** One of `COLOURS`, or that for all others. @param {number} [at] */
+    palette: (at = COLOURS) => palette[Math.min(at, COLOURS)],
     /** Fill and border. @param {number} t 0 to 1 */
     intensity: (t) => ({
       tint: css(mix(bg, HEAT, 0.04 + (dark ? 0.66 : 0.8) * t)),

@@ -54,7 +54,7 @@ export class Details {
       this.steps.el,
       askedSection(this.context, s, o),
       ...OVERLAYS.map(({ id, heading }) =>
-        values(heading, this.state.overlays.get(id)?.rows(rec.id) ?? []),
+        told(heading, this.state.overlays.get(id)?.rows(rec.id, s) ?? []),
       ),
       values("Attributes", rec.attrs ?? []),
       tensors("Inputs", rec.in ?? []),
@@ -75,6 +75,9 @@ export class Details {
 
 /** @param {string} title @param {[string, string][]} rows */
 const values = (title, rows) => rows.length > 0 && section(title, table(rows));
+
+/** The same in words. @param {string} title @param {[string, string][]} rows */
+const told = (title, rows) => rows.length > 0 && section(title, h("div.pl-told", table(rows)));
 
 /** @param {string} title @param {string[][]} list */
 const tensors = (title, list) =>
