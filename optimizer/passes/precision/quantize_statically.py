@@ -251,4 +251,4 @@ def _sunk(node: ir.Node, context: Context) -> Outcome:
         "DequantizeLinear", [moved.output(), *dequantize.inputs[1:]], dict(dequantize.attributes)
     )
     reason = f"{node.op_type} moves numbers or picks some: it does the same to integers."
-    return replace(Replacement.by(back, reason, node), nodes=[moved, back])
+    return replace(Replacement.by(back, reason, dequantize, node), nodes=[moved, back])
