@@ -98,7 +98,7 @@ def _explore(trials: Trials) -> None:
         if trials.excess(plan) > 0:
             _revert(trials, plan)
     useful: set[Choice] = {choice for plan in gains for choice in plan.choices}
-    if gains:
+    if gains and not trials.is_settled(useful):
         sample(trials, useful)
 
 
@@ -137,7 +137,7 @@ def _alone(trials: Trials, corners: dict[Choice, Plan]) -> Iterable[Plan]:
     """Gains among the heaviest regions, each changed alone to what costs least everywhere."""
     shares = [region.share for region in trials.question.regions]
     heaviest = sorted(range(len(shares)), key=lambda region: -shares[region])[:_HEAVIEST]
-    source = trials.source.choices
+    source = trials.question.source.plan.choices
     plans = [
         Plan(source, corner.method).at(region, corner.choices[region])
         for corner in sorted(corners.values(), key=trials.cost)[:_LIKELIEST]

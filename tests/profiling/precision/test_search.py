@@ -10,7 +10,7 @@ from profiling.precision.evaluation import Evaluation
 from profiling.precision.plans import Choice, Goal, Plan
 from profiling.precision.search import Found, search
 from profiling.precision.trials import Allowance, Question
-from tests.profiling.precision.synthetic import BYTES, AtMost, Synthetic, drawn
+from tests.profiling.precision.synthetic import BYTES, Synthetic, at_most, drawn
 
 INT8: tuple[Choice, ...] = ("static int8", "dynamic int8")
 PLENTY = Allowance(seconds=600, trials=400)
@@ -21,8 +21,8 @@ def asked(
 ) -> Question:
     regions = synthetic.regions
     return Question(
-        regions, frozenset({"float32", *choices}), ("min-max", "entropy"), AtMost(bound), goal,
-        len(regions) * BYTES,
+        regions, frozenset({"float32", *choices}), ("min-max", "entropy"), at_most(bound), goal,
+        Evaluation(Plan(("float32",) * len(regions)), len(regions) * BYTES),
     )  # fmt: skip
 
 
@@ -66,8 +66,8 @@ def test_a_budget_that_nothing_meets_is_answered_float_with_the_nearest_miss() -
     assert found.nearest is not None
     nearest = found.evaluations[found.nearest]
     assert nearest.is_faster
-    least = min(one.relative for one in found.evaluations if one.is_faster)
-    assert nearest.relative == least
+    least = min(one.scaled for one in found.evaluations if one.is_faster)
+    assert nearest.scaled == least
 
 
 def test_what_is_within_the_budget_and_not_surely_faster_is_not_taken() -> None:
@@ -108,7 +108,7 @@ def test_for_size_the_smallest_plan_within_the_budget_is_taken_whatever_its_spee
         one.size_bytes for one in map(synthetic.assess, synthetic.plans(question))
         if question.budget.excess(one) <= 0
     ]  # fmt: skip
-    assert found.evaluations[found.answer].size_bytes == min(sizes) < question.size_bytes
+    assert found.evaluations[found.answer].size_bytes == min(sizes) < question.source.size_bytes
     assert found.evaluations[found.answer].speed is not None
 
 
