@@ -12,27 +12,19 @@ from typing import Unpack
 from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Following, part_of, silent
 from optimizer.limits import JobLimits
-from optimizer.numbers import counted, three_digits
-from optimizer.pipeline import Pipeline
+from optimizer.numbers import three_digits
 from optimizer.precision.observation import observe
 from optimizer.precision.ranges import rows_of
 from optimizer.precision.samples import Samples, files_of
 from optimizer.precision.threshold import Integers, methods
 from profiling.config import RunConfig
 from profiling.config.question import config_for
-from profiling.machine import Machine, this_machine
-from profiling.precision.building import (
-    Prepared,
-    Tables,
-    offered,
-    prepare,
-    size_of,
-    whole_pipeline,
-)
+from profiling.machine import this_machine
+from profiling.precision.building import Prepared, Tables, offered, prepare, size_of
+from profiling.precision.chosen import Chosen
 from profiling.precision.evaluation import Evaluation, Requirement
 from profiling.precision.evaluator import ModelEvaluator, Subject
 from profiling.precision.plans import Choice, Goal, Plan
-from profiling.precision.regions import Region
 from profiling.precision.running import Held, hold_out, run_held
 from profiling.precision.search import Found, search
 from profiling.precision.trials import Allowance, Question
@@ -70,81 +62,6 @@ class Asked:
     config: RunConfig = field(default_factory=lambda: config_for("deployed", {}))
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The answer, and all it rests on.
-
-    Attributes:
-        asked: what was wanted.
-        regions: that plans speak of.
-        tables: of ranges that plans were built with, by method.
-        ids: of nodes by name, in a trace from the source.
-        calibrated: samples that ranges were observed on.
-        held: samples that errors were measured on.
-        found: everything tried.
-    """
-
-    model: str
-    asked: Asked
-    regions: tuple[Region, ...]
-    tables: Tables
-    ids: Mapping[str, str]
-    calibrated: int
-    held: int
-    found: Found
-    machine: Machine
-    started_at: str
-
-    @property
-    def answer(self) -> Evaluation:
-        """The plan to take; the model as it came where nothing else will do."""
-        return self.found.evaluations[self.found.answer]
-
-    @property
-    def remark(self) -> str:
-        """What the samples are, and what that means."""
-        if self.asked.samples is None:
-            return (
-                "Inputs were generated: errors rank plans, and say nothing about real data. Give a "
-                "folder of samples to be sure."
-            )
-        if self.held == self.calibrated == 1:
-            return "There is one sample: errors were measured on what was calibrated on."
-        return ""
-
-    def pipeline(self, plan: Plan) -> Pipeline:
-        """The passes that make a plan of the model as it came."""
-        prepared = Prepared(self.regions, self.ids, Path())
-        return whole_pipeline(plan, prepared, self.tables)
-
-    def told(self, place: int) -> str:
-        """One of the evaluations in words: what it is, what it loses, how fast, how large."""
-        one = self.found.evaluations[place]
-        if one.failure:
-            return f"{one.plan.text(self.regions)}: {one.failure}"
-        lost = self.asked.required.measured(one)
-        speed = "not raced" if one.speed is None else str(one.speed)
-        source = self.found.evaluations[0].size_bytes
-        size = f"{three_digits(100 * one.size_bytes / source)} % of the size"
-        return f"{one.plan.text(self.regions)}: {lost}; {speed}; {size}"
-
-    @property
-    def finding(self) -> str:
-        """The answer in a sentence."""
-        found = self.found
-        if found.answer:
-            return f"{self.told(found.answer)[:1].upper()}{self.told(found.answer)[1:]}."
-        wanted = "smaller" if self.asked.goal == "size" else "surely faster"
-        why = f"of {counted(len(found.evaluations) - 1, 'plan')} none is {{}}"
-        why = why.format(
-            f"{wanted} within {self.asked.required}"
-            if found.met
-            else f"within {self.asked.required}"
-        )
-        nearest = "" if found.nearest is None else f" The nearest is {self.told(found.nearest)}."
-        return f"Float: {why}.{nearest}"
-
-
 def choose(
     source: Path,
     asked: Asked,
@@ -170,38 +87,74 @@ def choose(
     """
     source = source.absolute()
     with tempfile.TemporaryDirectory(prefix="passlens-precision-") as name:
-        folder = Path(name)
-        calibration, held_out = _split(asked)
-        told = part_of(following, "", 0, of=_PARTS)
-        prepared = pool(
-            prepare, source, asked.bindings, folder / "prepared.onnx", limits=_LIMITS, **told
-        )
-        (folder / "held").mkdir()
-        held = pool(hold_out, source, held_out, folder / "held", limits=_LIMITS, **told)
-        base, run_s = _base(source, asked, held, prepared, pool)
-        told = part_of(following, "calibrating: ", 1, of=_PARTS)
-        tables, calibrated = _tables(prepared, calibration, pool, told)
-        subject = Subject(source, prepared, tables, held, asked.required, asked.config, run_s)
-        question = Question(
-            prepared.regions, _choices(asked.goal), tuple(tables), asked.required, asked.goal, base
-        )
+        subject, question, calibrated = _begin(source, asked, Path(name), pool, following)
         machine, started = this_machine(), datetime.datetime.now(datetime.UTC)
+        prepared = subject.prepared
 
         def chosen(found: Found) -> Chosen:
             return Chosen(
-                source.name, asked, prepared.regions, tables, prepared.ids, calibrated, held.count,
-                found, machine, started.isoformat(timespec="seconds"),
+                source.name, asked.required, asked.goal,
+                "" if asked.samples is None else asked.samples.absolute().name,
+                prepared.regions, subject.tables, prepared.ids, calibrated, subject.held.count,
+                found, asked.config, machine, started.isoformat(timespec="seconds"),
             )  # fmt: skip
 
-        return chosen(
-            search(
-                question,
-                ModelEvaluator(subject, folder, pool, **following),
-                allowance=asked.allowance,
-                observe=None if observer is None else lambda found: observer(chosen(found)),
-                **part_of(following, "", 1, of=_PARTS / 2),
-            )
-        )
+        evaluator = ModelEvaluator(subject, Path(name), pool, **following)
+
+        def show(found: Found) -> None:
+            if observer is not None:
+                observer(chosen(found))
+
+        told = part_of(following, "", 1, of=_PARTS / 2)
+        return chosen(search(question, evaluator, allowance=asked.allowance, observe=show, **told))
+
+
+def check(
+    source: Path,
+    model: Path,
+    asked: Asked,
+    *,
+    pool: WorkerPool,
+    **following: Unpack[Following],
+) -> Evaluation:
+    """A file that was written, run on the samples that are held out.
+
+    Raises:
+        StudioError: see `choose`.
+    """
+    with tempfile.TemporaryDirectory(prefix="passlens-precision-") as name:
+        held = _held(source.absolute(), asked, Path(name), pool, following)
+        found = pool(
+            run_held, model.absolute(), asked.config, held, asked.required,
+            limits=_LIMITS, **following,
+        )  # fmt: skip
+    return Evaluation(Plan(()), size_of(model), found.outputs, found.metric, failure=found.failure)
+
+
+def _begin(
+    source: Path, asked: Asked, folder: Path, pool: WorkerPool, following: Following
+) -> tuple[Subject, Question, int]:
+    """What is needed before a search, and how many samples ranges were observed on."""
+    told = part_of(following, "", 0, of=_PARTS)
+    prepared = pool(
+        prepare, source, asked.bindings, folder / "prepared.onnx", limits=_LIMITS, **told
+    )
+    held = _held(source, asked, folder, pool, told)
+    base, run_s = _base(source, asked, held, prepared, pool)
+    told = part_of(following, "calibrating: ", 1, of=_PARTS)
+    tables, calibrated = _tables(prepared, _split(asked)[0], pool, told)
+    subject = Subject(source, prepared, tables, held, asked.required, asked.config, run_s)
+    question = Question(
+        prepared.regions, _choices(asked.goal), tuple(tables), asked.required, asked.goal, base
+    )
+    return subject, question, calibrated
+
+
+def _held(source: Path, asked: Asked, folder: Path, pool: WorkerPool, following: Following) -> Held:
+    """The samples held out, and what the model as it came gives for them."""
+    kept = folder / "held"
+    kept.mkdir()
+    return pool(hold_out, source, _split(asked)[1], kept, limits=_LIMITS, **following)
 
 
 def _choices(goal: Goal) -> frozenset[Choice]:
@@ -215,7 +168,7 @@ def _split(asked: Asked) -> tuple[Samples, Samples]:
         return first, replace(first, count=_GENERATED_HELD, skip=_GENERATED)
     folder = asked.samples.absolute()
     count = len(files_of(Samples(folder, count=_MOST_HELD + _MOST_CALIBRATED)))
-    held = min(_MOST_HELD, max(1, count // _HELD_SHARE))
+    held = min(_MOST_HELD, -(-count // _HELD_SHARE))
     if count == 1:
         return Samples(folder, count=1), Samples(folder, count=1)
     return Samples(folder, count=count - held), Samples(folder, count=held, skip=count - held)

@@ -32,16 +32,16 @@ class Metric:
     """A function, and what it must give.
 
     Attributes:
-        file: in which it is defined.
         function: its name.
         sense: whether it must be at least, or at most, `bound`.
+        file: in which it is defined.
         labels: a `.npy` file with an entry for each sample in the order of the samples' names.
     """
 
-    file: Path
     function: str
     sense: Literal[">=", "<="]
     bound: float
+    file: Path = Path()
     labels: Path | None = None
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ def metric_of(text: str, labels: Path | None = None) -> Metric:
             raise StudioError(f"There is no file {quoted(str(wanted))} {what}.")
     sense: Literal[">=", "<="] = ">=" if found[3] == ">=" else "<="
     labels = None if labels is None else labels.absolute()
-    return Metric(file, found[2], sense, bound, labels)
+    return Metric(found[2], sense, bound, file, labels)
 
 
 def joined(outputs: Sequence[Mapping[str, Array]]) -> dict[str, Array]:

@@ -60,6 +60,9 @@ class Question:
 class Trials:
     """What was tried, in order, the model as it came first.
 
+    Attributes:
+        method: by which ranges are chosen from now on.
+
     Args:
         question: what is searched for.
         evaluator: builds and runs.
@@ -78,6 +81,7 @@ class Trials:
     ) -> None:
         self.question = question
         self.found = {question.source.plan: question.source}
+        self.method = ""
         self.times = TimeModel([region.share for region in question.regions])
         self._evaluator, self._allowance, self._observe = evaluator, allowance, observe
         self._progress = following.get("progress") or silent
@@ -87,6 +91,14 @@ class Trials:
     def elapsed_s(self) -> float:
         """Since the search began."""
         return time.monotonic() - self._began
+
+    def plan(self, choices: Sequence[Choice], method: str = "") -> Plan:
+        """A plan of these choices."""
+        return Plan(tuple(choices), method or self.method).settled
+
+    def changed(self, plan: Plan, region: int, choice: Choice) -> Plan:
+        """A plan with another choice for one region."""
+        return self.plan([*plan.choices[:region], choice, *plan.choices[region + 1 :]], plan.method)
 
     def assess(self, plan: Plan) -> Evaluation:
         """Size and errors of a plan, as they are known or found now.
@@ -154,9 +166,10 @@ class Trials:
             return False
         cheapest = best
         for region in range(len(best.choices)):
-            able = [c for c in self.question.choices(region) if c in useful]
-            tried = [cheapest, *(cheapest.at(region, choice) for choice in able)]
-            cheapest = min(tried, key=self.expected)
+            for choice in self.question.choices(region):
+                tried = self.changed(cheapest, region, choice)
+                if choice in useful and self.expected(tried) < self.expected(cheapest):
+                    cheapest = tried
         return self.expected(best) <= _AS_CHEAP * self.expected(cheapest)
 
     def is_gain(self, plan: Plan) -> bool:
