@@ -206,7 +206,14 @@ def share(error: float | None) -> str:
 def main() -> None:
     """Print the report, or write it."""
     arguments = parser(__doc__).parse_args()
-    rows, left_out = rows_of(files(arguments.folders), row)
+    rows: list[Row] = []
+    left_out: list[str] = []
+    for one in files(arguments.folders):
+        more, without = rows_of([one], row)
+        rows += more
+        left_out += without
+        if arguments.write is not None:  # it takes long: what is known is kept
+            arguments.write.write_text("\n".join(report(rows, left_out)) + "\n")
     publish(report(rows, left_out), arguments.write)
 
 
