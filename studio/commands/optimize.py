@@ -48,7 +48,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
     parser.add_argument(
         "--budget",
-        metavar="5%%|25dB",
+        metavar="5%|25dB",
         help="error that lossy passes may make; see docs/precision.md",
     )
     parser.add_argument("--no-verify", action="store_true", help="do not compare the outputs")

@@ -39,7 +39,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="samples: an .npz, or for one input an .npy, each; without, inputs are generated",
     )  # fmt: skip
     add(
-        "--budget", metavar="5%%|25dB",
+        "--budget", metavar="5%|25dB",
         help="most error of an output, of its scale, or least signal over error",
     )  # fmt: skip
     add(
