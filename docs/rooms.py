@@ -20,7 +20,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("frame",),
         ("history", "memory", "model", "rewrite"),
         ("cost", "run", "viewing"),
-        ("commands", "kernels", "timeline"),
+        ("commands", "kernels", "precision", "timeline"),
         ("capture", "race"),
         ("export", "variants"),
         ("page",),

@@ -1,0 +1,1 @@
+"""Precision: what fewer bits cost, where."""
