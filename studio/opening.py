@@ -57,15 +57,18 @@ def try_again(workspace: Workspace) -> None:
 
 def run_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun]:
     """Running the workspace's pipeline over an opened model."""
-    return _run_task(workspace.pipeline(), model)
+    return pipeline_task(workspace.pipeline(), model)
 
 
 def versus_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun] | None:
     """Running the pipeline it is compared with; None where there is none."""
-    return _run_task(workspace.versus.pipeline(), model) if workspace.versus is not None else None
+    return (
+        pipeline_task(workspace.versus.pipeline(), model) if workspace.versus is not None else None
+    )
 
 
-def _run_task(pipeline: Pipeline, model: OpenedModel) -> Task[OpenedRun]:
+def pipeline_task(pipeline: Pipeline, model: OpenedModel) -> Task[OpenedRun]:
+    """Running any pipeline over an opened model."""
     return tasks().start(
         ("run", model.key, run_key(pipeline)), partial(store().run, model, pipeline)
     )

@@ -1,1 +1,1 @@
-"""Precision: what fewer bits cost, where."""
+"""Precision: which range a value takes, what fewer bits lose, and which plan keeps a budget."""

@@ -1,0 +1,30 @@
+"""Precision: which range a value takes, and what fewer bits lose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from studio.page.parts import choose_section
+from studio.precision.link import SECTIONS
+from studio.precision.ranges.page import render_ranges
+from studio.precision.setting import Setting, change, setting_here
+from studio.precision.sidebar import sidebar
+
+TITLES: Mapping[str, str] = dict(zip(SECTIONS, ("Ranges",), strict=True))
+_DRAW: Mapping[str, Callable[[Setting], None]] = {"ranges": render_ranges}
+
+
+def render() -> None:
+    """The page."""
+    setting = setting_here()
+    if setting is None:
+        return
+    section = setting.choice.section
+    choose_section(
+        TITLES, section, key="precision-section", take=lambda chosen: change(section=chosen)
+    )
+    with st.sidebar:
+        sidebar(setting)
+    _DRAW[section](setting)

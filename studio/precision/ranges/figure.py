@@ -1,0 +1,218 @@
+"""The numbers of an activation and of weights, with the ranges that 8 bits are given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+
+from optimizer.numbers import bytes_text, three_digits
+from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
+from studio.precision.ranges.job import Bins, Fit, Inventory, Observed, Product, Weights
+
+CLIPPED_COLOR = "#c9512b"
+_LINE_COLORS = ("#10857f", "#a37a2c", "#bd4585", "#717d1a")
+_CHANNEL_COLOR = "#a37a2c"
+_HEIGHT = 330
+_BITS: Mapping[str, int] = {"float16": 16, "int8": 8, "4 bits": 4}
+_MOST_NAME = 48
+_ROW_PX = 30
+
+
+def activation(
+    value: Observed, method: str, titles: Mapping[str, str], *, source: str
+) -> go.Figure:
+    """How the numbers of a value lie, every method's range, and what the chosen one clips.
+
+    Args:
+        value: on samples.
+        method: the chosen one.
+        titles: of all methods by id.
+        source: which samples; stands below the title.
+    """
+    chosen = value.fit(method)
+    figure = go.Figure(_bars(value.bins, chosen.kept.low, chosen.kept.high))
+    named = {titles.get(fit.method, fit.method): fit for fit in value.fits}
+    for color, (title, fit) in zip(_LINE_COLORS, named.items(), strict=False):
+        _ends(figure, title, fit, color, strong=fit is chosen, value=value)
+    title = f"{titles.get(chosen.method, chosen.method)}: {_kept_text(chosen)}"
+    return _finished(figure, title, f"{short(value.name, _MOST_NAME)} · {source}", value.bins)
+
+
+def weights(found: Weights, product: Product) -> go.Figure:
+    """How the weights of a product lie, and the ranges of its channels, which clip nothing."""
+    least, most = found.magnitudes[0], found.magnitudes[-1]
+    figure = go.Figure(_bars(found.bins, -math.inf, math.inf))
+    for text, size in {"narrowest": least, "middle": _middle(found), "widest": most}.items():
+        for end in (-size, size):
+            figure.add_vline(end, line={"color": _CHANNEL_COLOR, "width": 1, "dash": "dot"})
+        _label(figure, f"{text} ±{three_digits(size)}", size, _CHANNEL_COLOR, _row(text))
+    title = f"Weights, a scale a channel: nothing clipped, {_db(found.per_channel.sqnr_db)}"
+    one = f"one scale for all {_db(found.per_tensor.sqnr_db)}"
+    shape = "×".join(map(str, product.shape))
+    about = f"{short(product.name, _MOST_NAME)} · {product.op_type} {shape} · {one}"
+    return _finished(figure, title, about, found.bins)
+
+
+def sizes(inventory: Inventory) -> go.Figure:
+    """Bytes of all constants as they are, and what their floats would take in fewer bits."""
+    floats = sum(one.numbers for one in inventory.stored if one.dtype in _FLOATS)
+    others = sum(one.size_bytes for one in inventory.stored if one.dtype not in _FLOATS)
+    totals = {"as it is": inventory.size_bytes}
+    fewer = {f"floats in {name}": floats * bits // 8 + others for name, bits in _BITS.items()}
+    totals |= {name: size for name, size in fewer.items() if size < inventory.size_bytes}
+    labels = list(totals)
+    figure = go.Figure(
+        go.Bar(
+            x=[size / 2**20 for size in totals.values()],
+            y=list(range(len(totals))),
+            orientation="h",
+            marker={"color": [BEFORE_COLOR, *[AFTER_COLOR] * (len(totals) - 1)]},
+            text=[f"\u2002{bytes_text(size)}" for size in totals.values()],
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    )
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(sizes_title(inventory)),
+        height=96 + _ROW_PX * len(labels),
+        margin={"r": 90},
+        xaxis={"title": "MiB, scales not counted", "rangemode": "tozero"},
+        yaxis=rows_axis(labels),
+    )
+    return figure
+
+
+_FLOATS = ("float32", "float16", "bfloat16", "float64")
+
+
+def sizes_title(inventory: Inventory) -> str:
+    """What most of the file is."""
+    if not inventory.stored:
+        return "No constants"
+    main = inventory.stored[0]
+    share = 100 * main.size_bytes / max(1, inventory.size_bytes)
+    return f"Constants take {bytes_text(inventory.size_bytes)}, {share:.3g} % of it {main.dtype}"
+
+
+def _bars(bins: Bins, low: float, high: float) -> go.Bar:
+    """A bar a bin; what lies outside of the range in another colour."""
+    starts = [bins.low + number * bins.width for number in range(len(bins.counts))]
+    middles = [start + bins.width / 2 for start in starts]
+    inside = [start < high and start + bins.width > low for start in starts]
+    colors = [AFTER_COLOR if kept else CLIPPED_COLOR for kept in inside]
+    total = max(1, sum(bins.counts))
+    return go.Bar(
+        x=middles,
+        y=[count / total if count else None for count in bins.counts],
+        width=bins.width,
+        marker={"color": colors, "line": {"width": 0}},
+        hovertemplate="%{x:.3g}: %{y:.2%}<extra></extra>",
+    )
+
+
+def _ends(
+    figure: go.Figure, title: str, fit: Fit, color: str, *, strong: bool, value: Observed
+) -> None:
+    """The ends of a range, as far as something is cut there; the label at the farther one."""
+    line = {"color": color, "width": 2.5 if strong else 1, "dash": "solid" if strong else "dot"}
+    seen, kept = value.seen, fit.kept
+    ends = [kept.high] if kept.high < seen.high or kept.low <= seen.low else []
+    ends += [kept.low] if kept.low > seen.low or (seen.low < 0 and not ends) else []
+    for end in ends:
+        figure.add_vline(end, line=line)
+    row = [other.method for other in value.fits].index(fit.method)
+    at = max(ends or [kept.high], key=abs)
+    _label(figure, f"<b>{escape(title)}</b>" if strong else escape(title), at, color, row)
+
+
+def _label(figure: go.Figure, text: str, at: float, color: str, row: int) -> None:
+    """A line's name, right of it or left of it, each in a row of its own."""
+    figure.add_annotation(
+        x=at,
+        y=1 - 0.085 * row,
+        yref="paper",
+        text=text,
+        showarrow=False,
+        xanchor="right" if at > 0 else "left",
+        yanchor="top",
+        xshift=-4 if at > 0 else 4,
+        font={"size": 11, "color": color},
+    )
+
+
+def _finished(figure: go.Figure, title: str, about: str, bins: Bins) -> go.Figure:
+    low, high = bins.low, bins.low + len(bins.counts) * bins.width
+    margin = 0.03 * (high - low)
+    figure.update_layout(
+        template=TEMPLATE,
+        title=titled(escape(title)) | {"subtitle": {"text": about}},
+        height=_HEIGHT,
+        bargap=0,
+        margin={"t": 64},
+        xaxis={"range": [low - margin, high + margin], "title": "value"},
+        yaxis={"type": "log", "title": "share of the numbers", **_share_ticks(bins)},
+    )
+    return figure
+
+
+def _share_ticks(bins: Bins) -> dict[str, Any]:
+    """Powers of ten down to a single number."""
+    least = math.floor(math.log10(1 / max(1, sum(bins.counts))))
+    powers = list(range(0, least - 1, -2 if least < -5 else -1))
+    texts = [f"{100 * 10.0**power:g} %" for power in powers]
+    tallest = 0.35  # room for the labels
+    return {
+        "range": [least, tallest], "tickvals": [10.0**power for power in powers], "ticktext": texts,
+    }  # fmt: skip
+
+
+def _kept_text(fit: Fit) -> str:
+    ends = f"{_signed(fit.kept.low)} … {_signed(fit.kept.high)}"
+    clipped = f"{_percent(fit.loss.clipped)} clipped" if fit.loss.clipped else "nothing clipped"
+    return f"{ends}, {clipped}, {_db(fit.loss.sqnr_db)}"
+
+
+def _percent(share: float) -> str:
+    return f"{three_digits(100 * share)} %"
+
+
+def _signed(number: float) -> str:
+    return three_digits(number).replace("-", "\N{MINUS SIGN}")
+
+
+def _db(decibels: float) -> str:
+    return f"{three_digits(decibels)} dB" if math.isfinite(decibels) else "no error"
+
+
+def _middle(found: Weights) -> float:
+    return found.magnitudes[len(found.magnitudes) // 2]
+
+
+def _row(text: str) -> int:
+    return ("widest", "middle", "narrowest").index(text)
+
+
+def values_table(values: Sequence[Observed], titles: Mapping[str, str]) -> dict[str, list[Any]]:
+    """A row a value: what was seen, and every method's range and cost."""
+    table: dict[str, list[Any]] = {
+        "value": [value.name for value in values],
+        "made by": [value.op_type for value in values],
+        "smallest": [value.seen.low for value in values],
+        "largest": [value.seen.high for value in values],
+    }
+    for number, method in enumerate(fit.method for fit in (values[0].fits if values else ())):
+        title, fits = titles.get(method, method), [value.fits[number] for value in values]
+        table[f"{title}: from"] = [fit.kept.low for fit in fits]
+        table[f"{title}: to"] = [fit.kept.high for fit in fits]
+        table[f"{title}: clipped, %"] = [100 * fit.loss.clipped for fit in fits]
+        table[f"{title}: dB"] = [
+            fit.loss.sqnr_db if math.isfinite(fit.loss.sqnr_db) else None for fit in fits
+        ]
+    table["infinite or NaN"] = [value.strange for value in values]
+    return table

@@ -1,0 +1,111 @@
+"""The Precision page without a browser: every section, and what can go wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from streamlit.testing.v1 import AppTest
+
+from studio import services
+
+pytestmark = pytest.mark.long
+
+PATIENCE_S = 180
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction] - a fixture
+    """A store and tasks that no other test has seen."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PASSLENS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        for service in (services.store, services.tasks):
+            service.cache_clear()
+        yield
+    for service in (services.store, services.tasks):
+        service.cache_clear()
+
+
+def page(**query: str) -> AppTest:
+    def script() -> None:
+        from studio.precision.page import render
+
+        render()
+
+    app = AppTest.from_function(script, default_timeout=PATIENCE_S)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return settle(app.run())
+
+
+def settle(app: AppTest) -> AppTest:
+    """Look again until nothing is under way."""
+    deadline = time.monotonic() + PATIENCE_S
+    while any(button.label == "Cancel" for button in app.button) and time.monotonic() < deadline:
+        time.sleep(0.2)
+        app.run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    """Everything that is said on the page, without Markdown's escapes."""
+    kinds = ("text", "caption", "markdown", "subheader")
+    found: list[Any] = [element for kind in kinds for element in app.get(kind)]
+    return "\n".join(str(element.value) for element in found).replace("\\", "")
+
+
+@pytest.fixture(scope="module")
+def products(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two products of constants with a Relu between them."""
+    drawn = np.random.default_rng(0)
+    weights = {"w": drawn.normal(size=(16, 32)), "v": drawn.normal(size=(32, 8))}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"], name="first"),
+        helper.make_node("Relu", ["a"], ["b"], name="relu"),
+        helper.make_node("MatMul", ["b", "v"], ["y"], name="second"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 8])],
+        [numpy_helper.from_array(w.astype(np.float32), name) for name, w in weights.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    path = tmp_path_factory.mktemp("model") / "products.onnx"
+    onnx.save(model, path)
+    return str(path)
+
+
+def test_a_quick_model_opens_on_ranges_of_generated_inputs_that_say_so(products: str) -> None:
+    app = page(model=products, value="b")
+    said = texts(app)
+    assert "Inputs were generated" in said
+    assert "512 numbers of 4 generated inputs" in said
+    names = app.selectbox(key="precision-value").options
+    assert "b → MatMul second" in names
+    assert "y" in names
+
+
+def test_a_sample_that_does_not_fit_is_told_in_a_sentence_and_weights_stay(
+    products: str, tmp_path: Path
+) -> None:
+    from studio.precision.samples import keep_samples
+    from studio.precision.setting import float_pipeline
+
+    np.save(tmp_path / "one.npy", np.zeros((4, 15), np.float32))
+    opened = services.store().open_file(Path(products), name="products.onnx")
+    run = services.store().run(opened, float_pipeline())
+    key = keep_samples(run, {"one.npy": (tmp_path / "one.npy").read_bytes()})
+    app = page(model=products, samples=key)
+    app.button(key="start-Calibrate").click()
+    said = texts(settle(app.run()))
+    assert "Sample 'one.npy', array 'x': it has shape [4, 15]" in said
+    assert "Weights keep their whole range" in said
