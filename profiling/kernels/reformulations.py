@@ -12,9 +12,9 @@ from optimizer.passes.kernels.attention import (
 )
 from optimizer.passes.kernels.convolutions import WriteMatmulAsConv
 from optimizer.passes.kernels.products import StoreGemmWeights, WriteMatmulAsGemm
-from optimizer.passes.kernels.reduced import ComputeIn16Bits
 from optimizer.passes.lowering.convolution import WriteConvAsMatmul
 from optimizer.passes.lowering.products import WriteGemmAsMatmul
+from optimizer.passes.precision.compute_in_16_bits import ComputeIn16Bits
 from optimizer.passes.precision.quantize_dynamically import (
     QuantizeConvDynamically,
     QuantizeMatmulDynamically,

@@ -8,6 +8,7 @@ from optimizer.constants import constant_of
 from optimizer.passes.draft import NotHere, attributes_of
 from optimizer.passes.kernels.block import ACTIVATIONS
 from optimizer.passes.kernels.site import Site, rewrites
+from optimizer.precision.float_formats import FORMATS, FloatFormat, magnitude
 from optimizer.registry import Pass, register
 from optimizer.rules import Operand, Replacement
 
@@ -28,7 +29,8 @@ class ComputeIn16Bits(Pass):
     After:
         Cast → Conv → Relu → Cast
     When it is safe:
-        Its inputs are float32. What is lost has to be worth it: no accuracy is promised.
+        Its inputs are float32, its constants within the range. What is lost has to be worth it: no
+        accuracy is promised. A whole network is better served by `convert-to-float16`.
     Numerics:
         11 bits of precision and float16's range; 8 bits as bfloat16.
     Source:
@@ -43,10 +45,10 @@ class ComputeIn16Bits(Pass):
     @rewrites(*_LAST, name="In16Bits", kinds=_KINDS, at=-1, reach=5)
     def match(self, site: Site) -> Replacement:
         """The last node of a block."""
-        return _reduced(site, ir.DataType.BFLOAT16 if self.bfloat else ir.DataType.FLOAT16)
+        return _reduced(site, FORMATS["bfloat16" if self.bfloat else "float16"])
 
 
-def _reduced(site: Site, dtype: ir.DataType) -> Replacement:
+def _reduced(site: Site, form: FloatFormat) -> Replacement:
     known: dict[ir.Value, Operand] = {}
     if not any(_is_float(value) for value in site.block.inputs):
         raise NotHere("nothing in it is float32")
@@ -55,9 +57,11 @@ def _reduced(site: Site, dtype: ir.DataType) -> Replacement:
         if not _is_float(value):
             known[value] = value
         elif tensor is None:
-            known[value] = site.new("Cast", value, to=int(dtype))
+            known[value] = site.new("Cast", value, to=int(form.dtype))
+        elif magnitude(tensor) >= form.overflow:
+            raise NotHere(f"a constant of it is beyond the range of {form.name}")
         else:
-            known[value] = site.weight(tensor.numpy().astype(dtype.numpy()))
+            known[value] = site.weight(form.rounded(tensor.numpy()))
     for node in site.block.nodes:
         inputs = [None if value is None else known[value] for value in node.inputs]
         known[node.outputs[0]] = site.new(
@@ -65,7 +69,7 @@ def _reduced(site: Site, dtype: ir.DataType) -> Replacement:
         )
     result = known[site.block.output]
     back = site.new("Cast", result, to=int(ir.DataType.FLOAT))
-    why = f"All {len(site.block.nodes)} nodes take {dtype}; inputs and result are cast."
+    why = f"All {len(site.block.nodes)} nodes take {form.name}; inputs and result are cast."
     return site.put(site.block.nodes, back, why)
 
 
