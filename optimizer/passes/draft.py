@@ -104,6 +104,10 @@ class Draft:
             known = self.lists[numbers] = self.weight(np.array(numbers, np.int64))
         return known
 
+    def place(self, number: int) -> NewInitializer:
+        """A single number: an axis, a place, a size."""
+        return self.weight(np.asarray(number, np.int64))
+
     def reshape(self, value: Operand, *target: int) -> NewOutput:
         """The same elements in another shape; 0 copies a size, -1 is what is left."""
         return self.new("Reshape", value, self.integers(*target))

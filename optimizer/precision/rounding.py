@@ -41,29 +41,34 @@ def power(histogram: Histogram) -> float:
 def estimated_error(node: ir.Node, histograms: Mapping[str, Histogram], form: FloatFormat) -> float:
     """Error of a node's results in 16 bits over the results themselves, as powers.
 
-    What is rounded of the results, and of each weight: mse(W) · mean(x²) · products a result.
+    What is rounded of the results, and of a product's weights: mse(W) · mean(x²) · the products
+    that one result sums up.
     """
     seen = next((histograms[v.name] for v in node.outputs if v.name and v.name in histograms), None)
     if seen is None or not power(seen):
         return 0.0
     added = noise(seen, form)
-    first = node.inputs[0] if node.inputs else None
+    first, weight = (*node.inputs, None, None)[0], constant_of((*node.inputs, None, None)[1])
     data = histograms.get(first.name or "") if first is not None else None
-    for value in node.inputs[1:]:
-        weight = constant_of(value)
-        if data is None or weight is None or weight.dtype != ir.DataType.FLOAT or not weight.size:
-            continue
-        array = weight.numpy().astype(np.float64)
-        lost = array - form.rounded(weight.numpy()).astype(np.float64)
-        added += float(np.square(lost).mean()) * power(data) * _products(node, weight)
+    products = 0 if weight is None else _products(node, weight)
+    if data is not None and weight is not None and products and weight.dtype == ir.DataType.FLOAT:
+        array = weight.numpy()
+        lost = array.astype(np.float64) - form.rounded(array).astype(np.float64)
+        added += float(np.square(lost).mean()) * power(data) * products
     return added / power(seen)
 
 
 def _products(node: ir.Node, weight: ir.TensorProtocol) -> int:
-    """How many products with a weight one result sums up."""
+    """How many products with a weight one result sums up; 0 where there are none."""
     shape = weight.shape.numpy()
-    if node.op_type == "MatMul":
-        return shape[-2] if len(shape) > 1 else shape[0]
-    if node.op_type == "Gemm":
-        return shape[1 if node.attributes.get_int("transB", 0) else 0]
-    return math.prod(shape[1:]) if node.op_type == "Conv" else 1
+    if not all(shape):
+        return 0
+    match node.op_type:
+        case "MatMul":
+            return shape[-2] if len(shape) > 1 else shape[0]
+        case "Gemm":
+            return shape[1 if node.attributes.get_int("transB", 0) else 0]
+        case "Conv":
+            return math.prod(shape[1:])
+        case _:
+            return 0

@@ -49,11 +49,6 @@ class Plan:
         text = json.dumps([self.choices, self.method])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def at(self, region: int, choice: Choice) -> Plan:
-        """The same with another choice for one region."""
-        choices = (*self.choices[:region], choice, *self.choices[region + 1 :])
-        return Plan(choices, self.method).settled
-
     @property
     def settled(self) -> Plan:
         """The same, without a method where no ranges are chosen."""

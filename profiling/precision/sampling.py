@@ -35,14 +35,12 @@ def sample(trials: Trials, useful: Collection[Choice], *, seed: int = 0) -> None
     for plan in list(trials.found):
         if all(choice in allowed[region] for region, choice in enumerate(plan.choices)):
             study.enqueue_trial({str(r): choice for r, choice in enumerate(plan.choices)})
-    methods = {plan.method for plan in trials.found if plan.method}
-    method = min(methods, key=lambda name: _least(trials, name), default="")
     asked: set[Plan] = set()
     repeated = 0
     while repeated < _MOST_REPEATED and len(asked) < math.prod(map(len, allowed)):
         trial = study.ask()
         picked = [trial.suggest_categorical(str(r), allowed[r]) for r in regions]
-        plan = Plan(cast("tuple[Choice, ...]", tuple(picked)), method).settled
+        plan = trials.plan(cast("list[Choice]", picked))
         repeated = repeated + 1 if plan in asked else 0
         asked.add(plan)
         excess = trials.excess(plan)
@@ -52,13 +50,7 @@ def sample(trials: Trials, useful: Collection[Choice], *, seed: int = 0) -> None
         study.tell(trial, trials.cost(plan))
 
 
-def _least(trials: Trials, method: str) -> float:
-    return min(trials.excess(plan) for plan in trials.found if plan.method == method)
-
-
 def _race_if_promising(trials: Trials, plan: Plan) -> None:
-    best = trials.best
-    if trials.question.goal == "speed" and (
-        best is None or trials.cost(plan) < _WORTH_A_RACE * trials.cost(best)
-    ):
+    bound = 1.0 if trials.best is None else trials.cost(trials.best)
+    if trials.question.goal == "speed" and trials.cost(plan) < _WORTH_A_RACE * bound:
         trials.race([plan])

@@ -98,17 +98,19 @@ def _explore(trials: Trials) -> None:
         if trials.excess(plan) > 0:
             _revert(trials, plan)
     useful: set[Choice] = {choice for plan in gains for choice in plan.choices}
-    if gains:
+    if gains and not trials.is_settled(useful):
         sample(trials, useful)
 
 
 def _corners(trials: Trials) -> dict[Choice, Plan]:
-    """Each choice everywhere it makes sense, assessed and raced."""
+    """Each choice everywhere it makes sense, assessed; raced where speed is the goal."""
     corners: dict[Choice, Plan] = {}
     for choice in _choices(trials):
         plans = [_everywhere(trials, choice, method) for method in _methods(trials, choice)]
         corners[choice] = min(plans, key=trials.excess)
-    trials.race(list(corners.values()))
+        trials.method = trials.method or corners[choice].method
+    if trials.question.goal == "speed":
+        trials.race(list(corners.values()))
     return corners
 
 
@@ -130,16 +132,15 @@ def _everywhere(trials: Trials, choice: Choice, method: str) -> Plan:
         able = question.choices(region)
         small = question.goal == "size" and known.kind == "embeddings"
         wanted.append(choice if choice in able else able[-1] if small else "float32")
-    return Plan(tuple(wanted), method)
+    return trials.plan(wanted, method)
 
 
 def _alone(trials: Trials, corners: dict[Choice, Plan]) -> Iterable[Plan]:
     """Gains among the heaviest regions, each changed alone to what costs least everywhere."""
     shares = [region.share for region in trials.question.regions]
     heaviest = sorted(range(len(shares)), key=lambda region: -shares[region])[:_HEAVIEST]
-    source = trials.source.choices
     plans = [
-        Plan(source, corner.method).at(region, corner.choices[region])
+        trials.changed(trials.question.source.plan, region, corner.choices[region])
         for corner in sorted(corners.values(), key=trials.cost)[:_LIKELIEST]
         for region in heaviest
         if len(shares) > 1 and not trials.found[corner].failure
@@ -147,7 +148,8 @@ def _alone(trials: Trials, corners: dict[Choice, Plan]) -> Iterable[Plan]:
     plans = [plan for plan in dict.fromkeys(plans) if not plan.is_float]
     for plan in plans:
         trials.assess(plan)
-    trials.race(plans)
+    if trials.question.goal == "speed":
+        trials.race(plans)
     return [plan for plan in plans if trials.is_gain(plan)]
 
 
@@ -156,18 +158,18 @@ def _revert(trials: Trials, corner: Plan) -> None:
     changed = [place for place, choice in enumerate(corner.choices) if choice != "float32"]
     gains: dict[int, float] = {}
     for region in changed:
-        gained = trials.excess(corner) - trials.excess(corner.at(region, "float32"))
+        gained = trials.excess(corner) - trials.excess(trials.changed(corner, region, "float32"))
         gains[region] = gained / _weight(trials, corner, region)
     order = sorted(changed, key=lambda region: -gains[region])
     low, high = 0, len(order)  # none set back is too much, all set back is the model as it came
     while high - low > 1:
         middle = (low + high) // 2
-        if trials.excess(_without(corner, order[:middle])) <= 0:
+        if trials.excess(_without(trials, corner, order[:middle])) <= 0:
             high = middle
         else:
             low = middle
-    plan = _refilled(trials, _without(corner, order[:high]), corner)
-    if not plan.is_float:
+    plan = _refilled(trials, _without(trials, corner, order[:high]), corner)
+    if not plan.is_float and trials.question.goal == "speed":
         trials.race([plan])
 
 
@@ -175,8 +177,7 @@ def _refilled(trials: Trials, plan: Plan, corner: Plan) -> Plan:
     """The plan with the cheapest choices that are still within the budget, region by region."""
     for region in sorted(range(len(plan.choices)), key=lambda r: -_weight(trials, corner, r)):
         others = [
-            Plan(plan.choices, corner.method).at(region, choice)
-            for choice in trials.question.choices(region)
+            trials.changed(plan, region, choice) for choice in trials.question.choices(region)
         ]
         cheaper = [one for one in others if trials.expected(one) < trials.expected(plan)]
         for tried in sorted(cheaper, key=trials.expected):
@@ -186,9 +187,9 @@ def _refilled(trials: Trials, plan: Plan, corner: Plan) -> Plan:
     return plan
 
 
-def _without(corner: Plan, regions: Iterable[int]) -> Plan:
+def _without(trials: Trials, corner: Plan, regions: Iterable[int]) -> Plan:
     for region in regions:
-        corner = corner.at(region, "float32")
+        corner = trials.changed(corner, region, "float32")
     return corner
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
 from optimizer.isolation import Following, silent
 from optimizer.numbers import counted
-from profiling.precision.evaluation import Budget, Evaluation, Evaluator
+from profiling.precision.evaluation import Evaluation, Evaluator, Requirement
 from profiling.precision.plans import BITS, Choice, Goal, Plan, choices_of
 from profiling.precision.regions import Region
 from profiling.precision.times import TimeModel
+
+_AS_CHEAP = 1.01
 
 
 class Over(Exception):
@@ -40,15 +42,15 @@ class Question:
         regions: of the model.
         offered: choices that there are passes for, float32 among them.
         methods: by which ranges may be chosen, the plainest first.
-        size_bytes: of the model as it came.
+        source: the model as it came, as a plan.
     """
 
     regions: tuple[Region, ...]
     offered: frozenset[Choice]
     methods: tuple[str, ...]
-    budget: Budget
+    budget: Requirement
     goal: Goal
-    size_bytes: int
+    source: Evaluation
 
     def choices(self, region: int) -> tuple[Choice, ...]:
         """What a region may have, float32 first."""
@@ -57,6 +59,9 @@ class Question:
 
 class Trials:
     """What was tried, in order, the model as it came first.
+
+    Attributes:
+        method: by which ranges are chosen from now on.
 
     Args:
         question: what is searched for.
@@ -75,22 +80,25 @@ class Trials:
         **following: Unpack[Following],
     ) -> None:
         self.question = question
-        source = Plan(("float32",) * len(question.regions))
-        self.found = {source: Evaluation(source, question.size_bytes)}
+        self.found = {question.source.plan: question.source}
+        self.method = ""
         self.times = TimeModel([region.share for region in question.regions])
         self._evaluator, self._allowance, self._observe = evaluator, allowance, observe
         self._progress = following.get("progress") or silent
         self._began = time.monotonic()
 
     @property
-    def source(self) -> Plan:
-        """Everything as it came."""
-        return next(iter(self.found))
-
-    @property
     def elapsed_s(self) -> float:
         """Since the search began."""
         return time.monotonic() - self._began
+
+    def plan(self, choices: Sequence[Choice], method: str = "") -> Plan:
+        """A plan of these choices."""
+        return Plan(tuple(choices), method or self.method).settled
+
+    def changed(self, plan: Plan, region: int, choice: Choice) -> Plan:
+        """A plan with another choice for one region."""
+        return self.plan([*plan.choices[:region], choice, *plan.choices[region + 1 :]], plan.method)
 
     def assess(self, plan: Plan) -> Evaluation:
         """Size and errors of a plan, as they are known or found now.
@@ -141,7 +149,7 @@ class Trials:
         """
         known = self.found[plan]
         if self.question.goal == "size":
-            return known.size_bytes / self.question.size_bytes
+            return known.size_bytes / self.question.source.size_bytes
         return self.times.estimate(plan) if known.speed is None else 1 / known.speed.speedup
 
     def expected(self, plan: Plan) -> float:
@@ -151,13 +159,26 @@ class Trials:
         regions = zip(plan.choices, self.question.regions, strict=True)
         return sum(BITS[choice] * region.weight_bytes for choice, region in regions)
 
+    def is_settled(self, useful: Collection[Choice]) -> bool:
+        """Whether the best plan is as cheap as the estimate of any of these choices' plans."""
+        best = self.best
+        if best is None:
+            return False
+        cheapest = best
+        for region in range(len(best.choices)):
+            for choice in self.question.choices(region):
+                tried = self.changed(cheapest, region, choice)
+                if choice in useful and self.expected(tried) < self.expected(cheapest):
+                    cheapest = tried
+        return self.expected(best) <= _AS_CHEAP * self.expected(cheapest)
+
     def is_gain(self, plan: Plan) -> bool:
         """Whether a plan is surely what was asked for more of: faster, or smaller."""
         known = self.found[plan]
         if known.failure or plan.is_float:
             return False
         if self.question.goal == "size":
-            return known.size_bytes < self.question.size_bytes
+            return known.size_bytes < self.question.source.size_bytes
         return known.is_faster
 
     @property

@@ -22,11 +22,13 @@ from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
 from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import complete
-from optimizer.verify import Verification, verify
+from optimizer.verify import Budget, Verification, budget_of, verify
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say
+from studio.commands.pass_options import with_options
+from studio.commands.sixteen_bits import planned, verified, with_keep_list
 from studio.commands.verify import verification_json
 
 SCHEMA = "passlens.optimize/1"
@@ -39,10 +41,16 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", choices=preset_names(), default="default")
     parser.add_argument("--enable", action="append", default=[], metavar="ID")
     parser.add_argument("--disable", action="append", default=[], metavar="ID")
+    parser.add_argument("--option", action="append", default=[], metavar="ID.NAME=VALUE")
     parser.add_argument("--limit", type=int, metavar="N", help="stop after N rewrites")
     parser.add_argument("--bind", action="append", default=[], metavar="DIM=SIZE")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace")
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
+    parser.add_argument(
+        "--budget",
+        metavar="5%|25dB",
+        help="error that lossy passes may make; see docs/precision.md",
+    )
     parser.add_argument("--no-verify", action="store_true", help="do not compare the outputs")
 
 
@@ -54,8 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
     """
     path = model_path(arguments.model)
     pipeline = Pipeline.of(arguments.preset, enable=arguments.enable, disable=arguments.disable)
+    pipeline = with_options(pipeline, arguments.option)
+    budget = None if arguments.budget is None else budget_of(arguments.budget)
     bound = bindings(arguments.bind)
     model = load_path(path)
+    if not arguments.no_verify:
+        pipeline = with_keep_list(pipeline, path, bound, budget)
     began = time.process_time()
     model = complete(model, isolate=default_pool(), bind=bound)
     shape_seconds = time.process_time() - began
@@ -66,13 +78,19 @@ def run(arguments: argparse.Namespace) -> int:
     write(model.ir, arguments.output)
     if arguments.trace is not None:
         save_trace(Cursor.at_end(trace), arguments.trace)
-    checked = None if arguments.no_verify else _verify(path, arguments.output, trace, bound)
+    checked = None
+    if not arguments.no_verify:
+        in_16_bits = planned(pipeline) is not None
+        checked = (
+            verified(path, model, bound, budget)
+            if in_16_bits
+            else _verify(path, arguments.output, trace, bound, budget)
+        )
     if arguments.json:
         measured = {"shape_seconds": shape_seconds, "peak_rss_bytes": peak_rss_bytes}
         print_json(_report(trace, before, after, checked) | measured)
     _say(trace, before, after, checked)
-    differs = checked is not None and checked.verdict == "differs"
-    return CHECK_FAILED if differs or trace.failed else DONE
+    return CHECK_FAILED if (checked is not None and checked.failed) or trace.failed else DONE
 
 
 def _figures(model: Model) -> dict[str, Any]:
@@ -86,9 +104,18 @@ def _figures(model: Model) -> dict[str, Any]:
     }
 
 
-def _verify(source: Path, output: Path, trace: Trace, bound: dict[str, int]) -> Verification:
+def _verify(
+    source: Path, output: Path, trace: Trace, bound: dict[str, int], budget: Budget | None
+) -> Verification:
     """Compare with the file as it came; exact passes must not change a bit."""
-    return verify(source, output, isolate=default_pool(), exact=trace.is_exact, bindings=bound)
+    return verify(
+        source,
+        output,
+        isolate=default_pool(),
+        exact=trace.is_exact,
+        budget=budget,
+        bindings=bound,
+    )
 
 
 def _report(

@@ -40,7 +40,7 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--atol", type=float, default=ATOL, metavar="A")
     parser.add_argument(
         "--budget",
-        metavar="5%%|25dB",
+        metavar="5%|25dB",
         help="error that is allowed, of an output's scale or as signal over error; not equality",
     )
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")

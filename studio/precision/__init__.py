@@ -1,1 +1,1 @@
-"""Precision: which range a value takes, what fewer bits lose, and which plan keeps a budget."""
+"""Precision: which range a value takes, and what fewer bits cost, where."""

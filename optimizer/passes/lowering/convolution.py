@@ -90,7 +90,8 @@ def _columns(
     image = padded(lowering, windows)
     if group > 1:
         image = _grouped(lowering, image, windows, group, channels)
-    image, order = unfolded(lowering, image, windows, channel=1 if group == 1 else 2)
+    channel = 1 if group == 1 else 2
+    image, order = unfolded(lowering, image, windows, channel=channel, channels=channels)
     target = (0, rows, -1) if group == 1 else (0, group, rows, -1)
     free = sum(count is None for count in dims_of(lowering.node.outputs[0])[2:]) > 1
     return lowering.reshape(image, *target), order, image if free else None
@@ -113,11 +114,7 @@ def _grouped(
     """The image with an axis of groups before that of channels."""
     if channels == 1:
         return lowering.unsqueeze(image, 2)
-    sizes = [
-        None if size is None else size + low + high
-        for size, low, high in zip(windows.sizes, windows.begins, windows.ends, strict=True)
-    ]
-    return lowering.reshape(image, 0, group, channels, *only_one_free(*sizes))
+    return lowering.reshape(image, 0, group, channels, *only_one_free(*windows.padded_sizes))
 
 
 def _product(

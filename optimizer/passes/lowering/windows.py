@@ -7,7 +7,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from optimizer.passes.draft import TO_THE_END, NotHere, dims_of
+import numpy as np
+
+from optimizer.passes.draft import TO_THE_END, NotHere, dims_of, only_one_free
 from optimizer.passes.lowering.lowering import Lowering
 from optimizer.rules import NewInitializer, Operand
 
@@ -42,10 +44,18 @@ class Windows:
     def counts(self) -> tuple[int | None, ...]:
         """How many windows there are along each axis."""
         return tuple(
-            None if size is None else (size + low + high - reach) // stride + 1
-            for size, low, high, reach, stride in zip(
-                self.sizes, self.begins, self.ends, self.reaches, self.strides, strict=True
+            None if size is None else (size - reach) // stride + 1
+            for size, reach, stride in zip(
+                self.padded_sizes, self.reaches, self.strides, strict=True
             )
+        )
+
+    @property
+    def padded_sizes(self) -> tuple[int | None, ...]:
+        """Of the data with its padding."""
+        return tuple(
+            None if size is None else size + low + high
+            for size, low, high in zip(self.sizes, self.begins, self.ends, strict=True)
         )
 
     @property
@@ -175,8 +185,36 @@ def cut(
     return parts
 
 
+MOST_PARTS = 32
+"""Longer windows are gathered along their axis by index: slower, but two nodes."""
+
+
+def _gathered(
+    lowering: Lowering, value: Operand, windows: Windows, axis: int, *, channel: int, channels: int
+) -> Operand:
+    """Every place of the windows along one axis, before the channels."""
+    count = windows.counts[axis]
+    if count is None:
+        raise NotHere("the size that its long windows run along is free in the file")
+    places = np.arange(windows.kernel[axis])[:, None] * windows.dilations[axis]
+    index = lowering.weight(places + np.arange(count)[None] * windows.strides[axis])
+    at = channel + 1 + axis
+    gathered = lowering.new("Gather", value, index, axis=at)
+    rank = channel + 2 + len(windows.kernel)
+    perm = [*range(channel), at, *(place for place in range(channel, rank) if place != at)]
+    moved = lowering.new("Transpose", gathered, perm=perm)
+    # Axes before this one have their windows cut already, those behind are still as padded.
+    sizes = [
+        windows.counts[other] if other <= axis else windows.padded_sizes[other]
+        for other in range(len(windows.kernel))
+    ]
+    return lowering.reshape(
+        moved, *[0] * channel, channels * windows.kernel[axis], *only_one_free(*sizes)
+    )
+
+
 def unfolded(
-    lowering: Lowering, value: Operand, windows: Windows, *, channel: int
+    lowering: Lowering, value: Operand, windows: Windows, *, channel: int, channels: int
 ) -> tuple[Operand, tuple[int, ...]]:
     """Every window's places side by side in the channel axis, which the spatial axes follow.
 
@@ -191,7 +229,13 @@ def unfolded(
     once = math.prod(windows.kernel) <= MOST_SLICES
     order: list[int] = []
     for group in ([axes] if once else [[axis] for axis in axes]) if axes else []:
-        parts = cut(lowering, value, windows, group, first=channel + 1)
-        value = parts[0] if len(parts) == 1 else lowering.new("Concat", *parts, axis=channel)
+        if not once and windows.kernel[group[0]] > MOST_PARTS:
+            value = _gathered(
+                lowering, value, windows, group[0], channel=channel, channels=channels
+            )
+        else:
+            parts = cut(lowering, value, windows, group, first=channel + 1)
+            value = parts[0] if len(parts) == 1 else lowering.new("Concat", *parts, axis=channel)
+        channels *= math.prod(windows.kernel[axis] for axis in group)
         order = [*group, *order]
     return value, (*order, *(axis for axis in range(len(windows.kernel)) if axis not in axes))

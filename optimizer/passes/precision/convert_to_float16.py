@@ -9,7 +9,7 @@ import onnx_ir as ir
 from optimizer.constants import constant_of
 from optimizer.errors import quoted
 from optimizer.model.graph import is_used
-from optimizer.numbers import bytes_text
+from optimizer.numbers import bytes_text, counted
 from optimizer.precision.assignment import Assignment, assigned
 from optimizer.precision.float_formats import FloatFormat, format_named, losses
 from optimizer.precision.masks import bounded, bounded_fill
@@ -197,9 +197,6 @@ class _Step:
         return self._casts.setdefault(source, cast_down).output()
 
     def _reason(self) -> str:
-        cast_up = [v for v in self._casts if constant_of(v) is None]
-        return f"It takes {self._form.name}; {_counted(len(cast_up))} of what it reads is new."
-
-
-def _counted(casts: int) -> str:
-    return "no cast" if not casts else "one cast" if casts == 1 else f"{casts} casts"
+        casts = sum(constant_of(value) is None for value in self._casts)
+        what = f"{counted(casts, 'value')} that it reads cast" if casts else "nothing new to cast"
+        return f"It takes {self._form.name}, with {what}."

@@ -130,6 +130,15 @@
  */
 
 /**
+ * @typedef {object} ErrorsJson `passlens.errors/1`
+ * @property {number} step that was compared with the source
+ * @property {string} label of how
+ * @property {string[]} begins ids of the node where the error begins
+ * @property {Record<string, [number | null, number, string]>} nodes by id: signal to error in dB,
+ *   null where nothing differs; the largest error as a share of the largest value; what is wrong
+ */
+
+/**
  * @typedef {object} FilmJson `passlens.film/1`
  * @property {number} bound the most bytes alive at once
  * @property {[string, string, string, string][]} nodes id, name, operator, category, as they run

@@ -93,6 +93,20 @@ def test_a_convolution_of_any_shape_is_the_product_it_is_written_as(seed: int) -
         assert free, "only sizes that are free in the file may keep a convolution"
 
 
+@pytest.mark.parametrize("kernel", [[40], [2, 33], [33, 2]])
+def test_windows_longer_than_32_places_are_gathered_and_take_few_nodes(kernel: list[int]) -> None:
+    numbers = np.random.default_rng(0)
+    weight = numbers.normal(size=(2, 3, *kernel)).astype(np.float32)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], strides=[3] * len(kernel))
+    shape = (2, 3, *[50] * len(kernel))
+    proto = one_node(node, shape, 17, numpy_helper.from_array(weight, "w"))
+    feeds: Feeds = {"x": numbers.normal(size=shape).astype(np.float32)}
+    found = lowered(proto, "write-conv-as-matmul")
+    assert found is not None
+    assert len(found.graph.node) < 12
+    assert differences(run(proto, feeds), run(found, feeds), exact=False) == []
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_pooling_of_any_shape_is_the_reductions_it_is_written_as(seed: int) -> None:
     pick, numbers = random.Random(seed), np.random.default_rng(seed)

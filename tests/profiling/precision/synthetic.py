@@ -8,23 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from profiling.precision.evaluation import Evaluation
+from optimizer.verify import Budget, Comparison
+from profiling.precision.evaluation import Evaluation, Requirement
 from profiling.precision.plans import Choice, Plan
 from profiling.precision.regions import Kind, Region
 from profiling.precision.trials import Question
 from profiling.racing.samples import Contrast
 
 BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """A share of the output's scale."""
-
-    bound: float
-
-    def excess(self, found: Evaluation) -> float:
-        return found.relative / self.bound - 1
 
 
 @dataclass
@@ -50,7 +41,7 @@ class Synthetic:
         pairs = list(enumerate(plan.choices))
         size = sum(BYTES if choice in ("float32", "float16") else BYTES // 4 for _, choice in pairs)
         worse = 1.5 if plan.method == "min-max" else 1.0
-        return Evaluation(plan, size, relative=worse * sum(self.errors[r][c] for r, c in pairs))
+        return Evaluation(plan, size, (output(worse * sum(self.errors[r][c] for r, c in pairs)),))
 
     def race(self, plans: Sequence[Plan]) -> list[Contrast]:
         self.raced += plans
@@ -69,6 +60,15 @@ class Synthetic:
         for choices in itertools.product(*(question.choices(region) for region in regions)):
             for method in question.methods if "static int8" in choices else ("",):
                 yield Plan(choices, method)
+
+
+def output(scaled: float, sqnr_db: float = 20.0) -> Comparison:
+    return Comparison("y", ok=True, scale=1.0, max_abs=scaled, scaled=scaled, sqnr_db=sqnr_db)
+
+
+def at_most(share: float) -> Requirement:
+    """Of the output's scale."""
+    return Requirement(Budget(100 * share, "%"))
 
 
 def contrast(speedup: float) -> Contrast:

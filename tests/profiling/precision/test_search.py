@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from optimizer.errors import Cancelled
@@ -10,7 +9,7 @@ from profiling.precision.evaluation import Evaluation
 from profiling.precision.plans import Choice, Goal, Plan
 from profiling.precision.search import Found, search
 from profiling.precision.trials import Allowance, Question
-from tests.profiling.precision.synthetic import BYTES, AtMost, Synthetic, drawn
+from tests.profiling.precision.synthetic import BYTES, Synthetic, at_most, drawn
 
 INT8: tuple[Choice, ...] = ("static int8", "dynamic int8")
 PLENTY = Allowance(seconds=600, trials=400)
@@ -21,8 +20,8 @@ def asked(
 ) -> Question:
     regions = synthetic.regions
     return Question(
-        regions, frozenset({"float32", *choices}), ("min-max", "entropy"), AtMost(bound), goal,
-        len(regions) * BYTES,
+        regions, frozenset({"float32", *choices}), ("min-max", "entropy"), at_most(bound), goal,
+        Evaluation(Plan(("float32",) * len(regions)), len(regions) * BYTES),
     )  # fmt: skip
 
 
@@ -66,8 +65,8 @@ def test_a_budget_that_nothing_meets_is_answered_float_with_the_nearest_miss() -
     assert found.nearest is not None
     nearest = found.evaluations[found.nearest]
     assert nearest.is_faster
-    least = min(one.relative for one in found.evaluations if one.is_faster)
-    assert nearest.relative == least
+    least = min(one.scaled for one in found.evaluations if one.is_faster)
+    assert nearest.scaled == least
 
 
 def test_what_is_within_the_budget_and_not_surely_faster_is_not_taken() -> None:
@@ -108,7 +107,7 @@ def test_for_size_the_smallest_plan_within_the_budget_is_taken_whatever_its_spee
         one.size_bytes for one in map(synthetic.assess, synthetic.plans(question))
         if question.budget.excess(one) <= 0
     ]  # fmt: skip
-    assert found.evaluations[found.answer].size_bytes == min(sizes) < question.size_bytes
+    assert found.evaluations[found.answer].size_bytes == min(sizes) < question.source.size_bytes
     assert found.evaluations[found.answer].speed is not None
 
 
@@ -158,10 +157,9 @@ def test_plans_say_what_they_do_in_words() -> None:
     synthetic = drawn(0, 3, INT8)
     everywhere = Plan(("static int8",) * 3, "entropy")
     assert everywhere.text(synthetic.regions) == "static int8 everywhere (entropy ranges)"
-    some = everywhere.at(0, "float32").at(1, "dynamic int8")
+    some = Plan(("float32", "dynamic int8", "static int8"), "entropy")
     text = "dynamic int8 in 1 of 3 regions, static int8 in 1 of 3 regions (entropy ranges)"
     assert some.text(synthetic.regions) == text
     assert Plan(("float32",) * 3).text(synthetic.regions) == "float32"
-    assert some.at(2, "float32").method == ""
+    assert replace(some, choices=("float32", "dynamic int8")).settled.method == ""
     assert len({some.digest, everywhere.digest, replace(everywhere, method="mse").digest}) == 3
-    assert np.all([plan.digest == Plan(plan.choices, plan.method).digest for plan in (some,)])

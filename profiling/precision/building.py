@@ -1,0 +1,164 @@
+"""A plan as a pipeline, and the model that comes of it. The jobs run in workers.
+
+Every plan begins with the same passes: the default ones, and what brings the model to an operator
+set in which a scale a channel can be written. What they leave is kept as a file, on which regions
+are cut and ranges are observed, and from which plans are built: nodes are found again by their
+names, which are unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from optimizer.errors import StudioError
+from optimizer.isolation import within_worker
+from optimizer.model.graph import node_id
+from optimizer.model.loader import load_path
+from optimizer.model.writer import write
+from optimizer.pipeline import Pipeline
+from optimizer.precision.ranges import Row
+from optimizer.registry import Pass, find
+from optimizer.rewrite.driver import optimize
+from optimizer.source import complete
+from profiling.precision.plans import CHOICES, Choice, Plan
+from profiling.precision.regions import Region, regions_of
+
+_FIRST = "raise-opset"
+_PASSES: Mapping[Choice, tuple[str, ...]] = {
+    "static int8": ("quantize-statically",),
+    "dynamic int8": ("quantize-matmul-dynamically",),
+    "int8 weights": ("store-weights-in-8-bits", "store-embeddings-in-8-bits"),
+    "int4 weights": ("store-weights-in-4-bits",),
+    "float16": ("convert-to-float16",),
+}
+Tables = Mapping[str, tuple[Row, ...]]
+"""Ranges of values by the method that chose them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A model after the passes that every plan begins with.
+
+    Attributes:
+        regions: of it.
+        ids: of its nodes by their names, as they are in a trace from the source.
+        file: it is kept in.
+    """
+
+    regions: tuple[Region, ...]
+    ids: Mapping[str, str]
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A file that was made.
+
+    Attributes:
+        size_bytes: weights beside it included.
+        failure: why there is none; else empty.
+    """
+
+    size_bytes: int
+    failure: str = ""
+
+
+def offered() -> frozenset[Choice]:
+    """Choices that there are passes for."""
+    return frozenset(
+        choice for choice in CHOICES if choice not in _PASSES or any(map(find, _PASSES[choice]))
+    )
+
+
+def prelude() -> Pipeline:
+    """What every plan begins with."""
+    first = find(_FIRST)
+    plain = Pipeline.of("default")
+    return plain if first is None else replace(plain, passes=(*plain.passes, first()))
+
+
+def pipeline_of(
+    plan: Plan, regions: Sequence[Region], ids: Mapping[str, str], tables: Tables
+) -> Pipeline:
+    """The passes of a plan at their places, without what every plan begins with.
+
+    Args:
+        plan: for these regions.
+        regions: of the prepared model.
+        ids: of its nodes by name.
+        tables: of ranges, by method.
+    """
+    places: dict[str, set[str]] = {}
+    for choice, region in zip(plan.choices, regions, strict=True):
+        for pass_id in _PASSES.get(choice, ()):
+            places.setdefault(pass_id, set()).update(ids[name] for name in region.nodes)
+    passes: list[Pass] = []
+    for pass_id in places:
+        found = find(pass_id)
+        if found is not None:
+            passes.append(_configured(found, plan, places[pass_id], ids, tables))
+    kept = {key: frozenset(nodes) for key, nodes in places.items() if key != "convert-to-float16"}
+    return Pipeline(tuple(passes), "none", places=kept)
+
+
+def whole_pipeline(plan: Plan, prepared: Prepared, tables: Tables) -> Pipeline:
+    """The passes of a plan, for the model as it came."""
+    own = pipeline_of(plan, prepared.regions, prepared.ids, tables)
+    first = prelude()
+    return replace(first, passes=(*first.passes, *own.passes), places=own.places)
+
+
+def prepare(source: Path, bindings: Mapping[str, int], target: Path) -> Prepared:
+    """Do what every plan begins with, and cut regions; in a worker.
+
+    Raises:
+        StudioError: the model cannot be optimized, or there is nothing in it to quantize.
+    """
+    model = complete(load_path(source), isolate=within_worker, bind=bindings)
+    optimize(model, prelude())
+    regions = regions_of(model.ir.graph)
+    if not regions:
+        raise StudioError(
+            "There is nothing to quantize: no convolution, matrix product or table of embeddings "
+            "has constant float32 weights."
+        )
+    write(model.ir, target, inline_bytes=0)
+    ids = {node.name or "": node_id(node) for node in model.ir.graph}
+    return Prepared(regions, ids, target)
+
+
+def build(
+    prepared: Path, plan: Plan, regions: Sequence[Region], tables: Tables, target: Path
+) -> Built:
+    """The model of a plan as a file; in a worker."""
+    model = complete(load_path(prepared), isolate=within_worker)
+    ids = {node.name or "": node_id(node) for node in model.ir.graph}
+    trace = optimize(model, pipeline_of(plan, regions, ids, tables))
+    if trace.failed:
+        return Built(0, f"Rule {trace.failed[0].rule} failed: {trace.failed[0].error}.")
+    if not trace.rewrites:
+        reasons = dict.fromkeys(declined.reason for declined in trace.declined)
+        return Built(0, f"Nothing could be changed: {next(iter(reasons), 'no rule fits')}.")
+    write(model.ir, target, inline_bytes=0)
+    return Built(size_of(target))
+
+
+def size_of(model: Path) -> int:
+    """A file and the weights beside it."""
+    beside = model.with_name(f"{model.name}.data")
+    return sum(file.stat().st_size for file in (model, beside) if file.exists())
+
+
+def _configured(
+    declared: type[Pass], plan: Plan, at: set[str], ids: Mapping[str, str], tables: Tables
+) -> Pass:
+    """A pass with the tables that it asks for."""
+    wanted = {option.name for option in fields(declared)}
+    about: dict[str, object] = {}
+    if "ranges" in wanted:
+        about["ranges"] = tables[plan.method]
+    if "keep" in wanted:
+        about["keep"] = tuple(sorted(set(ids.values()) - at))
+    return declared(**about)

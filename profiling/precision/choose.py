@@ -1,0 +1,205 @@
+"""The precision of a model, from its file to an answer: prepare, hold out, calibrate, search."""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Unpack
+
+from optimizer.errors import StudioError, quoted
+from optimizer.isolation import Following, part_of, silent
+from optimizer.limits import JobLimits
+from optimizer.numbers import three_digits
+from optimizer.precision.observation import observe
+from optimizer.precision.ranges import rows_of
+from optimizer.precision.samples import Samples, files_of
+from optimizer.precision.threshold import Integers, methods
+from profiling.config import RunConfig
+from profiling.config.question import config_for
+from profiling.machine import this_machine
+from profiling.precision.building import Prepared, Tables, offered, prepare, size_of
+from profiling.precision.chosen import Chosen
+from profiling.precision.evaluation import Evaluation, Requirement
+from profiling.precision.evaluator import ModelEvaluator, Subject
+from profiling.precision.plans import Choice, Goal, Plan
+from profiling.precision.running import Held, hold_out, run_held
+from profiling.precision.search import Found, search
+from profiling.precision.trials import Allowance, Question
+from profiling.workers import WorkerPool
+
+_LIMITS = JobLimits(seconds=1800.0)
+_PARTS = 4
+"""Preparing, calibrating, and twice that for the search."""
+_HELD_SHARE = 4
+"""One in so many samples is held out."""
+_MOST_HELD, _MOST_CALIBRATED = 16, 256
+_GENERATED, _GENERATED_HELD = 8, 4
+_FOR_SIZE: frozenset[Choice] = frozenset({"int8 weights", "int4 weights", "float16"})
+"""On a CPU none of these is faster where there are more than a few rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is wanted of a model.
+
+    Attributes:
+        required: what may be lost.
+        goal: what is to be gained.
+        samples: the user's folder; None for generated inputs, whose errors rank plans only.
+        bindings: sizes of free dimensions by name.
+        allowance: what the search may take.
+        config: how models are run.
+    """
+
+    required: Requirement
+    goal: Goal = "speed"
+    samples: Path | None = None
+    bindings: Mapping[str, int] = field(default_factory=dict[str, int])
+    allowance: Allowance = field(default_factory=Allowance)
+    config: RunConfig = field(default_factory=lambda: config_for("deployed", {}))
+
+
+def choose(
+    source: Path,
+    asked: Asked,
+    *,
+    pool: WorkerPool,
+    observer: Callable[[Chosen], object] | None = None,
+    **following: Unpack[Following],
+) -> Chosen:
+    """Find the cheapest plan of a model within what may be lost.
+
+    Args:
+        source: the model's file.
+        asked: what is wanted.
+        pool: where everything runs.
+        observer: gets what is known, whenever there is more.
+        following: told what is done; being cancelled once the search has begun ends it, and what
+            was found stays.
+
+    Raises:
+        StudioError: the model cannot be opened or run, there is nothing to quantize, or a sample
+            or the metric is wrong.
+        Cancelled: before the search had begun.
+    """
+    source = source.absolute()
+    with tempfile.TemporaryDirectory(prefix="passlens-precision-") as name:
+        subject, question, calibrated = _begin(source, asked, Path(name), pool, following)
+        machine, started = this_machine(), datetime.datetime.now(datetime.UTC)
+        prepared = subject.prepared
+
+        def chosen(found: Found) -> Chosen:
+            return Chosen(
+                source.name, asked.required, asked.goal,
+                "" if asked.samples is None else asked.samples.absolute().name,
+                prepared.regions, subject.tables, prepared.ids, calibrated, subject.held.count,
+                found, asked.config, machine, started.isoformat(timespec="seconds"),
+            )  # fmt: skip
+
+        evaluator = ModelEvaluator(subject, Path(name), pool, **following)
+
+        def show(found: Found) -> None:
+            if observer is not None:
+                observer(chosen(found))
+
+        told = part_of(following, "", 1, of=_PARTS / 2)
+        return chosen(search(question, evaluator, allowance=asked.allowance, observe=show, **told))
+
+
+def check(
+    source: Path,
+    model: Path,
+    asked: Asked,
+    *,
+    pool: WorkerPool,
+    **following: Unpack[Following],
+) -> Evaluation:
+    """A file that was written, run on the samples that are held out.
+
+    Raises:
+        StudioError: see `choose`.
+    """
+    with tempfile.TemporaryDirectory(prefix="passlens-precision-") as name:
+        held = _held(source.absolute(), asked, Path(name), pool, following)
+        found = pool(
+            run_held, model.absolute(), asked.config, held, asked.required,
+            limits=_LIMITS, **following,
+        )  # fmt: skip
+    return Evaluation(Plan(()), size_of(model), found.outputs, found.metric, failure=found.failure)
+
+
+def _begin(
+    source: Path, asked: Asked, folder: Path, pool: WorkerPool, following: Following
+) -> tuple[Subject, Question, int]:
+    """What is needed before a search, and how many samples ranges were observed on."""
+    told = part_of(following, "", 0, of=_PARTS)
+    prepared = pool(
+        prepare, source, asked.bindings, folder / "prepared.onnx", limits=_LIMITS, **told
+    )
+    held = _held(source, asked, folder, pool, told)
+    base, run_s = _base(source, asked, held, prepared, pool)
+    told = part_of(following, "calibrating: ", 1, of=_PARTS)
+    tables, calibrated = _tables(prepared, _split(asked)[0], pool, told)
+    subject = Subject(source, prepared, tables, held, asked.required, asked.config, run_s)
+    question = Question(
+        prepared.regions, _choices(asked.goal), tuple(tables), asked.required, asked.goal, base
+    )
+    return subject, question, calibrated
+
+
+def _held(source: Path, asked: Asked, folder: Path, pool: WorkerPool, following: Following) -> Held:
+    """The samples held out, and what the model as it came gives for them."""
+    kept = folder / "held"
+    kept.mkdir()
+    return pool(hold_out, source, _split(asked)[1], kept, limits=_LIMITS, **following)
+
+
+def _choices(goal: Goal) -> frozenset[Choice]:
+    return offered() if goal == "size" else offered() - _FOR_SIZE
+
+
+def _split(asked: Asked) -> tuple[Samples, Samples]:
+    """What is calibrated on, and what is held out."""
+    if asked.samples is None:
+        first = Samples(count=_GENERATED, bindings=asked.bindings)
+        return first, replace(first, count=_GENERATED_HELD, skip=_GENERATED)
+    folder = asked.samples.absolute()
+    count = len(files_of(Samples(folder, count=_MOST_HELD + _MOST_CALIBRATED)))
+    held = min(_MOST_HELD, -(-count // _HELD_SHARE))
+    if count == 1:
+        return Samples(folder, count=1), Samples(folder, count=1)
+    return Samples(folder, count=count - held), Samples(folder, count=held, skip=count - held)
+
+
+def _base(
+    source: Path, asked: Asked, held: Held, prepared: Prepared, pool: WorkerPool
+) -> tuple[Evaluation, float]:
+    """The model as it came, as a plan, and the seconds that it runs.
+
+    Raises:
+        StudioError: it does not itself give what the metric is to give.
+    """
+    metric = asked.required.metric
+    found = pool(run_held, source, asked.config, held, Requirement(None, metric), limits=_LIMITS)
+    if found.failure:
+        raise StudioError(f"The model as it came does not run: {found.failure}")
+    if metric is not None and found.metric is not None and metric.excess(found.metric) > 0:
+        raise StudioError(
+            f"The model as it came gives {metric.function} {three_digits(found.metric)}: no plan "
+            f"can be held to {quoted(str(metric))}."
+        )
+    plan = Plan(("float32",) * len(prepared.regions))
+    return Evaluation(plan, size_of(source), metric=found.metric), found.run_s
+
+
+def _tables(
+    prepared: Prepared, samples: Samples, pool: WorkerPool, following: Following
+) -> tuple[Tables, int]:
+    """Ranges by every method, and how many samples they rest on."""
+    seen = observe(prepared.file, samples, isolate=pool, limits=_LIMITS, **following)
+    (following.get("progress") or silent)("choosing ranges", 1.0)
+    tables = {method.id: rows_of(seen.ranges(method.id, Integers())) for method in methods()}
+    return tables, seen.samples

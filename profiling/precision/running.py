@@ -1,0 +1,159 @@
+"""Runs on the samples that are held out: what outputs should be, and what a plan makes of them.
+
+The jobs run in workers. A plan is run as it is deployed, with all of the runtime's own rewrites:
+integers that saturate do so there, and in no emulation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optimizer.errors import RunError
+from optimizer.precision.intermediate import run_sample
+from optimizer.precision.samples import Samples, supply_of
+from optimizer.verify import Comparison, Tolerance
+from optimizer.verify.comparison import compare
+from optimizer.verify.feeds import Array
+from optimizer.verify.jobs import random_outputs, structure_of
+from optimizer.verify.runtime import Session
+from profiling.config import RunConfig
+from profiling.execution.session import open_session, refusal
+from profiling.precision.evaluation import Requirement
+from profiling.precision.metric import joined, labels_of, measured
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Samples that nothing was calibrated on, with what the model as it came gives for them.
+
+    Attributes:
+        folder: of a file a sample.
+        inputs: their names.
+        outputs: their names.
+        random: outputs that are drawn at random.
+        count: of samples.
+        first: number of the first one among the user's, for labels.
+        sizes: of free dimensions, as the first sample has them.
+    """
+
+    folder: Path
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    random: frozenset[str]
+    count: int
+    first: int
+    sizes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a plan's model gives.
+
+    Attributes:
+        outputs: the worst over all samples.
+        metric: what the user's function gives.
+        run_s: of the fastest run.
+        failure: why it does not run; else empty.
+    """
+
+    outputs: tuple[Comparison, ...] = ()
+    metric: float | None = None
+    run_s: float = 0.0
+    failure: str = ""
+
+
+def hold_out(source: Path, samples: Samples, folder: Path) -> Held:
+    """Run the model as it came, and keep what it reads and gives.
+
+    Raises:
+        SampleError: a sample cannot be read or does not fit.
+        NotRunnable: the model does not run on them.
+    """
+    session, structure = Session(source), structure_of(source)
+    supply = supply_of(samples, session, structure)
+    inputs = tuple(item.name for item in session.interface.inputs)
+    outputs = tuple(item.name for item in session.interface.outputs)
+    sizes: dict[str, int] = {}
+    for number in range(len(supply.names)):
+        read, given = supply.read(number), run_sample(session, supply, number)
+        for item in session.interface.inputs:
+            for dim, size in zip(item.shape, read[item.name].shape, strict=True):
+                if isinstance(dim, str):
+                    sizes.setdefault(dim, size)
+        _keep(folder / f"{number}.npz", [*(read[n] for n in inputs), *(given[n] for n in outputs)])
+    return Held(
+        folder, inputs, outputs, random_outputs(structure), len(supply.names), samples.skip, sizes
+    )
+
+
+def run_held(model: Path, config: RunConfig, held: Held, wanted: Requirement) -> Measured:
+    """Run a plan's model on what is held out, and compare; what does not run says why.
+
+    Raises:
+        StudioError: the user's own metric fails.
+    """
+    tolerance = Tolerance(budget=wanted.error) if wanted.error else Tolerance(rtol=np.inf)
+    outputs: tuple[Comparison, ...] = ()
+    given: list[dict[str, Array]] = []
+    expected: list[dict[str, Array]] = []
+    taken_s: list[float] = []
+    try:
+        session = open_session(model, config)
+        for number in range(held.count):
+            inputs, right = _kept(held, number)
+            began = time.perf_counter()
+            found = _run(session, held, inputs, config)
+            taken_s.append(time.perf_counter() - began)
+            compared = compare(right, found, tolerance=tolerance, random=held.random)
+            outputs = tuple(map(Comparison.worse, outputs, compared)) if outputs else compared
+            if wanted.metric is not None:
+                given.append(found)
+                expected.append(right)
+    except RunError as error:
+        return Measured(failure=error.message)
+    return Measured(outputs, _metric(wanted, held, given, expected), min(taken_s))
+
+
+def _run(
+    session: Any, held: Held, inputs: Mapping[str, Array], config: RunConfig
+) -> dict[str, Array]:
+    known = {item.name for item in session.get_inputs()}
+    feeds = {name: array for name, array in inputs.items() if name in known}
+    try:
+        return dict(zip(held.outputs, session.run(list(held.outputs), feeds), strict=True))
+    except Exception as error:  # the runtime has a dozen classes for this
+        raise refusal(error, device=config.device) from error
+
+
+def _metric(
+    wanted: Requirement,
+    held: Held,
+    given: list[dict[str, Array]],
+    expected: list[dict[str, Array]],
+) -> float | None:
+    if wanted.metric is None:
+        return None
+    labels = labels_of(wanted.metric, held.first, held.count)
+    return measured(wanted.metric, joined(given), joined(expected) if labels is None else labels)
+
+
+def _keep(file: Path, arrays: list[Array]) -> None:
+    plain = [array.astype(np.str_) if array.dtype == np.object_ else array for array in arrays]
+    np.savez(file, *plain)
+
+
+def _kept(held: Held, number: int) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Inputs and outputs of one sample."""
+    with np.load(held.folder / f"{number}.npz", allow_pickle=False) as archive:
+        arrays = [archive[f"arr_{index}"] for index in range(len(archive.files))]
+    arrays = [array.astype(np.object_) if array.dtype.kind == "U" else array for array in arrays]
+    return (
+        dict(zip(held.inputs, arrays, strict=False)),
+        dict(zip(held.outputs, arrays[len(held.inputs) :], strict=True)),
+    )

@@ -1,0 +1,101 @@
+"""What `passlens optimize` does beside the pass for a network in 16 bits.
+
+It finds the keep-list before, and afterwards it measures what 16 bits really lose: a CPU leaves
+rounding out (`optimizer.precision.emulation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from optimizer.errors import plain, quoted
+from optimizer.model.graph import Model, node_id
+from optimizer.model.writer import write
+from optimizer.passes.precision.convert_to_float16 import ConvertToFloat16
+from optimizer.pipeline import Pipeline
+from optimizer.precision.emulation import emulated
+from optimizer.precision.samples import Samples
+from optimizer.rewrite.driver import optimize
+from optimizer.source import open_source
+from optimizer.verify import Budget, Verification, verify
+from profiling.precision.keep_list import DEFAULT_BUDGET, KeepList, find_keep_list
+from profiling.workers import default_pool
+from studio.commands.output import say
+from studio.commands.progress_line import progress_line
+
+_INPUTS = 3
+
+
+def planned(pipeline: Pipeline) -> ConvertToFloat16 | None:
+    """The pass, if it runs."""
+    return next((one for one in pipeline.passes if isinstance(one, ConvertToFloat16)), None)
+
+
+def with_keep_list(
+    pipeline: Pipeline, path: Path, bindings: Mapping[str, int], budget: Budget | None
+) -> Pipeline:
+    """The pipeline with a keep-list for its pass, found on the graph that the others leave.
+
+    Where the pass does not run, or has a list already, nothing is looked for.
+
+    Raises:
+        StudioError: the model cannot be opened or run.
+    """
+    half = planned(pipeline)
+    if half is None or half.keep:
+        return pipeline
+    others = replace(pipeline, passes=tuple(one for one in pipeline.passes if one is not half))
+    with TemporaryDirectory() as folder, progress_line() as progress:
+        model, names = _rewritten(path, bindings, others, Path(folder))
+        found = find_keep_list(
+            model,
+            half,
+            isolate=default_pool(),
+            samples=Samples(count=_INPUTS, bindings=dict(bindings)),
+            budget=budget or DEFAULT_BUDGET,
+            progress=progress,
+        )
+    _say(found)
+    # A later round may derive other nodes from the same ones of the source: all of them are kept.
+    keep = tuple(dict.fromkeys(names[identity].partition("~")[0] for identity in found.ids))
+    passes = tuple(replace(half, keep=keep) if one is half else one for one in pipeline.passes)
+    return replace(pipeline, passes=passes)
+
+
+def _rewritten(
+    path: Path, bindings: Mapping[str, int], others: Pipeline, folder: Path
+) -> tuple[Model, Mapping[str, str]]:
+    """What the other passes leave, opened anew, and the ids that its nodes have in their run."""
+    model = open_source(path, isolate=default_pool(), bind=bindings)
+    optimize(model, others)
+    file = folder / path.name
+    write(model.ir, file)
+    again = open_source(file, isolate=default_pool())
+    both = zip(again.ir.graph, model.ir.graph, strict=True)
+    return again, {node_id(new): node_id(old) for new, old in both}
+
+
+def verified(
+    source: Path, model: Model, bindings: Mapping[str, int], budget: Budget | None
+) -> Verification:
+    """The network in 16 bits, each result rounded, against the file as it came."""
+    with TemporaryDirectory() as folder:
+        rounded = Path(folder) / "emulated.onnx"
+        write(emulated(model.ir), rounded)
+        return verify(
+            source,
+            rounded,
+            isolate=default_pool(),
+            budget=budget or DEFAULT_BUDGET,
+            seeds=_INPUTS,
+            bindings=bindings,
+        )
+
+
+def _say(found: KeepList) -> None:
+    say(str(found))
+    for node in found.nodes:
+        say(plain(f"  {node.operator} {quoted(node.name or node.id)} stays float32: {node.reason}"))
