@@ -113,7 +113,7 @@ class Intermediates:
         more = onnx.ModelProto(graph=graph).SerializeToString()
         path = self._file.with_stem(f"{self._file.stem}-outputs")
         path.write_bytes(self._file.read_bytes() + more)
-        return Session(path)
+        return Session(path, frugal=True)
 
 
 def run_sample(

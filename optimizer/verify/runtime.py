@@ -49,17 +49,27 @@ def as_file(model: bytes | Path) -> Path:
 class Session:
     """One model, ready to run.
 
+    Args:
+        path: the model's file.
+        frugal: keep little memory: what a node needs is made right before it, as far as the file's
+            order allows, and no arena holds on to what is free.
+
     Raises:
         NotRunnable: the runtime refuses the model.
     """
 
-    def __init__(self, path: Path) -> None:
-        import onnxruntime as ort
+    def __init__(self, path: Path, *, frugal: bool = False) -> None:
+        import onnxruntime
 
+        ort: Any = onnxruntime
         ort.set_default_logger_severity(4)
+        options = _options()
+        if frugal:
+            options.execution_order = ort.ExecutionOrder.PRIORITY_BASED
+            options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         with _refusals():
             self._session: Any = ort.InferenceSession(
-                str(path), _options(), providers=["CPUExecutionProvider"], enable_fallback=0
+                str(path), options, providers=["CPUExecutionProvider"], enable_fallback=0
             )
         self.interface = Interface(
             tuple(_input(item) for item in self._session.get_inputs()),
