@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from optimizer.verify import Verification, jobs
+from optimizer.verify import Verification, budget_of, jobs
 from optimizer.verify import verify as verify_files
 from optimizer.verify.comparison import ATOL, RTOL
 from passlens.models import Source, as_file
@@ -36,6 +36,7 @@ def verify(
     rtol: float = RTOL,
     atol: float = ATOL,
     exact: bool = False,
+    budget: str | None = None,
     bind: Mapping[str, int] | None = None,
 ) -> Verification:
     """Run two models on the same random inputs, in a worker process, and compare all outputs.
@@ -49,14 +50,16 @@ def verify(
         rtol: allowed difference as a share of the largest magnitude in the output.
         atol: allowed difference in any case.
         exact: demand the same bits.
+        budget: of error for a lossy model, in place of `rtol`: `5%` or `25dB`.
         bind: sizes of free dimensions; guessed from their names where missing.
 
     Raises:
-        StudioError: a model cannot be found.
+        StudioError: a model cannot be found, or the budget is none.
     """
+    allowed = None if budget is None else budget_of(budget)
     return verify_files(
         as_file(a), as_file(b), isolate=default_pool(),
-        rtol=rtol, atol=atol, exact=exact, bindings=bind,
+        rtol=rtol, atol=atol, exact=exact, budget=allowed, bindings=bind,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NewType
 
 from optimizer.pipeline import Pipeline
+from optimizer.registry import Exactness
 from optimizer.rewrite.edits import Edit, InsertNode, RemoveNode
 from optimizer.rewrite.graph_state import GraphState
 
@@ -176,8 +177,11 @@ class Trace:
         return len(self.rewrites)
 
     @property
-    def is_exact(self) -> bool:
-        """Whether only passes had a hand in it that promise not to change a bit."""
+    def exactness(self) -> Exactness:
+        """What the passes that had a hand in it promise, the weakest promise of all."""
         fired = {rewrite.pass_id for rewrite in self.rewrites}
         configured = Pipeline.from_json(self.pipeline).passes
-        return all(p.exactness == "exact" for p in configured if p.id in fired)
+        promised = {p.exactness for p in configured if p.id in fired}
+        if "lossy" in promised:
+            return "lossy"
+        return "reassociates" if "reassociates" in promised else "exact"

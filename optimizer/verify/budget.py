@@ -42,6 +42,10 @@ class Budget:
         return "no error" if sqnr_db == math.inf else f"{decibels(sqnr_db)}"
 
 
+LOSSY = Budget(5.0, "%")
+"""What lossy steps are held to where nobody said."""
+
+
 def decibels(ratio: float) -> str:
     """A ratio in decibels, to a tenth: `31.2 dB`."""
     return f"{'−' if ratio < 0 else ''}{abs(ratio):.1f} dB"

@@ -124,7 +124,15 @@ def rewrite_model(
     _write_gzip(target / STEPS, steps)
     totals = {metric: (first, last) for metric, (first, last) in steps["totals"].items()}
     nodes = (nodes_before, nodes_after)
-    result = RunResult(trace.steps, nodes, trace.seconds, trace.stopped, trace.is_exact, totals)
+    result = RunResult(
+        trace.steps,
+        nodes,
+        trace.seconds,
+        trace.stopped,
+        trace.exactness == "exact",
+        totals,
+        lossy=trace.exactness == "lossy",
+    )
     (target / RESULT).write_bytes(RESULT_FORM.dumps(result))
 
 

@@ -27,6 +27,7 @@ class RunResult:
         stopped: why it ended early; "" where it did not.
         exact: whether every pass that fired is.
         totals: by metric, of the source and of the last step.
+        lossy: whether some pass that fired gives precision away.
     """
 
     steps: int
@@ -35,6 +36,7 @@ class RunResult:
     stopped: str
     exact: bool
     totals: Mapping[str, tuple[int, int]]
+    lossy: bool = False
 
 
 RESULT_FORM = Format(RunResult, "passlens.run/1", "result of a run")

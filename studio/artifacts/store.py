@@ -26,7 +26,7 @@ from optimizer.codec import Format
 from optimizer.errors import StudioError, WorkerCrashed, quoted
 from optimizer.isolation import Following, Isolate
 from optimizer.pipeline import Pipeline
-from optimizer.verify import verify
+from optimizer.verify import LOSSY, verify
 from studio.artifacts import jobs
 from studio.artifacts.artifact import Artifact, Value
 from studio.artifacts.atomic_folder import mark_used, obtain, remove_folder
@@ -202,6 +202,7 @@ class Store:
                 self.materialize(model, run, run.result.steps),
                 isolate=self._isolate,
                 exact=run.result.exact,
+                budget=LOSSY if run.result.lossy else None,
                 **following,
             )
             VERIFIED.write(draft, Verified(checked.verdict, str(checked)))

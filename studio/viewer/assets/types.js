@@ -151,7 +151,7 @@
  */
 
 /**
- * @typedef {{verdict: "running" | "equal" | "differs" | "not_run", text: string}} Verified
+ * @typedef {{verdict: "running" | "equal" | "differs" | "within" | "exceeds" | "not_run", text: string}} Verified
  * whether the outputs are those of the source
  */
 

@@ -60,8 +60,15 @@ def test_a_rule_that_fails_is_named_and_makes_the_status_1(
     assert len(onnx.load(tmp_path / "out.onnx").graph.node) == 1
 
 
-def test_a_lossy_pass_that_was_asked_for_runs_and_what_it_loses_is_told_with_status_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("budget", "status", "verdict"), [([], 0, "within"), (["--budget", "60dB"], 1, "exceeds")]
+)
+def test_a_lossy_pass_that_was_asked_for_is_held_to_a_budget_and_never_called_equal(
+    budget: list[str],
+    status: int,
+    verdict: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     source, out = tmp_path / "product.onnx", tmp_path / "out.onnx"
     proto = onnx.parser.parse_model(
@@ -70,12 +77,12 @@ def test_a_lossy_pass_that_was_asked_for_runs_and_what_it_loses_is_told_with_sta
         <float[4, 2] w = {-1.21, 0.53, -0.5, 1.25, 0.27, -0.75, 1.0, 0.1}> { y = MatMul (x, w) }"""
     )
     onnx.save(proto, source)
-    words = ["optimize", str(source), "-o", str(out), "--json"]
-    assert main([*words, "--enable", "quantize-matmul-dynamically"]) == 1
+    words = ["optimize", str(source), "-o", str(out), "--json", *budget]
+    assert main([*words, "--enable", "quantize-matmul-dynamically"]) == status
     report = json.loads(capsys.readouterr().out)
     assert report["passes"]["quantize-matmul-dynamically"]["rewrites"] == 1
-    assert report["verification"]["verdict"] == "differs"
-    assert report["verification"]["relative_to_scale"] < 0.1
+    assert report["verification"]["verdict"] == verdict
+    assert report["verification"]["relative_to_scale"] < 0.05
     assert [node.op_type for node in onnx.load(out).graph.node] == ["DynamicQuantizeMatMul"]
 
 

@@ -54,6 +54,8 @@ const SIGNS = new Map([
   ["running", "…"],
   ["equal", "✓"],
   ["differs", "≠"],
+  ["within", "≲"],
+  ["exceeds", "≠"],
   ["not_run", "–"],
 ]);
 
