@@ -42,7 +42,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("config", "workers"),
     ),
     "optimizer": (
-        ("legalisation",),
+        ("layout_assignment", "legalisation"),
         ("declarations", "graph_cost", "rewrite"),
         ("passes", "pipeline"),
         ("layout", "memory", "precision"),

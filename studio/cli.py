@@ -21,6 +21,7 @@ COMMANDS = {
     "passes": "the passes there are",
     "optimize": "run a pipeline over a model",
     "replay": "write the model at a step of a trace",
+    "layout": "assign layouts to a device",
     "verify": "compare the outputs of two models",
     "bisect": "find the step that changed the outputs",
     "bench": "race models against each other",

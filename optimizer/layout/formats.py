@@ -7,7 +7,7 @@ the same in memory. Source: formats of DaVinci (Huawei, Ascend C documentation);
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -105,21 +105,21 @@ class Waste:
         return self.bytes / self.plain if self.plain else 0.0
 
 
-def wastes(values: Iterable[ir.Value], blocks: Mapping[int, int], sizes: Sizes) -> list[Waste]:
-    """Tensors [N, C, H, W] as blocks, each by itself.
+def wastes(values: Mapping[ir.Value, str], blocks: Mapping[int, int], sizes: Sizes) -> list[Waste]:
+    """Images as blocks, each by itself.
 
     Args:
-        values: of rank 4; others are left out.
+        values: of rank 4, others are left out; with `FIRST` or `LAST`, where their channels are.
         blocks: C0 by bits of an element.
         sizes: of free dimensions.
     """
     found: list[Waste] = []
-    for value in values:
+    for value, layout in values.items():
         shape, dtype = sizes.shape(value), value.dtype
         if shape is None or len(shape) != 4 or dtype is None or dtype.bitwidth not in blocks:
             continue
-        filled = Blocks(shape[1], blocks[dtype.bitwidth]).filled
-        item = dtype.bitwidth // 8
-        plain = prod(shape) * item
-        found.append(Waste(value.name or "", plain, shape[0] * filled * prod(shape[2:]) * item))
+        channels = shape[1 if layout == FIRST else -1]
+        plain = prod(shape) * dtype.bitwidth // 8
+        filled = plain // max(1, channels) * Blocks(channels, blocks[dtype.bitwidth]).filled
+        found.append(Waste(value.name or "", plain, filled))
     return found

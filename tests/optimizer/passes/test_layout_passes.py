@@ -168,7 +168,7 @@ def test_what_fills_up_blocks_is_counted_as_by_hand() -> None:
         + """main (float[2, 20, 3, 5] a, float16[1, 3, 7, 7] b, int8[1, 33, 2, 2] c, float[8, 4] d)
         => (float[2, 20, 3, 5] y) { y = Relu (a) }"""
     )
-    inputs = model.ir.graph.inputs
+    inputs = dict.fromkeys(model.ir.graph.inputs, "NCHW")
     found = wastes(inputs, TARGETS["nc1hwc0"].blocks, Sizes())
     assert [(one.name, one.bytes) for one in found] == [
         ("a", 2 * 12 * 15 * 4),
@@ -178,6 +178,8 @@ def test_what_fills_up_blocks_is_counted_as_by_hand() -> None:
     data = np.zeros((2, 20, 3, 5), np.float32)
     assert Blocks(20, 16).applied(data).nbytes == found[0].filled
     assert found[0].share == pytest.approx(0.6)
+    last = wastes({model.ir.graph.inputs[0]: "NHWC"}, TARGETS["nc1hwc0"].blocks, Sizes())
+    assert last[0].filled == 2 * 20 * 3 * 16 * 4
 
 
 def test_a_target_with_a_typo_is_one_sentence() -> None:

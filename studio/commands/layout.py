@@ -1,0 +1,143 @@
+"""`passlens layout`: assign layouts to a device, write the model, check the outputs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from optimizer.errors import plain
+from optimizer.layout.formats import Waste
+from optimizer.layout.targets import TARGETS, target_of
+from optimizer.layout_assignment import AssignedLayouts, Converted, assign_layouts
+from optimizer.model.writer import write
+from optimizer.numbers import bytes_text, counted, three_digits
+from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.trace_file import save_trace
+from optimizer.source import open_source
+from optimizer.verify import Verification, verify
+from profiling.workers import default_pool
+from studio.commands import CHECK_FAILED, DONE
+from studio.commands.models import bindings, model_path
+from studio.commands.output import print_json, say, table
+from studio.commands.verify import verification_json
+
+SCHEMA = "passlens.layout/1"
+MOST_ROWS = 8
+"""Conversions, wastes and reasons that are shown; all of them are in the JSON."""
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    add = parser.add_argument
+    add("model", metavar="MODEL")
+    add("--target", required=True, metavar="|".join(TARGETS), help="the device")
+    add("--block", type=int, default=0, metavar="C", help="channels of a block on a CPU, 8 or 16")
+    add("-o", "--output", type=Path, metavar="OUT", help="write the model, and check its outputs")
+    add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
+    add("--trace", type=Path, metavar="FILE", help="write the trace")
+    add("--json", action="store_true", help="machine-readable, to stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Assign, write, verify, report.
+
+    Raises:
+        StudioError: the model cannot be opened or optimized, or an argument makes no sense.
+    """
+    target = target_of(arguments.target, block=arguments.block)
+    path, bound = model_path(arguments.model), bindings(arguments.bind)
+    model = open_source(path, isolate=default_pool(), bind=bound)
+    found = assign_layouts(model, target)
+    checked = None
+    if arguments.output is not None:
+        write(model.ir, arguments.output)
+        checked = verify(path, arguments.output, isolate=default_pool(), bindings=bound)
+    if arguments.trace is not None:
+        save_trace(Cursor.at_end(found.trace), arguments.trace)
+    if arguments.json:
+        print_json(layout_json(found, checked))
+    else:
+        print(layout_text(found))
+    if checked is not None:
+        say(str(checked))
+    differs = checked is not None and checked.verdict == "differs"
+    return CHECK_FAILED if differs or found.trace.failed else DONE
+
+
+def layout_json(found: AssignedLayouts, checked: Verification | None) -> dict[str, Any]:
+    """All of it as plain data."""
+    return {
+        "schema": SCHEMA,
+        "model": found.trace.model_name,
+        "target": found.target.id,
+        "layout": found.target.layout,
+        "device": found.target.device.title,
+        "certificate": found.certificate,
+        "written_us": found.written_us,
+        "assigned_us": found.assigned_us,
+        "moved": dict(found.moved.most_common()),
+        "conversions": [asdict(one) for one in found.conversions],
+        "padding": {
+            "bytes": sum(one.bytes for one in found.wastes),
+            "plain_bytes": sum(one.plain for one in found.wastes),
+            "tensors": [asdict(one) for one in found.wastes],
+        },
+        "unmoved": dict(found.unmoved.most_common()),
+        "transposes": dict(zip(("source", "default", "assigned"), found.transposes, strict=True)),
+        "findings": [asdict(one) for one in found.findings],
+        "rewrites": found.trace.steps,
+        "verification": None if checked is None else verification_json(checked),
+    }
+
+
+def layout_text(found: AssignedLayouts) -> str:
+    """What a person reads."""
+    before = "no kernel as written" if found.written_us is None else _us(found.written_us)
+    source, default, assigned = found.transposes
+    parts = [
+        f"{plain(found.trace.model_name)} for {found.target.id} ({found.target.device.title})",
+        f"{counted(found.moved.total(), 'node')} moved, {counted(found.trace.steps, 'rewrite')};"
+        f" predicted {before} -> {_us(found.assigned_us)}, {found.certificate}",
+        f"Transposes: {source} in the file, {default} after the default passes, {assigned} now",
+    ]
+    if found.moved:
+        parts.append("Moved: " + ", ".join(f"{n} {op}" for op, n in found.moved.most_common()))
+    parts += [f"\n{plain(str(one))}" for one in found.findings]
+    if found.conversions:
+        rows = [
+            [plain(c.value), c.made, c.wanted, bytes_text(c.size_bytes), _us(c.us), plain(c.reader)]
+            for c in found.conversions[:MOST_ROWS]
+        ]
+        head = ["conversion of", "from", "to", "moved", "predicted", "for"]
+        parts += ["", table([head, *rows], right=frozenset({3, 4})), *_more(found.conversions)]
+    if found.wastes:
+        parts += ["", *_padding(found.wastes)]
+    if found.unmoved:
+        rows = [[str(n), plain(why)] for why, n in found.unmoved.most_common(MOST_ROWS)]
+        parts += ["", table([["nodes", "that stay, and why"], *rows], right=frozenset({0}))]
+    return "\n".join(parts)
+
+
+def _padding(wastes: Sequence[Waste]) -> list[str]:
+    """What fills up blocks: in all, then tensor by tensor."""
+    lost, used = sum(one.bytes for one in wastes), sum(one.plain for one in wastes)
+    head = f"Padding: {bytes_text(lost)} beside {bytes_text(used)}, {lost / max(1, used):.1%}"
+    if not lost:
+        return [head]
+    rows = [
+        [plain(one.name), bytes_text(one.plain), bytes_text(one.bytes), f"{one.share:.1%}"]
+        for one in wastes[:MOST_ROWS]
+        if one.bytes
+    ]
+    return [head, table([["tensor", "data", "padding", ""], *rows], right=frozenset({1, 2, 3}))]
+
+
+def _more(rows: Sequence[Converted]) -> list[str]:
+    return [f"and {len(rows) - MOST_ROWS} more"] if len(rows) > MOST_ROWS else []
+
+
+def _us(number: float) -> str:
+    return f"{three_digits(number)} µs"
