@@ -7,12 +7,14 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from optimizer.dimension import symbol
 from optimizer.layout.transposition import Transposition
 from optimizer.operators.call import in_numbers
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -31,6 +33,7 @@ def numbers(one: Transposition) -> tuple[int, ...]:
     return sizes
 
 
+@UNHURRIED
 @given(transpositions())
 def test_the_reduced_one_moves_every_element_to_where_the_written_one_does(
     written: Transposition,
@@ -43,6 +46,7 @@ def test_the_reduced_one_moves_every_element_to_where_the_written_one_does(
     assert 1 not in reduced.shape
 
 
+@UNHURRIED
 @given(transpositions())
 def test_no_two_axes_of_the_reduced_one_could_be_one(written: Transposition) -> None:
     perm = written.reduced().perm
