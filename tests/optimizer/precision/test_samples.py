@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,7 @@ def saved(folder: Path, **arrays: np.ndarray) -> Path:
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_an_npz_holds_an_array_for_each_input(save: object, tmp_path: Path) -> None:
-    assert callable(save)
+def test_an_npz_holds_an_array_for_each_input(save: Callable[..., None], tmp_path: Path) -> None:
     save(tmp_path / "a.npz", **GOOD)
     found = SampleFiles([tmp_path / "a.npz"], (IMAGE, MASK))
     assert found.size_bytes == [2 * 48 * 4 + 8 * 8]
@@ -117,6 +117,27 @@ def test_a_header_that_claims_too_much_is_refused_before_anything_is_read(tmp_pa
         np.lib.format.write_array_header_1_0(stream, header)
     free = Input("image", "tensor(float)", (None, None, None, None))
     assert problem(file, free) == "Sample 'a.npy' takes 192 GiB; at most 1 GiB may."
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_whatever_happens_to_the_bytes_of_a_file_it_is_read_or_refused(
+    save: Callable[..., None], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.npz"
+    save(file, **GOOD)
+    whole = file.read_bytes()
+    generator = np.random.default_rng(0)
+    refused = 0
+    for _ in range(400):
+        changed = bytearray(whole[: generator.integers(1, len(whole) + 1)])
+        for place in generator.integers(0, len(changed), generator.integers(0, 4)):
+            changed[place] = generator.integers(0, 256)
+        file.write_bytes(changed)
+        try:
+            SampleFiles([file], (IMAGE, MASK)).read(0)
+        except SampleError:
+            refused += 1
+    assert refused > 300
 
 
 def test_text_is_read_without_pickles(tmp_path: Path) -> None:
