@@ -44,12 +44,14 @@ class Prepared:
     Attributes:
         regions: of it.
         ids: of its nodes by their names, as they are in a trace from the source.
+        digest: of the file as it came.
         file: it is kept in.
     """
 
     regions: tuple[Region, ...]
     ids: Mapping[str, str]
-    file: Path
+    digest: str = ""
+    file: Path = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,9 @@ def prepare(source: Path, bindings: Mapping[str, int], target: Path) -> Prepared
             "There is nothing to quantize: no convolution, matrix product or table of embeddings "
             "has constant float32 weights."
         )
-    write(model.ir, target, inline_bytes=0)
+    write(model.ir, target)
     ids = {node.name or "": node_id(node) for node in model.ir.graph}
-    return Prepared(regions, ids, target)
+    return Prepared(regions, ids, model.digest, target)
 
 
 def build(

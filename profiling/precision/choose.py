@@ -67,6 +67,7 @@ def choose(
     asked: Asked,
     *,
     pool: WorkerPool,
+    before: Chosen | None = None,
     observer: Callable[[Chosen], object] | None = None,
     **following: Unpack[Following],
 ) -> Chosen:
@@ -76,6 +77,7 @@ def choose(
         source: the model's file.
         asked: what is wanted.
         pool: where everything runs.
+        before: what an earlier search found; what still holds of it is not done again.
         observer: gets what is known, whenever there is more.
         following: told what is done; being cancelled once the search has begun ends it, and what
             was found stays.
@@ -93,7 +95,7 @@ def choose(
 
         def chosen(found: Found) -> Chosen:
             return Chosen(
-                source.name, asked.required, asked.goal,
+                source.name, prepared.digest, asked.required, asked.goal,
                 "" if asked.samples is None else asked.samples.absolute().name,
                 prepared.regions, subject.tables, prepared.ids, calibrated, subject.held.count,
                 found, asked.config, machine, started.isoformat(timespec="seconds"),
@@ -105,8 +107,14 @@ def choose(
             if observer is not None:
                 observer(chosen(found))
 
+        nothing = chosen(Found((question.source,), (0,), 0, None, ""))
+        known = () if before is None else before.known_to(nothing)
         told = part_of(following, "", 1, of=_PARTS / 2)
-        return chosen(search(question, evaluator, allowance=asked.allowance, observe=show, **told))
+        return chosen(
+            search(
+                question, evaluator, allowance=asked.allowance, observe=show, known=known, **told
+            )
+        )
 
 
 def check(
@@ -125,7 +133,7 @@ def check(
     with tempfile.TemporaryDirectory(prefix="passlens-precision-") as name:
         held = _held(source.absolute(), asked, Path(name), pool, following)
         found = pool(
-            run_held, model.absolute(), asked.config, held, asked.required,
+            run_held, model.absolute(), asked.config, held, asked.required.metric,
             limits=_LIMITS, **following,
         )  # fmt: skip
     return Evaluation(Plan(()), size_of(model), found.outputs, found.metric, failure=found.failure)
@@ -143,7 +151,7 @@ def _begin(
     base, run_s = _base(source, asked, held, prepared, pool)
     told = part_of(following, "calibrating: ", 1, of=_PARTS)
     tables, calibrated = _tables(prepared, _split(asked)[0], pool, told)
-    subject = Subject(source, prepared, tables, held, asked.required, asked.config, run_s)
+    subject = Subject(source, prepared, tables, held, asked.required.metric, asked.config, run_s)
     question = Question(
         prepared.regions, _choices(asked.goal), tuple(tables), asked.required, asked.goal, base
     )
@@ -183,7 +191,7 @@ def _base(
         StudioError: it does not itself give what the metric is to give.
     """
     metric = asked.required.metric
-    found = pool(run_held, source, asked.config, held, Requirement(None, metric), limits=_LIMITS)
+    found = pool(run_held, source, asked.config, held, metric, limits=_LIMITS)
     if found.failure:
         raise StudioError(f"The model as it came does not run: {found.failure}")
     if metric is not None and found.metric is not None and metric.excess(found.metric) > 0:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from optimizer.codec import Format, renamed
 from optimizer.numbers import counted, three_digits
@@ -27,6 +26,7 @@ class Chosen:
 
     Attributes:
         model: name of its file.
+        digest: sha256 of that file.
         required: what plans were held to.
         goal: what was to be gained.
         samples: name of the user's folder; empty where inputs were generated.
@@ -41,6 +41,7 @@ class Chosen:
     """
 
     model: str
+    digest: str
     required: Requirement
     goal: Goal
     samples: str
@@ -99,9 +100,21 @@ class Chosen:
         size = f"{three_digits(100 * one.size_bytes / source.size_bytes)} % of the size"
         return f"{name}: {'; '.join(filter(None, [self.required.measured(one), speed, size]))}"
 
+    def known_to(self, other: Chosen) -> tuple[Evaluation, ...]:
+        """What another search may take over: the same model, ranges, samples and options.
+
+        What a metric gave is not among it: its file may have changed.
+        """
+        alike = all(
+            getattr(self, name) == getattr(other, name)
+            for name in ("digest", "regions", "tables", "samples", "held", "config")
+        )
+        plain = self.required.metric is None and other.required.metric is None
+        return self.found.evaluations if alike and plain else ()
+
     def pipeline(self, plan: Plan) -> Pipeline:
         """The passes that make a plan of the model as it came."""
-        return whole_pipeline(plan, Prepared(self.regions, self.ids, Path()), self.tables)
+        return whole_pipeline(plan, Prepared(self.regions, self.ids), self.tables)
 
 
 def _sentence(text: str) -> str:

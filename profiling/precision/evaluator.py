@@ -11,13 +11,13 @@ from typing import Unpack
 from optimizer.errors import Cancelled, RunError
 from optimizer.isolation import Following
 from optimizer.limits import JobLimits
-from optimizer.verify import Tolerance
 from optimizer.verify.jobs import Request
 from profiling.config import RunConfig
 from profiling.precision.building import Prepared, Tables, build
-from profiling.precision.evaluation import Evaluation, Requirement
+from profiling.precision.evaluation import Evaluation
+from profiling.precision.metric import Metric
 from profiling.precision.plans import Plan
-from profiling.precision.running import Held, run_held
+from profiling.precision.running import ANY, Held, run_held
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Variant
 from profiling.racing.samples import Contrast
@@ -26,9 +26,6 @@ from profiling.workers import WorkerPool
 SOURCE = "as it came"
 
 _LIMITS = JobLimits(seconds=900.0)
-_ANY = Tolerance(rtol=float("inf"))
-"""What a plan loses is measured on samples; a race only times it."""
-
 _MOST_FILES = 8
 """Plans' files that are kept; others are built anew where they are needed again."""
 
@@ -46,7 +43,7 @@ class Subject:
         prepared: it, after the passes that every plan begins with.
         tables: of ranges, by method.
         held: samples, with what the source gives for them.
-        required: what plans are held to.
+        metric: the user's own, if there is one.
         config: how models are run.
         run_s: of the source, as it was run on samples.
     """
@@ -55,7 +52,7 @@ class Subject:
     prepared: Prepared
     tables: Tables
     held: Held
-    required: Requirement
+    metric: Metric | None
     config: RunConfig
     run_s: float = 0.0
 
@@ -85,7 +82,7 @@ class ModelEvaluator:
             if isinstance(size_bytes, str):
                 return Evaluation(plan, failure=size_bytes)
             found = self._pool(
-                run_held, self._files[plan], subject.config, subject.held, subject.required,
+                run_held, self._files[plan], subject.config, subject.held, subject.metric,
                 limits=_LIMITS, cancelled=self._cancelled,
             )  # fmt: skip
         except Cancelled:
@@ -112,7 +109,7 @@ class ModelEvaluator:
                 runs=_RUNS,
                 rounds=_ROUNDS,
                 seconds=len(variants) * max(_LEAST_S, _ROUNDS * subject.run_s),
-                tolerance=_ANY,
+                tolerance=ANY,
                 request=Request(seeds=1, bindings=subject.held.sizes),
             ),
             cancelled=self._cancelled,

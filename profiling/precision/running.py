@@ -6,6 +6,7 @@ integers that saturate do so there, and in no emulation.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,8 +25,10 @@ from optimizer.verify.jobs import random_outputs, structure_of
 from optimizer.verify.runtime import Session
 from profiling.config import RunConfig
 from profiling.execution.session import open_session, refusal
-from profiling.precision.evaluation import Requirement
-from profiling.precision.metric import joined, labels_of, measured
+from profiling.precision.metric import Metric, joined, labels_of, measured
+
+ANY = Tolerance(rtol=math.inf)
+"""Errors are measured here and judged elsewhere; infinities and other whole numbers are wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,12 @@ def hold_out(source: Path, samples: Samples, folder: Path) -> Held:
     )
 
 
-def run_held(model: Path, config: RunConfig, held: Held, wanted: Requirement) -> Measured:
+def run_held(model: Path, config: RunConfig, held: Held, metric: Metric | None) -> Measured:
     """Run a plan's model on what is held out, and compare; what does not run says why.
 
     Raises:
         StudioError: the user's own metric fails.
     """
-    tolerance = Tolerance(budget=wanted.error) if wanted.error else Tolerance(rtol=np.inf)
     outputs: tuple[Comparison, ...] = ()
     given: list[dict[str, Array]] = []
     expected: list[dict[str, Array]] = []
@@ -110,14 +112,14 @@ def run_held(model: Path, config: RunConfig, held: Held, wanted: Requirement) ->
             began = time.perf_counter()
             found = _run(session, held, inputs, config)
             taken_s.append(time.perf_counter() - began)
-            compared = compare(right, found, tolerance=tolerance, random=held.random)
+            compared = compare(right, found, tolerance=ANY, random=held.random)
             outputs = tuple(map(Comparison.worse, outputs, compared)) if outputs else compared
-            if wanted.metric is not None:
+            if metric is not None:
                 given.append(found)
                 expected.append(right)
     except RunError as error:
         return Measured(failure=error.message)
-    return Measured(outputs, _metric(wanted, held, given, expected), min(taken_s))
+    return Measured(outputs, _metric(metric, held, given, expected), min(taken_s))
 
 
 def _run(
@@ -132,15 +134,15 @@ def _run(
 
 
 def _metric(
-    wanted: Requirement,
+    metric: Metric | None,
     held: Held,
     given: list[dict[str, Array]],
     expected: list[dict[str, Array]],
 ) -> float | None:
-    if wanted.metric is None:
+    if metric is None:
         return None
-    labels = labels_of(wanted.metric, held.first, held.count)
-    return measured(wanted.metric, joined(given), joined(expected) if labels is None else labels)
+    labels = labels_of(metric, held.first, held.count)
+    return measured(metric, joined(given), joined(expected) if labels is None else labels)
 
 
 def _keep(file: Path, arrays: list[Array]) -> None:

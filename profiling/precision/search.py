@@ -60,6 +60,7 @@ def search(
     *,
     allowance: Allowance | None = None,
     observe: Callable[[Found], object] | None = None,
+    known: Iterable[Evaluation] = (),
     **following: Unpack[Following],
 ) -> Found:
     """The cheapest plan within the budget, and everything tried on the way.
@@ -69,6 +70,7 @@ def search(
         evaluator: builds plans and runs them.
         allowance: what it may take.
         observe: gets what is known so far.
+        known: results of another search that hold here, too.
         following: told what is done; being cancelled ends the search, and what was found stays.
     """
 
@@ -76,7 +78,7 @@ def search(
         if observe is not None:
             observe(_found(trials, ""))
 
-    trials = Trials(question, evaluator, allowance or Allowance(), show, **following)
+    trials = Trials(question, evaluator, allowance or Allowance(), show, known, **following)
     ended = "everything worth a trial was tried"
     try:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -68,6 +68,7 @@ class Trials:
         evaluator: builds and runs.
         allowance: what may be taken.
         observe: gets what is known after each plan and each race.
+        known: results of another search that hold here, too.
         following: told what is done; `cancelled` is the evaluator's to ask.
     """
 
@@ -77,11 +78,13 @@ class Trials:
         evaluator: Evaluator,
         allowance: Allowance,
         observe: Callable[[Trials], object] | None,
+        known: Iterable[Evaluation] = (),
         **following: Unpack[Following],
     ) -> None:
         self.question = question
         self.found = {question.source.plan: question.source}
         self.method = ""
+        self._known = {one.plan: one for one in known}
         self.times = TimeModel([region.share for region in question.regions])
         self._evaluator, self._allowance, self._observe = evaluator, allowance, observe
         self._progress = following.get("progress") or silent
@@ -107,9 +110,7 @@ class Trials:
             Over: nothing new may be begun.
         """
         if plan not in self.found:
-            self._require_room()
-            self._tell(f"plan {len(self.found)}: {plan.text(self.question.regions)}")
-            self.found[plan] = self._evaluator.assess(plan)
+            self.found[plan] = self._known.get(plan) or self._found(plan)
             self._show()
         return self.found[plan]
 
@@ -190,6 +191,11 @@ class Trials:
             key=lambda plan: (self.cost(plan), self.found[plan].size_bytes, self.excess(plan)),
             default=None,
         )
+
+    def _found(self, plan: Plan) -> Evaluation:
+        self._require_room()
+        self._tell(f"plan {len(self.found)}: {plan.text(self.question.regions)}")
+        return self._evaluator.assess(plan)
 
     def _require_room(self) -> None:
         if self.elapsed_s >= self._allowance.seconds:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import signal
 from pathlib import Path
+from threading import Event
 
 from optimizer.errors import StudioError, plain
 from optimizer.model.loader import load_path
@@ -53,6 +55,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
     add("-o", "--output", type=Path, metavar="OUT", help="write the model")
     add("--trace", type=Path, metavar="FILE", help="write the trace that leads to it")
+    add(
+        "--record", type=Path, metavar="FILE",
+        help="keep what was tried, and begin with what is kept there of the same model",
+    )  # fmt: skip
     add("--json", action="store_true", help="machine-readable, to stdout")
 
 
@@ -64,8 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             is nothing in it to quantize.
     """
     source, asked = model_path(arguments.model), _asked(arguments)
-    with progress_line() as progress:
-        chosen = choose(source, asked, pool=default_pool(), progress=progress)
+    chosen = _chosen(source, asked, arguments.record)
     if arguments.json:
         print_json(CHOSEN.to_json(chosen))
     for line in filter(None, [chosen.remark, _ended(chosen), chosen.finding]):
@@ -96,6 +101,30 @@ def _asked(arguments: argparse.Namespace) -> Asked:
         Allowance(60 * arguments.minutes),
         config_for("deployed", read_settings(arguments.set)),
     )
+
+
+def _chosen(source: Path, asked: Asked, record: Path | None) -> Chosen:
+    """The answer; an interrupt ends the search with what there is by then."""
+    before = None
+    if record is not None and record.exists():
+        before = CHOSEN.loads(record.read_bytes())
+    interrupted = Event()
+
+    def interrupt(_number: int, _frame: object) -> None:
+        interrupted.set()
+
+    usual = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with progress_line() as progress:
+            chosen = choose(
+                source, asked, pool=default_pool(), before=before,
+                progress=progress, cancelled=interrupted.is_set,
+            )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if record is not None:
+        record.write_bytes(CHOSEN.dumps(chosen))
+    return chosen
 
 
 def _ended(chosen: Chosen) -> str:
