@@ -6,6 +6,8 @@ keep their names and number, and a value is never replaced by one of another typ
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import onnx_ir as ir
 
 from optimizer.rewrite.edited_graph import EditedGraph
@@ -33,7 +35,7 @@ def check(edited: EditedGraph, root: ir.Node, proposal: Replacement) -> None:
     claimed: set[ir.Value] = set()
     for old, operand in proposal.values.items():
         _check_consumers(edited, root, old, operand)
-        _check_type(old, operand)
+        _check_type(old, operand, proposal.types)
         _check_name(old, operand, claimed)
 
 
@@ -68,12 +70,16 @@ def _check_consumers(edited: EditedGraph, root: ir.Node, old: ir.Value, operand:
             raise Refused("a consumer stands before the replacement")
 
 
-def _check_type(old: ir.Value, operand: Operand) -> None:
+def _check_type(old: ir.Value, operand: Operand, types: Mapping[ir.Value, ir.DataType]) -> None:
     if isinstance(operand, NewOutput):
         return
-    dtype = operand.tensor.dtype if isinstance(operand, NewInitializer) else operand.dtype
-    if old.dtype is not None and dtype is not None and old.dtype != dtype:
-        raise Refused(f"the replacement is {dtype}, the value is {old.dtype}")
+    if isinstance(operand, NewInitializer):
+        dtype = operand.tensor.dtype
+    else:
+        dtype = types.get(operand, operand.dtype)
+    wanted = types.get(old, old.dtype)
+    if wanted is not None and dtype is not None and wanted != dtype:
+        raise Refused(f"the replacement is {dtype}, the value is {wanted}")
     shape = operand.tensor.shape if isinstance(operand, NewInitializer) else operand.shape
     if old.shape is None or shape is None:
         return

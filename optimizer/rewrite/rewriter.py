@@ -72,6 +72,7 @@ class Application:
         """Carry it out."""
         old_inputs = [v for n in self.proposal.matched for v in n.inputs if v is not None]
         self._declare()
+        self._change_types()
         self._insert_nodes()
         self._change_nodes()
         for old, operand in self.proposal.values.items():
@@ -98,6 +99,13 @@ class Application:
         for function in self.proposal.functions:
             if function.identifier() not in self.state.model.functions:
                 self._edit(edits.AddFunction(function))
+
+    def _change_types(self) -> None:
+        for value, dtype in self.proposal.types.items():
+            known = edits.Known(value.type, value.shape)
+            new = edits.Known(ir.TensorType(dtype), value.shape)
+            self._edit(edits.Retype(value_id(value), known, new))
+            self.done.changed[value] = None
 
     def _insert_nodes(self) -> None:
         identities = [self.edited.fresh_id(self.root) for _ in self.proposal.nodes]

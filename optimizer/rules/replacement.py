@@ -95,6 +95,7 @@ class Replacement:
         drop: initializers to remove; they must be unused.
         opsets: operator sets to use in another version, by domain; every node that stays must mean
             the same in it.
+        types: element types of the graph's inputs and outputs that change.
         functions: functions of the model that new nodes call; those that it has are left as they
             are.
     """
@@ -111,6 +112,7 @@ class Replacement:
     )
     drop: Sequence[ir.Value] = ()
     opsets: Mapping[str, int] = field(default_factory=dict[str, int])
+    types: Mapping[ir.Value, ir.DataType] = field(default_factory=dict[ir.Value, ir.DataType])
     functions: Sequence[ir.Function] = ()
 
     @staticmethod

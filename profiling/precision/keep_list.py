@@ -174,7 +174,8 @@ class _Search:
         most_runs: int,
         options: JobOptions,
     ) -> None:
-        self._model, self._planned, self._isolate = model, planned, isolate
+        self._model, self._isolate = model, isolate
+        self._planned = replace(planned, io=False)  # so that outputs can be compared
         self._budget, self._most_runs = budget, most_runs
         self._options: JobOptions = {"limits": _LIMITS, **options}
         self._quiet: JobOptions = {**self._options, "progress": None}

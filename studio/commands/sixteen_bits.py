@@ -11,8 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import onnx_ir as ir
+
 from optimizer.errors import plain, quoted
 from optimizer.model.graph import Model, node_id
+from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.passes.precision.convert_to_float16 import ConvertToFloat16
 from optimizer.pipeline import Pipeline
@@ -84,7 +87,10 @@ def verified(
     """The network in 16 bits, each result rounded, against the file as it came."""
     with TemporaryDirectory() as folder:
         rounded = Path(folder) / "emulated.onnx"
-        write(emulated(model.ir), rounded)
+        graph = load_path(source).ir.graph
+        ends = (*graph.inputs, *graph.outputs)
+        floats = {value.name or "" for value in ends if value.dtype == ir.DataType.FLOAT}
+        write(emulated(model.ir, as_float32=floats), rounded)
         return verify(
             source,
             rounded,

@@ -41,7 +41,8 @@ class ConvertToFloat16(Pass):
         all who read it; a cast there and back is left out; constants are stored in 16 bits. Masks
         beyond the range are put within it, to a quarter of the largest number, so that no sum with
         them is infinite. `format` may be bfloat16: float32's range, 8 bits of precision. The nodes
-        in `keep`, by id, stay float32. Inputs and outputs keep their types.
+        in `keep`, by id, stay float32. Inputs and outputs keep their types, unless `io` has those
+        take 16 bits that are cast at the border.
     Before:
         x → Conv → Relu → Exp → y
     After:
@@ -63,6 +64,7 @@ class ConvertToFloat16(Pass):
 
     format: str = "float16"
     keep: tuple[str, ...] = ()
+    io: bool = False
 
     @rule(ANY, name="MaskBeyondRange")
     def bound(self, node: ir.Node, context: Context) -> Outcome:
@@ -120,6 +122,38 @@ class ConvertToFloat16(Pass):
         if (source.dtype, first.outputs[0].dtype) != (format_named(self.format).dtype, FLOAT):
             return None
         return Replacement([first, node], {node.outputs[0]: source}, "float32 holds all of it.")
+
+    @rule("Cast", name="InputIn16Bits")
+    def taken(self, node: ir.Node, context: Context) -> Outcome:
+        """An input of the network that is cast to 16 bits comes in 16 bits."""
+        value, dtype = node.inputs[0], format_named(self.format).dtype
+        if not self.io or value is None or not value.is_graph_input() or value.dtype != FLOAT:
+            return None
+        if node.outputs[0].dtype != dtype or value.is_initializer() or value.is_graph_output():
+            return None
+        up = NewNode("Cast", [value], {"to": int(FLOAT)}, name=f"{value.name}_float32")
+        others = [use for use in value.uses() if use.node is not node]
+        if any(not context.precedes(node, use.node) for use in others):
+            return Declined("the input is read in float32 before it is cast")
+        return Replacement(
+            [node],
+            {node.outputs[0]: value},
+            "Who calls the network casts it.",
+            [up] if others else [],
+            inputs={(use.node, use.idx): up.output() for use in others},
+            types={value: dtype},
+        )
+
+    @rule("Cast", name="OutputIn16Bits")
+    def given(self, node: ir.Node, context: Context) -> Outcome:
+        """An output of the network that is cast from 16 bits goes out in 16 bits."""
+        value, result, dtype = node.inputs[0], node.outputs[0], format_named(self.format).dtype
+        if not self.io or value is None or not result.is_graph_output() or result.uses():
+            return None
+        if (value.dtype, result.dtype) != (dtype, FLOAT):
+            return None
+        why = "Who calls the network casts it."
+        return Replacement([node], {result: value}, why, types={result: dtype})
 
     @rule("Cast", name="CastOfConstant")
     def store(self, node: ir.Node, context: Context) -> Outcome:

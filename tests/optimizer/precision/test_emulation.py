@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 import pytest
 
+from optimizer.model.writer import to_bytes
 from optimizer.passes.precision.convert_to_float16 import ConvertToFloat16
 from optimizer.pipeline import Pipeline
 from optimizer.precision.emulation import emulated
 from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.replay import Cursor
 from tests.optimizer.graphs import opened, proto_of
 from tests.optimizer.running import run
 
@@ -76,3 +79,26 @@ def test_a_row_of_which_all_is_masked_stays_a_row_of_numbers(masked: str, form: 
     )
     assert np.isfinite(found[0]).all()
     assert np.allclose(found[0][1], [-70, 8], rtol=1e-2)
+
+
+def test_inputs_and_outputs_take_16_bits_if_they_should_and_are_undone_by_the_trace() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2,2] x) => (float[2,2] y, float[2,2] z) <float[2,2] w = {1, 2, 3, 4}>
+    { y = MatMul(x, w) z = Exp(x) }"""
+    source = opened(text)
+    before = to_bytes(source.ir)
+    trace = optimize(source, Pipeline((ConvertToFloat16(io=True),)))
+    model = source.ir
+    kinds = {v.name: v.dtype for v in (*model.graph.inputs, *model.graph.outputs)}
+    half = ir.DataType.FLOAT16
+    assert kinds == {"x": half, "y": half, "z": ir.DataType.FLOAT}
+    onnx.checker.check_model(proto_of(model), full_check=True)
+    x = np.array([[1, 2], [0.5, 1]], np.float16)
+    expected = [x @ np.array([[1, 2], [3, 4]]), np.exp(x)]
+    for found, wanted in zip(run(proto_of(model), {"x": x}), expected, strict=True):
+        assert np.allclose(found, wanted, rtol=1e-2)
+    restored = emulated(model, as_float32={"x", "y", "z"})
+    for found, wanted in zip(outputs(restored, x=x), expected, strict=True):
+        assert found.dtype == np.float32
+        assert np.allclose(found, wanted, rtol=1e-2)
+    assert to_bytes(Cursor.at_end(trace).seek(0)) == before

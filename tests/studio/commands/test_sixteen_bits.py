@@ -62,7 +62,7 @@ def test_a_list_that_is_given_is_taken_and_its_error_told(
     [
         ("format=bfloat16", "is no option; write PASS.NAME=VALUE"),
         ("fuse-gemm.x=1", "does not run; switch it on with --enable"),
-        ("convert-to-float16.bits=16", "has no option 'bits'; it has: format, keep"),
+        ("convert-to-float16.bits=16", "has no option 'bits'; it has: format, keep, io"),
         ("convert-to-float16.format=half", "There is no 16-bit format 'half'"),
     ],
 )
