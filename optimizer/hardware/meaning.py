@@ -38,6 +38,9 @@ _NEW_VALUES: Mapping[tuple[str, str], Mapping[str, int]] = {
 def means_the_same(node: ir.Node, *, now: int, then: int) -> bool:
     """Whether a node of ONNX's own set may stand as it is in a model of another version.
 
+    Attributes that the other version does not know are no obstacle where they have the value that
+    says nothing; they have to go.
+
     Args:
         node: of the version `now`.
         now: the version of its model.

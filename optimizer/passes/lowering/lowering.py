@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -93,6 +93,11 @@ class Lowering(Draft):
             raise NotHere("the rank of its input is not known")
         return rank
 
+    def same(self, axis: int) -> bool:
+        """Whether the first input and the first output surely have the same size there."""
+        before, after = self.shape(self.node.inputs[0]), self.shape(self.node.outputs[0])
+        return before is not None and after is not None and before[axis] == after[axis]
+
     def axis(self, name: str, rank: int) -> int:
         """An axis that an attribute names, counted from the front."""
         return int(self.of(name)) % rank if rank else 0
@@ -156,8 +161,7 @@ def lowers(
                 _check_made(found, profile)
             except NotHere as why:
                 return Declined(str(why))
-            reason = f"{lacking}. {found.reason}"
-            return Replacement(found.matched, found.values, reason, found.nodes)
+            return replace(found, reason=f"{lacking}. {found.reason}")
 
         return match
 

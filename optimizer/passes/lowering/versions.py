@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import onnx_ir as ir
 
 from optimizer.hardware import profile_of
 from optimizer.hardware.meaning import means_the_same
 from optimizer.model.graph import walk_nodes
+from optimizer.model.signatures import signature
 from optimizer.passes.draft import TO_THE_END, NotHere, numbers_of
 from optimizer.passes.lowering.lowering import Lowering, lowers
 from optimizer.registry import ANY, Pass, register, rule
@@ -83,6 +85,17 @@ class LowerOpset(Pass):
         last = TO_THE_END if end is None else int(end)
         return lowering.put(lowering.slice(whole, [0], [start], [last]), "It is a part of a Shape.")
 
+    @lowers("Reshape", name="ZeroIsZero")
+    def reshape(self, lowering: Lowering) -> Replacement | None:
+        """A Reshape in which 0 would be a size, to a target that has none."""
+        target = lowering.context.ints(lowering.input(1))
+        if not lowering.of("allowzero"):
+            return None
+        if target is None or 0 in target:
+            raise NotHere("its target may hold a 0 that is a size")
+        changed: dict[ir.Node, Mapping[str, object]] = {lowering.node: {"allowzero": None}}
+        return Replacement([lowering.node], {}, "Its target holds no 0.", attributes=changed)
+
     @rule(ANY, name="OlderOpset")
     def lowered(self, node: ir.Node, context: Context) -> Outcome:
         """Any node of the main graph, when nothing in the model is in the way."""
@@ -95,7 +108,8 @@ class LowerOpset(Pass):
         if _in_the_way(graph, context, wanted):
             return None
         reason = f"All operators of the model mean the same in opset {wanted}."
-        return Replacement([node], {}, reason, opsets={"": wanted})
+        silent = _silent_attributes(graph, wanted)
+        return Replacement([node], {}, reason, attributes=silent, opsets={"": wanted})
 
 
 def _in_the_way(graph: ir.Graph, context: Context, wanted: int) -> bool:
@@ -107,3 +121,14 @@ def _in_the_way(graph: ir.Graph, context: Context, wanted: int) -> bool:
             context.memory["obstacle"] = node
             return True
     return False
+
+
+def _silent_attributes(graph: ir.Graph, wanted: int) -> Mapping[ir.Node, Mapping[str, object]]:
+    """Attributes that the older operator set does not know, and that say nothing."""
+    found: dict[ir.Node, Mapping[str, object]] = {}
+    for node in walk_nodes(graph):
+        known = None if node.domain else signature("", node.op_type, wanted)
+        newer = [] if known is None else [n for n in node.attributes if n not in known.attributes]
+        if newer:
+            found[node] = {name: None for name in newer}
+    return found

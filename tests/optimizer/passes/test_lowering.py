@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -147,3 +148,61 @@ def test_what_passes_lower_to_is_on_the_device_or_lowered_in_turn() -> None:
         "small has no Slice either, which it would be written with"
     ]
     assert "Conv" in lowerable()
+
+
+EQUATIONS = [
+    ("ij,jk->ik", (2, 3), (3, 4)),
+    ("bhid,bhjd->bhij", (2, 3, 4, 5), (2, 3, 6, 5)),
+    ("bij,bjk->bki", (2, 3, 4), (2, 4, 5)),
+    ("i,j->ij", (3,), (4,)),
+    ("ij,ij->", (3, 4), (3, 4)),
+    ("ijk->ki", (2, 3, 4)),
+    ("abc,cd,de->abe", (2, 3, 4), (4, 5), (5, 6)),
+    ("bqhd,bkhd->bhqk", (2, 3, 4, 5), (2, 6, 4, 5)),
+    ("ij,kj", (2, 3), (4, 3)),
+    ("abij,ij->ab", (2, 3, 4, 5), (4, 5)),
+    ("i,i->i", (4,), (4,)),
+]
+
+
+@pytest.mark.parametrize("case", EQUATIONS, ids=lambda case: case[0])
+def test_an_einsum_is_the_products_that_numpy_computes(case: tuple[Any, ...]) -> None:
+    equation: str = case[0]
+    shapes: list[tuple[int, ...]] = list(case[1:])
+    numbers = np.random.default_rng(0)
+    feeds: dict[str, np.ndarray] = {
+        f"x{i}": numbers.normal(size=s).astype(np.float32) for i, s in enumerate(shapes)
+    }
+    expected = np.einsum(equation, *feeds.values())
+    inputs = [helper.make_tensor_value_info(n, 1, a.shape) for n, a in feeds.items()]
+    output = helper.make_tensor_value_info("y", 1, expected.shape)
+    node = helper.make_node("Einsum", [*feeds], ["y"], equation=equation)
+    graph = helper.make_graph([node], "g", inputs, [output])
+    opset = [helper.make_opsetid("", 17)]
+    found = lowered(helper.make_model(graph, opset_imports=opset, ir_version=8), "lower-einsum")
+    assert found is not None
+    assert differences([expected], run(found, feeds), exact=False) == []
+
+
+RESIZED = [(1.0, 1.0, 2.0, 0.6), (1.0, 1.0, 0.5, 3.0)]
+RESIZES = [
+    *itertools.product(["nearest", "linear", "cubic"], RESIZED),
+    *itertools.product(["nearest", "linear"], [(1.0, 1.7, 1.0, 1.0)]),  # no kernel for cubic
+]
+
+
+@pytest.mark.parametrize(
+    "places", ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"]
+)
+@pytest.mark.parametrize(("mode", "scales"), RESIZES)
+def test_a_resize_is_the_products_it_is_written_as(
+    mode: str, scales: tuple[float, ...], places: str
+) -> None:
+    about = {"mode": mode, "coordinate_transformation_mode": places}
+    node = helper.make_node("Resize", ["x", "", "scales"], ["y"], **about)
+    given = numpy_helper.from_array(np.array(scales, np.float32), "scales")
+    proto = one_node(node, (1, 3, 5, 7), 17, given)
+    feeds = {"x": np.random.default_rng(0).normal(size=(1, 3, 5, 7)).astype(np.float32)}
+    found = lowered(proto, "lower-resize")
+    assert found is not None
+    assert differences(run(proto, feeds), run(found, feeds), exact=mode == "nearest") == []

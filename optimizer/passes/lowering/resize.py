@@ -1,0 +1,204 @@
+"""Resize as products with constant matrices, axis by axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optimizer.passes.draft import NotHere, dims_of
+from optimizer.passes.lowering.lowering import Lowering, lowers
+from optimizer.registry import Pass, register
+from optimizer.rules import Operand, Replacement
+
+Floats = NDArray[np.float64]
+
+
+@register
+class LowerResize(Pass):
+    """Write Resize as MatMul and Gather.
+
+    What it does:
+        Each axis that changes its size is resized on its own: to the nearest places by a Gather,
+        between places by a MatMul with the constant matrix of their weights.
+    Before:
+        Resize
+    After:
+        MatMul → MatMul
+    When it is safe:
+        The sizes that change are known, before and after; nothing is cropped and no part is left
+        out.
+    Numerics:
+        The nearest is the same number; between places the same weights are added in another order.
+    Source:
+        ONNX operator specification, Resize; Keys 1981, Cubic convolution interpolation.
+    """
+
+    id = "lower-resize"
+    exactness = "reassociates"
+
+    profile: str = "matrix-engine"
+
+    @lowers("Resize", "Upsample", name="ResizeOfKnownSizes")
+    def match(self, lowering: Lowering) -> Replacement:
+        """One axis after the other, those that shrink first."""
+        x = lowering.input(0)
+        before, after = dims_of(x), dims_of(lowering.node.outputs[0])
+        _check(lowering)
+        changes = [
+            change
+            for axis, scale in enumerate(_scales(lowering, before, after))
+            if (change := _change(axis, (before[axis], after[axis]), scale)) is not None
+        ]
+        value: Operand = x
+        for change in sorted(changes, key=lambda change: change.after / change.before):
+            places = _places(lowering, change)
+            value = _resized(lowering, value, change, (len(before), places))
+        return lowering.put(value, "Every axis is resized on its own.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """An axis that changes its size."""
+
+    axis: int
+    before: int
+    after: int
+    scale: float
+
+
+def _change(axis: int, sizes: tuple[int | None, int | None], scale: float | None) -> _Change | None:
+    """What becomes of an axis; None where it stays.
+
+    Raises:
+        NotHere: it changes from or to a size that is free.
+    """
+    before, after = sizes
+    if scale == 1.0 and before == after:
+        return None
+    if before is None or after is None:
+        raise NotHere("a size that it changes is free in the file")
+    return _Change(axis, before, after, after / before if scale is None else scale)
+
+
+def _check(lowering: Lowering) -> None:
+    if lowering.of("antialias") or lowering.text("coordinate_transformation_mode", "") in (
+        "tf_crop_and_resize", "tf_half_pixel_for_nn",
+    ):  # fmt: skip
+        raise NotHere("it crops, or smoothes before it shrinks")
+    policy = lowering.text("keep_aspect_ratio_policy", "stretch")
+    if policy != "stretch" or lowering.node.attributes.get("axes") is not None:
+        raise NotHere("it keeps the aspect, or names its axes")
+    if lowering.text("mode", "nearest") == "cubic" and lowering.of("exclude_outside"):
+        raise NotHere("it leaves places outside out")
+
+
+def _scales(
+    lowering: Lowering, before: tuple[int | None, ...], after: tuple[int | None, ...]
+) -> tuple[float | None, ...]:
+    """How many times as large each axis becomes, as given; None where the sizes say it."""
+    index = 2 if lowering.node.op_type == "Resize" and lowering.opset >= 11 else 1
+    value = lowering.optional_input(index)
+    known = lowering.constant(value)
+    if value is None or (known is not None and known.size == 0):
+        listed = lowering.node.attributes.get("scales")
+        if listed is not None:
+            return tuple(float(scale) for scale in listed.as_floats())
+        same = [lowering.same(axis) for axis in range(len(before))]
+        return tuple(1.0 if stays else None for stays in same)
+    if known is None or known.size != len(before):
+        raise NotHere("its scales are computed")
+    return tuple(float(scale) for scale in known)
+
+
+def _places(lowering: Lowering, change: _Change) -> Floats:
+    """Where each new place lies among the old ones."""
+    size, count, scale = change.before, change.after, change.scale
+    new = np.arange(count, dtype=np.float64)
+    old = lowering.opset < 11 or lowering.node.op_type == "Upsample"
+    mode = "asymmetric" if old else "half_pixel"
+    mode = lowering.text("coordinate_transformation_mode", mode)
+    match mode:
+        case "half_pixel":
+            return (new + 0.5) / scale - 0.5
+        case "pytorch_half_pixel":
+            return (new + 0.5) / scale - 0.5 if count > 1 else np.zeros(1)
+        case "align_corners":
+            return new * (size - 1) / (count - 1) if count > 1 else np.zeros(1)
+        case "asymmetric":
+            return new / scale
+        case "half_pixel_symmetric":
+            adjusted = count / (scale * size)
+            return size / 2 * (1 - adjusted) + (new + 0.5) / scale - 0.5
+        case _:
+            raise NotHere(f"it counts places by {mode}")
+
+
+def _resized(
+    lowering: Lowering, value: Operand, change: _Change, among: tuple[int, Floats]
+) -> Operand:
+    """One axis among so many resized to these places."""
+    axis, size = change.axis, change.before
+    rank, places = among
+    mode = lowering.text("mode", "nearest")
+    if mode == "nearest":
+        index = np.clip(_nearest(lowering, places), 0, size - 1).astype(np.int64)
+        return lowering.new("Gather", value, lowering.weight(index), axis=axis)
+    if mode not in ("linear", "cubic"):
+        raise NotHere(f"it interpolates by {mode}")
+    weights = _linear(places, size) if mode == "linear" else _cubic(lowering, places, size)
+    if axis == rank - 1:
+        return lowering.new("MatMul", value, lowering.like(weights.T, lowering.input(0)))
+    matrix = lowering.like(weights, lowering.input(0))
+    if axis == rank - 2:
+        return lowering.new("MatMul", matrix, value)
+    perm = [*(a for a in range(rank) if a != axis), axis]
+    last = lowering.new("Transpose", value, perm=perm)
+    product = lowering.new("MatMul", last, lowering.like(weights.T, lowering.input(0)))
+    return lowering.new("Transpose", product, perm=[perm.index(a) for a in range(rank)])
+
+
+def _nearest(lowering: Lowering, places: Floats) -> Floats:
+    old = lowering.opset < 11 or lowering.node.op_type == "Upsample"
+    rounding = lowering.text("nearest_mode", "floor" if old else "round_prefer_floor")
+    match rounding:
+        case "floor":
+            return np.floor(places)
+        case "ceil":
+            return np.ceil(places)
+        case "round_prefer_ceil":
+            return np.floor(places + 0.5)
+        case "round_prefer_floor":
+            return np.ceil(places - 0.5)
+        case _:
+            raise NotHere(f"it rounds by {rounding}")
+
+
+def _linear(places: Floats, size: int) -> Floats:
+    """Weights of the old places in each new one: float64[new, old]."""
+    inside = np.clip(places, 0, size - 1)
+    lower = np.minimum(np.floor(inside).astype(np.int64), size - 1)
+    upper = np.minimum(lower + 1, size - 1)
+    share = inside - lower
+    found = np.zeros((len(places), size))
+    rows = np.arange(len(places))
+    np.add.at(found, (rows, lower), 1 - share)
+    np.add.at(found, (rows, upper), share)
+    return found
+
+
+def _cubic(lowering: Lowering, places: Floats, size: int) -> Floats:
+    """The same by Keys's cubic over four places; those outside are the last inside."""
+    slope = float(lowering.of("cubic_coeff_a") or -0.75)
+    lower = np.floor(places)
+    found = np.zeros((len(places), size))
+    rows = np.arange(len(places))
+    for offset in range(-1, 3):
+        distance = np.abs(places - (lower + offset))
+        near = (slope + 2) * distance**3 - (slope + 3) * distance**2 + 1
+        far = slope * (distance**3 - 5 * distance**2 + 8 * distance - 4)
+        weight = np.where(distance <= 1, near, far)
+        at = np.clip(lower + offset, 0, size - 1).astype(np.int64)
+        np.add.at(found, (rows, at), weight)
+    return found
