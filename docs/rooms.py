@@ -37,7 +37,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("arena", "kernels", "precision"),
         ("fleet", "timeline", "worth"),
         ("racing", "records"),
-        ("cuda", "machine"),
+        ("cuda", "instructions", "machine"),
         ("execution",),
         ("config", "workers"),
     ),
