@@ -107,6 +107,7 @@ OPERATORS = (
         "ArrayFeatureExtractor", domain="ai.onnx.ml", indexes={1: indexed_axis(0, default=-1)}
     ),
     Operator(
-        "GatherBlockQuantized", domain=CONTRIB, indexes={1: indexed_axis(0, name="gather_axis")}
+        "GatherBlockQuantized", domain=CONTRIB, category="quant",
+        indexes={1: indexed_axis(0, name="gather_axis")},
     ),
 )  # fmt: skip

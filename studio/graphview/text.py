@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_absent
 from optimizer.numbers import counted
+from optimizer.operators.layouts import BLOCKED, LAYOUTS, NHWC
 
 MINUS = "\u2212"
 TIMES = "\u00d7"
@@ -98,7 +99,10 @@ Brief = Callable[[ir.Node], str]
 
 def brief(node: ir.Node) -> str:
     """The two attributes that identify a node, in as few characters as possible."""
-    special = _BRIEFS.get(node.op_type)
+    name = node.op_type
+    if node.domain == LAYOUTS:  # the standard operator over another layout
+        name = name.removeprefix(NHWC).removeprefix(BLOCKED)
+    special = _BRIEFS.get(name)
     if special is not None:
         return special(node)
     axis = node.attributes.get("axis")
@@ -185,6 +189,41 @@ def _named(sign: str, name: str) -> Brief:
     return text
 
 
+def _formats(node: ir.Node) -> str:
+    attributes = (node.attributes.get(name) for name in ("src_format", "dst_format"))
+    return " → ".join(
+        a.as_string() if a is not None and a.type == ir.AttributeType.STRING else "?"
+        for a in attributes
+    )
+
+
+def _quantization(node: ir.Node) -> str:
+    """One scale and zero point, or how many scales there are along which axis."""
+    scale, *zero = node.inputs[1:3] or (None,)
+    if (number := scalar_text(scale)) is not None:
+        offset = scalar_text(zero[0]) if zero else None
+        return f"scale {number}" + (f", zp {offset}" if offset is not None else "")
+    tensor = constant_of(scale)
+    if tensor is None:
+        return ""
+    if block := _integer(node, "block_size", 0):
+        return f"{dims_text(tensor.shape)} scales, blocks of {block}"
+    return f"{tensor.size} scales, axis {number_text(_integer(node, 'axis', 1))}"
+
+
+def _bits(node: ir.Node) -> str:
+    bits, block = _integer(node, "bits", 4), _integer(node, "block_size", 0)
+    return f"{bits} bits, blocks of {block}" if block else f"{bits} bits"
+
+
+def _integer(node: ir.Node, name: str, default: int) -> int:
+    """Also of operators that nobody has checked."""
+    attribute = node.attributes.get(name)
+    if attribute is None or attribute.type != ir.AttributeType.INT:
+        return default
+    return attribute.as_int()
+
+
 _WINDOWED = (
     "Conv ConvTranspose MaxPool AveragePool LpPool FusedConv NhwcConv ConvInteger QLinearConv"
 )
@@ -206,6 +245,9 @@ _BRIEFS: dict[str, Brief] = {
     **dict.fromkeys(("BatchNormalization", "InstanceNormalization"), _named("ε", "epsilon")),
     **dict.fromkeys(("LeakyRelu", "Elu"), _named("α", "alpha")),
     **{name: _operator_sign(sign) for name, sign in _SIGNS.items()},
+    **dict.fromkeys(("TransData", "TransDataBack"), _formats),
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _quantization),
+    **dict.fromkeys(("MatMulNBits", "GatherBlockQuantized"), _bits),
     "Reshape": _second_input("→"),
     "Expand": _second_input("→"),
     "Tile": _second_input(TIMES),

@@ -6,7 +6,7 @@ import { NODE } from "../trace/union.js";
 import { Categorical, frequenciesOf } from "./categorical.js";
 import { meaningOf } from "./layout-words.js";
 
-const USUAL = ["NCHW", "NHWC", "NC1HWC0", "NCHWc8", "N(HW)C"];
+const USUAL = ["NCHW", "NHWC", "NC1HWC0", "NCHWc8", "N(HW)C", "NCHWc16"];
 const SHAPE = 3; // among the texts of a port
 
 /** @typedef {Map<string, [number, string][]>} Told by id: from which step on it is what */
