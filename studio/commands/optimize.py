@@ -80,11 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
         save_trace(Cursor.at_end(trace), arguments.trace)
     checked = None
     if not arguments.no_verify:
-        in_16_bits = planned(pipeline) is not None
+        half = planned(pipeline)
         checked = (
-            verified(path, model, bound, budget)
-            if in_16_bits
-            else _verify(path, arguments.output, trace, bound, budget)
+            _verify(path, arguments.output, trace, bound, budget)
+            if half is None
+            else verified(path, model, arguments.output, half, bindings=bound, budget=budget)
         )
     if arguments.json:
         measured = {"shape_seconds": shape_seconds, "peak_rss_bytes": peak_rss_bytes}

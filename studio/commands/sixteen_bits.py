@@ -30,6 +30,8 @@ from studio.commands.output import say
 from studio.commands.progress_line import progress_line
 
 _INPUTS = 3
+_LOADS = Budget(100.0, "%")
+"""The file itself has to run; what it loses, the emulation tells."""
 
 
 def planned(pipeline: Pipeline) -> ConvertToFloat16 | None:
@@ -82,9 +84,28 @@ def _rewritten(
 
 
 def verified(
-    source: Path, model: Model, bindings: Mapping[str, int], budget: Budget | None
+    source: Path,
+    model: Model,
+    written: Path,
+    half: ConvertToFloat16,
+    *,
+    bindings: Mapping[str, int],
+    budget: Budget | None,
 ) -> Verification:
-    """The network in 16 bits, each result rounded, against the file as it came."""
+    """The network in 16 bits, each result rounded, against the file as it came.
+
+    Args:
+        source: the file as it came.
+        model: in 16 bits.
+        written: the same as a file, which has to run as well where this CPU can run it.
+        half: the pass.
+        bindings: sizes of free dimensions.
+        budget: of error.
+    """
+    itself = _itself(source, written, half, bindings)
+    if itself is not None and itself.verdict == "differs":  # it does not run
+        return itself
+    say(f"{half.format} is emulated: every result is rounded, which a CPU leaves out.")
     with TemporaryDirectory() as folder:
         rounded = Path(folder) / "emulated.onnx"
         graph = load_path(source).ir.graph
@@ -99,6 +120,21 @@ def verified(
             seeds=_INPUTS,
             bindings=bindings,
         )
+
+
+def _itself(
+    source: Path, written: Path, half: ConvertToFloat16, bindings: Mapping[str, int]
+) -> Verification | None:
+    """The file as this CPU runs it; None where it does not, or inputs cannot be shared."""
+    if half.format != "float16":
+        say(f"The file itself was not run: many operators of {half.format} need another device.")
+        return None
+    if half.io:
+        say("The file itself was not run: its inputs are of other types.")
+        return None
+    return verify(
+        source, written, isolate=default_pool(), budget=_LOADS, seeds=1, bindings=bindings
+    )
 
 
 def _say(found: KeepList) -> None:
