@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from optimizer.errors import StudioError, quoted
@@ -47,6 +47,14 @@ class Pipeline:
         wanted -= {_known(pass_id).id for pass_id in disable}
         chosen = tuple(p() for p in passes() if p.id in wanted)
         return Pipeline(chosen, preset, frozenset(vetoed))
+
+    def configured(self, plan: Pipeline) -> Pipeline:
+        """The same passes with a plan's options, order and places, as far as the plan has them."""
+        on, known = set(self.ids), set(plan.ids)
+        passes = [one for one in plan.passes if one.id in on]
+        passes += [one for one in self.passes if one.id not in known]
+        places = {key: nodes for key, nodes in plan.places.items() if key in on}
+        return replace(self, passes=tuple(passes), places={**self.places, **places})
 
     @property
     def ids(self) -> tuple[str, ...]:

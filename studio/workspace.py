@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
+from studio.artifacts.plans import kept_plan
 from studio.gallery import gallery
 from studio.link import Settings, all_settings, from_link, to_link
 from studio.recordings.shipped import place_of
@@ -101,6 +102,7 @@ class Workspace:
         preset: the pipeline's preset.
         on: passes switched on beyond the preset.
         off: passes of the preset switched off.
+        plan: key of a kept pipeline, of which the passes that are on have options and places.
         vetoed: matches that must not be applied.
         versus: the pipeline whose result is shown beside this one's.
         view: what the viewer shows.
@@ -114,6 +116,7 @@ class Workspace:
     preset: str = "default"
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
+    plan: str = ""
     vetoed: frozenset[Veto] = frozenset()
     versus: Versus | None = None
     view: View = field(default_factory=View)
@@ -125,7 +128,9 @@ class Workspace:
     def pipeline(self) -> Pipeline:
         """The pipeline chosen."""
         matches = [veto.match for veto in self.vetoed]
-        return Pipeline.of(self.preset, enable=self.on, disable=self.off, vetoed=matches)
+        chosen = Pipeline.of(self.preset, enable=self.on, disable=self.off, vetoed=matches)
+        plan = kept_plan(self.plan)
+        return chosen if plan is None else chosen.configured(plan)
 
     def own_versus(self) -> Versus:
         """The passes as they are now, to be compared with."""
@@ -136,6 +141,7 @@ class Workspace:
         return replace(
             self,
             model=model,
+            plan="",
             vetoed=frozenset(),
             versus=None,
             view=View(),
@@ -165,7 +171,16 @@ class Workspace:
 
     def with_preset(self, preset: str) -> Workspace:
         """A preset, with no pass switched by hand."""
-        return self._rewound(preset=preset, on=frozenset[str](), off=frozenset[str]())
+        return self._rewound(preset=preset, on=frozenset[str](), off=frozenset[str](), plan="")
+
+    def with_plan(self, key: str) -> Workspace:
+        """The passes of a kept pipeline, as it has them; without one of that key, the same."""
+        plan = kept_plan(key)
+        if plan is None:
+            return self
+        plain, wanted = frozenset(Pipeline.of("default").ids), frozenset(plan.ids)
+        about = {"preset": "default", "on": wanted - plain, "off": plain - wanted}
+        return self._rewound(**about, plan=key, vetoed=frozenset[Veto](), versus=None)
 
     def with_pass(self, pass_id: str, *, enabled: bool) -> Workspace:
         """One pass switched on or off."""
@@ -237,6 +252,7 @@ def to_query(workspace: Workspace) -> dict[str, str]:
         "preset": workspace.preset if workspace.preset != "default" else "",
         "on": ",".join(sorted(workspace.on)),
         "off": ",".join(sorted(workspace.off)),
+        "plan": workspace.plan,
         "veto": ",".join(sorted(f"{v.match}.{v.rule}.{v.root}" for v in workspace.vetoed)),
         "versus": workspace.versus.to_link() if workspace.versus is not None else "",
         "step": str(view.step) if view.step is not None else "",
@@ -259,6 +275,7 @@ def from_query(query: Mapping[str, str]) -> Workspace:
         preset=preset if preset in (*PRESETS, "none") else "default",
         on=_known_passes(query.get("on", "")),
         off=_known_passes(query.get("off", "")),
+        plan=re.sub("[^0-9a-f]", "", query.get("plan", ""))[:16],
         vetoed=frozenset(map(_veto, _listed(query.get("veto", "")))),
         versus=Versus.from_link(query.get("versus", "")),
         view=View(

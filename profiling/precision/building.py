@@ -74,6 +74,11 @@ def offered() -> frozenset[Choice]:
     )
 
 
+def passes_of(choice: Choice) -> tuple[str, ...]:
+    """Ids of the passes that a choice takes."""
+    return _PASSES.get(choice, ())
+
+
 def prelude() -> Pipeline:
     """What every plan begins with."""
     first = find(_FIRST)

@@ -1,4 +1,4 @@
-"""Precision: which range a value takes, and what fewer bits lose."""
+"""Precision: ranges of values, what fewer bits lose where, the cheapest plan in a budget."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from studio.page.parts import choose_section
+from studio.precision.budget.page import render_budget
+from studio.precision.layers.page import render_layers
 from studio.precision.link import SECTIONS
 from studio.precision.ranges.page import render_ranges
 from studio.precision.setting import Setting, change, setting_here
 from studio.precision.sidebar import sidebar
 
-TITLES: Mapping[str, str] = dict(zip(SECTIONS, ("Ranges",), strict=True))
-_DRAW: Mapping[str, Callable[[Setting], None]] = {"ranges": render_ranges}
+TITLES: Mapping[str, str] = dict(zip(SECTIONS, ("Ranges", "Layers", "Budget"), strict=True))
+_DRAW: Mapping[str, Callable[[Setting], None]] = {
+    "ranges": render_ranges,
+    "layers": render_layers,
+    "budget": render_budget,
+}
 
 
 def render() -> None:

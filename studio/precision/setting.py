@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from optimizer.pipeline import Pipeline
-from optimizer.registry import find
+from optimizer.precision.samples import Samples, files_of
+from profiling.precision.building import prelude
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
+from studio.artifacts.plans import keep_plan
 from studio.artifacts.store import run_key
 from studio.opening import model_task, pipeline_task, title_of, try_again
-from studio.page.parts import settled, words
-from studio.precision.link import PrecisionChoice
+from studio.page.parts import go_to, settled, words
+from studio.precision.link import MOST_INPUTS, PrecisionChoice
 from studio.precision.samples import ObserveRequest, samples_folder
 from studio.services import tasks
 from studio.workspace import current, remember
+
+_QUICK_US = 300_000.0
+_QUICK_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +56,29 @@ class Setting:
         folder = "" if self.samples is None else str(self.samples)
         return ObserveRequest(self.step, folder, self.choice.inputs)
 
+    @property
+    def held_out(self) -> int:
+        """Samples to leave out where errors are measured: those ranges rest on, if there are more.
 
-def float_pipeline() -> Pipeline:
-    """What every plan begins with: the default passes, and opset 13 for scales a channel."""
-    raised, plain = find("raise-opset"), Pipeline.of("default")
-    return plain if raised is None else replace(plain, passes=(*plain.passes, raised()))
+        Of generated inputs there are always more.
+        """
+        if self.samples is None:
+            return self.choice.inputs
+        count = len(files_of(Samples(self.samples, count=2 * MOST_INPUTS)))
+        return self.choice.inputs if count > self.choice.inputs else 0
+
+
+def is_quick(setting: Setting, size_bytes: int, predicted_us: float) -> bool:
+    """Whether a model is so small that it is run on generated inputs without being asked to.
+
+    Args:
+        setting: which inputs.
+        size_bytes: of its constants.
+        predicted_us: of one run.
+    """
+    if setting.samples is not None or size_bytes > _QUICK_BYTES:
+        return False
+    return predicted_us * setting.choice.inputs <= _QUICK_US
 
 
 def setting_here() -> Setting | None:
@@ -65,7 +88,7 @@ def setting_here() -> Setting | None:
     model = settled(model_task(workspace), opening, partial(try_again, workspace))
     if model is None:
         return None
-    pipeline = float_pipeline()
+    pipeline = prelude()
     again = partial(tasks().drop_failed, ("run", model.key, run_key(pipeline)))
     run = settled(pipeline_task(pipeline, model), "Optimizing", again)
     if run is None:
@@ -78,3 +101,17 @@ def change(**changes: Any) -> None:
     """Set something of the page; the link follows."""
     workspace = current()
     remember(workspace.having(replace(workspace.of(PrecisionChoice), **changes)))
+
+
+def open_plan(pipeline: Pipeline, *, node: str = "") -> NoReturn:
+    """To Rewrite, with the passes of a plan on, as the plan has them.
+
+    Args:
+        pipeline: of the plan.
+        node: id of a node to select, of the last step.
+    """
+    workspace = current().with_plan(keep_plan(pipeline))
+    if node:
+        workspace = replace(workspace, view=replace(workspace.view, select=(node,), open=None))
+    remember(workspace)
+    go_to("rewrite")

@@ -24,12 +24,9 @@ from studio.precision.ranges.job import (
     Product,
 )
 from studio.precision.samples import ObserveRequest
-from studio.precision.setting import Setting, change
+from studio.precision.setting import Setting, change, is_quick
 from studio.services import store, tasks
 
-_QUICK_US = 300_000.0
-_QUICK_BYTES = 32 << 20
-"""A model of less is calibrated on generated inputs without being asked to."""
 _MOST_PRODUCTS = 300
 
 
@@ -61,7 +58,8 @@ def calibrate(setting: Setting, inventory: Inventory) -> None:
     request, subject = setting.observed, setting.subject
     key = RANGES.key(subject, request)
     work = partial(store().get, RANGES, subject, request)
-    if _is_at_hand(RANGES, setting, request) or _is_quick(setting, inventory):
+    quick = is_quick(setting, inventory.size_bytes, inventory.predicted_us)
+    if quick or _is_at_hand(RANGES, setting, request):
         tasks().start(key, work)
     launch(
         key,
@@ -76,12 +74,6 @@ def _is_at_hand(
     artifact: Artifact[ObserveRequest, Observations], setting: Setting, request: ObserveRequest
 ) -> bool:
     return (setting.run.folder / artifact.name(request)).is_dir()
-
-
-def _is_quick(setting: Setting, inventory: Inventory) -> bool:
-    if setting.samples is not None or inventory.size_bytes > _QUICK_BYTES:
-        return False
-    return inventory.predicted_us * setting.choice.inputs <= _QUICK_US
 
 
 def _weights_alone(setting: Setting, inventory: Inventory) -> None:

@@ -13,6 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from streamlit.testing.v1 import AppTest
 
+from profiling.precision.building import prelude
 from studio import services
 
 pytestmark = pytest.mark.long
@@ -98,11 +99,10 @@ def test_a_sample_that_does_not_fit_is_told_in_a_sentence_and_weights_stay(
     products: str, tmp_path: Path
 ) -> None:
     from studio.precision.samples import keep_samples
-    from studio.precision.setting import float_pipeline
 
     np.save(tmp_path / "one.npy", np.zeros((4, 15), np.float32))
     opened = services.store().open_file(Path(products), name="products.onnx")
-    run = services.store().run(opened, float_pipeline())
+    run = services.store().run(opened, prelude())
     key = keep_samples(run, {"one.npy": (tmp_path / "one.npy").read_bytes()})
     app = page(model=products, samples=key)
     app.button(key="start-Calibrate").click()

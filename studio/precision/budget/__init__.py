@@ -1,0 +1,1 @@
+"""Budget: the cheapest precision of every region within what may be lost."""

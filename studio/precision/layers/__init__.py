@@ -1,0 +1,1 @@
+"""Layers: what every value loses in fewer bits, against the float source."""

@@ -1,0 +1,203 @@
+"""A model in fewer bits against its float source, value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from optimizer.codec import Format
+from optimizer.isolation import Following, Progress, part_of
+from optimizer.model.graph import node_id
+from optimizer.model.writer import write
+from optimizer.pipeline import Pipeline
+from optimizer.precision.emulation import emulated
+from optimizer.precision.layers import layer_errors
+from optimizer.precision.ranges import Row
+from optimizer.registry import Pass, find
+from optimizer.rewrite.graph_at import TraceFiles, graph_at
+from profiling.precision.building import passes_of, prelude
+from profiling.precision.plans import Choice
+from studio.artifacts.artifact import Artifact, Value
+from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
+from studio.artifacts.store import Store
+from studio.graphview.text import cut
+from studio.precision.errors import NodeErrors, keep_errors, node_errors
+from studio.precision.ranges.job import RANGES
+from studio.precision.samples import ObserveRequest
+
+
+@dataclass(frozen=True, slots=True)
+class LayersRequest:
+    """What is compared with the source.
+
+    Attributes:
+        observed: the step, and on which samples both are run.
+        skip: samples that are left out, since ranges rest on them.
+        emulated: whether 16 bits are computed as a device with 16 bits does.
+    """
+
+    observed: ObserveRequest
+    skip: int
+    emulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A value that both models have.
+
+    Attributes:
+        node: id of what makes it at the step.
+        sqnr_db: signal over error; infinite where nothing differs.
+        relative_max: the largest difference over the largest magnitude.
+        is_output: whether it is an output of the model.
+    """
+
+    name: str
+    op_type: str
+    node: str
+    sqnr_db: float
+    relative_max: float
+    cosine: float
+    is_output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LayersFound:
+    """What came out.
+
+    Attributes:
+        layers: in the order in which the source computes them.
+        first: name of the value where the error starts; empty where there is none.
+        unmatched: values of the source that the other model does not have.
+        errors: the same by node, for the viewer.
+    """
+
+    layers: tuple[Layer, ...]
+    first: str
+    unmatched: int
+    samples: int
+    generated: bool
+    errors: NodeErrors
+
+    @property
+    def start(self) -> Layer | None:
+        """Where the error starts."""
+        return next((layer for layer in self.layers if layer.name == self.first), None)
+
+    @property
+    def worst_output(self) -> Layer | None:
+        """The output that loses most."""
+        outputs = [layer for layer in self.layers if layer.is_output]
+        return min(outputs, key=lambda layer: layer.sqnr_db, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Errors of a plan, and the plan.
+
+    Attributes:
+        steps: of the plan's trace; 0 where no pass found anything to do.
+        changed: steps of the passes that lose something.
+    """
+
+    found: LayersFound
+    pipeline: Pipeline
+    changed: int
+
+
+def compare_layers(files: TraceFiles, request: LayersRequest, *, progress: Progress) -> LayersFound:
+    """Run the source and a step on the same samples, in this worker.
+
+    Raises:
+        SampleError: a sample does not fit.
+        RunError: a model does not run.
+    """
+
+    def here(function: Callable[..., Any], *args: object, **options: object) -> Any:
+        del options
+        return function(*args, progress=progress)
+
+    progress("writing the model", 0.0)
+    step = request.observed.step
+    model = graph_at(files, step)
+    write(emulated(model) if request.emulated else model, Path("other.onnx"), inline_bytes=0)
+    made_by = {value.name: node for node in model.graph for value in node.outputs}
+    nodes = {name: (node_id(node), cut(node.op_type, 60)) for name, node in made_by.items()}
+    outputs = {value.name for value in model.graph.outputs}
+    samples = replace(request.observed.samples, skip=request.skip)
+    found = layer_errors(files.source, Path("other.onnx"), samples, isolate=here)
+    layers: list[Layer] = []
+    for value in found.values:
+        node, op_type = nodes.get(value.name, ("", ""))
+        layers.append(
+            Layer(
+                cut(value.name, 200), op_type, node, value.sqnr_db, value.scaled, value.cosine,
+                value.name in outputs,
+            )
+        )  # fmt: skip
+    first = "" if found.first is None else cut(found.first.name, 200)
+    return LayersFound(
+        tuple(layers), first, len(found.unmatched), found.samples, found.generated,
+        node_errors(files, step, found),
+    )  # fmt: skip
+
+
+LAYERS: Artifact[LayersRequest, LayersFound] = Artifact(
+    "precision-layers",
+    compare_layers,
+    Value(Format(LayersFound, "passlens.precision-layers/1", "errors of layers")),
+)
+"""Of a step of a plan's run."""
+
+
+def plan_of(choice: Choice, ranges: tuple[Row, ...]) -> Pipeline:
+    """A precision wherever it makes sense.
+
+    Args:
+        choice: which.
+        ranges: of activations, for static int8.
+    """
+    first = prelude()
+    found = [find(pass_id) for pass_id in passes_of(choice)]
+    passes = [_configured(one, ranges) for one in found if one is not None]
+    return replace(first, passes=(*first.passes, *passes))
+
+
+def measure(
+    store: Store,
+    subject: Subject,
+    choice: Choice,
+    method: str,
+    request: LayersRequest,
+    **following: Unpack[Following],
+) -> Measured:
+    """Calibrate where ranges are needed, rewrite, compare; each is found where it was made before.
+
+    Raises:
+        StudioError: a sample does not fit, or a model does not run.
+    """
+    model, plain = subject
+    rows: tuple[Row, ...] = ()
+    if choice == "static int8":
+        told = part_of(following, "calibrating: ", 0, of=3)
+        rows = store.get(RANGES, subject, request.observed, **told).rows(method)
+    pipeline = plan_of(choice, rows)
+    run = store.run(model, pipeline, **part_of(following, "rewriting: ", 1, of=3))
+    last = run.result.steps
+    asked = replace(request, observed=replace(request.observed, step=last))
+    found = _compared(store, model, run, asked, part_of(following, "comparing: ", 2, of=3))
+    return Measured(found, pipeline, last - plain.result.steps)
+
+
+def _compared(
+    store: Store, model: OpenedModel, run: OpenedRun, request: LayersRequest, following: Following
+) -> LayersFound:
+    found = store.get(LAYERS, (model, run), request, **following)
+    keep_errors(run, found.errors)
+    return found
+
+
+def _configured(declared: type[Pass], ranges: tuple[Row, ...]) -> Pass:
+    return declared(**{"ranges": ranges}) if hasattr(declared, "ranges") else declared()

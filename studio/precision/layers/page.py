@@ -1,0 +1,102 @@
+"""Layers: one precision everywhere, and what each value loses by it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from optimizer.numbers import counted
+from profiling.precision.plans import Choice
+from studio.page.computed import computed_artifact
+from studio.page.figure import is_dark, picked_key, show_figure, show_twin
+from studio.page.launch import launch
+from studio.page.parts import choose_section, show_message, words
+from studio.precision.layers.figure import finding, layer_dots, layers_table, weight_bars
+from studio.precision.layers.job import LayersRequest, Measured, measure
+from studio.precision.link import NUMBERS
+from studio.precision.ranges.job import INVENTORY, Inventory
+from studio.precision.setting import Setting, change, is_quick, open_plan
+from studio.services import store, tasks
+
+
+def render_layers(setting: Setting) -> None:
+    """The section."""
+    inventory = computed_artifact(INVENTORY, setting.subject, setting.step, "Reading the weights")
+    if inventory is None:
+        return
+    slug = setting.choice.numbers
+    choose_section(
+        {name: choice.capitalize() for name, choice in NUMBERS.items()},
+        slug,
+        key="precision-numbers",
+        take=lambda chosen: change(numbers=chosen),
+        label="Numbers",
+    )
+    runnable = setting.model.summary.statuses.runnable
+    if not inventory.products:
+        show_message("There is nothing to quantize: no product has constant weights.", key="none")
+    elif not runnable.ok:
+        show_message(f"This model cannot be run: {runnable.reason}", key="not-runnable")
+    else:
+        _measured(setting, inventory, NUMBERS[slug])
+
+
+def _measured(setting: Setting, inventory: Inventory, choice: Choice) -> None:
+    request = LayersRequest(setting.observed, setting.held_out, choice == "float16")
+    method = setting.choice.method if choice == "static int8" else ""
+    key = ("precision-layers", setting.model.key, setting.run.key, choice, method, request)
+    work = partial(measure, store(), setting.subject, choice, method, request)
+    if is_quick(setting, inventory.size_bytes, inventory.predicted_us):
+        tasks().start(key, work)
+    launch(
+        key,
+        work,
+        explain=lambda: _explain(inventory),
+        show=lambda found: _show(setting, choice, found),
+        name="Measure errors",
+    )
+
+
+def _explain(inventory: Inventory) -> None:
+    show_figure(weight_bars(inventory.products), "precision-heaviest")
+    st.caption(
+        "Here will be what every value loses: the float source and the model in fewer bits run on"
+        " the same inputs, and all values that both have are compared."
+    )
+
+
+def _show(setting: Setting, choice: Choice, measured: Measured) -> None:
+    found = measured.found
+    if not measured.changed:
+        show_message(f"No pass found a place for {choice}; the model stays float.", key="unchanged")
+        return
+    about = counted(found.samples, "generated input" if found.generated else "sample")
+    drawn = layer_dots(found, title=finding(choice, found), about=about, dark=is_dark())
+    node = picked_key(drawn, "precision-layers")
+    with st.container(key="ways-layers", horizontal=True, vertical_alignment="center"):
+        if st.button("Open in Rewrite", icon=":material/account_tree:", key="open-layers"):
+            open_plan(measured.pipeline)
+        if node and st.button("Look at the clicked value's node", key="look-layer"):
+            open_plan(measured.pipeline, node=node)
+        if found.start is not None:
+            st.caption(words(f"The error starts at {found.start.name}."))
+    st.caption(words(_how(setting, choice, measured)))
+    show_twin("Every value as a table", layers_table(found))
+
+
+def _how(setting: Setting, choice: Choice, measured: Measured) -> str:
+    found = measured.found
+    text = (
+        f"Signal over error of {counted(len(found.layers), 'value')} that the float source has,"
+        f" too; {counted(found.unmatched, 'value')} of the source went into others. Diamonds are"
+        f" outputs; what does not differ is not drawn. {counted(measured.changed, 'step')} of the"
+        " passes for this precision. In Rewrite the overlay of errors shows the same as colours."
+    )
+    if choice == "float16":
+        text += " Computed as a device with 16 bits does: float32 sums, results rounded."
+    if found.generated:
+        text += " Inputs were generated: errors rank methods, and say nothing about real data."
+    elif not setting.held_out:
+        text += " There were no more samples than ranges rest on: errors are on the same ones."
+    return text
