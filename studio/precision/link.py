@@ -19,7 +19,7 @@ SECTIONS: tuple[Section, ...] = get_args(Section)
 METHOD = "entropy"
 INPUTS, MOST_INPUTS = 4, 32
 MINUTES, MOST_MINUTES = 3, 60
-BUDGET = "25dB"
+BUDGET = "25 dB"
 NUMBERS: Mapping[str, Choice] = {
     choice.replace(" ", "-"): choice for choice in CHOICES if choice != "float32"
 }

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from optimizer.pipeline import Pipeline
 from optimizer.precision.samples import Samples, files_of
 from profiling.precision.building import prelude
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
-from studio.artifacts.plans import keep_plan
 from studio.artifacts.store import run_key
 from studio.opening import model_task, pipeline_task, title_of, try_again
-from studio.page.parts import go_to, settled, words
+from studio.page.parts import settled, words
 from studio.precision.link import MOST_INPUTS, PrecisionChoice
 from studio.precision.samples import ObserveRequest, samples_folder
 from studio.services import tasks
@@ -101,17 +99,3 @@ def change(**changes: Any) -> None:
     """Set something of the page; the link follows."""
     workspace = current()
     remember(workspace.having(replace(workspace.of(PrecisionChoice), **changes)))
-
-
-def open_plan(pipeline: Pipeline, *, node: str = "") -> NoReturn:
-    """To Rewrite, with the passes of a plan on, as the plan has them.
-
-    Args:
-        pipeline: of the plan.
-        node: id of a node to select, of the last step.
-    """
-    workspace = current().with_plan(keep_plan(pipeline))
-    if node:
-        workspace = replace(workspace, view=replace(workspace.view, select=(node,), open=None))
-    remember(workspace)
-    go_to("rewrite")

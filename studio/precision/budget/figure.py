@@ -60,7 +60,7 @@ def pareto(chosen: Chosen, *, picked: int, title: str) -> go.Figure:
         title=titled(escape(title), key),
         height=_HEIGHT,
         margin={"t": 64},
-        xaxis={"title": "time, % of float"},
+        xaxis={"title": "time, % of float", "range": [0, _widest(found, shown)]},
         yaxis={"title": error, "rangemode": "tozero"},
     )
     return figure
@@ -148,6 +148,11 @@ def _heights(
 
 def _time(one: Evaluation) -> float:
     return 100.0 if one.speed is None else 100 / one.speed.speedup
+
+
+def _widest(found: Sequence[Evaluation], shown: Sequence[int]) -> float:
+    """Where the axis ends: it grows in steps, so that marks stay while plans come in."""
+    return max(120.0, 50.0 * math.ceil(max(_time(found[place]) for place in shown) / 50 + 0.2))
 
 
 def _label(figure: go.Figure, one: Evaluation, height: float, text: str) -> None:

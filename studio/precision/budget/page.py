@@ -27,11 +27,12 @@ from studio.page.computed import computed_artifact
 from studio.page.figure import picked_key, show_figure, show_table, show_twin
 from studio.page.launch import launch
 from studio.page.parts import choose_section, show_error, show_message, words
+from studio.page.plans import open_plan
 from studio.precision.budget.figure import not_drawn, pareto, regions_table, tried_table
 from studio.precision.link import MOST_MINUTES
 from studio.precision.ranges.figure import sizes
 from studio.precision.ranges.job import INVENTORY
-from studio.precision.setting import Setting, change, open_plan
+from studio.precision.setting import Setting, change
 from studio.services import pool
 
 _PICKED = "precision-picked"
@@ -99,7 +100,7 @@ def render_budget(setting: Setting) -> None:
 
 def _form(setting: Setting) -> None:
     choice = setting.choice
-    with st.container(horizontal=True, vertical_alignment="bottom", key="budget-form"):
+    with st.container(horizontal=True, vertical_alignment="top", key="budget-form"):
         key = "precision-budget"
         st.session_state[key] = choice.budget
         st.text_input(
@@ -157,7 +158,8 @@ def _show(chosen: Chosen, *, searching: bool = False) -> None:
     clicked = picked_key(pareto(chosen, picked=picked, title=title), "precision-pareto")
     if clicked is not None and int(clicked) != picked:
         picked = st.session_state[_PICKED] = int(clicked)
-    st.markdown(words(chosen.finding) if not searching else "")
+    if not searching:
+        st.markdown(f"**{words(chosen.finding)}**")
     st.caption(words(_how(chosen)))
     _plan(chosen, picked, searching=searching)
     show_twin("Everything tried as a table", tried_table(chosen))
@@ -166,7 +168,7 @@ def _show(chosen: Chosen, *, searching: bool = False) -> None:
 def _plan(chosen: Chosen, place: int, *, searching: bool) -> None:
     one = chosen.found.evaluations[place]
     with st.container(key="ways-plan", horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{words(one.plan.text(chosen.regions))}** · {words(chosen.told(place))}")
+        st.markdown(f"**Plan** {words(chosen.told(place))}")
         if place and not searching and st.button("Open in Rewrite", key=f"open-plan-{place}"):
             open_plan(chosen.pipeline(one.plan))
     if place:

@@ -102,6 +102,7 @@ def weight_bars(products: Sequence[Product]) -> go.Figure:
 def finding(choice: str, found: LayersFound) -> str:
     """What the outputs keep, and where the error starts."""
     output, start = found.worst_output, found.start
+    choice = choice.capitalize()
     if output is None:
         return f"{choice}: no output can be compared"
     kept = (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
+
+import onnx_ir as ir
 
 from optimizer.codec import Format
 from optimizer.isolation import Following, Progress, part_of
@@ -48,6 +50,7 @@ class Layer:
     """A value that both models have.
 
     Attributes:
+        op_type: of what makes it in the source.
         node: id of what makes it at the step.
         sqnr_db: signal over error; infinite where nothing differs.
         relative_max: the largest difference over the largest magnitude.
@@ -98,7 +101,7 @@ class Measured:
     """Errors of a plan, and the plan.
 
     Attributes:
-        steps: of the plan's trace; 0 where no pass found anything to do.
+        pipeline: all passes of the plan.
         changed: steps of the passes that lose something.
     """
 
@@ -121,19 +124,21 @@ def compare_layers(files: TraceFiles, request: LayersRequest, *, progress: Progr
 
     progress("writing the model", 0.0)
     step = request.observed.step
+    operators = {name: node.op_type for name, node in _makers(graph_at(files, 0).graph)}
     model = graph_at(files, step)
     write(emulated(model) if request.emulated else model, Path("other.onnx"), inline_bytes=0)
-    made_by = {value.name: node for node in model.graph for value in node.outputs}
-    nodes = {name: (node_id(node), cut(node.op_type, 60)) for name, node in made_by.items()}
+    nodes = {name: node_id(node) for name, node in _makers(model.graph)}
     outputs = {value.name for value in model.graph.outputs}
     samples = replace(request.observed.samples, skip=request.skip)
     found = layer_errors(files.source, Path("other.onnx"), samples, isolate=here)
     layers: list[Layer] = []
     for value in found.values:
-        node, op_type = nodes.get(value.name, ("", ""))
         layers.append(
             Layer(
-                cut(value.name, 200), op_type, node, value.sqnr_db, value.scaled, value.cosine,
+                cut(value.name, 200),
+                cut(operators.get(value.name, ""), 60),
+                nodes.get(value.name, ""),
+                value.sqnr_db, value.scaled, value.cosine,
                 value.name in outputs,
             )
         )  # fmt: skip
@@ -142,6 +147,12 @@ def compare_layers(files: TraceFiles, request: LayersRequest, *, progress: Progr
         tuple(layers), first, len(found.unmatched), found.samples, found.generated,
         node_errors(files, step, found),
     )  # fmt: skip
+
+
+def _makers(graph: ir.Graph) -> Iterator[tuple[str, ir.Node]]:
+    """The node behind each named value."""
+    for node in graph:
+        yield from ((value.name, node) for value in node.outputs if value.name)
 
 
 LAYERS: Artifact[LayersRequest, LayersFound] = Artifact(

@@ -12,11 +12,12 @@ from studio.page.computed import computed_artifact
 from studio.page.figure import is_dark, picked_key, show_figure, show_twin
 from studio.page.launch import launch
 from studio.page.parts import choose_section, show_message, words
+from studio.page.plans import open_plan
 from studio.precision.layers.figure import finding, layer_dots, layers_table, weight_bars
 from studio.precision.layers.job import LayersRequest, Measured, measure
 from studio.precision.link import NUMBERS
 from studio.precision.ranges.job import INVENTORY, Inventory
-from studio.precision.setting import Setting, change, is_quick, open_plan
+from studio.precision.setting import Setting, change, is_quick
 from studio.services import store, tasks
 
 

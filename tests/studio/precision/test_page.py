@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from streamlit.testing.v1 import AppTest
 
+from optimizer.pipeline import Pipeline
 from profiling.precision.building import prelude
 from studio import services
 
@@ -109,3 +111,39 @@ def test_a_sample_that_does_not_fit_is_told_in_a_sentence_and_weights_stay(
     said = texts(settle(app.run()))
     assert "Sample 'one.npy', array 'x': it has shape [4, 15]" in said
     assert "Weights keep their whole range" in said
+
+
+def test_layers_measure_every_value_and_leave_errors_for_the_viewer(products: str) -> None:
+    app = page(model=products, precision="layers", numbers="static-int8")
+    said = texts(app)
+    assert "The error starts at" in said
+    assert "Inputs were generated: errors rank methods" in said
+    assert list(services.store().root.glob("models/*/*/overlay-errors-*"))
+
+
+def test_a_budget_that_makes_no_sense_is_told_and_the_one_before_stays(products: str) -> None:
+    app = page(model=products, precision="budget", budget="30 dB")
+    app.text_input(key="precision-budget").set_value("little").run()
+    assert "'little' is no budget of error" in texts(app)
+    assert app.text_input(key="precision-budget").value == "30 dB"
+
+
+def test_a_plan_is_opened_with_its_options_and_a_pass_of_it_can_be_switched_off() -> None:
+    from optimizer.registry import find
+    from studio.artifacts.plans import keep_plan
+    from studio.workspace import Workspace, from_query, to_query
+
+    declared = find("quantize-statically")
+    assert declared is not None
+    own = declared(**{"ranges": (("x", -1.0, 2.0),)})
+    first = prelude()
+    plan = replace(first, passes=(*first.passes, own), places={own.id: frozenset({"n1"})})
+    workspace = Workspace(model="tour", preset="none").with_plan(keep_plan(plan))
+    again = from_query(to_query(workspace))
+    assert again.pipeline().to_json() == {**plan.to_json(), "preset": "default"}
+    without = again.with_pass(own.id, enabled=False).pipeline()
+    assert own.id not in without.ids
+    assert not without.places
+    assert again.with_preset("default").pipeline() == Pipeline.of("default")
+    lost = from_query({**to_query(workspace), "plan": "f" * 16})
+    assert own.id in lost.pipeline().ids

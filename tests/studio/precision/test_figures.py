@@ -1,0 +1,83 @@
+"""Figures of layers and of a search: what they say and where marks stand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+from optimizer.verify import Comparison, budget_of
+from profiling.config import RunConfig
+from profiling.machine import this_machine
+from profiling.precision.chosen import Chosen
+from profiling.precision.evaluation import Evaluation, Requirement
+from profiling.precision.plans import Plan
+from profiling.precision.regions import Region
+from profiling.precision.search import Found
+from profiling.racing.samples import Contrast
+from studio.precision.budget.figure import not_drawn, pareto, regions_table, tried_table
+from studio.precision.errors import NodeErrors
+from studio.precision.layers.figure import finding, layer_dots
+from studio.precision.layers.job import Layer, LayersFound
+
+
+def _layers() -> LayersFound:
+    layers = (
+        Layer("a", "Conv", "n1", math.inf, 0.0, 1.0, is_output=False),
+        Layer("b", "Relu", "n2", 44.0, 0.01, 0.999, is_output=False),
+        Layer("y", "Gemm", "n3", 31.26, 0.03, 0.998, is_output=True),
+    )
+    return LayersFound(layers, "b", 2, 4, True, NodeErrors(3, "", ("n2",), {}))
+
+
+def test_the_title_of_layers_says_what_outputs_keep_and_where_the_error_starts() -> None:
+    assert finding("static int8", _layers()) == (
+        "Static int8: the outputs keep 31.3 dB; the error starts at Relu"
+    )
+
+
+def test_values_that_differ_stand_at_their_place_and_others_are_left_out() -> None:
+    drawn = cast("Any", layer_dots(_layers(), title="t", about="4 generated inputs", dark=False))
+    points = {(x, y) for trace in drawn.data for x, y in zip(trace.x, trace.y, strict=True)}
+    assert points == {(1, 44.0), (2, 31.26)}
+    assert "4 generated inputs" in drawn.layout.title.subtitle.text
+
+
+def _chosen() -> Chosen:
+    region = Region("all", "matrix products", ("m",), {"MatMul": 1}, 4096, 1.0)
+
+    def tried(choice: Any, size: int, db: float, speed: float | None) -> Evaluation:
+        contrast = None if speed is None else Contrast(speed, speed - 0.1, speed + 0.1)
+        compared = Comparison("y", ok=True, sqnr_db=db, scaled=0.01)
+        return Evaluation(Plan((choice,)), size, (compared,), speed=contrast)
+
+    evaluations = (
+        Evaluation(Plan(("float32",)), 4096),
+        tried("dynamic int8", 1024, 30.0, 2.0),
+        tried("static int8", 1024, 20.0, 2.5),
+        tried("int4 weights", 512, 10.0, None),
+        Evaluation(Plan(("float16",)), failure="it does not run"),
+    )
+    found = Found(evaluations, (0, 1), 1, None, "everything worth a trial was tried")
+    return Chosen(
+        "m.onnx", Requirement(budget_of("25dB")), "speed", "", (region,), {}, {"m": "n1"}, 8, 4,
+        found, RunConfig(), this_machine(), "2026-01-01T00:00:00",
+    )  # fmt: skip
+
+
+def test_plans_stand_at_their_time_and_error_and_those_without_a_time_are_counted() -> None:
+    chosen = _chosen()
+    drawn = cast("Any", pareto(chosen, picked=1, title="t"))
+    marks = drawn.data[1]
+    assert [(x, y) for x, y in zip(marks.x, marks.y, strict=True)][1:] == [(50, 30), (40, 20)]
+    assert marks.x[0] == 100
+    assert marks.y[0] > 30  # float loses nothing
+    assert [data[0] for data in marks.customdata] == [0, 1, 2]
+    assert marks.marker.size[0] == 2 * marks.marker.size[1]  # areas are sizes
+    assert not_drawn(chosen) == 2
+
+
+def test_everything_tried_is_in_the_table_with_its_problem() -> None:
+    table = tried_table(_chosen())
+    assert table["problem"] == ["", "", "", "", "it does not run"]
+    assert table["within the budget"] == [True, True, False, False, False]
+    assert regions_table(_chosen(), 2)["precision"] == ["static int8"]
