@@ -46,7 +46,7 @@ def _chosen() -> Chosen:
     region = Region("all", "matrix products", ("m",), {"MatMul": 1}, 4096, 1.0)
 
     def tried(choice: Any, size: int, db: float, speed: float | None) -> Evaluation:
-        contrast = None if speed is None else Contrast(speed, speed - 0.1, speed + 0.1)
+        contrast = None if speed is None else Contrast(speed, speed, speed, 15, "faster")
         compared = Comparison("y", ok=True, sqnr_db=db, scaled=0.01)
         return Evaluation(Plan((choice,)), size, (compared,), speed=contrast)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -140,7 +141,7 @@ def test_a_plan_is_opened_with_its_options_and_a_pass_of_it_can_be_switched_off(
     plan = replace(first, passes=(*first.passes, own), places={own.id: frozenset({"n1"})})
     workspace = Workspace(model="tour", preset="none").with_plan(keep_plan(plan))
     again = from_query(to_query(workspace))
-    assert again.pipeline().to_json() == {**plan.to_json(), "preset": "default"}
+    assert json.dumps(again.pipeline().to_json()) == json.dumps(plan.to_json())
     without = again.with_pass(own.id, enabled=False).pipeline()
     assert own.id not in without.ids
     assert not without.places
