@@ -43,6 +43,8 @@ def verify(
 
     >>> verify("tour", "tour").same_bits
     True
+    >>> verify("tour", "tour", budget="25dB").verdict
+    'within'
 
     Args:
         a: the reference.
