@@ -1,7 +1,8 @@
 """Values inside a model, run sample by sample, as many at a time as memory allows.
 
-A model gives a value when it is one of its outputs: the file is written anew with more of them. Its
-weights are written once, beside it, and only mapped into memory. Only in a worker process.
+A model gives a value when it is one of its outputs: the file is written anew with others, and with
+the nodes that they need. Its weights are written once, beside it, and only mapped into memory. Only
+in a worker process.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import onnx_ir as ir
 
 from optimizer.isolation import Progress
 from optimizer.model.graph import bodies
+from optimizer.model.nesting import bodies_below
 from optimizer.model.writer import write
 from optimizer.operators.catalogue import is_random
 from optimizer.precision.samples import Samples, Supply, supply_of
@@ -61,7 +63,6 @@ class Intermediates:
         write(structure_of(as_file(model)), self._file, inline_bytes=0)
         self.structure = structure_of(self._file)
         self._computed = dict.fromkeys(_computed(self.structure.graph))
-        self._outputs = {value.name for value in self.structure.graph.outputs}
 
     def computes(self, name: str) -> bool:
         """Whether a value is none of the inputs."""
@@ -97,23 +98,42 @@ class Intermediates:
         ]
 
     def session(self, names: Sequence[str]) -> Session:
-        """The model with these values among its outputs; they alone are to be asked for."""
+        """As much of the model as gives these values; they alone are to be asked for."""
         inputs = {value.name for value in self.structure.graph.inputs}
         return self._session([name for name in names if name not in inputs])
 
     def _session(self, values: Sequence[str], *, shapes_of: Sequence[str] = ()) -> Session:
-        graph = onnx.GraphProto()
-        graph.output.extend(
-            onnx.ValueInfoProto(name=name) for name in values if name not in self._outputs
-        )
+        proto = onnx.load(self._file, load_external_data=False)
+        graph = proto.graph
+        if values or shapes_of:
+            _leave_only(graph, [*values, *shapes_of])
+            del graph.output[:]
+        graph.output.extend(onnx.ValueInfoProto(name=name) for name in values)
         for number, name in enumerate(shapes_of):
             graph.node.append(onnx.helper.make_node("Shape", [name], [f"{_SHAPE}{number}"]))
             graph.output.append(onnx.ValueInfoProto(name=f"{_SHAPE}{number}"))
-        # A message that follows another is read as its continuation: so lists get longer.
-        more = onnx.ModelProto(graph=graph).SerializeToString()
         path = self._file.with_stem(f"{self._file.stem}-outputs")
-        path.write_bytes(self._file.read_bytes() + more)
+        path.write_bytes(proto.SerializeToString())
         return Session(path, frugal=True)
+
+
+def _leave_only(graph: onnx.GraphProto, wanted: Sequence[str]) -> None:
+    """Remove every node that none of the values depends on."""
+    makers = {name: index for index, node in enumerate(graph.node) for name in node.output}
+    left, needed = list(wanted), set[int]()
+    while left:
+        index = makers.get(left.pop())
+        if index is None or index in needed:
+            continue
+        needed.add(index)
+        node = graph.node[index]
+        left.extend(node.input)
+        for body, _ in bodies_below([node]):
+            left.extend(name for inner in body.node for name in inner.input)
+            left.extend(value.name for value in body.output)
+    nodes = [node for index, node in enumerate(graph.node) if index in needed]
+    del graph.node[:]
+    graph.node.extend(nodes)
 
 
 def run_sample(

@@ -132,6 +132,31 @@ def test_a_sample_that_does_not_fit_or_that_the_model_refuses_is_told_by_name(
         observe(NETWORK, Samples(folder), isolate=isolate)
 
 
+def test_no_node_runs_that_the_values_do_not_need(folder: Path, isolate: WorkerPool) -> None:
+    np.savez(folder / "3.npz", x=np.ones((2, 4), np.float32), rows=np.array([7, 9]))  # no such rows
+    found = observe(NETWORK, Samples(folder), Wanted(["positive"]), isolate=isolate)
+    assert found.samples == 5
+
+
+def test_what_a_body_reads_from_around_it_is_there(isolate: WorkerPool) -> None:
+    network = model(
+        """g (float[4] x, bool[] c) => (float[4] y) {
+            a = Neg(x)
+            b = Abs(x)
+            unused = Exp(b)
+            r = If(c) <
+                then_branch = t () => (float[4] p) { p = Mul(a, a) },
+                else_branch = e () => (float[4] q) { q = Identity(b) }
+            >
+            y = Add(r, r)
+        }"""
+    )
+    for wanted in (Wanted(["r"]), Wanted(memory_bytes=1)):
+        assert (
+            observe(network, Samples(count=2), wanted, isolate=isolate).histograms["r"].finite == 8
+        )
+
+
 def test_the_work_can_be_cancelled(folder: Path, isolate: WorkerPool) -> None:
     with pytest.raises(Cancelled):
         observe(NETWORK, Samples(folder), isolate=isolate, cancelled=lambda: True)
