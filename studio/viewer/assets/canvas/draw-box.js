@@ -50,10 +50,10 @@ export function drawBox(s, b, p, given) {
   drawGlyph(c, rec.cat, middle, p.y + p.h / 2, outline ? theme.muted : "#fff");
   if (s.view.k >= TEXT_LOD) texts(s, rec, p, shade ? theme.text : theme.muted);
   if (s.colours && value && s.view.k >= TEXT_LOD) valueTag(s, p, s.colours.label(value));
-  if (value?.finding) sign(s, p.x, p.y, { text: "!", colour: theme.remove, radius: 7 });
   c.globalAlpha = alpha;
   if (mark?.mark) ring(s, p, mark);
   focusRing(s, b, p);
+  if (value?.finding) sign(s, p.x, p.y, { text: "!", colour: theme.remove, radius: 7 });
 }
 
 /** @param {Scene} s @param {Place} p */

@@ -33,9 +33,9 @@ export function drawClosed(s, b, p) {
   }
   const label = s.colours && value ? `   ${s.colours.label(value)}` : "";
   if (s.view.k >= TEXT_LOD) closedTexts(s, b, p, label);
-  if (value?.finding) sign(s, p.x, p.y, { text: "!", colour: theme.remove, radius: 7 });
   if (mark?.mark && mark.now) ring(s, p, mark);
   focusRing(s, b, p);
+  if (value?.finding) sign(s, p.x, p.y, { text: "!", colour: theme.remove, radius: 7 });
 }
 
 /** @param {Scene} s @param {Box} b @param {Place} p @param {string} label of an overlay */
