@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of
 from optimizer.cost.sizes import Sizes
+from optimizer.errors import quoted
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.layout.formats import FIRST, LAST, Blocks, order
 from optimizer.model.symbolic import SymbolicValues
@@ -111,7 +112,7 @@ class Place:
         """
         tensor = constant_of(value)
         if tensor is None or tensor.size > _MOST_CONSTANT or len(tensor.shape) > self.rank:
-            raise NotPossible(f"it reads '{value.name}', which is neither an image nor a constant")
+            raise NotPossible(f"it reads what is neither an image nor a constant: {_named(value)}")
         data = tensor.numpy()
         data = data.reshape((1,) * (self.rank - data.ndim) + data.shape)
         data = np.ascontiguousarray(data.transpose(self.permutation))
@@ -172,7 +173,7 @@ def _broadcast(place: Place) -> Form:
         elif place.is_image(value) and constant_of(value) is None:
             blocks = place.blocks_of(value) if place.block else None
             if blocks and blocks.channels != place.blocks_of(node.outputs[0]).channels:
-                raise NotPossible(f"'{value.name}' has other channels than the result")
+                raise NotPossible(f"an input has other channels than the result: {_named(value)}")
             data.append(index)
             inputs.append(value)
         else:
@@ -210,7 +211,7 @@ def _concat(place: Place) -> Form:
     if place.block and axis == 1:
         for value in node.inputs:
             if place.blocks_of(value).channels % place.block:
-                raise NotPossible(f"'{value and value.name}' does not fill its last block")
+                raise NotPossible(f"an input does not fill its last block: {_named(value)}")
     return _same(place, tuple(range(len(node.inputs))), axis=axis)
 
 
@@ -289,6 +290,10 @@ def _reshaped(place: Place) -> Form:
     if shape is None:
         raise NotPossible("its sizes are not known well enough to write the shape")
     return Form("Reshape", [data, NewInitializer.ints(shape, "shape")], (0,))
+
+
+def _named(value: ir.Value | None) -> str:
+    return quoted((value and value.name) or "")
 
 
 def _integers(node: ir.Node, index: int) -> list[int] | None:

@@ -202,16 +202,19 @@ class _Planner:
 
     def _uses(self, value: ir.Value) -> Iterator[tuple[ir.Node | None, int]]:
         """Who reads a value, also behind conversions that are written."""
-        for use in value.uses():
-            if self._inverse(use.node) and use.node.graph is self._graph:
-                yield from self._uses(use.node.outputs[0])
-                continue
-            taken = (BLOCKS, FIRST, LAST)
-            forms = [f for one in taken if (f := self._forms.get((use.node, one)))]
-            moves = bool(forms) and all(use.idx in form.data for form, _ in forms)
-            yield use.node, self._choice(use.node if moves else None, value)
-        if value.is_graph_output():
-            yield None, self._choice(None, value)
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            for use in value.uses():
+                if self._inverse(use.node) and use.node.graph is self._graph:
+                    pending.append(use.node.outputs[0])
+                    continue
+                taken = (BLOCKS, FIRST, LAST)
+                forms = [f for one in taken if (f := self._forms.get((use.node, one)))]
+                moves = bool(forms) and all(use.idx in form.data for form, _ in forms)
+                yield use.node, self._choice(use.node if moves else None, value)
+            if value.is_graph_output():
+                yield None, self._choice(None, value)
 
     def _choice(self, node: ir.Node | None, value: ir.Value) -> int:
         """The choice of a node; of whatever has none, the layout in which the value is written."""

@@ -7,6 +7,7 @@ from typing import cast
 
 import onnx_ir as ir
 
+from optimizer.errors import quoted
 from optimizer.layout.formats import FIRST, Blocks, order
 from optimizer.layout.planning import Conversion, Moved, Plan, assign
 from optimizer.layout.targets import Target, target_of
@@ -69,7 +70,8 @@ class AssignLayout(Pass):
                 _reason(node, moved, plan, target.layout)
             )
         if node.op_type in WRAPPED and node in plan.reasons:
-            return Declined(f"It stays as it is: {plan.reasons[node]}", ())
+            reason = plan.reasons[node]
+            return Declined(f"{reason[0].upper()}{reason[1:]}")
         return None
 
 
@@ -179,7 +181,7 @@ def _reason(node: ir.Node, moved: Moved, plan: Plan, blocks: str) -> str:
 def _forced(one: Conversion) -> str:
     producer = one.value.producer()
     maker = "the graph's input" if producer is None else described(producer)
-    return f"'{one.value.name}' of {maker} is converted from {one.made}: {_price(one)}."
+    return f"{quoted(one.value.name or '')} of {maker} is converted from {one.made}: {_price(one)}."
 
 
 def _readers(one: Conversion) -> str:
