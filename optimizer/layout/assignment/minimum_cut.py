@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, cast
 
-import networkx as nx
-
 from optimizer.layout.assignment.problem import Assignment, Layout, Problem
 
 _UNIT = 1e6
@@ -21,7 +19,10 @@ _SOURCE, _SINK = "source", "sink"
 
 def minimum_cut(problem: Problem, near: Layout, far: Layout) -> Assignment:
     """The cheapest assignment of a problem that has no other layouts."""
-    graph = cast("Any", nx.DiGraph())
+    import networkx  # takes longer to import than all else here
+
+    networks = cast("Any", networkx)  # its types are partly unknown
+    graph = networks.DiGraph()
     graph.add_nodes_from([_SOURCE, _SINK, *range(len(problem.candidates))])
     for index, costs in enumerate(problem.candidates):
         _edge(graph, _SOURCE, index, costs.get(far))
@@ -33,10 +34,8 @@ def minimum_cut(problem: Problem, near: Layout, far: Layout) -> Assignment:
         for reader in flow.readers:
             _edge(graph, out, reader, None)
             _edge(graph, reader, back, None)
-    _, sides = cast(
-        "tuple[float, tuple[set[Hashable], set[Hashable]]]", nx.minimum_cut(graph, _SOURCE, _SINK)
-    )
-    nearer = sides[0]
+    find = networks.algorithms.flow.boykov_kolmogorov
+    _, (nearer, _) = networks.minimum_cut(graph, _SOURCE, _SINK, flow_func=find)
     layouts = tuple(near if i in nearer else far for i in range(len(problem.candidates)))
     cost = problem.cost(layouts)
     return Assignment(layouts, cost, cost)
