@@ -1,4 +1,4 @@
-"""`passlens layout`: assign layouts to a device, write the model, check the outputs."""
+"""`passlens layout`: assign layouts to a device, or write what it lacks; check the outputs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.errors import plain
+from optimizer.hardware import shipped
 from optimizer.layout.formats import Waste
 from optimizer.layout.targets import TARGETS, target_of
 from optimizer.layout_assignment import AssignedLayouts, Converted, assign_layouts
@@ -19,7 +20,7 @@ from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import open_source
 from optimizer.verify import Verification, verify
 from profiling.workers import default_pool
-from studio.commands import CHECK_FAILED, DONE
+from studio.commands import CHECK_FAILED, DONE, legal
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say, table
 from studio.commands.verify import verification_json
@@ -33,7 +34,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     add = parser.add_argument
     add("model", metavar="MODEL")
-    add("--target", required=True, metavar="|".join(TARGETS), help="the device")
+    add(
+        "--target", required=True, metavar="|".join((*TARGETS, "PROFILE")),
+        help="the device whose layouts are assigned, or a hardware profile whose operators the "
+        f"model is to keep to: {', '.join(shipped())}, or a TOML file",
+    )  # fmt: skip
     add("--block", type=int, default=0, metavar="C", help="channels of a block on a CPU, 8 or 16")
     add("-o", "--output", type=Path, metavar="OUT", help="write the model, and check its outputs")
     add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
@@ -47,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         StudioError: the model cannot be opened or optimized, or an argument makes no sense.
     """
+    if arguments.target not in TARGETS:
+        return legal.run(arguments)
     target = target_of(arguments.target, block=arguments.block)
     path, bound = model_path(arguments.model), bindings(arguments.bind)
     model = open_source(path, isolate=default_pool(), bind=bound)

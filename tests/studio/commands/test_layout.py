@@ -86,7 +86,7 @@ def test_free_channels_are_told_in_one_sentence(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--target", "cdua"], "There is no layout target 'cdua'; there are cpu, cuda, nc1hwc0."),
+        (["--target", "cdua"], "There is no target 'cdua'; there are the layouts cpu, "),
         (["--target", "cpu", "--block", "12"], "no blocks of 12 channels; 'cpu' has 8 and 16"),
         (["--target", "cuda", "--block", "8"], "Target 'cuda' has no blocks of 8 channels"),
         (["--target", "cpu", "--bind", "D=1"], "D"),
@@ -100,3 +100,25 @@ def test_bad_input_is_one_sentence(
     told = capsys.readouterr().err.strip()
     assert said in told
     assert "\n" not in told
+
+
+def test_a_network_is_written_with_the_operators_of_a_profile_and_what_is_left_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = _network(tmp_path / "m.onnx"), tmp_path / "out.onnx"
+    profile = tmp_path / "mine.toml"
+    profile.write_text('title = "Mine"\n[[operators]]\nnames = "MatMul Slice Concat Reshape Pad"')
+    words = ["layout", str(path), "--target", str(profile), "-o", str(out), "--json"]
+    assert main(words) == 0
+    found = _json(capsys)
+    assert found["schema"] == "passlens.legalisation/1"
+    assert found["lowered"]["write-conv-as-matmul"] == 2
+    assert [(group["operator"], group["why"]) for group in found["missing"]] == [
+        ("Relu", "Mine has no Max either, which it would be written with")
+    ]
+    assert found["verification"]["verdict"] == "equal"
+    operators = {node.op_type for node in onnx.load(out).graph.node}
+    assert operators == {"Concat", "MatMul", "Pad", "Relu", "Reshape", "Slice"}
+    profile.write_text('[[operators]]\nnames = "MatMull"')
+    assert main(words) == 2
+    assert "Line 2 of profile 'mine.toml'" in capsys.readouterr().err
