@@ -12,6 +12,7 @@ the answers are `optimizer/hardware/profiles/onnxruntime-cpu.toml`. (The runtime
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -83,9 +84,7 @@ def asked() -> dict[str, list[str]]:
 
 
 def _own_schemas() -> list[Any]:
-    from onnxruntime.capi import onnxruntime_pybind11_state
-
-    state: Any = onnxruntime_pybind11_state
+    state: Any = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     return [schema for schema in state.get_all_operator_schema() if schema.domain == OWN]
 
 

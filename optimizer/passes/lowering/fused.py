@@ -127,7 +127,8 @@ def _activated(lowering: Lowering, value: Operand) -> Operand:
     if name in _PLAIN:
         return lowering.new(name, value)
     if name in _PARAMETERS and len(numbers) == len(_PARAMETERS[name]):
-        return lowering.new(name, value, **dict(zip(_PARAMETERS[name], numbers, strict=True)))
+        about: dict[str, Any] = dict(zip(_PARAMETERS[name], numbers, strict=True))
+        return lowering.new(name, value, **about)
     if name == "Clip" and len(numbers) == 2 and lowering.opset >= 11:
         low, high = (lowering.number(lowering.input(0), number) for number in numbers)
         return lowering.new("Clip", value, low, high)
