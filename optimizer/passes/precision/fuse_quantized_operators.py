@@ -114,6 +114,8 @@ def _answered(node: ir.Node, last: ir.Node, context: Context, write: _Write) -> 
 
 def _quantized(node: ir.Node, last: ir.Node, context: Context) -> tuple[NewNode, ir.Node]:
     """The operator with integers in and out."""
+    if node.op_type == "AveragePool" and "dilations" in node.attributes:
+        raise NotHere("QLinearAveragePool has no dilations")
     count = 2 if node.op_type in ("Conv", "MatMul") else len(node.inputs)
     weighted = node.op_type in ("Conv", "MatMul")
     axis = {"Conv": 0, "MatMul": 1}.get(node.op_type)
