@@ -17,11 +17,6 @@ from optimizer.precision.ranges import Range
 BINS = 2048
 """Of |x|, for either sign; at least half of them lie below the largest |x|."""
 
-HALF_LARGEST = 65504.0
-HALF_LEAST_NORMAL = 2.0**-14
-HALF_ROUNDED_TO_ZERO = 2.0**-25
-"""Of float16: what is larger overflows, nonzero numbers below are subnormal, or become zero."""
-
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float32]
 

@@ -12,10 +12,12 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
-from optimizer.precision.float_formats import FloatFormat
+from optimizer.precision.float_formats import FloatFormat, Losses
 from optimizer.precision.histogram import BINS, Histogram
 
 _BIAS = 127
+_LEAST = 2.0**-126
+"""The smallest normal float32: below it nothing is told apart."""
 
 
 def noise(histogram: Histogram, form: FloatFormat) -> float:
@@ -28,6 +30,15 @@ def noise(histogram: Histogram, form: FloatFormat) -> float:
     counts = histogram.exponents[:255].astype(np.float64)
     counts[0] -= histogram.zeros
     return float((counts * np.exp2(2.0 * exponents)).sum() / 12 / max(1, histogram.finite))
+
+
+def lost(histogram: Histogram, form: FloatFormat) -> Losses:
+    """How many of the numbers are lost, by kind; beyond the range from the next power of two on."""
+    beyond = math.frexp(form.largest)[1] + _BIAS
+    vanished = histogram.nonzero_below(form.smallest / 2) if form.smallest > _LEAST else 0
+    low = histogram.nonzero_below(form.smallest_normal) if form.smallest_normal > _LEAST else 0
+    overflow = int(histogram.exponents[beyond:255].sum())
+    return Losses(histogram.seen, overflow, subnormal=low - vanished, vanished=vanished)
 
 
 def power(histogram: Histogram) -> float:
@@ -53,8 +64,8 @@ def estimated_error(node: ir.Node, histograms: Mapping[str, Histogram], form: Fl
     products = 0 if weight is None else _products(node, weight)
     if data is not None and weight is not None and products and weight.dtype == ir.DataType.FLOAT:
         array = weight.numpy()
-        lost = array.astype(np.float64) - form.rounded(array).astype(np.float64)
-        added += float(np.square(lost).mean()) * power(data) * products
+        off = array.astype(np.float64) - form.rounded(array).astype(np.float64)
+        added += float(np.square(off).mean()) * power(data) * products
     return added / power(seen)
 
 

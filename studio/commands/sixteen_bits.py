@@ -17,9 +17,12 @@ from optimizer.errors import plain, quoted
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
+from optimizer.numbers import counted
 from optimizer.passes.precision.convert_to_float16 import ConvertToFloat16
 from optimizer.pipeline import Pipeline
 from optimizer.precision.emulation import emulated
+from optimizer.precision.float_formats import FloatFormat, format_named
+from optimizer.precision.rounding import lost
 from optimizer.precision.samples import Samples
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
@@ -63,7 +66,7 @@ def with_keep_list(
             budget=budget or DEFAULT_BUDGET,
             progress=progress,
         )
-    _say(found)
+    _say(found, format_named(half.format))
     # A later round may derive other nodes from the same ones of the source: all of them are kept.
     keep = tuple(dict.fromkeys(names[identity].partition("~")[0] for identity in found.ids))
     passes = tuple(replace(half, keep=keep) if one is half else one for one in pipeline.passes)
@@ -137,7 +140,13 @@ def _itself(
     )
 
 
-def _say(found: KeepList) -> None:
+def _say(found: KeepList, form: FloatFormat) -> None:
+    losses = [lost(histogram, form) for histogram in found.histograms.values()]
+    beyond, low = sum(one.overflow > 0 for one in losses), sum(one.subnormal > 0 for one in losses)
+    say(
+        f"In float32 {beyond} of {counted(len(losses), 'value')} leave the range of {form.name},"
+        f" {low} have numbers that are subnormal in it."
+    )
     say(str(found))
     for node in found.nodes:
         say(plain(f"  {node.operator} {quoted(node.name or node.id)} stays float32: {node.reason}"))

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimizer.precision.float_formats import FORMATS
 from optimizer.precision.histogram import (
     BINS,
-    HALF_LEAST_NORMAL,
-    HALF_ROUNDED_TO_ZERO,
     Histogram,
 )
 from optimizer.precision.ranges import Range
+
+HALF = FORMATS["float16"]
 
 
 def histogram_of(*batches: np.ndarray) -> Histogram:
@@ -84,7 +85,11 @@ def test_numbers_that_16_bits_blur_or_lose_are_counted() -> None:
     numbers = np.array([0.0, 1e-10, -1e-6, 6.1e-5, 6.2e-5, 1.0], np.float32)
     found = histogram_of(numbers)
     nonzero = np.abs(numbers[1:])
-    assert found.nonzero_below(HALF_LEAST_NORMAL) == int((nonzero < HALF_LEAST_NORMAL).sum()) == 3
-    assert found.nonzero_below(HALF_ROUNDED_TO_ZERO) == 1
+    assert (
+        found.nonzero_below(HALF.smallest_normal)
+        == int((nonzero < HALF.smallest_normal).sum())
+        == 3
+    )
+    assert found.nonzero_below(HALF.smallest / 2) == 1
     with pytest.raises(ValueError, match="no power of two"):
         found.nonzero_below(3e-5)

@@ -4,9 +4,9 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from optimizer.precision.float_formats import FORMATS, FloatFormat
+from optimizer.precision.float_formats import FORMATS, FloatFormat, losses
 from optimizer.precision.histogram import Histogram
-from optimizer.precision.rounding import estimated_error, noise, power
+from optimizer.precision.rounding import estimated_error, lost, noise, power
 from tests.optimizer.graphs import opened
 
 PRODUCT = """<ir_version: 8, opset_import: ["" : 17]>
@@ -43,3 +43,14 @@ def test_the_estimate_of_a_product_is_the_error_of_its_weights_and_of_its_result
     found = estimated_error(graph[0], {"x": counted(x), "y": counted(y)}, form)
     assert np.isclose(found, really, rtol=0.2)
     assert estimated_error(graph[0], {}, form) == 0.0
+
+
+def test_what_is_lost_of_what_was_counted_is_what_is_lost_of_the_numbers_themselves() -> None:
+    generator = np.random.default_rng(2)
+    numbers = np.exp(generator.normal(size=20_000) * 8).astype(np.float32)
+    numbers[:100], numbers[100:110] = 0, 1e5
+    found, wanted = lost(counted(numbers), FORMATS["float16"]), losses(numbers, FORMATS["float16"])
+    assert found.overflow == np.count_nonzero(numbers >= 65536) > 10
+    assert (found.elements, found.subnormal) == (20_000, wanted.subnormal)
+    assert found.vanished == wanted.vanished > 10
+    assert lost(counted(numbers), FORMATS["bfloat16"]) == losses(numbers, FORMATS["bfloat16"])
