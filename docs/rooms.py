@@ -18,7 +18,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("cli", "server"),
         ("first_picture",),
         ("frame",),
-        ("history", "memory", "model", "rewrite"),
+        ("history", "layout", "memory", "model", "rewrite"),
         ("cost", "run", "viewing"),
         ("commands", "kernels", "precision", "timeline"),
         ("capture", "race"),
