@@ -128,6 +128,7 @@ def lacking_bars(found: Legal) -> go.Figure:
                 text=[str(count) if count else "" for count in counts],
                 textposition="inside",
                 insidetextanchor="middle",
+                textangle=0,
                 hoverinfo="skip",
             )
         )

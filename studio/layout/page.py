@@ -103,8 +103,9 @@ def _how(found: Assigned) -> str:
     source, default, assigned = found.transposes
     return (
         f"Predicted with the data sheet of {found.device}, nothing was run; how near to the"
-        f" cheapest the choice is: {found.certificate}. Transposes: {source} in the file, {default} after the"
-        f" default passes, {assigned} now. A row of the conversions' table leads to its step."
+        f" cheapest the choice is: {found.certificate}. Transposes: {source} in the file,"
+        f" {default} after the default passes, {assigned} now. A row of the"
+        " conversions' table leads to its step."
     )
 
 
