@@ -14,6 +14,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from streamlit.testing.v1 import AppTest
 
+from optimizer.isolation import silent
 from optimizer.pipeline import Pipeline
 from studio import services
 from studio.artifacts.opened import Subject
@@ -31,7 +32,7 @@ def here(function: Callable[..., Any], *args: object, **options: Any) -> Any:
     """An `Isolate` that computes in this process."""
     del options
     follows = "progress" in inspect.signature(function).parameters
-    return function(*args, **({"progress": lambda *_: None} if follows else {}))
+    return function(*args, **({"progress": silent} if follows else {}))
 
 
 @pytest.fixture(scope="module")
