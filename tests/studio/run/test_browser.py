@@ -187,7 +187,7 @@ def test_the_bar_fits_at_1024_px(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1024, "height": 768})
     page.goto(f"{app_url}/run?model=whisper-encoder")
     bar = page.get_by_role("navigation")
-    names = ("Model", "Rewrite", "Run", "Memory", "Cost", "History")
+    names = ("Model", "Rewrite", "Run", "Memory", "Cost", "Layout", "Precision", "History")
     boxes = [bar.get_by_role("link", name=name, exact=True).bounding_box() for name in names]
     button = page.get_by_role("button", name="Whisper encoder: open another model")
     expect(button).to_be_visible(timeout=PATIENCE_MS)
