@@ -95,6 +95,12 @@ class Trials:
         """Since the search began."""
         return time.monotonic() - self._began
 
+    @property
+    def left(self) -> float:
+        """Share of the allowance that is left, in time or in plans."""
+        of_time = 1 - self.elapsed_s / max(self._allowance.seconds, 1e-9)
+        return min(of_time, 1 - (len(self.found) - 1) / self._allowance.trials)
+
     def plan(self, choices: Sequence[Choice], method: str = "") -> Plan:
         """A plan of these choices."""
         return Plan(tuple(choices), method or self.method).settled

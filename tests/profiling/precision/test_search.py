@@ -57,6 +57,22 @@ def test_with_few_trials_the_plan_is_nearly_the_fastest(seed: int) -> None:
     assert synthetic.time(answer(found)) <= 1.15 * fastest(synthetic, question)
 
 
+def test_a_plan_within_the_budget_is_found_before_every_region_was_asked_about() -> None:
+    synthetic = drawn(3, 16, ("static int8",))
+    question = asked(synthetic, 0.12, choices=("static int8",))
+    found = search(question, synthetic, allowance=Allowance(600, 14))
+    assert found.met
+    assert found.evaluations[found.answer].is_faster
+    assert min(map(question.budget.excess, found.evaluations[1:3])) > 0
+
+
+def test_plans_that_differ_by_their_ranges_alone_are_raced_once() -> None:
+    synthetic = drawn(2, 3, ("static int8",))
+    question = asked(synthetic, 1.0, choices=("static int8",))
+    search(question, synthetic, allowance=Allowance(600, 2))
+    assert len(synthetic.raced) == 1
+
+
 def test_a_budget_that_nothing_meets_is_answered_float_with_the_nearest_miss() -> None:
     synthetic = drawn(1, 3, INT8)
     question = asked(synthetic, 1e-9)
