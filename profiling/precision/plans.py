@@ -58,14 +58,22 @@ class Plan:
         """In words: `static int8 everywhere`, `dynamic int8 in 20 of 24 regions`."""
         if self.is_float:
             return "float32"
-        parts: list[str] = []
-        for choice, count in Counter(self.choices).most_common():
-            if choice == "float32":
-                continue
-            able = sum(choice in choices_of(region) for region in regions)
-            of = "everywhere" if count == able else f"in {count} of {counted(able, 'region')}"
-            parts.append(f"{choice} {of}")
+        parts = [
+            f"{choice} {self._where(choice, count, regions)}"
+            for choice, count in Counter(self.choices).most_common()
+            if choice != "float32"
+        ]
         return ", ".join(parts) + (f" ({self.method} ranges)" if self.method else "")
+
+    def _where(self, choice: Choice, count: int, regions: Sequence[Region]) -> str:
+        """Where a choice was made, of all places where it could have been."""
+        pairs = zip(self.choices, regions, strict=True)
+        others = [known for own, known in pairs if choice in choices_of(known) and own != choice]
+        if not others:
+            return "everywhere"
+        if len(others) == 1 and count > 1:
+            return f"everywhere but in {others[0].title}"
+        return f"in {count} of {counted(count + len(others), 'region')}"
 
 
 def choices_of(region: Region) -> tuple[Choice, ...]:

@@ -176,6 +176,8 @@ def test_plans_say_what_they_do_in_words() -> None:
     some = Plan(("float32", "dynamic int8", "static int8"), "entropy")
     text = "dynamic int8 in 1 of 3 regions, static int8 in 1 of 3 regions (entropy ranges)"
     assert some.text(synthetic.regions) == text
+    most = replace(everywhere, choices=("static int8", "static int8", "float32"))
+    assert most.text(synthetic.regions) == "static int8 everywhere but in a region (entropy ranges)"
     assert Plan(("float32",) * 3).text(synthetic.regions) == "float32"
     assert replace(some, choices=("float32", "dynamic int8")).settled.method == ""
     assert len({some.digest, everywhere.digest, replace(everywhere, method="mse").digest}) == 3
