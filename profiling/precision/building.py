@@ -8,7 +8,7 @@ names, which are unique.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from optimizer.precision.ranges import Row
 from optimizer.registry import Pass, find
 from optimizer.rewrite.driver import optimize
 from optimizer.source import complete
+from profiling.instructions import FastIntegers, fast_integers
 from profiling.precision.plans import CHOICES, Choice, Plan
 from profiling.precision.regions import Region, regions_of
 
@@ -45,12 +46,14 @@ class Prepared:
         regions: of it.
         ids: of its nodes by their names, as they are in a trace from the source.
         digest: of the file as it came.
+        integers: that this processor multiplies fast.
         file: it is kept in.
     """
 
     regions: tuple[Region, ...]
     ids: Mapping[str, str]
-    digest: str = ""
+    digest: str
+    integers: FastIntegers
     file: Path = Path()
 
 
@@ -86,33 +89,30 @@ def prelude() -> Pipeline:
     return plain if first is None else replace(plain, passes=(*plain.passes, first()))
 
 
-def pipeline_of(
-    plan: Plan, regions: Sequence[Region], ids: Mapping[str, str], tables: Tables
-) -> Pipeline:
+def pipeline_of(plan: Plan, prepared: Prepared, tables: Tables) -> Pipeline:
     """The passes of a plan at their places, without what every plan begins with.
 
     Args:
-        plan: for these regions.
-        regions: of the prepared model.
-        ids: of its nodes by name.
+        plan: for the regions of the prepared model.
+        prepared: with ids of its nodes where the passes will run.
         tables: of ranges, by method.
     """
     places: dict[str, set[str]] = {}
-    for choice, region in zip(plan.choices, regions, strict=True):
+    for choice, region in zip(plan.choices, prepared.regions, strict=True):
         for pass_id in _PASSES.get(choice, ()):
-            places.setdefault(pass_id, set()).update(ids[name] for name in region.nodes)
+            places.setdefault(pass_id, set()).update(prepared.ids[name] for name in region.nodes)
     passes: list[Pass] = []
     for pass_id in places:
         found = find(pass_id)
         if found is not None:
-            passes.append(_configured(found, plan, places[pass_id], ids, tables))
+            passes.append(_configured(found, plan, places[pass_id], prepared, tables))
     kept = {key: frozenset(nodes) for key, nodes in places.items() if key != "convert-to-float16"}
     return Pipeline(tuple(passes), "none", places=kept)
 
 
 def whole_pipeline(plan: Plan, prepared: Prepared, tables: Tables) -> Pipeline:
     """The passes of a plan, for the model as it came."""
-    own = pipeline_of(plan, prepared.regions, prepared.ids, tables)
+    own = pipeline_of(plan, prepared, tables)
     first = prelude()
     return replace(first, passes=(*first.passes, *own.passes), places=own.places)
 
@@ -133,16 +133,14 @@ def prepare(source: Path, bindings: Mapping[str, int], target: Path) -> Prepared
         )
     write(model.ir, target)
     ids = {node.name or "": node_id(node) for node in model.ir.graph}
-    return Prepared(regions, ids, model.digest, target)
+    return Prepared(regions, ids, model.digest, fast_integers(), target)
 
 
-def build(
-    prepared: Path, plan: Plan, regions: Sequence[Region], tables: Tables, target: Path
-) -> Built:
+def build(prepared: Prepared, plan: Plan, tables: Tables, target: Path) -> Built:
     """The model of a plan as a file; in a worker."""
-    model = complete(load_path(prepared), isolate=within_worker)
+    model = complete(load_path(prepared.file), isolate=within_worker)
     ids = {node.name or "": node_id(node) for node in model.ir.graph}
-    trace = optimize(model, pipeline_of(plan, regions, ids, tables))
+    trace = optimize(model, pipeline_of(plan, replace(prepared, ids=ids), tables))
     if trace.failed:
         return Built(0, f"Rule {trace.failed[0].rule} failed: {trace.failed[0].error}.")
     if not trace.rewrites:
@@ -159,13 +157,15 @@ def size_of(model: Path) -> int:
 
 
 def _configured(
-    declared: type[Pass], plan: Plan, at: set[str], ids: Mapping[str, str], tables: Tables
+    declared: type[Pass], plan: Plan, at: set[str], prepared: Prepared, tables: Tables
 ) -> Pass:
-    """A pass with the tables that it asks for."""
+    """A pass with the tables and types that it asks for."""
     wanted = {option.name for option in fields(declared)}
     about: dict[str, object] = {}
     if "ranges" in wanted:
         about["ranges"] = tables[plan.method]
+        about["activations"] = prepared.integers.activations
+        about["weight_bits"] = prepared.integers.weight_bits
     if "keep" in wanted:
-        about["keep"] = tuple(sorted(set(ids.values()) - at))
+        about["keep"] = tuple(sorted(set(prepared.ids.values()) - at))
     return declared(**about)

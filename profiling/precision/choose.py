@@ -97,8 +97,9 @@ def choose(
             return Chosen(
                 source.name, prepared.digest, asked.required, asked.goal,
                 "" if asked.samples is None else asked.samples.absolute().name,
-                prepared.regions, subject.tables, prepared.ids, calibrated, subject.held.count,
-                found, asked.config, machine, started.isoformat(timespec="seconds"),
+                prepared.regions, subject.tables, prepared.ids, prepared.integers, calibrated,
+                subject.held.count, found, asked.config, machine,
+                started.isoformat(timespec="seconds"),
             )  # fmt: skip
 
         evaluator = ModelEvaluator(subject, Path(name), pool, **following)

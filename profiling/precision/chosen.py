@@ -10,6 +10,7 @@ from optimizer.numbers import counted, three_digits
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.config.question import question_of
+from profiling.instructions import FastIntegers
 from profiling.machine import Machine
 from profiling.precision.building import Prepared, Tables, whole_pipeline
 from profiling.precision.evaluation import Evaluation, Requirement
@@ -33,6 +34,7 @@ class Chosen:
         regions: that plans speak of.
         tables: of ranges that plans were built with, by method.
         ids: of nodes by name, in a trace from the source.
+        integers: that static int8 used.
         calibrated: samples that ranges were observed on.
         held: samples that errors were measured on.
         found: everything tried.
@@ -48,6 +50,7 @@ class Chosen:
     regions: tuple[Region, ...]
     tables: Tables
     ids: Mapping[str, str]
+    integers: FastIntegers
     calibrated: int
     held: int
     found: Found
@@ -107,14 +110,15 @@ class Chosen:
         """
         alike = all(
             getattr(self, name) == getattr(other, name)
-            for name in ("digest", "regions", "tables", "samples", "held", "config")
+            for name in ("digest", "regions", "tables", "samples", "held", "integers", "config")
         )
         plain = self.required.metric is None and other.required.metric is None
         return self.found.evaluations if alike and plain else ()
 
     def pipeline(self, plan: Plan) -> Pipeline:
         """The passes that make a plan of the model as it came."""
-        return whole_pipeline(plan, Prepared(self.regions, self.ids), self.tables)
+        prepared = Prepared(self.regions, self.ids, self.digest, self.integers)
+        return whole_pipeline(plan, prepared, self.tables)
 
 
 def _sentence(text: str) -> str:

@@ -125,7 +125,7 @@ class ModelEvaluator:
         subject = self._subject
         target = self._folder / f"{plan.digest}.onnx"
         built = self._pool(
-            build, subject.prepared.file, plan, subject.prepared.regions, subject.tables, target,
+            build, subject.prepared, plan, subject.tables, target,
             limits=_LIMITS, cancelled=self._cancelled,
         )  # fmt: skip
         if built.failure:

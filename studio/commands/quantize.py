@@ -73,7 +73,9 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = _chosen(source, asked, arguments.record)
     if arguments.json:
         print_json(CHOSEN.to_json(chosen))
-    for line in filter(None, [chosen.remark, _ended(chosen), chosen.finding]):
+    for line in filter(
+        None, [chosen.remark, chosen.integers.because, _ended(chosen), chosen.finding]
+    ):
         say(plain(line))
     if not chosen.found.met:
         return CHECK_FAILED
