@@ -122,7 +122,7 @@ def main() -> None:
     }
     found = {name: one for name, one in results.items() if isinstance(one, Chosen)}
     left_out = [f"- {name}: {one}" for name, one in results.items() if isinstance(one, str)]
-    lines = [describe("passlens", "onnxruntime", "optuna"), "", *report(found)]
+    lines = [describe("passlens", "onnxruntime-gpu", "optuna"), "", *report(found)]
     publish([*lines, *section("Left out:", left_out)], arguments.write)
 
 
