@@ -61,7 +61,8 @@ def _chosen() -> Chosen:
     found = Found(evaluations, (0, 1), 1, None, "everything worth a trial was tried")
     return Chosen(
         "m.onnx", "0" * 16, Requirement(budget_of("25dB")), "speed", "", (region,), {},
-        {"m": "n1"}, FastIntegers("uint8", 8, "", certain=True), 8, 4, found, RunConfig(), this_machine(), "2026-01-01T00:00:00",
+        {"m": "n1"}, FastIntegers("uint8", 8, "", certain=True), 8, 4, found, RunConfig(),
+        this_machine(), "2026-01-01T00:00:00",
     )  # fmt: skip
 
 
