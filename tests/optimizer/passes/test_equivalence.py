@@ -118,7 +118,8 @@ def tallied(seeds: Seeds, era: str) -> Tally:
     """Hold a pass alone to random graphs of an era around its golden cases."""
     declared = seeds.declared
     patterns = ALL_PATTERNS if declared.exactness == "exact" else SMOOTH_PATTERNS
-    opsets = [opset for opset in ERAS[era] if seeds.since <= opset < seeds.until]
+    wanted = [opset for opset in ERAS[era] if seeds.since <= opset < seeds.until]
+    opsets = [opset for opset in wanted if seeds.at(opset)] or wanted
     tally = Tally(declared, era)
 
     @ALONE
