@@ -48,7 +48,8 @@ class Comparison:
         max_rel: largest difference relative to the reference's own element, zeros left out.
         scale: largest finite magnitude of the reference.
         scaled: `max_abs` divided by `scale`; the figure the tolerance is about.
-        sqnr_db: 10 log10(Σ x² / Σ (x − y)²), x the reference; infinite where nothing differs.
+        sqnr_db: 10 log10(Σ x² / Σ (x − y)²), x the reference; infinite where nothing differs, and
+            in recordings of before it was measured.
         cosine: of the angle between both, 1 for the same direction.
         same_bits: every bit is the same.
         constant: the reference has one value everywhere, so that agreeing says little.
