@@ -259,7 +259,9 @@ def test_a_model_and_its_data_file_open_in_one_upload_and_again(
     page.wait_for_url(re.compile("model=[0-9a-f]{16}"), timeout=PATIENCE_MS)
     link = page.url
     wait(page, "window.__passlens.total < 100")
-    page.locator(".st-key-gallery-tour button").click()  # the bar may still say Tour
+    page.get_by_role(
+        "button", name=re.compile("^Tour .* nodes")
+    ).click()  # the bar may still say Tour
     page.wait_for_url("**model=tour**", timeout=PATIENCE_MS)
     wait(page, "window.__passlens.total === 156")
     page.locator("input[type=file]").first.set_input_files(files)
