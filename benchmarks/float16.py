@@ -33,11 +33,11 @@ from optimizer.precision.emulation import emulated
 from optimizer.precision.samples import Samples
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
-from optimizer.verify import Budget, Tolerance, jobs
+from optimizer.verify import ErrorBudget, Tolerance, jobs
 from profiling.precision.keep_list import KeepList, find_keep_list, reference_on
 from profiling.workers import default_pool
 
-BUDGET = Budget(1.0, "%")
+BUDGET = ErrorBudget(1.0, "%")
 SAMPLES = Samples(count=3)
 LIMITS = JobLimits(seconds=900.0)
 FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16)

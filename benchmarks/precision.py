@@ -19,33 +19,33 @@ from pathlib import Path
 from benchmarks.machine import describe
 from benchmarks.report import parser, publish, section
 from optimizer.errors import StudioError
-from optimizer.verify import Budget
+from optimizer.verify import ErrorBudget
 from profiling.config.question import config_for
-from profiling.precision.choose import Asked, choose
-from profiling.precision.chosen import CHOSEN, Chosen
-from profiling.precision.evaluation import Evaluation, Requirement
+from profiling.precision.choose import SearchRequest, choose
+from profiling.precision.chosen import CHOSEN, ChosenPlan
+from profiling.precision.evaluation import PlanEvaluation, Requirement
 from profiling.precision.trials import Allowance
 from profiling.workers import default_pool
 
-BUDGET = Requirement(Budget(25.0, "dB"))
-TIGHT = Requirement(Budget(0.5, "%"))
+BUDGET = Requirement(ErrorBudget(25.0, "dB"))
+TIGHT = Requirement(ErrorBudget(0.5, "%"))
 HEADER = (
     "| network | regions | plans | answer | signal over error | of the scale | speed "
     "| 95 % interval | size | within 0.5 % |"
 )
 
 
-def kept(path: Path, folder: Path, minutes: float) -> Chosen | str:
+def kept(path: Path, folder: Path, minutes: float) -> ChosenPlan | str:
     """What was found for a network, now or before; why nothing was."""
     file = folder / f"{path.stem}.json"
     if file.exists():
         document = json.loads(file.read_bytes())
         return document if isinstance(document, str) else CHOSEN.from_json(document)
     config = config_for("deployed", {"intra_threads": 1})
-    asked = Asked(BUDGET, allowance=Allowance(60 * minutes), config=config)
+    asked = SearchRequest(BUDGET, allowance=Allowance(60 * minutes), config=config)
     print(path.name, file=sys.stderr)
     try:
-        found: Chosen | str = choose(path, asked, pool=default_pool())
+        found: ChosenPlan | str = choose(path, asked, pool=default_pool())
     except StudioError as error:
         found = error.message
     document = found if isinstance(found, str) else CHOSEN.to_json(found)
@@ -53,7 +53,7 @@ def kept(path: Path, folder: Path, minutes: float) -> Chosen | str:
     return found
 
 
-def report(found: dict[str, Chosen]) -> Iterator[str]:
+def report(found: dict[str, ChosenPlan]) -> Iterator[str]:
     """The table, and what it comes to."""
     yield HEADER
     yield "|---|--:|--:|---|--:|--:|--:|---|--:|---|"
@@ -68,7 +68,7 @@ def report(found: dict[str, Chosen]) -> Iterator[str]:
     yield f"Geometric mean of {len(speeds)}, float as 1.00: {mean:.2f}×; float for {floats}."
 
 
-def _row(name: str, chosen: Chosen) -> str:
+def _row(name: str, chosen: ChosenPlan) -> str:
     answer, source = chosen.answer, chosen.found.evaluations[0]
     text, shown = answer.plan.text(chosen.regions), answer
     if not chosen.found.answer and chosen.found.nearest is not None:
@@ -90,14 +90,14 @@ def _row(name: str, chosen: Chosen) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def _tight(chosen: Chosen) -> str:
+def _tight(chosen: ChosenPlan) -> str:
     """The fastest of the plans tried that loses half a percent at most; float where none does."""
     fits = [
         one for one in chosen.found.evaluations[1:]
         if not one.failure and one.is_faster and TIGHT.excess(one) <= 0
     ]  # fmt: skip
 
-    def low(one: Evaluation) -> float:
+    def low(one: PlanEvaluation) -> float:
         return one.speed.low if one.speed is not None else 0.0
 
     return max(fits, key=low).plan.text(chosen.regions) if fits else "float"
@@ -120,7 +120,7 @@ def main() -> None:
         path.stem: kept(path, arguments.keep, arguments.minutes)
         for path in files(arguments.folders)
     }
-    found = {name: one for name, one in results.items() if isinstance(one, Chosen)}
+    found = {name: one for name, one in results.items() if isinstance(one, ChosenPlan)}
     left_out = [f"- {name}: {one}" for name, one in results.items() if isinstance(one, str)]
     lines = [describe("passlens", "onnxruntime-gpu", "optuna"), "", *report(found)]
     publish([*lines, *section("Left out:", left_out)], arguments.write)

@@ -13,7 +13,7 @@ from optimizer.findings import Finding
 from optimizer.layout.formats import Waste, wastes
 from optimizer.layout.images import images_of
 from optimizer.layout.inference import infer_layouts
-from optimizer.layout.planning import Plan, assign
+from optimizer.layout.planning import LayoutPlan, assign
 from optimizer.layout.targets import Target
 from optimizer.model.graph import Model
 from optimizer.model.own_functions import OLDEST_OPSET
@@ -146,7 +146,7 @@ def _told(
     )
 
 
-def _conversions(plan: Plan) -> list[Converted]:
+def _conversions(plan: LayoutPlan) -> list[Converted]:
     return [
         Converted(
             one.value.name or "",
@@ -161,7 +161,7 @@ def _conversions(plan: Plan) -> list[Converted]:
     ]
 
 
-def _filled(graph: ir.Graph, plan: Plan, target: Target) -> list[Waste]:
+def _filled(graph: ir.Graph, plan: LayoutPlan, target: Target) -> list[Waste]:
     """Images that lie in blocks: made so, or converted for somebody."""
     made = [v for n, one in plan.moved.items() if one.place.block for v in n.outputs[:1]]
     wanted = [one.value for one in plan.conversions if one.wanted == target.layout]

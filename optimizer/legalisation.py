@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from optimizer.hardware import HardwareProfile, Missing, missing, profile_of
+from optimizer.hardware import HardwareProfile, MissingOperator, missing, profile_of
 from optimizer.isolation import Progress
 from optimizer.limits import Limits
 from optimizer.model.graph import Model
@@ -32,7 +32,7 @@ class Legalised:
 
     profile: HardwareProfile
     trace: Trace
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingOperator, ...]
 
 
 def legalising(option: str) -> Pipeline:

@@ -2,12 +2,12 @@
 
 from optimizer.hardware.profile import Bound, HardwareProfile, Support
 from optimizer.hardware.reading import profile_of, shipped, text_of
-from optimizer.hardware.support import Missing, lack, missing
+from optimizer.hardware.support import MissingOperator, lack, missing
 
 __all__ = [
     "Bound",
     "HardwareProfile",
-    "Missing",
+    "MissingOperator",
     "Support",
     "lack",
     "missing",

@@ -20,7 +20,7 @@ _PLACES_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingOperator:
     """Nodes of one operator that a device does not have.
 
     Attributes:
@@ -98,7 +98,7 @@ def _unfit(node: ir.Node, support: Support) -> str:
 
 def missing(
     graph: ir.Graph, profile: HardwareProfile, why: Mapping[str, str] | None = None
-) -> tuple[Missing, ...]:
+) -> tuple[MissingOperator, ...]:
     """What a device lacks of a graph, most frequent first.
 
     Args:
@@ -114,7 +114,7 @@ def missing(
             reason = reasons.get(node_id(node), "There is no lowering for it")
             found.setdefault((operator_name(node), lacking, reason), []).append(node)
     groups = [
-        Missing(
+        MissingOperator(
             operator,
             tuple(map(node_id, nodes)),
             tuple(node.name or node_id(node) for node in nodes),

@@ -6,14 +6,14 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of
 from optimizer.layout.formats import BLOCKS, LAST
-from optimizer.layout.forms import NotPossible, Place
+from optimizer.layout.forms import Move, NotPossible
 from optimizer.layout.targets import Target
 from optimizer.model.own_functions import OLDEST_OPSET
 from optimizer.operators.catalogue import operator_of
 from optimizer.operators.layouts import WRAPPED
 
 
-def check_kernel(place: Place, target: Target) -> None:
+def check_kernel(place: Move, target: Target) -> None:
     """What the target has no kernel for.
 
     Raises:
@@ -36,7 +36,7 @@ def check_kernel(place: Place, target: Target) -> None:
         _check_conv(place, target.aligned)
 
 
-def _check_conv(place: Place, aligned: int) -> None:
+def _check_conv(place: Move, aligned: int) -> None:
     """What ONNX Runtime's NchwcTransformer asks of a convolution; a cube asks less."""
     node = place.node
     weights = constant_of(node.inputs[1])

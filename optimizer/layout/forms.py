@@ -47,7 +47,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Move:
     """A node on its way into another layout.
 
     Attributes:
@@ -124,7 +124,7 @@ class Place:
         return NewInitializer(ir.tensor(data, dtype=tensor.dtype), value.name or "constant")
 
 
-def form_of(place: Place) -> Form:
+def form_of(place: Move) -> Form:
     """The node in the wanted layout.
 
     Raises:
@@ -148,11 +148,11 @@ def form_of(place: Place) -> Form:
     return rule(place)
 
 
-def _attributes(place: Place, **changed: object) -> Mapping[str, object]:
+def _attributes(place: Move, **changed: object) -> Mapping[str, object]:
     return {**place.node.attributes, **changed}
 
 
-def _same(place: Place, data: tuple[int, ...], **changed: object) -> Form:
+def _same(place: Move, data: tuple[int, ...], **changed: object) -> Form:
     """The same operator, with axes renamed in its attributes."""
     node = place.node
     if not all(place.is_image(node.inputs[index]) for index in data):
@@ -163,7 +163,7 @@ def _same(place: Place, data: tuple[int, ...], **changed: object) -> Form:
     return Form(node.op_type, list(node.inputs), data, _attributes(place, **changed))
 
 
-def _broadcast(place: Place) -> Form:
+def _broadcast(place: Move) -> Form:
     node = place.node
     inputs: list[ir.Value | NewInitializer | None] = []
     data: list[int] = []
@@ -183,7 +183,7 @@ def _broadcast(place: Place) -> Form:
     return Form(node.op_type, inputs, tuple(data), _attributes(place))
 
 
-def _wrapped(place: Place) -> Form:
+def _wrapped(place: Move) -> Form:
     """A function around the standard operator."""
     node = place.node
     used = [value for value in node.outputs if value.uses() or value.is_graph_output()]
@@ -205,7 +205,7 @@ def _wrapped(place: Place) -> Form:
     return Form(name, list(node.inputs), (0,), attributes, domain=LAYOUTS)
 
 
-def _concat(place: Place) -> Form:
+def _concat(place: Move) -> Form:
     node = place.node
     axis = place.axis(Call(node, Sizes().fact).number("axis", 0))
     if place.block and axis == 1:
@@ -215,21 +215,21 @@ def _concat(place: Place) -> Form:
     return _same(place, tuple(range(len(node.inputs))), axis=axis)
 
 
-def _softmax(place: Place) -> Form:
+def _softmax(place: Move) -> Form:
     if place.opset < 13 or place.block:
         raise NotPossible("it goes over a row of channels")
     axis = place.axis(Call(place.node, Sizes().fact).number("axis", -1))
     return _same(place, (0,), axis=axis)
 
 
-def _split(place: Place) -> Form:
+def _split(place: Move) -> Form:
     if place.block or not all(place.is_image(value) for value in place.node.outputs):
         raise NotPossible("its parts are no images of their own layout")
     axis = place.axis(Call(place.node, Sizes().fact).number("axis", 0))
     return _same(place, (0,), axis=axis)
 
 
-def _reduced(place: Place) -> Form:
+def _reduced(place: Move) -> Form:
     """Over spatial axes, or over channels that are not cut, each kept as one element."""
     node = place.node
     call = Call(node, place.symbolic.fact)
@@ -247,7 +247,7 @@ def _reduced(place: Place) -> Form:
     )
 
 
-def _padded(place: Place) -> Form:
+def _padded(place: Move) -> Form:
     node = place.node
     pads = _integers(node, 1)
     if pads is None or len(pads) != 2 * place.rank or (len(node.inputs) > 3 and node.inputs[3]):
@@ -262,7 +262,7 @@ def _padded(place: Place) -> Form:
     return Form("Pad", inputs, (0,), form.attributes)
 
 
-def _sliced(place: Place) -> Form:
+def _sliced(place: Move) -> Form:
     node = place.node
     starts = _integers(node, 1)
     axes = _integers(node, 3) if len(node.inputs) > 3 and node.inputs[3] else None
@@ -276,7 +276,7 @@ def _sliced(place: Place) -> Form:
     return Form("Slice", inputs, (0,), form.attributes)
 
 
-def _reshaped(place: Place) -> Form:
+def _reshaped(place: Move) -> Form:
     """Spatial axes merged into one, or cut again; batch and channels stay."""
     node = place.node
     data, result = node.inputs[0], node.outputs[0]
@@ -301,7 +301,7 @@ def _integers(node: ir.Node, index: int) -> list[int] | None:
     return None if tensor is None else [int(x) for x in tensor.numpy().reshape(-1)]
 
 
-_BY_AXIS: Mapping[str, Callable[[Place], Form]] = {
+_BY_AXIS: Mapping[str, Callable[[Move], Form]] = {
     "Concat": _concat, "Softmax": _softmax, "LogSoftmax": _softmax, "Split": _split,
     "Pad": _padded, "Slice": _sliced, "Reshape": _reshaped,
     **dict.fromkeys(

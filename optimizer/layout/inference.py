@@ -27,7 +27,7 @@ UNKNOWN = "·"
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class LayoutContradiction:
     """An axis that would have to mean two things.
 
     Attributes:
@@ -68,7 +68,7 @@ class Layouts:
 
     of: Mapping[ir.Value, str]
     axes: Mapping[ir.Value, Sequence[str]]
-    contradictions: Sequence[Contradiction]
+    contradictions: Sequence[LayoutContradiction]
 
 
 def layouts(graph: ir.Graph) -> Mapping[ir.Value, str]:
@@ -115,7 +115,7 @@ class _Search:
         self._pending: deque[Place] = deque()
         self._asked: list[tuple[ir.Node, Meant]] = []
         self._processor = False
-        self.contradictions: dict[Place, Contradiction] = {}
+        self.contradictions: dict[Place, LayoutContradiction] = {}
 
     def add(self, node: ir.Node) -> None:
         wanted = node.attributes.get("dst_format") if node.domain == LAYOUTS else None
@@ -174,7 +174,7 @@ class _Search:
             self._pending.append(place)
         elif _kind(before) != _kind(axis):
             meant = (text_of(before), text_of(axis))
-            self.contradictions.setdefault(place, Contradiction(node, *place, meant))
+            self.contradictions.setdefault(place, LayoutContradiction(node, *place, meant))
 
     def _text(self, place: Place) -> str:
         axis = self._known.get(place)

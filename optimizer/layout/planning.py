@@ -10,11 +10,11 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_constant_node
 from optimizer.cost.sizes import Sizes
-from optimizer.layout.assignment.problem import Assignment, Flow, Problem
+from optimizer.layout.assignment.problem import Flow, LayoutAssignment, LayoutProblem
 from optimizer.layout.assignment.solve import solve
 from optimizer.layout.capabilities import check_kernel
 from optimizer.layout.formats import BLOCKS, FIRST, LAST, order
-from optimizer.layout.forms import Form, NotPossible, Place, form_of
+from optimizer.layout.forms import Form, Move, NotPossible, form_of
 from optimizer.layout.images import images_of
 from optimizer.layout.inference import infer_layouts
 from optimizer.layout.prices import Prices
@@ -56,13 +56,13 @@ class Moved:
     """
 
     form: Form
-    place: Place
+    place: Move
     written_us: float | None
     us: float
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LayoutPlan:
     """An assignment for one graph.
 
     Attributes:
@@ -76,12 +76,12 @@ class Plan:
 
     moved: Mapping[ir.Node, Moved]
     conversions: Sequence[Conversion]
-    assignment: Assignment
+    assignment: LayoutAssignment
     written_us: float | None
     reasons: Mapping[ir.Node, str] = field(default_factory=dict[ir.Node, str])
 
 
-def assign(graph: ir.Graph, target: Target, symbolic: SymbolicValues, opset: int) -> Plan:
+def assign(graph: ir.Graph, target: Target, symbolic: SymbolicValues, opset: int) -> LayoutPlan:
     """The cheapest layouts of a graph's nodes; bodies are left as they are.
 
     A graph in which operators of other layouts stand was assigned before: nothing moves again.
@@ -107,15 +107,15 @@ class _Planner:
         self._variables: dict[ir.Node, int] = {}
         self._candidates: list[dict[str, float]] = []
         self._written: list[str] = []
-        self._forms: dict[tuple[ir.Node, str], tuple[Form, Place]] = {}
+        self._forms: dict[tuple[ir.Node, str], tuple[Form, Move]] = {}
         self._fixed: dict[str, int] = {}
         self._reasons: dict[ir.Node, str] = {}
 
-    def plan(self, *, again: bool) -> Plan:
+    def plan(self, *, again: bool) -> LayoutPlan:
         for node in self._graph:
             self._offer(node)
         flows = [*self._flows()]
-        problem = Problem(tuple(self._candidates), tuple(flow for flow, *_ in flows))
+        problem = LayoutProblem(tuple(self._candidates), tuple(flow for flow, *_ in flows))
         found = solve(problem)
         names, written = found.layouts, self._written
         has_all = all(o in costs for o, costs in zip(written, self._candidates, strict=True))
@@ -130,7 +130,7 @@ class _Planner:
             if names[index] != written[index] and not again
         }
         before = problem.cost(written) if has_all else None
-        return Plan(moved, conversions, found, before, self._reasons)
+        return LayoutPlan(moved, conversions, found, before, self._reasons)
 
     def _moved(self, node: ir.Node, wanted: str) -> Moved:
         form, place = self._forms[node, wanted]
@@ -146,7 +146,7 @@ class _Planner:
         layouts = [FIRST, LAST, BLOCKS] if self._target.blocks else [FIRST, LAST]
         for wanted in (one for one in layouts if one != written):
             block = self._block(node) if wanted == BLOCKS else 0
-            place = Place(node, written, wanted, block, self._images, self._symbolic, self._opset)
+            place = Move(node, written, wanted, block, self._images, self._symbolic, self._opset)
             try:
                 if self._contradiction:
                     raise NotPossible(f"layouts contradict each other: {self._contradiction}")

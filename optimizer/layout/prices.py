@@ -10,7 +10,7 @@ from optimizer.cost.classes import OperatorClass
 from optimizer.cost.predict import predict
 from optimizer.cost.sizes import Sizes
 from optimizer.layout.formats import BLOCKS, FIRST, LAST
-from optimizer.layout.forms import Place
+from optimizer.layout.forms import Move
 from optimizer.layout.targets import Target
 
 
@@ -26,7 +26,7 @@ class Prices:
         found = predict(node, self._sizes, self._target.device)
         return found.parts.total_us if found else 0.0
 
-    def kernel_us(self, place: Place) -> float:
+    def kernel_us(self, place: Move) -> float:
         """Predicted in another layout: faster, and with channels that were filled up."""
         found = predict(place.node, self._sizes, self._target.device)
         if found is None:

@@ -32,7 +32,7 @@ _TOO_DEAR = "casting what it reads and gives would move more bytes than 16 bits 
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class FormatAssignment:
     """What is computed in which format.
 
     Attributes:
@@ -46,7 +46,7 @@ class Assignment:
 
 def assigned(
     graph: ir.Graph, form: FloatFormat, opsets: Mapping[str, int], keep: Collection[str] = ()
-) -> Assignment:
+) -> FormatAssignment:
     """What the nodes of the main graph should compute in.
 
     Products, attention and recurrence are in 16 bits wherever they may be, since there 16 bits pay;
@@ -76,7 +76,7 @@ def assigned(
         for node, why in stays.items()
         if node not in sixteen and any(value.dtype == FLOAT for value in node.outputs)
     }
-    return Assignment(sixteen, told)
+    return FormatAssignment(sixteen, told)
 
 
 def _converts(node: ir.Node, form: FloatFormat) -> bool:

@@ -16,7 +16,7 @@ from optimizer.numbers import counted, three_digits
 from optimizer.precision.intermediate import Intermediates, in_chunks, run_sample
 from optimizer.precision.observation import MEMORY_BYTES
 from optimizer.precision.samples import Samples, absolute
-from optimizer.verify.budget import Budget, decibels
+from optimizer.verify.budget import ErrorBudget, decibels
 from optimizer.verify.comparison import Comparison, Tolerance, compare_output
 from optimizer.verify.feeds import Array
 
@@ -35,7 +35,7 @@ class LayerErrors:
 
     values: tuple[Comparison, ...]
     unmatched: tuple[str, ...]
-    budget: Budget | None
+    budget: ErrorBudget | None
     samples: int
     generated: bool
 
@@ -65,7 +65,7 @@ def layer_errors(
     samples: Samples,
     *,
     isolate: Isolate,
-    budget: Budget | None = None,
+    budget: ErrorBudget | None = None,
     matches: Mapping[str, str] | None = None,
     memory_bytes: int = MEMORY_BYTES,
     **options: Unpack[JobOptions],
@@ -94,7 +94,7 @@ def layer_errors(
 @dataclass(frozen=True, slots=True)
 class _Request:
     samples: Samples
-    budget: Budget | None
+    budget: ErrorBudget | None
     matches: Mapping[str, str]
     memory_bytes: int
 

@@ -28,7 +28,7 @@ _MOST_OF_BIAS = 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
+class QuantizationParameters:
     """How numbers of one tensor become integers.
 
     Attributes:
@@ -47,7 +47,7 @@ class Affine:
         return Range((low - self.zero_point) * self.scale, (high - self.zero_point) * self.scale)
 
 
-def asymmetric(found: Range, code: Code = "uint8") -> Affine:
+def asymmetric(found: Range, code: Code = "uint8") -> QuantizationParameters:
     """All integers for a range, which is widened until it holds 0.
 
     A range of nothing but 0, or of less than float32 tells apart, has scale 1.
@@ -56,29 +56,31 @@ def asymmetric(found: Range, code: Code = "uint8") -> Affine:
     first, last = _ENDS[code]
     scale = float(np.float32((high - low) / (last - first)))
     if scale < _SMALLEST:
-        return Affine(1.0, first, code)
-    return Affine(scale, int(np.clip(np.rint(first - low / scale), first, last)), code)
+        return QuantizationParameters(1.0, first, code)
+    return QuantizationParameters(
+        scale, int(np.clip(np.rint(first - low / scale), first, last)), code
+    )
 
 
-def symmetric(found: Range) -> Affine:
+def symmetric(found: Range) -> QuantizationParameters:
     """int8 with zero point 0 for a range; -128 is left out, so that negation is exact."""
     scale = float(np.float32(found.magnitude / 127))
-    return Affine(scale if scale >= _SMALLEST else 1.0, 0, "int8")
+    return QuantizationParameters(scale if scale >= _SMALLEST else 1.0, 0, "int8")
 
 
-def affine(found: Range, code: Code) -> Affine:
+def affine(found: Range, code: Code) -> QuantizationParameters:
     """As kernels are fast: uint8 asymmetric, int8 symmetric."""
     return asymmetric(found) if code == "uint8" else symmetric(found)
 
 
-def quantized(array: NDArray[Any], by: Affine) -> Integers:
+def quantized(array: NDArray[Any], by: QuantizationParameters) -> Integers:
     """The integers of real numbers, saturated; half is rounded to even."""
     low, high = _ENDS[by.code]
     steps = np.rint(array / np.float32(by.scale)) + by.zero_point
     return np.clip(steps, low, high).astype(by.code)
 
 
-def dequantized(integers: Integers, by: Affine) -> Floats:
+def dequantized(integers: Integers, by: QuantizationParameters) -> Floats:
     """The real numbers that integers stand for."""
     return ((integers.astype(np.int32) - by.zero_point) * np.float32(by.scale)).astype(np.float32)
 

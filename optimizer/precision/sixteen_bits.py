@@ -21,7 +21,7 @@ _HEAVY = frozenset({OperatorClass.ATTENTION, OperatorClass.RECURRENT})
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class TypedPositions:
     """Where a node's type of numbers stands: all these change together.
 
     Attributes:
@@ -33,7 +33,7 @@ class Signature:
     outputs: tuple[int, ...]
 
 
-def signature(node: ir.Node, opsets: Mapping[str, int]) -> Signature | None:
+def signature(node: ir.Node, opsets: Mapping[str, int]) -> TypedPositions | None:
     """The inputs that share an element type with the first output, and such outputs.
 
     What else has a type with a point (scales of a Resize, statistics of a BatchNormalization)
@@ -46,21 +46,23 @@ def signature(node: ir.Node, opsets: Mapping[str, int]) -> Signature | None:
         return None
     if operator.domain:
         floats = tuple(i for i, value in enumerate(node.inputs) if value and value.dtype == FLOAT)
-        return Signature(floats, tuple(i for i, v in enumerate(node.outputs) if v.dtype == FLOAT))
+        return TypedPositions(
+            floats, tuple(i for i, v in enumerate(node.outputs) if v.dtype == FLOAT)
+        )
     found = _declared(node.op_type, opsets.get("", 1))
     if found is None:
         return None
     if operator.result == "metadata":
-        return Signature((0,), ())
+        return TypedPositions((0,), ())
     inputs, outputs, _ = found
     shared = outputs[0]
-    return Signature(
+    return TypedPositions(
         tuple(i for i in range(len(node.inputs)) if inputs[min(i, len(inputs) - 1)] == shared),
         tuple(i for i in range(len(node.outputs)) if outputs[min(i, len(outputs) - 1)] == shared),
     )
 
 
-def type_of(node: ir.Node, found: Signature) -> ir.DataType | None:
+def type_of(node: ir.Node, found: TypedPositions) -> ir.DataType | None:
     """The element type of a node's signature, as far as any of its values tells."""
     values = [node.inputs[i] for i in found.inputs] + [node.outputs[i] for i in found.outputs]
     return next((value.dtype for value in values if value is not None and value.dtype), None)

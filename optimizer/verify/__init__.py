@@ -7,7 +7,7 @@ bisect ── isolate ──▶ the same, the reference once and a candidate for
 from __future__ import annotations
 
 from optimizer.verify.bisection import Bisection, bisect
-from optimizer.verify.budget import LOSSY, Budget, budget_of
+from optimizer.verify.budget import LOSSY, ErrorBudget, budget_of
 from optimizer.verify.comparison import Comparison, Tolerance
 from optimizer.verify.feeds import Feed
 from optimizer.verify.verification import Verdict, Verification, verify
@@ -15,8 +15,8 @@ from optimizer.verify.verification import Verdict, Verification, verify
 __all__ = [
     "LOSSY",
     "Bisection",
-    "Budget",
     "Comparison",
+    "ErrorBudget",
     "Feed",
     "Tolerance",
     "Verdict",

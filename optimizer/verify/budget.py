@@ -15,7 +15,7 @@ _MOST = {"%": 100.0, "dB": 200.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ErrorBudget:
     """The error that an output may have.
 
     Attributes:
@@ -42,7 +42,7 @@ class Budget:
         return "no error" if sqnr_db == math.inf else f"{decibels(sqnr_db)}"
 
 
-LOSSY = Budget(5.0, "%")
+LOSSY = ErrorBudget(5.0, "%")
 """What lossy steps are held to where nobody said."""
 
 
@@ -51,7 +51,7 @@ def decibels(ratio: float) -> str:
     return f"{'−' if ratio < 0 else ''}{abs(ratio):.1f} dB"
 
 
-def budget_of(text: str) -> Budget:
+def budget_of(text: str) -> ErrorBudget:
     """The budget that a text says.
 
     Raises:
@@ -65,4 +65,4 @@ def budget_of(text: str) -> Budget:
     if not 0 < amount <= _MOST[unit]:
         most = f"{_MOST[unit]:.0f} {unit}"
         raise StudioError(f"A budget of {quoted(text)} is out of reach: more than 0, up to {most}.")
-    return Budget(amount, unit)
+    return ErrorBudget(amount, unit)

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.verify.budget import Budget
+from optimizer.verify.budget import ErrorBudget
 from optimizer.verify.feeds import Array
 
 RTOL = 1e-3
@@ -33,7 +33,7 @@ class Tolerance:
     rtol: float = RTOL
     atol: float = ATOL
     exact: bool = False
-    budget: Budget | None = None
+    budget: ErrorBudget | None = None
 
 
 @dataclass(frozen=True, slots=True)

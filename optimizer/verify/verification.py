@@ -12,7 +12,7 @@ from optimizer.errors import Cancelled, RunError, WorkerCrashed, plain, quoted
 from optimizer.isolation import Isolate, Progress
 from optimizer.limits import JobLimits
 from optimizer.verify import jobs
-from optimizer.verify.budget import Budget
+from optimizer.verify.budget import ErrorBudget
 from optimizer.verify.comparison import ATOL, RTOL, Comparison, Tolerance
 from optimizer.verify.feeds import Feed
 from optimizer.verify.jobs import CANDIDATE, REFERENCE, Check, Request
@@ -105,7 +105,7 @@ def verify(
     rtol: float = RTOL,
     atol: float = ATOL,
     exact: bool = False,
-    budget: Budget | None = None,
+    budget: ErrorBudget | None = None,
     seeds: int = 3,
     bindings: Mapping[str, int] | None = None,
     feeds: Sequence[Feed] | None = None,

@@ -23,7 +23,7 @@ from optimizer.registry import Pass, find
 from optimizer.rewrite.driver import optimize
 from optimizer.source import complete
 from profiling.instructions import FastIntegers, fast_integers
-from profiling.precision.plans import CHOICES, Choice, Plan
+from profiling.precision.plans import CHOICES, Choice, PrecisionPlan
 from profiling.precision.regions import Region, regions_of
 
 _FIRST = "raise-opset"
@@ -89,7 +89,7 @@ def prelude() -> Pipeline:
     return plain if first is None else replace(plain, passes=(*plain.passes, first()))
 
 
-def pipeline_of(plan: Plan, prepared: Prepared, tables: Tables) -> Pipeline:
+def pipeline_of(plan: PrecisionPlan, prepared: Prepared, tables: Tables) -> Pipeline:
     """The passes of a plan at their places, without what every plan begins with.
 
     Args:
@@ -110,7 +110,7 @@ def pipeline_of(plan: Plan, prepared: Prepared, tables: Tables) -> Pipeline:
     return Pipeline(tuple(passes), "none", places=kept)
 
 
-def whole_pipeline(plan: Plan, prepared: Prepared, tables: Tables) -> Pipeline:
+def whole_pipeline(plan: PrecisionPlan, prepared: Prepared, tables: Tables) -> Pipeline:
     """The passes of a plan, for the model as it came."""
     own = pipeline_of(plan, prepared, tables)
     first = prelude()
@@ -136,7 +136,7 @@ def prepare(source: Path, bindings: Mapping[str, int], target: Path) -> Prepared
     return Prepared(regions, ids, model.digest, fast_integers(), target)
 
 
-def build(prepared: Prepared, plan: Plan, tables: Tables, target: Path) -> Built:
+def build(prepared: Prepared, plan: PrecisionPlan, tables: Tables, target: Path) -> Built:
     """The model of a plan as a file; in a worker."""
     model = complete(load_path(prepared.file), isolate=within_worker)
     ids = {node.name or "": node_id(node) for node in model.ir.graph}
@@ -157,7 +157,7 @@ def size_of(model: Path) -> int:
 
 
 def _configured(
-    declared: type[Pass], plan: Plan, at: set[str], prepared: Prepared, tables: Tables
+    declared: type[Pass], plan: PrecisionPlan, at: set[str], prepared: Prepared, tables: Tables
 ) -> Pass:
     """A pass with the tables and types that it asks for."""
     wanted = {option.name for option in fields(declared)}

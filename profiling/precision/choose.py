@@ -21,12 +21,12 @@ from profiling.config import RunConfig
 from profiling.config.question import config_for
 from profiling.machine import this_machine
 from profiling.precision.building import Prepared, Tables, offered, prepare, size_of
-from profiling.precision.chosen import Chosen
-from profiling.precision.evaluation import Evaluation, Requirement
+from profiling.precision.chosen import ChosenPlan
+from profiling.precision.evaluation import PlanEvaluation, Requirement
 from profiling.precision.evaluator import ModelEvaluator, Subject
-from profiling.precision.plans import Choice, Goal, Plan
+from profiling.precision.plans import Choice, Goal, PrecisionPlan
 from profiling.precision.running import Held, hold_out, run_held
-from profiling.precision.search import Found, search
+from profiling.precision.search import SearchResult, search
 from profiling.precision.trials import Allowance, Question
 from profiling.workers import WorkerPool
 
@@ -42,7 +42,7 @@ _FOR_SIZE: frozenset[Choice] = frozenset({"int8 weights", "int4 weights", "float
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchRequest:
     """What is wanted of a model.
 
     Attributes:
@@ -64,13 +64,13 @@ class Asked:
 
 def choose(
     source: Path,
-    asked: Asked,
+    asked: SearchRequest,
     *,
     pool: WorkerPool,
-    before: Chosen | None = None,
-    observer: Callable[[Chosen], object] | None = None,
+    before: ChosenPlan | None = None,
+    observer: Callable[[ChosenPlan], object] | None = None,
     **following: Unpack[Following],
-) -> Chosen:
+) -> ChosenPlan:
     """Find the cheapest plan of a model within what may be lost.
 
     Args:
@@ -93,8 +93,8 @@ def choose(
         machine, started = this_machine(), datetime.datetime.now(datetime.UTC)
         prepared = subject.prepared
 
-        def chosen(found: Found) -> Chosen:
-            return Chosen(
+        def chosen(found: SearchResult) -> ChosenPlan:
+            return ChosenPlan(
                 source.name, prepared.digest, asked.required, asked.goal,
                 "" if asked.samples is None else asked.samples.absolute().name,
                 prepared.regions, subject.tables, prepared.ids, prepared.integers, calibrated,
@@ -104,11 +104,11 @@ def choose(
 
         evaluator = ModelEvaluator(subject, Path(name), pool, **following)
 
-        def show(found: Found) -> None:
+        def show(found: SearchResult) -> None:
             if observer is not None:
                 observer(chosen(found))
 
-        nothing = chosen(Found((question.source,), (0,), 0, None, ""))
+        nothing = chosen(SearchResult((question.source,), (0,), 0, None, ""))
         known = () if before is None else before.known_to(nothing)
         told = part_of(following, "", 1, of=_PARTS / 2)
         return chosen(
@@ -121,11 +121,11 @@ def choose(
 def check(
     source: Path,
     model: Path,
-    asked: Asked,
+    asked: SearchRequest,
     *,
     pool: WorkerPool,
     **following: Unpack[Following],
-) -> Evaluation:
+) -> PlanEvaluation:
     """A file that was written, run on the samples that are held out.
 
     Raises:
@@ -137,11 +137,13 @@ def check(
             run_held, model.absolute(), asked.config, held, asked.required.metric,
             limits=_LIMITS, **following,
         )  # fmt: skip
-    return Evaluation(Plan(()), size_of(model), found.outputs, found.metric, failure=found.failure)
+    return PlanEvaluation(
+        PrecisionPlan(()), size_of(model), found.outputs, found.metric, failure=found.failure
+    )
 
 
 def _begin(
-    source: Path, asked: Asked, folder: Path, pool: WorkerPool, following: Following
+    source: Path, asked: SearchRequest, folder: Path, pool: WorkerPool, following: Following
 ) -> tuple[Subject, Question, int]:
     """What is needed before a search, and how many samples ranges were observed on."""
     told = part_of(following, "", 0, of=_PARTS)
@@ -159,7 +161,9 @@ def _begin(
     return subject, question, calibrated
 
 
-def _held(source: Path, asked: Asked, folder: Path, pool: WorkerPool, following: Following) -> Held:
+def _held(
+    source: Path, asked: SearchRequest, folder: Path, pool: WorkerPool, following: Following
+) -> Held:
     """The samples held out, and what the model as it came gives for them."""
     kept = folder / "held"
     kept.mkdir()
@@ -170,7 +174,7 @@ def _choices(goal: Goal) -> frozenset[Choice]:
     return offered() if goal == "size" else offered() - _FOR_SIZE
 
 
-def _split(asked: Asked) -> tuple[Samples, Samples]:
+def _split(asked: SearchRequest) -> tuple[Samples, Samples]:
     """What is calibrated on, and what is held out."""
     if asked.samples is None:
         first = Samples(count=_GENERATED, bindings=asked.bindings)
@@ -184,8 +188,8 @@ def _split(asked: Asked) -> tuple[Samples, Samples]:
 
 
 def _base(
-    source: Path, asked: Asked, held: Held, prepared: Prepared, pool: WorkerPool
-) -> tuple[Evaluation, float]:
+    source: Path, asked: SearchRequest, held: Held, prepared: Prepared, pool: WorkerPool
+) -> tuple[PlanEvaluation, float]:
     """The model as it came, as a plan, and the seconds that it runs.
 
     Raises:
@@ -200,8 +204,8 @@ def _base(
             f"The model as it came gives {metric.function} {three_digits(found.metric)}: no plan "
             f"can be held to {quoted(str(metric))}."
         )
-    plan = Plan(("float32",) * len(prepared.regions))
-    return Evaluation(plan, size_of(source), metric=found.metric), found.run_s
+    plan = PrecisionPlan(("float32",) * len(prepared.regions))
+    return PlanEvaluation(plan, size_of(source), metric=found.metric), found.run_s
 
 
 def _tables(

@@ -13,16 +13,16 @@ from profiling.config.question import question_of
 from profiling.instructions import FastIntegers
 from profiling.machine import Machine
 from profiling.precision.building import Prepared, Tables, whole_pipeline
-from profiling.precision.evaluation import Evaluation, Requirement
+from profiling.precision.evaluation import PlanEvaluation, Requirement
 from profiling.precision.metric import Metric
 from profiling.precision.pareto import front
-from profiling.precision.plans import Goal, Plan
+from profiling.precision.plans import Goal, PrecisionPlan
 from profiling.precision.regions import Region
-from profiling.precision.search import Found
+from profiling.precision.search import SearchResult
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenPlan:
     """What was found for a model.
 
     Attributes:
@@ -53,13 +53,13 @@ class Chosen:
     integers: FastIntegers
     calibrated: int
     held: int
-    found: Found
+    found: SearchResult
     config: RunConfig
     machine: Machine
     started_at: str
 
     @property
-    def answer(self) -> Evaluation:
+    def answer(self) -> PlanEvaluation:
         """The plan to take; the model as it came where nothing else will do."""
         return self.found.evaluations[self.found.answer]
 
@@ -103,7 +103,7 @@ class Chosen:
         size = f"{three_digits(100 * one.size_bytes / source.size_bytes)} % of the size"
         return f"{name}: {'; '.join(filter(None, [self.required.measured(one), speed, size]))}"
 
-    def known_to(self, other: Chosen) -> tuple[Evaluation, ...]:
+    def known_to(self, other: ChosenPlan) -> tuple[PlanEvaluation, ...]:
         """What another search may take over: the same model, ranges, samples and options.
 
         What a metric gave is not among it: its file may have changed.
@@ -115,7 +115,7 @@ class Chosen:
         plain = self.required.metric is None and other.required.metric is None
         return self.found.evaluations if alike and plain else ()
 
-    def pipeline(self, plan: Plan) -> Pipeline:
+    def pipeline(self, plan: PrecisionPlan) -> Pipeline:
         """The passes that make a plan of the model as it came."""
         prepared = Prepared(self.regions, self.ids, self.digest, self.integers)
         return whole_pipeline(plan, prepared, self.tables)
@@ -127,7 +127,7 @@ def _sentence(text: str) -> str:
 
 renamed(Metric, file=None, labels=None)  # of one machine
 CHOSEN = Format(
-    Chosen,
+    ChosenPlan,
     "passlens.precision/1",
     "recorded search for precision",
     names={"config": "options"},

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from optimizer.numbers import three_digits
-from optimizer.verify import Budget, Comparison
+from optimizer.verify import Comparison, ErrorBudget
 from optimizer.verify.comparison import ATOL
 from profiling.precision.metric import Metric
-from profiling.precision.plans import Plan
+from profiling.precision.plans import PrecisionPlan
 from profiling.racing.samples import Contrast
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class PlanEvaluation:
     """One plan, built and run.
 
     Attributes:
@@ -27,7 +27,7 @@ class Evaluation:
         failure: why there is no file, or none that runs; else empty.
     """
 
-    plan: Plan
+    plan: PrecisionPlan
     size_bytes: int = 0
     outputs: tuple[Comparison, ...] = ()
     metric: float | None = None
@@ -54,7 +54,7 @@ class Evaluation:
 class Requirement:
     """What a plan is held to: an error of each output, the user's own metric, or both."""
 
-    error: Budget | None = None
+    error: ErrorBudget | None = None
     metric: Metric | None = None
 
     def __str__(self) -> str:
@@ -66,14 +66,14 @@ class Requirement:
         )
         return " and ".join(filter(None, [most, "" if self.metric is None else str(self.metric)]))
 
-    def excess(self, found: Evaluation) -> float:
+    def excess(self, found: PlanEvaluation) -> float:
         """How far beyond it, 0 or less within; only comparable with each other.
 
         Errors of regions add up in it, as far as they are independent: powers of noise do.
         """
         return max(self._of_error(found), self._of_metric(found))
 
-    def measured(self, found: Evaluation) -> str:
+    def measured(self, found: PlanEvaluation) -> str:
         """What a plan loses, in the terms of what it is held to."""
         parts = (
             []
@@ -84,18 +84,18 @@ class Requirement:
             parts.append(f"{self.metric.function} {three_digits(found.metric)}")
         return ", ".join(parts)
 
-    def _of_error(self, found: Evaluation) -> float:
+    def _of_error(self, found: PlanEvaluation) -> float:
         if self.error is None:
             return -math.inf
         return max((_excess(self.error, one) for one in found.outputs), default=-1.0)
 
-    def _of_metric(self, found: Evaluation) -> float:
+    def _of_metric(self, found: PlanEvaluation) -> float:
         if self.metric is None or found.metric is None:
             return -math.inf
         return self.metric.excess(found.metric)
 
 
-def _excess(budget: Budget, found: Comparison) -> float:
+def _excess(budget: ErrorBudget, found: Comparison) -> float:
     """Of one output."""
     if found.max_abs <= ATOL and found.ok:
         return -1.0
@@ -106,10 +106,10 @@ def _excess(budget: Budget, found: Comparison) -> float:
     return excess if found.ok or excess > 0 else math.inf  # infinities, or other whole numbers
 
 
-class Evaluator(Protocol):
+class PlanEvaluator(Protocol):
     """Builds plans and runs them."""
 
-    def assess(self, plan: Plan) -> Evaluation:
+    def assess(self, plan: PrecisionPlan) -> PlanEvaluation:
         """Size and errors; a plan that cannot be built or run says why.
 
         Raises:
@@ -117,7 +117,7 @@ class Evaluator(Protocol):
         """
         ...
 
-    def race(self, plans: Sequence[Plan]) -> Sequence[Contrast | None]:
+    def race(self, plans: Sequence[PrecisionPlan]) -> Sequence[Contrast | None]:
         """Each plan's speed against the model as it came, from one race; None without times.
 
         Raises:

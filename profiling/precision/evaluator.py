@@ -14,9 +14,9 @@ from optimizer.limits import JobLimits
 from optimizer.verify.jobs import Request
 from profiling.config import RunConfig
 from profiling.precision.building import Prepared, Tables, build
-from profiling.precision.evaluation import Evaluation
+from profiling.precision.evaluation import PlanEvaluation
 from profiling.precision.metric import Metric
-from profiling.precision.plans import Plan
+from profiling.precision.plans import PrecisionPlan
 from profiling.precision.running import ANY, Held, run_held
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Variant
@@ -72,15 +72,15 @@ class ModelEvaluator:
     ) -> None:
         self._subject, self._folder, self._pool = subject, folder, pool
         self._cancelled = following.get("cancelled")
-        self._files: OrderedDict[Plan, Path] = OrderedDict()
+        self._files: OrderedDict[PrecisionPlan, Path] = OrderedDict()
 
-    def assess(self, plan: Plan) -> Evaluation:
+    def assess(self, plan: PrecisionPlan) -> PlanEvaluation:
         """See `Evaluator.assess`."""
         subject = self._subject
         try:
             size_bytes = self._build(plan)
             if isinstance(size_bytes, str):
-                return Evaluation(plan, failure=size_bytes)
+                return PlanEvaluation(plan, failure=size_bytes)
             found = self._pool(
                 run_held, self._files[plan], subject.config, subject.held, subject.metric,
                 limits=_LIMITS, cancelled=self._cancelled,
@@ -88,10 +88,10 @@ class ModelEvaluator:
         except Cancelled:
             raise
         except RunError as error:
-            return Evaluation(plan, failure=error.message)
-        return Evaluation(plan, size_bytes, found.outputs, found.metric, failure=found.failure)
+            return PlanEvaluation(plan, failure=error.message)
+        return PlanEvaluation(plan, size_bytes, found.outputs, found.metric, failure=found.failure)
 
-    def race(self, plans: Sequence[Plan]) -> list[Contrast | None]:
+    def race(self, plans: Sequence[PrecisionPlan]) -> list[Contrast | None]:
         """See `Evaluator.race`."""
         subject = self._subject
         labels = {plan: f"plan {number + 1}" for number, plan in enumerate(plans)}
@@ -120,7 +120,7 @@ class ModelEvaluator:
             for plan in plans
         ]
 
-    def _build(self, plan: Plan) -> int | str:
+    def _build(self, plan: PrecisionPlan) -> int | str:
         """Size of the plan's file; why there is none."""
         subject = self._subject
         target = self._folder / f"{plan.digest}.onnx"

@@ -33,10 +33,10 @@ from optimizer.precision.rounding import estimated_error
 from optimizer.precision.samples import Samples, supply_of
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
-from optimizer.verify import Budget, Tolerance, jobs
+from optimizer.verify import ErrorBudget, Tolerance, jobs
 from optimizer.verify.runtime import Session
 
-DEFAULT_BUDGET = Budget(1.0, "%")
+DEFAULT_BUDGET = ErrorBudget(1.0, "%")
 DEFAULT_PASS = ConvertToFloat16()
 DEFAULT_SAMPLES = Samples(count=3)
 MOST_RUNS = 40
@@ -98,7 +98,7 @@ class KeepList:
     """
 
     nodes: tuple[Kept, ...]
-    budget: Budget
+    budget: ErrorBudget
     trials: tuple[Trial, ...]
     result: Trial | None
     sixteen: int
@@ -129,7 +129,7 @@ def find_keep_list(
     *,
     isolate: Isolate,
     samples: Samples = DEFAULT_SAMPLES,
-    budget: Budget = DEFAULT_BUDGET,
+    budget: ErrorBudget = DEFAULT_BUDGET,
     most_runs: int = MOST_RUNS,
     **options: Unpack[JobOptions],
 ) -> KeepList:
@@ -170,7 +170,7 @@ class _Search:
         folder: Path,
         *,
         isolate: Isolate,
-        budget: Budget,
+        budget: ErrorBudget,
         most_runs: int,
         options: JobOptions,
     ) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from profiling.precision.evaluation import Evaluation
+from profiling.precision.evaluation import PlanEvaluation
 
 
-def front(found: Sequence[Evaluation]) -> tuple[int, ...]:
+def front(found: Sequence[PlanEvaluation]) -> tuple[int, ...]:
     """Places of those that no other one beats: at least as good in all three, better in one.
 
     What was not raced counts as fast as the model as it came, at best: it cannot push a raced one
@@ -23,7 +23,7 @@ def front(found: Sequence[Evaluation]) -> tuple[int, ...]:
     return tuple(place for place, lost in zip(places, beaten, strict=True) if not lost)
 
 
-def _costs(found: Evaluation) -> tuple[float, float, float]:
+def _costs(found: PlanEvaluation) -> tuple[float, float, float]:
     """Size, share of the time, and noise; less is better."""
     time = 1.0 if found.speed is None else 1 / found.speed.speedup
     return found.size_bytes, time, -found.sqnr_db

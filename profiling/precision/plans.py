@@ -27,7 +27,7 @@ Goal = Literal["speed", "size"]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PrecisionPlan:
     """What to do with a model.
 
     Attributes:
@@ -50,9 +50,9 @@ class Plan:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
-    def settled(self) -> Plan:
+    def settled(self) -> PrecisionPlan:
         """The same, without a method where no ranges are chosen."""
-        return self if "static int8" in self.choices else Plan(self.choices)
+        return self if "static int8" in self.choices else PrecisionPlan(self.choices)
 
     def text(self, regions: Sequence[Region]) -> str:
         """In words: `static int8 everywhere`, `dynamic int8 in 20 of 24 regions`."""

@@ -55,7 +55,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RunMeasurement:
     """What a plan's model gives.
 
     Attributes:
@@ -95,7 +95,7 @@ def hold_out(source: Path, samples: Samples, folder: Path) -> Held:
     )
 
 
-def run_held(model: Path, config: RunConfig, held: Held, metric: Metric | None) -> Measured:
+def run_held(model: Path, config: RunConfig, held: Held, metric: Metric | None) -> RunMeasurement:
     """Run a plan's model on what is held out, and compare; what does not run says why.
 
     Raises:
@@ -118,8 +118,8 @@ def run_held(model: Path, config: RunConfig, held: Held, metric: Metric | None) 
                 given.append(found)
                 expected.append(right)
     except RunError as error:
-        return Measured(failure=error.message)
-    return Measured(outputs, _metric(metric, held, given, expected), min(taken_s))
+        return RunMeasurement(failure=error.message)
+    return RunMeasurement(outputs, _metric(metric, held, given, expected), min(taken_s))
 
 
 def _run(

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from importlib import import_module
 from typing import Any, cast
 
-from profiling.precision.plans import Choice, Plan
+from profiling.precision.plans import Choice, PrecisionPlan
 from profiling.precision.trials import Trials
 
 _MOST_REPEATED = 60
@@ -35,7 +35,7 @@ def sample(trials: Trials, useful: Collection[Choice], *, seed: int = 0) -> None
     for plan in list(trials.found):
         if all(choice in allowed[region] for region, choice in enumerate(plan.choices)):
             study.enqueue_trial({str(r): choice for r, choice in enumerate(plan.choices)})
-    asked: set[Plan] = set()
+    asked: set[PrecisionPlan] = set()
     repeated = 0
     while repeated < _MOST_REPEATED and len(asked) < math.prod(map(len, allowed)):
         trial = study.ask()
@@ -50,7 +50,7 @@ def sample(trials: Trials, useful: Collection[Choice], *, seed: int = 0) -> None
         study.tell(trial, trials.cost(plan))
 
 
-def _race_if_promising(trials: Trials, plan: Plan) -> None:
+def _race_if_promising(trials: Trials, plan: PrecisionPlan) -> None:
     bound = 1.0 if trials.best is None else trials.cost(trials.best)
     if trials.question.goal == "speed" and trials.cost(plan) < _WORTH_A_RACE * bound:
         trials.race([plan])

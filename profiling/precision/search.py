@@ -17,8 +17,8 @@ from typing import Unpack
 
 from optimizer.errors import Cancelled
 from optimizer.isolation import Following
-from profiling.precision.evaluation import Evaluation, Evaluator
-from profiling.precision.plans import CHOICES, Choice, Plan
+from profiling.precision.evaluation import PlanEvaluation, PlanEvaluator
+from profiling.precision.plans import CHOICES, Choice, PrecisionPlan
 from profiling.precision.sampling import sample
 from profiling.precision.trials import Allowance, Over, Question, Trials
 
@@ -31,7 +31,7 @@ _ABOUT_AS_CHEAP = 1.05
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search found.
 
     Attributes:
@@ -42,7 +42,7 @@ class Found:
         ended: why the search was over.
     """
 
-    evaluations: tuple[Evaluation, ...]
+    evaluations: tuple[PlanEvaluation, ...]
     within: tuple[int, ...]
     answer: int
     nearest: int | None
@@ -56,13 +56,13 @@ class Found:
 
 def search(
     question: Question,
-    evaluator: Evaluator,
+    evaluator: PlanEvaluator,
     *,
     allowance: Allowance | None = None,
-    observe: Callable[[Found], object] | None = None,
-    known: Iterable[Evaluation] = (),
+    observe: Callable[[SearchResult], object] | None = None,
+    known: Iterable[PlanEvaluation] = (),
     **following: Unpack[Following],
-) -> Found:
+) -> SearchResult:
     """The cheapest plan within the budget, and everything tried on the way.
 
     Args:
@@ -104,9 +104,9 @@ def _explore(trials: Trials) -> None:
         sample(trials, useful)
 
 
-def _corners(trials: Trials) -> dict[Choice, Plan]:
+def _corners(trials: Trials) -> dict[Choice, PrecisionPlan]:
     """Each choice everywhere it makes sense, assessed; raced where speed is the goal."""
-    corners: dict[Choice, Plan] = {}
+    corners: dict[Choice, PrecisionPlan] = {}
     for choice in _choices(trials):
         plans = [_everywhere(trials, choice, method) for method in _methods(trials, choice)]
         corners[choice] = min(plans, key=trials.excess)
@@ -126,7 +126,7 @@ def _methods(trials: Trials, choice: Choice) -> tuple[str, ...]:
     return trials.question.methods if choice == "static int8" else ("",)
 
 
-def _everywhere(trials: Trials, choice: Choice, method: str) -> Plan:
+def _everywhere(trials: Trials, choice: Choice, method: str) -> PrecisionPlan:
     """A choice wherever there is it; for size, tables are stored in int8 beside all of them."""
     question = trials.question
     wanted: list[Choice] = []
@@ -137,7 +137,7 @@ def _everywhere(trials: Trials, choice: Choice, method: str) -> Plan:
     return trials.plan(wanted, method)
 
 
-def _alone(trials: Trials, corners: dict[Choice, Plan]) -> Iterable[Plan]:
+def _alone(trials: Trials, corners: dict[Choice, PrecisionPlan]) -> Iterable[PrecisionPlan]:
     """Gains among the heaviest regions, each changed alone to what costs least everywhere."""
     shares = [region.share for region in trials.question.regions]
     heaviest = sorted(range(len(shares)), key=lambda region: -shares[region])[:_HEAVIEST]
@@ -155,7 +155,7 @@ def _alone(trials: Trials, corners: dict[Choice, Plan]) -> Iterable[Plan]:
     return [plan for plan in plans if trials.is_gain(plan)]
 
 
-def _revert(trials: Trials, corner: Plan) -> None:
+def _revert(trials: Trials, corner: PrecisionPlan) -> None:
     """The least that has to be set back in a corner, and what then still fits, raced."""
     changed = [place for place, choice in enumerate(corner.choices) if choice != "float32"]
     gains = dict.fromkeys(changed, 0.0)
@@ -178,7 +178,7 @@ def _revert(trials: Trials, corner: Plan) -> None:
         trials.race([plan])
 
 
-def _refilled(trials: Trials, plan: Plan, corner: Plan) -> Plan:
+def _refilled(trials: Trials, plan: PrecisionPlan, corner: PrecisionPlan) -> PrecisionPlan:
     """The plan with the cheapest choices that are still within the budget, region by region."""
     for region in sorted(range(len(plan.choices)), key=lambda r: -_weight(trials, corner, r)):
         others = [
@@ -192,13 +192,13 @@ def _refilled(trials: Trials, plan: Plan, corner: Plan) -> Plan:
     return plan
 
 
-def _without(trials: Trials, corner: Plan, regions: Iterable[int]) -> Plan:
+def _without(trials: Trials, corner: PrecisionPlan, regions: Iterable[int]) -> PrecisionPlan:
     for region in regions:
         corner = trials.changed(corner, region, "float32")
     return corner
 
 
-def _weight(trials: Trials, corner: Plan, region: int) -> float:
+def _weight(trials: Trials, corner: PrecisionPlan, region: int) -> float:
     """What setting a region back costs."""
     known = trials.question.regions[region]
     if trials.question.goal == "size":
@@ -213,7 +213,7 @@ def _settle(trials: Trials) -> None:
     known = [plan for plan, one in trials.found.items() if not plan.is_float and not one.failure]
     within = [plan for plan in known if trials.excess(plan) <= 0 and trials.cost(plan) <= bound]
     raced = {plan.choices for plan in within if trials.found[plan].speed is not None}
-    alike: dict[tuple[Choice, ...], Plan] = {}  # of plans that differ by ranges alone, one
+    alike: dict[tuple[Choice, ...], PrecisionPlan] = {}  # of plans that differ by ranges alone, one
     for plan in sorted(within, key=trials.excess):
         if plan.choices not in raced:
             alike.setdefault(plan.choices, plan)
@@ -223,7 +223,7 @@ def _settle(trials: Trials) -> None:
     trials.race(sorted(new, key=trials.cost)[:_FINALISTS], last=True)
 
 
-def _found(trials: Trials, ended: str) -> Found:
+def _found(trials: Trials, ended: str) -> SearchResult:
     plans, best = list(trials.found), trials.best
     ran = [plan for plan in plans if not trials.found[plan].failure]
     within = tuple(
@@ -237,4 +237,4 @@ def _found(trials: Trials, ended: str) -> Found:
         chosen = min(fits, key=trials.cost) if fits else min(gains, key=trials.excess)
         nearest = plans.index(chosen)
     answer = 0 if best is None else plans.index(best)
-    return Found(tuple(trials.found.values()), within, answer, nearest, ended)
+    return SearchResult(tuple(trials.found.values()), within, answer, nearest, ended)

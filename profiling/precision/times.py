@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from profiling.precision.plans import CHOICES, Choice, Plan
+from profiling.precision.plans import CHOICES, Choice, PrecisionPlan
 
 _LEAST = 0.05
 _OF_CHOICES, _OF_REGIONS = 1e-4, 1e-3
@@ -28,7 +28,7 @@ class TimeModel:
         self._shares = np.array(shares)
         self._learnt: NDArray[np.float64] = np.zeros(len(CHOICES) * (1 + len(shares)))
 
-    def learn(self, times: Mapping[Plan, float]) -> None:
+    def learn(self, times: Mapping[PrecisionPlan, float]) -> None:
         """Fit to all that was raced."""
         rows = np.array([self._row(plan) for plan in times])
         missed = np.array([time - 1 for time in times.values()])
@@ -41,11 +41,11 @@ class TimeModel:
         """What a region takes with a choice, of what it took."""
         return max(_LEAST, 1 + float(self._learnt[CHOICES.index(choice)]))
 
-    def estimate(self, plan: Plan) -> float:
+    def estimate(self, plan: PrecisionPlan) -> float:
         """What a plan takes, of what the model as it came takes."""
         return max(_LEAST, 1 + float(self._row(plan) @ self._learnt))
 
-    def _row(self, plan: Plan) -> NDArray[np.float64]:
+    def _row(self, plan: PrecisionPlan) -> NDArray[np.float64]:
         """The regions' shares under their choices, in all and each region for itself."""
         table = np.zeros((1 + len(self._shares), len(CHOICES)))
         for region, choice in enumerate(plan.choices):

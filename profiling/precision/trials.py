@@ -9,8 +9,8 @@ from typing import Unpack
 
 from optimizer.isolation import Following, silent
 from optimizer.numbers import counted
-from profiling.precision.evaluation import Evaluation, Evaluator, Requirement
-from profiling.precision.plans import BITS, Choice, Goal, Plan, choices_of
+from profiling.precision.evaluation import PlanEvaluation, PlanEvaluator, Requirement
+from profiling.precision.plans import BITS, Choice, Goal, PrecisionPlan, choices_of
 from profiling.precision.regions import Region
 from profiling.precision.times import TimeModel
 
@@ -50,7 +50,7 @@ class Question:
     methods: tuple[str, ...]
     budget: Requirement
     goal: Goal
-    source: Evaluation
+    source: PlanEvaluation
 
     def choices(self, region: int) -> tuple[Choice, ...]:
         """What a region may have, float32 first."""
@@ -75,10 +75,10 @@ class Trials:
     def __init__(
         self,
         question: Question,
-        evaluator: Evaluator,
+        evaluator: PlanEvaluator,
         allowance: Allowance,
         observe: Callable[[Trials], object] | None,
-        known: Iterable[Evaluation] = (),
+        known: Iterable[PlanEvaluation] = (),
         **following: Unpack[Following],
     ) -> None:
         self.question = question
@@ -101,15 +101,15 @@ class Trials:
         of_time = 1 - self.elapsed_s / max(self._allowance.seconds, 1e-9)
         return min(of_time, 1 - (len(self.found) - 1) / self._allowance.trials)
 
-    def plan(self, choices: Sequence[Choice], method: str = "") -> Plan:
+    def plan(self, choices: Sequence[Choice], method: str = "") -> PrecisionPlan:
         """A plan of these choices."""
-        return Plan(tuple(choices), method or self.method).settled
+        return PrecisionPlan(tuple(choices), method or self.method).settled
 
-    def changed(self, plan: Plan, region: int, choice: Choice) -> Plan:
+    def changed(self, plan: PrecisionPlan, region: int, choice: Choice) -> PrecisionPlan:
         """A plan with another choice for one region."""
         return self.plan([*plan.choices[:region], choice, *plan.choices[region + 1 :]], plan.method)
 
-    def assess(self, plan: Plan) -> Evaluation:
+    def assess(self, plan: PrecisionPlan) -> PlanEvaluation:
         """Size and errors of a plan, as they are known or found now.
 
         Raises:
@@ -120,7 +120,7 @@ class Trials:
             self._show()
         return self.found[plan]
 
-    def race(self, plans: Sequence[Plan], *, last: bool = False) -> None:
+    def race(self, plans: Sequence[PrecisionPlan], *, last: bool = False) -> None:
         """Time plans against the model as it came, those that were not.
 
         Args:
@@ -144,12 +144,12 @@ class Trials:
         self.times.learn({plan: 1 / speed.speedup for plan, speed in speeds.items() if speed})
         self._show()
 
-    def excess(self, plan: Plan) -> float:
+    def excess(self, plan: PrecisionPlan) -> float:
         """How far a plan is beyond the budget; endless where it does not run."""
         known = self.assess(plan)
         return float("inf") if known.failure else self.question.budget.excess(known)
 
-    def cost(self, plan: Plan) -> float:
+    def cost(self, plan: PrecisionPlan) -> float:
         """What a plan that was assessed takes, of what the model as it came takes.
 
         In bytes, or in time, where it was not raced as estimated.
@@ -159,7 +159,7 @@ class Trials:
             return known.size_bytes / self.question.source.size_bytes
         return self.times.estimate(plan) if known.speed is None else 1 / known.speed.speedup
 
-    def expected(self, plan: Plan) -> float:
+    def expected(self, plan: PrecisionPlan) -> float:
         """The same, estimated for any plan."""
         if self.question.goal == "speed":
             return self.times.estimate(plan)
@@ -179,7 +179,7 @@ class Trials:
                     cheapest = tried
         return self.expected(best) <= _AS_CHEAP * self.expected(cheapest)
 
-    def is_gain(self, plan: Plan) -> bool:
+    def is_gain(self, plan: PrecisionPlan) -> bool:
         """Whether a plan is surely what was asked for more of: faster, or smaller."""
         known = self.found[plan]
         if known.failure or plan.is_float:
@@ -189,7 +189,7 @@ class Trials:
         return known.is_faster
 
     @property
-    def best(self) -> Plan | None:
+    def best(self) -> PrecisionPlan | None:
         """The cheapest plan within the budget that is a gain; None as long as there is none."""
         within = [plan for plan in self.found if self.is_gain(plan) and self.excess(plan) <= 0]
         return min(
@@ -198,7 +198,7 @@ class Trials:
             default=None,
         )
 
-    def _found(self, plan: Plan) -> Evaluation:
+    def _found(self, plan: PrecisionPlan) -> PlanEvaluation:
         self._require_room()
         self._tell(f"plan {len(self.found)}: {plan.text(self.question.regions)}")
         return self._evaluator.assess(plan)

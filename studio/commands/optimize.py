@@ -22,7 +22,7 @@ from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
 from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import complete
-from optimizer.verify import LOSSY, Budget, Verification, budget_of, verify
+from optimizer.verify import LOSSY, ErrorBudget, Verification, budget_of, verify
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
@@ -105,7 +105,7 @@ def _figures(model: Model) -> dict[str, Any]:
 
 
 def _verify(
-    source: Path, output: Path, trace: Trace, bound: dict[str, int], budget: Budget | None
+    source: Path, output: Path, trace: Trace, bound: dict[str, int], budget: ErrorBudget | None
 ) -> Verification:
     """Compare with the file as it came; exact passes must not change a bit, lossy ones not much."""
     return verify(

@@ -18,8 +18,8 @@ from optimizer.source import complete
 from optimizer.verify import budget_of
 from profiling.config.question import config_for
 from profiling.config.settings import read_settings
-from profiling.precision.choose import Asked, check, choose
-from profiling.precision.chosen import CHOSEN, Chosen
+from profiling.precision.choose import SearchRequest, check, choose
+from profiling.precision.chosen import CHOSEN, ChosenPlan
 from profiling.precision.evaluation import Requirement
 from profiling.precision.metric import metric_of
 from profiling.precision.trials import Allowance
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _asked(arguments: argparse.Namespace) -> Asked:
+def _asked(arguments: argparse.Namespace) -> SearchRequest:
     if not 0 < arguments.minutes <= _LONGEST_MIN:
         raise StudioError(f"--minutes must be above 0, and {_LONGEST_MIN:g} at most.")
     if arguments.budget is None and arguments.metric is None:
@@ -95,7 +95,7 @@ def _asked(arguments: argparse.Namespace) -> Asked:
         None if arguments.budget is None else budget_of(arguments.budget),
         None if arguments.metric is None else metric_of(arguments.metric, arguments.labels),
     )
-    return Asked(
+    return SearchRequest(
         required,
         arguments.goal,
         arguments.calibration,
@@ -105,7 +105,7 @@ def _asked(arguments: argparse.Namespace) -> Asked:
     )
 
 
-def _chosen(source: Path, asked: Asked, record: Path | None) -> Chosen:
+def _chosen(source: Path, asked: SearchRequest, record: Path | None) -> ChosenPlan:
     """The answer; an interrupt ends the search with what there is by then."""
     before = None
     if record is not None and record.exists():
@@ -129,12 +129,14 @@ def _chosen(source: Path, asked: Asked, record: Path | None) -> Chosen:
     return chosen
 
 
-def _ended(chosen: Chosen) -> str:
+def _ended(chosen: ChosenPlan) -> str:
     tried = counted(len(chosen.found.evaluations) - 1, "plan")
     return f"{tried} for {counted(len(chosen.regions), 'region')}: {chosen.found.ended}."
 
 
-def _write(arguments: argparse.Namespace, source: Path, asked: Asked, chosen: Chosen) -> int:
+def _write(
+    arguments: argparse.Namespace, source: Path, asked: SearchRequest, chosen: ChosenPlan
+) -> int:
     """The model of the answer, its trace, and whether the file keeps what was promised."""
     model = complete(load_path(source), isolate=default_pool(), bind=asked.bindings)
     if chosen.found.answer:

@@ -26,14 +26,14 @@ from optimizer.precision.rounding import lost
 from optimizer.precision.samples import Samples
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
-from optimizer.verify import Budget, Verification, verify
+from optimizer.verify import ErrorBudget, Verification, verify
 from profiling.precision.keep_list import DEFAULT_BUDGET, KeepList, find_keep_list
 from profiling.workers import default_pool
 from studio.commands.output import say
 from studio.commands.progress_line import progress_line
 
 _INPUTS = 3
-_LOADS = Budget(100.0, "%")
+_LOADS = ErrorBudget(100.0, "%")
 """The file itself has to run; what it loses, the emulation tells."""
 
 
@@ -43,7 +43,7 @@ def planned(pipeline: Pipeline) -> ConvertToFloat16 | None:
 
 
 def with_keep_list(
-    pipeline: Pipeline, path: Path, bindings: Mapping[str, int], budget: Budget | None
+    pipeline: Pipeline, path: Path, bindings: Mapping[str, int], budget: ErrorBudget | None
 ) -> Pipeline:
     """The pipeline with a keep-list for its pass, found on the graph that the others leave.
 
@@ -93,7 +93,7 @@ def verified(
     half: ConvertToFloat16,
     *,
     bindings: Mapping[str, int],
-    budget: Budget | None,
+    budget: ErrorBudget | None,
 ) -> Verification:
     """The network in 16 bits, each result rounded, against the file as it came.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from optimizer.codec import Format
-from optimizer.hardware import Missing, missing, profile_of
+from optimizer.hardware import MissingOperator, missing, profile_of
 from optimizer.isolation import Progress
 from optimizer.layout.formats import Waste
 from optimizer.layout.targets import target_of
@@ -23,7 +23,7 @@ from studio.graphview.text import cut
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class ConversionRow:
     """Data that are brought into another layout.
 
     Attributes:
@@ -66,7 +66,7 @@ class Assigned:
     written_us: float | None
     assigned_us: float
     moved: Mapping[str, int]
-    conversions: tuple[Conversion, ...]
+    conversions: tuple[ConversionRow, ...]
     wastes: tuple[Waste, ...]
     unmoved: Mapping[str, int]
     transposes: tuple[int, int, int]
@@ -90,8 +90,8 @@ class Legal:
 
     title: str
     source: str
-    lacking: tuple[Missing, ...]
-    remaining: tuple[Missing, ...]
+    lacking: tuple[MissingOperator, ...]
+    remaining: tuple[MissingOperator, ...]
     lowered: Mapping[str, int]
     titles: Mapping[str, str]
     first_steps: Mapping[str, int]
@@ -109,7 +109,7 @@ def assign_target(files: TraceFiles, target: str, *, progress: Progress) -> Assi
     opset = model.ir.graph.opset_imports.get("", 0)
     found = assign_layouts(model, target_of(target))
     conversions = tuple(
-        Conversion(
+        ConversionRow(
             cut(one.value), one.made, one.wanted, one.size_bytes, one.us, cut(one.reader),
             _step_of(one.value, found.trace),
         )

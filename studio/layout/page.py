@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from optimizer.hardware import Missing, profile_of, shipped
+from optimizer.hardware import MissingOperator, profile_of, shipped
 from optimizer.layout.targets import TARGETS, target_of
 from optimizer.layout_assignment import layout_pipeline
 from optimizer.legalisation import legalising
@@ -140,7 +140,7 @@ def _legal(subject: Subject, target: str) -> None:
     show_twin("What the device lacked of the model as it came", _missing_table(found.lacking))
 
 
-def _missing_table(groups: tuple[Missing, ...], *, reasons: bool = False) -> Table:
+def _missing_table(groups: tuple[MissingOperator, ...], *, reasons: bool = False) -> Table:
     table: Table = {
         "operator": [one.operator for one in groups],
         "nodes": [len(one.nodes) for one in groups],

@@ -11,11 +11,11 @@ from studio.precision.budget.page import render_budget
 from studio.precision.layers.page import render_layers
 from studio.precision.link import SECTIONS
 from studio.precision.ranges.page import render_ranges
-from studio.precision.setting import Setting, change, setting_here
+from studio.precision.setting import PrecisionSetting, change, setting_here
 from studio.precision.sidebar import sidebar
 
 TITLES: Mapping[str, str] = dict(zip(SECTIONS, ("Ranges", "Layers", "Budget"), strict=True))
-_DRAW: Mapping[str, Callable[[Setting], None]] = {
+_DRAW: Mapping[str, Callable[[PrecisionSetting], None]] = {
     "ranges": render_ranges,
     "layers": render_layers,
     "budget": render_budget,

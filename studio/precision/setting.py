@@ -23,7 +23,7 @@ _QUICK_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PrecisionSetting:
     """What was chosen.
 
     Attributes:
@@ -66,7 +66,7 @@ class Setting:
         return self.choice.inputs if count > self.choice.inputs else 0
 
 
-def is_quick(setting: Setting, size_bytes: int, predicted_us: float) -> bool:
+def is_quick(setting: PrecisionSetting, size_bytes: int, predicted_us: float) -> bool:
     """Whether a model is so small that it is run on generated inputs without being asked to.
 
     Args:
@@ -79,7 +79,7 @@ def is_quick(setting: Setting, size_bytes: int, predicted_us: float) -> bool:
     return predicted_us * setting.choice.inputs <= _QUICK_US
 
 
-def setting_here() -> Setting | None:
+def setting_here() -> PrecisionSetting | None:
     """What this session has chosen; None while there is progress or an error to show."""
     workspace = current()
     opening = f"Opening {words(title_of(workspace))}"
@@ -92,7 +92,7 @@ def setting_here() -> Setting | None:
     if run is None:
         return None
     choice = workspace.of(PrecisionChoice)
-    return Setting(model, run, choice, samples_folder(run, choice.samples))
+    return PrecisionSetting(model, run, choice, samples_folder(run, choice.samples))
 
 
 def change(**changes: Any) -> None:

@@ -13,12 +13,12 @@ from optimizer.precision.threshold import find_method, methods
 from studio.page.parts import show_error, show_message, words
 from studio.precision.link import METHOD, MOST_INPUTS
 from studio.precision.samples import keep_samples
-from studio.precision.setting import Setting, change
+from studio.precision.setting import PrecisionSetting, change
 
 _UPLOADS = "precision-uploads"
 
 
-def sidebar(setting: Setting) -> None:
+def sidebar(setting: PrecisionSetting) -> None:
     """The widgets that all sections share."""
     st.subheader("Samples", anchor=False)
     with st.container(key="samples"):
@@ -41,7 +41,7 @@ def kept(name: str, value: Any) -> dict[str, Any]:
     return {"key": key, "on_change": lambda: change(**{name: st.session_state[key]})}
 
 
-def _samples(setting: Setting) -> None:
+def _samples(setting: PrecisionSetting) -> None:
     """Files are taken out of the widget at once: what it keeps would come along the next time."""
     number = st.session_state.setdefault(_UPLOADS, 0)
     files = st.file_uploader(

@@ -14,7 +14,7 @@ from math import inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.layout.assignment.problem import Assignment, Layout, Problem
+from optimizer.layout.assignment.problem import Layout, LayoutAssignment, LayoutProblem
 
 MOST_ENTRIES = 1 << 18
 """Of one table."""
@@ -30,7 +30,7 @@ class Factor:
     table: Table
 
 
-def eliminate(problem: Problem) -> Assignment | None:
+def eliminate(problem: LayoutProblem) -> LayoutAssignment | None:
     """The cheapest assignment; None where a table would get too large."""
     domains: list[tuple[Layout, ...]] = [tuple(costs) for costs in problem.candidates]
     factors = _factors(problem, domains)
@@ -45,10 +45,10 @@ def eliminate(problem: Problem) -> Assignment | None:
         chosen[variable] = int(np.argmin(joined.table[place]))
     layouts = tuple(domain[chosen[index]] for index, domain in enumerate(domains))
     cost = problem.cost(layouts)
-    return Assignment(layouts, cost, cost)
+    return LayoutAssignment(layouts, cost, cost)
 
 
-def _factors(problem: Problem, domains: Sequence[tuple[Layout, ...]]) -> list[Factor]:
+def _factors(problem: LayoutProblem, domains: Sequence[tuple[Layout, ...]]) -> list[Factor]:
     """Costs as tables over choices; a value with several readers has one more variable a layout."""
     found = [
         Factor((index,), np.array([*costs.values()], float))

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, cast
 
-from optimizer.layout.assignment.problem import Assignment, Layout, Problem
+from optimizer.layout.assignment.problem import Layout, LayoutAssignment, LayoutProblem
 
 _UNIT = 1e6
 """Costs are counted in whole millionths: sums of floats would make paths that never end."""
 _SOURCE, _SINK = "source", "sink"
 
 
-def minimum_cut(problem: Problem, near: Layout, far: Layout) -> Assignment:
+def minimum_cut(problem: LayoutProblem, near: Layout, far: Layout) -> LayoutAssignment:
     """The cheapest assignment of a problem that has no other layouts."""
     import networkx  # takes longer to import than all else here
 
@@ -38,7 +38,7 @@ def minimum_cut(problem: Problem, near: Layout, far: Layout) -> Assignment:
     _, (nearer, _) = networks.minimum_cut(graph, _SOURCE, _SINK, flow_func=find)
     layouts = tuple(near if i in nearer else far for i in range(len(problem.candidates)))
     cost = problem.cost(layouts)
-    return Assignment(layouts, cost, cost)
+    return LayoutAssignment(layouts, cost, cost)
 
 
 def _edge(graph: Any, start: Hashable, end: Hashable, cost: float | None) -> None:

@@ -40,7 +40,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class LayoutProblem:
     """Choices and what flows between them.
 
     Attributes:
@@ -58,7 +58,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class LayoutAssignment:
     """A layout for each choice.
 
     Attributes:

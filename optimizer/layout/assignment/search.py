@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from optimizer.layout.assignment.problem import Assignment, Flow, Layout, Problem
+from optimizer.layout.assignment.problem import Flow, Layout, LayoutAssignment, LayoutProblem
 
 
-def branch_and_bound(problem: Problem, budget: int) -> Assignment:
+def branch_and_bound(problem: LayoutProblem, budget: int) -> LayoutAssignment:
     """The best assignment found, and a bound that was proven.
 
     What a part of the choices costs for sure is their kernels and the conversions among them, and
@@ -23,7 +23,7 @@ def branch_and_bound(problem: Problem, budget: int) -> Assignment:
 
 
 class _Search:
-    def __init__(self, problem: Problem, budget: int) -> None:
+    def __init__(self, problem: LayoutProblem, budget: int) -> None:
         self._problem, self._left = problem, budget
         self._order = _order(problem)
         self._least = [min(costs.values()) for costs in problem.candidates]
@@ -37,9 +37,9 @@ class _Search:
         self._cost = problem.cost(self._best)
         self._open: list[float] = []
 
-    def best(self) -> Assignment:
+    def best(self) -> LayoutAssignment:
         bound = min([self._cost, *self._open])
-        return Assignment(self._best, self._cost, bound)
+        return LayoutAssignment(self._best, self._cost, bound)
 
     def run(self) -> None:
         """Depth first, the cheapest next; what the budget leaves open counts with its bound."""
@@ -87,7 +87,7 @@ def _certain(flow: Flow, known: Mapping[int, Layout]) -> float:
     return sum(flow.costs[made, one] for one in wanted)
 
 
-def _order(problem: Problem) -> list[int]:
+def _order(problem: LayoutProblem) -> list[int]:
     """Choices so that neighbours come one after the other."""
     near: list[set[int]] = [set() for _ in problem.candidates]
     for flow in problem.flows:
@@ -104,7 +104,7 @@ def _order(problem: Problem) -> list[int]:
     return list(order)
 
 
-def _starts(problem: Problem) -> list[tuple[Layout, ...]]:
+def _starts(problem: LayoutProblem) -> list[tuple[Layout, ...]]:
     """Everything in one layout as far as that goes, then improved choice by choice."""
     layouts = dict.fromkeys(layout for costs in problem.candidates for layout in costs)
     found: list[tuple[Layout, ...]] = []
@@ -114,7 +114,7 @@ def _starts(problem: Problem) -> list[tuple[Layout, ...]]:
     return found
 
 
-def _improved(problem: Problem, layouts: list[Layout]) -> tuple[Layout, ...]:
+def _improved(problem: LayoutProblem, layouts: list[Layout]) -> tuple[Layout, ...]:
     touching: list[list[Flow]] = [[] for _ in layouts]
     for flow in problem.flows:
         for choice in {flow.source, *flow.readers}:

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from optimizer.errors import quoted
 from optimizer.layout.formats import FIRST, Blocks, order
-from optimizer.layout.planning import Conversion, Moved, Plan, assign
+from optimizer.layout.planning import Conversion, LayoutPlan, Moved, assign
 from optimizer.layout.targets import Target, target_of
 from optimizer.model.own_functions import functions_of
 from optimizer.numbers import bytes_text, three_digits
@@ -59,7 +59,7 @@ class AssignLayout(Pass):
         if node.domain or not node.outputs or [*context.scopes(cast("ir.Graph", node.graph))][1:]:
             return None
         target = target_of(self.target, block=self.block)
-        plan = cast("Plan | None", context.memory.get(target.id))
+        plan = cast("LayoutPlan | None", context.memory.get(target.id))
         if plan is None:
             graph = cast("ir.Graph", node.graph)
             plan = assign(graph, target, context.symbolic, context.opset())
@@ -161,7 +161,7 @@ def _plain(value: object) -> object:
     return [*cast("list[object]", value)] if isinstance(value, list | tuple) else value
 
 
-def _reason(node: ir.Node, moved: Moved, plan: Plan, blocks: str) -> str:
+def _reason(node: ir.Node, moved: Moved, plan: LayoutPlan, blocks: str) -> str:
     """What the node gains, what is converted for it, and who asks for that."""
     before = moved.written_us
     layout = blocks if moved.place.block else moved.place.wanted

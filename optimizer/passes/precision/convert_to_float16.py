@@ -10,10 +10,10 @@ from optimizer.constants import constant_of
 from optimizer.errors import quoted
 from optimizer.model.graph import is_used
 from optimizer.numbers import bytes_text, counted
-from optimizer.precision.assignment import Assignment, assigned
+from optimizer.precision.assignment import FormatAssignment, assigned
 from optimizer.precision.float_formats import FloatFormat, format_named, losses
 from optimizer.precision.masks import bounded, bounded_fill
-from optimizer.precision.sixteen_bits import FLOAT, Signature, reason_to_stay, signature
+from optimizer.precision.sixteen_bits import FLOAT, TypedPositions, reason_to_stay, signature
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -89,7 +89,7 @@ class ConvertToFloat16(Pass):
         if not isinstance(graph, ir.Graph) or len(list(context.scopes(graph))) > 1:
             return None
         form = format_named(self.format)
-        plan = cast("Assignment | None", context.memory.get("assignment"))
+        plan = cast("FormatAssignment | None", context.memory.get("assignment"))
         if plan is None:
             keep = frozenset(self.keep)
             plan = context.memory["assignment"] = assigned(graph, form, context.opsets, keep)
@@ -186,7 +186,7 @@ class _Step:
         self._casts: dict[ir.Value, NewNode] = {}
         self._matched: dict[ir.Node, None] = {}
 
-    def reduced(self, found: Signature) -> Replacement:
+    def reduced(self, found: TypedPositions) -> Replacement:
         """The node in 16 bits between casts of what it reads and gives."""
         node, dtype = self._node, self._form.dtype
         operands: list[Operand | None] = [

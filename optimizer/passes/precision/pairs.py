@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from optimizer.passes.draft import Draft
 from optimizer.precision.quantization import (
-    Affine,
     Floats,
     Integers,
+    QuantizationParameters,
     asymmetric,
     least_scales,
     quantized,
@@ -48,7 +48,7 @@ class Dequantized:
 class Pairs(Draft):
     """New nodes of one rewrite, some of which quantize and dequantize."""
 
-    def pair(self, value: Operand, by: Affine, name: str) -> Dequantized:
+    def pair(self, value: Operand, by: QuantizationParameters, name: str) -> Dequantized:
         """A value quantized and back."""
         scale = NewInitializer.of(by.scale, f"{name}_scale", np.float32)
         zero = NewInitializer.of(by.zero_point, f"{name}_zero_point", by.code)
@@ -125,7 +125,9 @@ def dequantized_from(value: ir.Value | None, context: Context) -> Dequantized | 
     return Dequantized(value, float(scale))
 
 
-def pair_before(value: ir.Value, root: ir.Node, by: Affine, context: Context) -> Dequantized | None:
+def pair_before(
+    value: ir.Value, root: ir.Node, by: QuantizationParameters, context: Context
+) -> Dequantized | None:
     """The pair that another reader of `value` was given, if it is there before `root`."""
     for use in value.uses():
         node = use.node

@@ -22,7 +22,7 @@ from optimizer.passes.precision.pairs import (
     pair_before,
 )
 from optimizer.passes.precision.products import bias_after, corrected, name_of, weights_of
-from optimizer.precision.quantization import Affine, affine
+from optimizer.precision.quantization import QuantizationParameters, affine
 from optimizer.precision.ranges import Range, table_of
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Declined, NewNode, Operand, Outcome, Replacement, given
@@ -196,7 +196,7 @@ class _Unit:
         matched = list(dict.fromkeys([node, last]))
         return Replacement(matched, {last.outputs[0]: pair.real}, why, pairs.made)
 
-    def _end(self) -> tuple[ir.Node, Affine]:
+    def _end(self) -> tuple[ir.Node, QuantizationParameters]:
         """The last node of the unit, and how its result becomes integers."""
         out = self.node.outputs[0]
         follower = next(iter(out.uses())).node if self.context.single_use(out) else None

@@ -10,8 +10,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from optimizer.numbers import bytes_text, digits, three_digits
-from profiling.precision.chosen import Chosen
-from profiling.precision.evaluation import Evaluation
+from profiling.precision.chosen import ChosenPlan
+from profiling.precision.evaluation import PlanEvaluation
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, titled
 
 LIMIT_COLOR = "#c9512b"
@@ -21,7 +21,7 @@ _LEAST_PX, _MOST_PX = 9, 30
 _ABOVE_DB = 6.0
 
 
-def pareto(chosen: Chosen, *, picked: int, title: str) -> go.Figure:
+def pareto(chosen: ChosenPlan, *, picked: int, title: str) -> go.Figure:
     """Time against error; a mark's area is the size of the file.
 
     Args:
@@ -66,7 +66,7 @@ def pareto(chosen: Chosen, *, picked: int, title: str) -> go.Figure:
     return figure
 
 
-def tried_table(chosen: Chosen) -> dict[str, list[Any]]:
+def tried_table(chosen: ChosenPlan) -> dict[str, list[Any]]:
     """A row for everything tried."""
     found, front = chosen.found.evaluations, set(chosen.front)
     within = set(chosen.found.within)
@@ -84,7 +84,7 @@ def tried_table(chosen: Chosen) -> dict[str, list[Any]]:
     }
 
 
-def regions_table(chosen: Chosen, place: int) -> dict[str, list[Any]]:
+def regions_table(chosen: ChosenPlan, place: int) -> dict[str, list[Any]]:
     """A row a region: what it is, and what the plan makes of it."""
     regions = chosen.regions
     return {
@@ -97,17 +97,17 @@ def regions_table(chosen: Chosen, place: int) -> dict[str, list[Any]]:
     }
 
 
-def not_drawn(chosen: Chosen) -> int:
+def not_drawn(chosen: ChosenPlan) -> int:
     """Plans without a place in the picture: not raced, or failed."""
     return sum(not _is_drawn(one) for one in chosen.found.evaluations[1:])
 
 
-def _is_drawn(one: Evaluation) -> bool:
+def _is_drawn(one: PlanEvaluation) -> bool:
     return not one.failure and one.speed is not None
 
 
 def _marks(
-    chosen: Chosen, shown: Sequence[int], heights: dict[int, float], picked: int
+    chosen: ChosenPlan, shown: Sequence[int], heights: dict[int, float], picked: int
 ) -> go.Scatter:
     found, within = chosen.found.evaluations, set(chosen.found.within)
     largest = max(found[place].size_bytes for place in shown) or 1
@@ -136,7 +136,7 @@ def _marks(
 
 
 def _heights(
-    found: Sequence[Evaluation], shown: Sequence[int], *, in_percent: bool
+    found: Sequence[PlanEvaluation], shown: Sequence[int], *, in_percent: bool
 ) -> dict[int, float]:
     """Errors; what has none stands above all others."""
     if in_percent:
@@ -146,30 +146,30 @@ def _heights(
     return {place: min(top, found[place].sqnr_db) for place in shown}
 
 
-def _time(one: Evaluation) -> float:
+def _time(one: PlanEvaluation) -> float:
     return 100.0 if one.speed is None else 100 / one.speed.speedup
 
 
-def _widest(found: Sequence[Evaluation], shown: Sequence[int]) -> float:
+def _widest(found: Sequence[PlanEvaluation], shown: Sequence[int]) -> float:
     """Where the axis ends: it grows in steps, so that marks stay while plans come in."""
     return max(120.0, 50.0 * math.ceil(max(_time(found[place]) for place in shown) / 50 + 0.2))
 
 
-def _label(figure: go.Figure, one: Evaluation, height: float, text: str) -> None:
+def _label(figure: go.Figure, one: PlanEvaluation, height: float, text: str) -> None:
     figure.add_annotation(
         x=_time(one), y=height, text=f"<b>{text}</b>", showarrow=False, yshift=24,
         font={"size": 12},
     )  # fmt: skip
 
 
-def _hover(chosen: Chosen, place: int) -> str:
+def _hover(chosen: ChosenPlan, place: int) -> str:
     one = chosen.found.evaluations[place]
     speed = "" if one.speed is None else f"{three_digits(one.speed.speedup)}× as fast, "
     name = escape(one.plan.text(chosen.regions))
     return f"{name}<br>{speed}{bytes_text(one.size_bytes)}, {_error(one)}"
 
 
-def _error(one: Evaluation) -> str:
+def _error(one: PlanEvaluation) -> str:
     if not math.isfinite(one.sqnr_db):
         return "no error"
     return f"{one.sqnr_db:.1f} dB, {three_digits(100 * one.scaled)} % of the scale"

@@ -15,8 +15,8 @@ from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.numbers import counted
 from optimizer.verify import budget_of
-from profiling.precision.choose import Asked, choose
-from profiling.precision.chosen import CHOSEN, Chosen
+from profiling.precision.choose import SearchRequest, choose
+from profiling.precision.chosen import CHOSEN, ChosenPlan
 from profiling.precision.evaluation import Requirement
 from profiling.precision.trials import Allowance
 from studio.artifacts.artifact import Value
@@ -32,7 +32,7 @@ from studio.precision.budget.figure import not_drawn, pareto, regions_table, tri
 from studio.precision.link import MOST_MINUTES
 from studio.precision.ranges.figure import sizes
 from studio.precision.ranges.job import INVENTORY
-from studio.precision.setting import Setting, change
+from studio.precision.setting import PrecisionSetting, change
 from studio.services import pool
 
 _PICKED = "precision-picked"
@@ -50,7 +50,7 @@ class _Search:
         folder: where what was found is kept.
     """
 
-    asked: Asked
+    asked: SearchRequest
     source: Path
     folder: Path
 
@@ -60,7 +60,7 @@ class _Search:
         progress: Progress,
         cancelled: Callable[[], bool],
         partial: Callable[[Any], None] = lambda _: None,
-    ) -> Chosen:
+    ) -> ChosenPlan:
         found = choose(
             self.source, self.asked, pool=pool(), observer=partial, progress=progress,
             cancelled=cancelled,
@@ -70,7 +70,7 @@ class _Search:
         return found
 
 
-def render_budget(setting: Setting) -> None:
+def render_budget(setting: PrecisionSetting) -> None:
     """The section."""
     _form(setting)
     runnable = setting.model.summary.statuses.runnable
@@ -83,7 +83,7 @@ def render_budget(setting: Setting) -> None:
         show_error(error, key="budget")
         return
     seconds = 60.0 * setting.choice.minutes
-    asked = Asked(required, setting.choice.goal, setting.samples, {}, Allowance(seconds))
+    asked = SearchRequest(required, setting.choice.goal, setting.samples, {}, Allowance(seconds))
     mark = hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
     search = _Search(asked, setting.model.folder / SOURCE, setting.run.folder / f"search-{mark}")
     launch(
@@ -98,7 +98,7 @@ def render_budget(setting: Setting) -> None:
     )
 
 
-def _form(setting: Setting) -> None:
+def _form(setting: PrecisionSetting) -> None:
     choice = setting.choice
     with st.container(horizontal=True, vertical_alignment="top", key="budget-form"):
         key = "precision-budget"
@@ -131,7 +131,7 @@ def _take_budget(text: str) -> None:
         st.session_state.pop("precision-budget-error", None)
 
 
-def _explain(setting: Setting, *, kept: bool) -> None:
+def _explain(setting: PrecisionSetting, *, kept: bool) -> None:
     if kept:
         return
     found = computed_artifact(INVENTORY, setting.subject, setting.step, "Reading the weights")
@@ -150,7 +150,7 @@ def _earlier(folder: Path) -> None:
         _show(_FORM.read(folder, None))
 
 
-def _show(chosen: Chosen, *, searching: bool = False) -> None:
+def _show(chosen: ChosenPlan, *, searching: bool = False) -> None:
     found = chosen.found
     title = _title(chosen, searching=searching)
     picked = st.session_state.get(_PICKED, found.answer)
@@ -165,7 +165,7 @@ def _show(chosen: Chosen, *, searching: bool = False) -> None:
     show_twin("Everything tried as a table", tried_table(chosen))
 
 
-def _plan(chosen: Chosen, place: int, *, searching: bool) -> None:
+def _plan(chosen: ChosenPlan, place: int, *, searching: bool) -> None:
     one = chosen.found.evaluations[place]
     with st.container(key="ways-plan", horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Plan** {words(chosen.told(place))}")
@@ -176,14 +176,14 @@ def _plan(chosen: Chosen, place: int, *, searching: bool) -> None:
             show_table(regions_table(chosen, place))
 
 
-def _title(chosen: Chosen, *, searching: bool) -> str:
+def _title(chosen: ChosenPlan, *, searching: bool) -> str:
     tried = counted(len(chosen.found.evaluations) - 1, "plan")
     if searching:
         return f"Searching: {tried} tried, {len(chosen.front)} on the front"
     return f"{tried} tried for {chosen.required}: {'met' if chosen.found.met else 'not met'}"
 
 
-def _how(chosen: Chosen) -> str:
+def _how(chosen: ChosenPlan) -> str:
     left_out = not_drawn(chosen)
     calibrated = counted(chosen.calibrated, "input")
     text = (

@@ -14,7 +14,7 @@ from studio.figures.palette import TITLES, categories, category_color
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
 from studio.graphview.categories import category
 from studio.precision.layers.job import Layer, LayersFound
-from studio.precision.ranges.job import Product
+from studio.precision.ranges.job import WeightedProduct
 
 _HEIGHT = 380
 _MOST_NAME = 44
@@ -68,7 +68,7 @@ def layer_dots(found: LayersFound, *, title: str, about: str, dark: bool) -> go.
     return figure
 
 
-def weight_bars(products: Sequence[Product]) -> go.Figure:
+def weight_bars(products: Sequence[WeightedProduct]) -> go.Figure:
     """The products with most weights: where fewer bits save most."""
     shown = products[:_MOST_ROWS]
     total = sum(product.numbers for product in products) or 1

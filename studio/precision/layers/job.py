@@ -97,7 +97,7 @@ class LayersFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PlanErrors:
     """Errors of a plan, and the plan.
 
     Attributes:
@@ -183,7 +183,7 @@ def measure(
     method: str,
     request: LayersRequest,
     **following: Unpack[Following],
-) -> Measured:
+) -> PlanErrors:
     """Calibrate where ranges are needed, rewrite, compare; each is found where it was made before.
 
     Raises:
@@ -199,7 +199,7 @@ def measure(
     last = run.result.steps
     asked = replace(request, observed=replace(request.observed, step=last))
     found = _compared(store, model, run, asked, part_of(following, "comparing: ", 2, of=3))
-    return Measured(found, pipeline, last - plain.result.steps)
+    return PlanErrors(found, pipeline, last - plain.result.steps)
 
 
 def _compared(

@@ -14,14 +14,14 @@ from studio.page.launch import launch
 from studio.page.parts import choose_section, show_message, words
 from studio.page.plans import open_plan
 from studio.precision.layers.figure import finding, layer_dots, layers_table, weight_bars
-from studio.precision.layers.job import LayersRequest, Measured, measure
+from studio.precision.layers.job import LayersRequest, PlanErrors, measure
 from studio.precision.link import NUMBERS
 from studio.precision.ranges.job import INVENTORY, Inventory
-from studio.precision.setting import Setting, change, is_quick
+from studio.precision.setting import PrecisionSetting, change, is_quick
 from studio.services import store, tasks
 
 
-def render_layers(setting: Setting) -> None:
+def render_layers(setting: PrecisionSetting) -> None:
     """The section."""
     inventory = computed_artifact(INVENTORY, setting.subject, setting.step, "Reading the weights")
     if inventory is None:
@@ -43,7 +43,7 @@ def render_layers(setting: Setting) -> None:
         _measured(setting, inventory, NUMBERS[slug])
 
 
-def _measured(setting: Setting, inventory: Inventory, choice: Choice) -> None:
+def _measured(setting: PrecisionSetting, inventory: Inventory, choice: Choice) -> None:
     request = LayersRequest(setting.observed, setting.held_out, choice == "float16")
     method = setting.choice.method if choice == "static int8" else ""
     key = ("precision-layers", setting.model.key, setting.run.key, choice, method, request)
@@ -67,7 +67,7 @@ def _explain(inventory: Inventory) -> None:
     )
 
 
-def _show(setting: Setting, choice: Choice, measured: Measured) -> None:
+def _show(setting: PrecisionSetting, choice: Choice, measured: PlanErrors) -> None:
     found = measured.found
     if not measured.changed:
         show_message(f"No pass found a place for {choice}; the model stays float.", key="unchanged")
@@ -86,7 +86,7 @@ def _show(setting: Setting, choice: Choice, measured: Measured) -> None:
     show_twin("Every value as a table", layers_table(found))
 
 
-def _how(setting: Setting, choice: Choice, measured: Measured) -> str:
+def _how(setting: PrecisionSetting, choice: Choice, measured: PlanErrors) -> str:
     found = measured.found
     text = (
         f"Signal over error of {counted(len(found.layers), 'value')} that the float source has,"

@@ -11,7 +11,14 @@ import plotly.graph_objects as go
 
 from optimizer.numbers import bytes_text, three_digits
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
-from studio.precision.ranges.job import Bins, Fit, Inventory, Observed, Product, Weights
+from studio.precision.ranges.job import (
+    Bins,
+    Fit,
+    Inventory,
+    Observed,
+    WeightDistribution,
+    WeightedProduct,
+)
 
 CLIPPED_COLOR = "#c9512b"
 _LINE_COLORS = ("#10857f", "#a37a2c", "#bd4585", "#717d1a")
@@ -42,7 +49,7 @@ def activation(
     return _finished(figure, title, f"{short(value.name, _MOST_NAME)} · {source}", value.bins)
 
 
-def weights(found: Weights, product: Product) -> go.Figure:
+def weights(found: WeightDistribution, product: WeightedProduct) -> go.Figure:
     """How the weights of a product lie, and the ranges of its channels, which clip nothing."""
     least, most = found.magnitudes[0], found.magnitudes[-1]
     figure = go.Figure(_bars(found.bins, -math.inf, math.inf))
@@ -190,7 +197,7 @@ def _db(decibels: float) -> str:
     return f"{three_digits(decibels)} dB" if math.isfinite(decibels) else "no error"
 
 
-def _middle(found: Weights) -> float:
+def _middle(found: WeightDistribution) -> float:
     return found.magnitudes[len(found.magnitudes) // 2]
 
 

@@ -48,7 +48,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class WeightedProduct:
     """An operator with constant float32 weights.
 
     Attributes:
@@ -82,7 +82,7 @@ class Inventory:
     """
 
     stored: tuple[Stored, ...]
-    products: tuple[Product, ...]
+    products: tuple[WeightedProduct, ...]
     predicted_us: float
 
     @property
@@ -101,7 +101,7 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class WeightDistribution:
     """The weights of one product.
 
     Attributes:
@@ -192,7 +192,9 @@ def take_stock(files: TraceFiles, step: int, *, progress: Progress) -> Inventory
     )
 
 
-def look_at_weights(files: TraceFiles, request: tuple[int, str], *, progress: Progress) -> Weights:
+def look_at_weights(
+    files: TraceFiles, request: tuple[int, str], *, progress: Progress
+) -> WeightDistribution:
     """The weights of the product with that id, at a step.
 
     Raises:
@@ -211,7 +213,7 @@ def look_at_weights(files: TraceFiles, request: tuple[int, str], *, progress: Pr
     losses = channel_losses(weights, product.axis)
     rising = np.sort(losses.magnitudes)
     few = rising[np.linspace(0, len(rising) - 1, min(len(rising), _QUANTILES)).round().astype(int)]
-    return Weights(
+    return WeightDistribution(
         bins_of(histogram), tuple(few.tolist()), len(rising), losses.per_channel, losses.per_tensor
     )
 
@@ -286,7 +288,7 @@ def _constants(graph: ir.Graph) -> Iterator[ir.TensorProtocol]:
                 yield tensor
 
 
-def _product(node: ir.Node) -> Product | None:
+def _product(node: ir.Node) -> WeightedProduct | None:
     weight = weight_of(node)
     if weight is None or (data := node.inputs[0]) is None:
         return None
@@ -295,7 +297,7 @@ def _product(node: ir.Node) -> Product | None:
         axis = 0 if node.attributes.get_int("transB", 0) else 1
     shape = tuple(weight.shape.numpy())
     name = cut(node.name or node_id(node))
-    return Product(node_id(node), name, node.op_type, data.name or "", shape, axis)
+    return WeightedProduct(node_id(node), name, node.op_type, data.name or "", shape, axis)
 
 
 INVENTORY: Artifact[int, Inventory] = Artifact(
@@ -305,10 +307,10 @@ INVENTORY: Artifact[int, Inventory] = Artifact(
 )
 """Of a step."""
 
-WEIGHTS: Artifact[tuple[int, str], Weights] = Artifact(
+WEIGHTS: Artifact[tuple[int, str], WeightDistribution] = Artifact(
     "precision-weights",
     look_at_weights,
-    Value(Format(Weights, "passlens.precision-weights/1", "look at weights")),
+    Value(Format(WeightDistribution, "passlens.precision-weights/1", "look at weights")),
 )
 """Of a step and a node."""
 

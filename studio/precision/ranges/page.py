@@ -21,16 +21,16 @@ from studio.precision.ranges.job import (
     Inventory,
     Observations,
     Observed,
-    Product,
+    WeightedProduct,
 )
 from studio.precision.samples import ObserveRequest
-from studio.precision.setting import Setting, change, is_quick
+from studio.precision.setting import PrecisionSetting, change, is_quick
 from studio.services import store, tasks
 
 _MOST_PRODUCTS = 300
 
 
-def render_ranges(setting: Setting) -> None:
+def render_ranges(setting: PrecisionSetting) -> None:
     """The section."""
     inventory = computed_artifact(INVENTORY, setting.subject, setting.step, "Reading the weights")
     if inventory is None:
@@ -53,7 +53,7 @@ def render_ranges(setting: Setting) -> None:
     show_twin("Convolutions and products as a table", _products_table(inventory))
 
 
-def calibrate(setting: Setting, inventory: Inventory) -> None:
+def calibrate(setting: PrecisionSetting, inventory: Inventory) -> None:
     """The button, its progress, and what was observed; quick models need no button."""
     request, subject = setting.observed, setting.subject
     key = RANGES.key(subject, request)
@@ -71,12 +71,14 @@ def calibrate(setting: Setting, inventory: Inventory) -> None:
 
 
 def _is_at_hand(
-    artifact: Artifact[ObserveRequest, Observations], setting: Setting, request: ObserveRequest
+    artifact: Artifact[ObserveRequest, Observations],
+    setting: PrecisionSetting,
+    request: ObserveRequest,
 ) -> bool:
     return (setting.run.folder / artifact.name(request)).is_dir()
 
 
-def _weights_alone(setting: Setting, inventory: Inventory) -> None:
+def _weights_alone(setting: PrecisionSetting, inventory: Inventory) -> None:
     """What is true without running anything: the weights of the heaviest product."""
     chosen = setting.choice.value
     product = next((one for one in inventory.products if one.reads == chosen), None)
@@ -89,7 +91,7 @@ def _weights_alone(setting: Setting, inventory: Inventory) -> None:
         )
 
 
-def _show(setting: Setting, inventory: Inventory, found: Observations) -> None:
+def _show(setting: PrecisionSetting, inventory: Inventory, found: Observations) -> None:
     if not found.values:
         show_message("No value of this model holds a finite float.", key="no-values")
         return
@@ -112,8 +114,8 @@ def _show(setting: Setting, inventory: Inventory, found: Observations) -> None:
 
 
 def _choose(
-    setting: Setting, inventory: Inventory, found: Observations
-) -> tuple[Observed, Product | None]:
+    setting: PrecisionSetting, inventory: Inventory, found: Observations
+) -> tuple[Observed, WeightedProduct | None]:
     """The value that is drawn, and the product that reads it."""
     readers = {one.reads: one for one in reversed(inventory.products)}
     by_name = {value.name: value for value in found.values}
@@ -137,12 +139,12 @@ def _choose(
     return by_name[name], readers.get(name)
 
 
-def _value_text(name: str, readers: dict[str, Product]) -> str:
+def _value_text(name: str, readers: dict[str, WeightedProduct]) -> str:
     reader = readers.get(name)
     return name if reader is None else f"{name} → {reader.op_type} {reader.name}"
 
 
-def _draw_weights(setting: Setting, product: Product) -> None:
+def _draw_weights(setting: PrecisionSetting, product: WeightedProduct) -> None:
     request = (setting.step, product.node)
     found = computed_artifact(WEIGHTS, setting.subject, request, "Reading the weights")
     if found is not None:
@@ -155,7 +157,7 @@ def source_text(found: Observations) -> str:
     return counted(found.samples, noun)
 
 
-def _how(setting: Setting, found: Observations, value: Observed) -> str:
+def _how(setting: PrecisionSetting, found: Observations, value: Observed) -> str:
     text = (
         f"{value.numbers:,} numbers of {source_text(found)}, run in ONNX Runtime on the float"
         " model after the default passes. What lies outside of the range becomes its end; inside,"

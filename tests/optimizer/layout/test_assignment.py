@@ -11,14 +11,14 @@ import pytest
 
 from optimizer.layout.assignment.elimination import eliminate
 from optimizer.layout.assignment.minimum_cut import minimum_cut
-from optimizer.layout.assignment.problem import Assignment, Flow, Problem
+from optimizer.layout.assignment.problem import Flow, LayoutAssignment, LayoutProblem
 from optimizer.layout.assignment.search import branch_and_bound
 from optimizer.layout.assignment.solve import solve
 
 LAYOUTS = ("NCHW", "NHWC", "NC1HWC0")
 
 
-def random_problem(seed: int, layouts: int) -> Problem:
+def random_problem(seed: int, layouts: int) -> LayoutProblem:
     """Up to seven choices, with values that several read and layouts that some lack."""
     draw = random.Random(seed)
     names = LAYOUTS[:layouts]
@@ -33,10 +33,10 @@ def random_problem(seed: int, layouts: int) -> Problem:
         readers = tuple(draw.choice(later) for _ in range(draw.randint(0, 3)))
         costs = {(a, b): draw.randint(0, 7) / 2 for a in names for b in names if a != b}
         flows.append(Flow(source, readers, costs))
-    return Problem(tuple(candidates), tuple(flows))
+    return LayoutProblem(tuple(candidates), tuple(flows))
 
 
-def brute_force(problem: Problem) -> float:
+def brute_force(problem: LayoutProblem) -> float:
     return min(problem.cost(layouts) for layouts in product(*problem.candidates))
 
 
@@ -58,7 +58,7 @@ def test_two_hundred_random_graphs_cost_what_brute_force_finds(layouts: int) -> 
     ],
 )
 def test_each_method_by_itself_finds_the_cheapest(
-    method: Callable[[Problem], Assignment | None],
+    method: Callable[[LayoutProblem], LayoutAssignment | None],
 ) -> None:
     for seed in range(200, 300):
         problem = random_problem(seed, 3)
@@ -71,7 +71,7 @@ def test_a_value_is_converted_once_for_all_that_take_it_alike() -> None:
     costs = {("NCHW", "NHWC"): 3.0, ("NHWC", "NCHW"): 3.0}
     source: dict[str, float] = {"NCHW": 0.0}
     reader: dict[str, float] = {"NCHW": 2.0, "NHWC": 0.0}
-    problem = Problem((source, reader, reader), (Flow(0, (1, 2), costs),))
+    problem = LayoutProblem((source, reader, reader), (Flow(0, (1, 2), costs),))
     found = minimum_cut(problem, "NCHW", "NHWC")
     assert found.layouts == ("NCHW", "NHWC", "NHWC")
     assert found.cost == 3.0
@@ -98,6 +98,6 @@ def test_a_tangle_of_many_choices_is_solved_within_tables_or_bounded() -> None:
     flows = tuple(
         Flow(i, tuple(draw.sample(range(i + 1, 40), min(39 - i, 6))), costs) for i in range(39)
     )
-    found = solve(Problem(candidates, flows), budget=200)
+    found = solve(LayoutProblem(candidates, flows), budget=200)
     assert found.bound <= found.cost
     assert ("above" in found.certificate) != found.exact

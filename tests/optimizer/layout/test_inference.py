@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from optimizer.layout.inference import Contradiction, Layouts, infer_layouts
+from optimizer.layout.inference import LayoutContradiction, Layouts, infer_layouts
 from tests.optimizer.graphs import opened
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
@@ -111,7 +111,7 @@ def test_channels_that_meet_places_are_a_contradiction_with_its_place() -> None:
         }"""
     )
     assert found.contradictions
-    where: Contradiction = found.contradictions[0]
+    where: LayoutContradiction = found.contradictions[0]
     assert where.node.op_type in ("Add", "Transpose")
     assert "C" in where.meant
     finding = where.finding

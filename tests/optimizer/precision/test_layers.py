@@ -9,7 +9,7 @@ import pytest
 
 from optimizer.precision.layers import layer_errors
 from optimizer.precision.samples import Samples
-from optimizer.verify import Budget
+from optimizer.verify import ErrorBudget
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 
@@ -30,7 +30,7 @@ def chain(factor: float = 1.0, middle: str = "d = Neg(c)", last: str = "d") -> b
 
 def test_the_first_value_beyond_the_budget_is_where_the_error_starts(isolate: WorkerPool) -> None:
     found = layer_errors(
-        chain(), chain(1.02), Samples(count=2), isolate=isolate, budget=Budget(40, "dB")
+        chain(), chain(1.02), Samples(count=2), isolate=isolate, budget=ErrorBudget(40, "dB")
     )
     assert [value.name for value in found.values] == ["a", "b", "c", "d", "e"]
     assert [value.same_bits for value in found.values] == [True, True, False, False, False]
@@ -45,7 +45,7 @@ def test_the_first_value_beyond_the_budget_is_where_the_error_starts(isolate: Wo
 
 
 def test_nothing_is_beyond_a_budget_that_holds(isolate: WorkerPool) -> None:
-    loose = Budget(5, "%")
+    loose = ErrorBudget(5, "%")
     found = layer_errors(chain(), chain(1.02), Samples(count=1), isolate=isolate, budget=loose)
     assert found.first is None
     assert str(found) == "No value is beyond 5 %, of 5 values on 1 generated input."

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.precision.quantization import (
-    Affine,
     Code,
+    QuantizationParameters,
     affine,
     asymmetric,
     dequantized,
@@ -55,8 +55,10 @@ def test_what_is_outside_a_range_saturates_and_halves_go_to_even() -> None:
     assert quantized(x, by).tolist() == [0, 0, 2, 2, 255, 255]
 
 
-@pytest.mark.parametrize("by", [Affine(0.03, 77, "uint8"), Affine(0.02, 0, "int8")])
-def test_integers_are_those_of_onnx_runtime(by: Affine) -> None:
+@pytest.mark.parametrize(
+    "by", [QuantizationParameters(0.03, 77, "uint8"), QuantizationParameters(0.02, 0, "int8")]
+)
+def test_integers_are_those_of_onnx_runtime(by: QuantizationParameters) -> None:
     kind = by.code
     model = parsed(f"""<ir_version: 8, opset_import: ["" : 17]>
         g (float[4096] x) => ({kind}[4096] q, float[4096] y)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optimizer.errors import StudioError
-from optimizer.verify import Budget, bisect, budget_of, verify
+from optimizer.verify import ErrorBudget, bisect, budget_of, verify
 from optimizer.verify.comparison import Comparison, Tolerance, compare_output
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model, scaled
@@ -79,15 +79,15 @@ def test_the_worst_of_all_runs_counts() -> None:
 
 
 def test_a_lossy_model_is_within_a_budget_and_never_equal(isolate: WorkerPool) -> None:
-    found = verify(scaled(100), scaled(101), isolate=isolate, budget=Budget(2, "%"))
+    found = verify(scaled(100), scaled(101), isolate=isolate, budget=ErrorBudget(2, "%"))
     assert (found.verdict, found.failed) == ("within", False)
     assert str(found) == "Within 2 %: 1 % of the scale at worst, on 3 random inputs."
-    same = verify(scaled(1), scaled(1), isolate=isolate, budget=Budget(25, "dB"))
+    same = verify(scaled(1), scaled(1), isolate=isolate, budget=ErrorBudget(25, "dB"))
     assert str(same) == "Within 25 dB: no error at worst, on 3 random inputs."
 
 
 def test_a_model_beyond_its_budget_says_both(isolate: WorkerPool) -> None:
-    found = verify(scaled(100), scaled(101), isolate=isolate, budget=Budget(50, "dB"))
+    found = verify(scaled(100), scaled(101), isolate=isolate, budget=ErrorBudget(50, "dB"))
     assert (found.verdict, found.failed) == ("exceeds", True)
     assert found.sqnr_db == pytest.approx(40, abs=0.01)
     assert str(found) == (
@@ -98,11 +98,13 @@ def test_a_model_beyond_its_budget_says_both(isolate: WorkerPool) -> None:
 def test_a_missing_output_is_no_question_of_a_budget(isolate: WorkerPool) -> None:
     two = model("g (float[4] x) => (float[4] y, float[4] z) { y = Relu(x) z = Neg(x) }")
     one = model("g (float[4] x) => (float[4] y) { y = Relu(x) }")
-    assert verify(two, one, isolate=isolate, budget=Budget(50, "%")).verdict == "differs"
+    assert verify(two, one, isolate=isolate, budget=ErrorBudget(50, "%")).verdict == "differs"
 
 
-@pytest.mark.parametrize("budget", [Budget(6, "%"), Budget(24, "dB")])
-def test_the_first_step_beyond_the_budget_is_found(budget: Budget, isolate: WorkerPool) -> None:
+@pytest.mark.parametrize("budget", [ErrorBudget(6, "%"), ErrorBudget(24, "dB")])
+def test_the_first_step_beyond_the_budget_is_found(
+    budget: ErrorBudget, isolate: WorkerPool
+) -> None:
     def worse_and_worse(step: int) -> bytes:
         return scaled(100 + step)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from optimizer.verify import Budget, Comparison
-from profiling.precision.evaluation import Evaluation, Requirement
-from profiling.precision.plans import Choice, Plan
+from optimizer.verify import Comparison, ErrorBudget
+from profiling.precision.evaluation import PlanEvaluation, Requirement
+from profiling.precision.plans import Choice, PrecisionPlan
 from profiling.precision.regions import Kind, Region
 from profiling.precision.trials import Question
 from profiling.racing.samples import Contrast
@@ -31,35 +31,37 @@ class Synthetic:
     times: Sequence[dict[Choice, float]]
     errors: Sequence[dict[Choice, float]]
     failing: frozenset[Choice] = frozenset()
-    assessed: list[Plan] = field(default_factory=list[Plan])
-    raced: list[Plan] = field(default_factory=list[Plan])
+    assessed: list[PrecisionPlan] = field(default_factory=list[PrecisionPlan])
+    raced: list[PrecisionPlan] = field(default_factory=list[PrecisionPlan])
 
-    def assess(self, plan: Plan) -> Evaluation:
+    def assess(self, plan: PrecisionPlan) -> PlanEvaluation:
         self.assessed.append(plan)
         if self.failing.intersection(plan.choices):
-            return Evaluation(plan, failure="It does not load.")
+            return PlanEvaluation(plan, failure="It does not load.")
         pairs = list(enumerate(plan.choices))
         size = sum(BYTES if choice in ("float32", "float16") else BYTES // 4 for _, choice in pairs)
         worse = 1.5 if plan.method == "min-max" else 1.0
-        return Evaluation(plan, size, (output(worse * sum(self.errors[r][c] for r, c in pairs)),))
+        return PlanEvaluation(
+            plan, size, (output(worse * sum(self.errors[r][c] for r, c in pairs)),)
+        )
 
-    def race(self, plans: Sequence[Plan]) -> list[Contrast]:
+    def race(self, plans: Sequence[PrecisionPlan]) -> list[Contrast]:
         self.raced += plans
         return [contrast(1 / self.time(plan)) for plan in plans]
 
-    def time(self, plan: Plan) -> float:
+    def time(self, plan: PrecisionPlan) -> float:
         return sum(self.times[region][choice] for region, choice in enumerate(plan.choices))
 
     @property
     def regions(self) -> tuple[Region, ...]:
         return tuple(region(times["float32"]) for times in self.times)
 
-    def plans(self, question: Question) -> Iterator[Plan]:
+    def plans(self, question: Question) -> Iterator[PrecisionPlan]:
         """All there are."""
         regions = range(len(question.regions))
         for choices in itertools.product(*(question.choices(region) for region in regions)):
             for method in question.methods if "static int8" in choices else ("",):
-                yield Plan(choices, method)
+                yield PrecisionPlan(choices, method)
 
 
 def output(scaled: float, sqnr_db: float = 20.0) -> Comparison:
@@ -68,7 +70,7 @@ def output(scaled: float, sqnr_db: float = 20.0) -> Comparison:
 
 def at_most(share: float) -> Requirement:
     """Of the output's scale."""
-    return Requirement(Budget(100 * share, "%"))
+    return Requirement(ErrorBudget(100 * share, "%"))
 
 
 def contrast(speedup: float) -> Contrast:

@@ -12,7 +12,7 @@ from optimizer.errors import Cancelled
 from optimizer.model.graph import Model
 from optimizer.passes.precision.convert_to_float16 import ConvertToFloat16
 from optimizer.precision.samples import Samples
-from optimizer.verify import Budget
+from optimizer.verify import ErrorBudget
 from profiling.precision.keep_list import find_keep_list, needed_of
 from profiling.workers import WorkerPool
 from tests.optimizer.graphs import opened, parsed
@@ -75,7 +75,7 @@ def test_bfloat16_is_searched_too_and_keeps_more_where_digits_count(
     model = network(CANCELLED)
     bfloat = ConvertToFloat16(format="bfloat16")
     found = find_keep_list(
-        model, bfloat, isolate=shared_pool, samples=TWO_GENERATED, budget=Budget(30, "dB")
+        model, bfloat, isolate=shared_pool, samples=TWO_GENERATED, budget=ErrorBudget(30, "dB")
     )
     assert found.nodes
     assert found.result is not None

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 from optimizer.errors import StudioError
-from optimizer.verify import Budget
-from profiling.precision.evaluation import Evaluation, Requirement
+from optimizer.verify import ErrorBudget
+from profiling.precision.evaluation import PlanEvaluation, Requirement
 from profiling.precision.metric import Metric, joined, labels_of, measured, metric_of
-from profiling.precision.plans import Plan
+from profiling.precision.plans import PrecisionPlan
 from tests.profiling.precision.synthetic import output
 
-PLAN = Plan(("float32",))
+PLAN = PrecisionPlan(("float32",))
 
 
-def lost(scaled: float, sqnr_db: float) -> Evaluation:
-    return Evaluation(PLAN, 1, (output(scaled, sqnr_db),))
+def lost(scaled: float, sqnr_db: float) -> PlanEvaluation:
+    return PlanEvaluation(PLAN, 1, (output(scaled, sqnr_db),))
 
 
 def test_powers_of_noise_add_up_in_what_is_beyond_a_budget_in_decibels() -> None:
-    required = Requirement(Budget(20.0, "dB"))
+    required = Requirement(ErrorBudget(20.0, "dB"))
     assert required.excess(lost(0.1, 20.0)) == pytest.approx(0.0)
     assert required.excess(lost(0.1, 17.0)) == pytest.approx(10**0.3 - 1)
     assert required.excess(lost(0.1, 30.0)) == pytest.approx(-0.9)
@@ -32,20 +32,22 @@ def test_powers_of_noise_add_up_in_what_is_beyond_a_budget_in_decibels() -> None
 
 
 def test_the_worst_output_counts_and_rounding_of_zeros_does_not() -> None:
-    required = Requirement(Budget(5.0, "%"))
+    required = Requirement(ErrorBudget(5.0, "%"))
     zeros = replace(output(1.0, -math.inf), max_abs=1e-9)
-    found = Evaluation(PLAN, 1, (output(0.02), output(0.1), zeros))
+    found = PlanEvaluation(PLAN, 1, (output(0.02), output(0.1), zeros))
     assert required.excess(found) == pytest.approx(1.0)
-    assert required.measured(Evaluation(PLAN, 1, (output(0.021),))) == "2.1 % of the scale"
+    assert required.measured(PlanEvaluation(PLAN, 1, (output(0.021),))) == "2.1 % of the scale"
 
 
 def test_infinities_in_other_places_are_within_no_budget() -> None:
     wrong = replace(output(0.001, 60.0), ok=False, reason="infinities or NaNs in other places")
-    assert Requirement(Budget(20.0, "dB")).excess(Evaluation(PLAN, 1, (wrong,))) == math.inf
+    assert (
+        Requirement(ErrorBudget(20.0, "dB")).excess(PlanEvaluation(PLAN, 1, (wrong,))) == math.inf
+    )
 
 
 def test_of_two_requirements_the_one_that_is_farther_off_counts() -> None:
-    required = Requirement(Budget(20.0, "dB"), Metric("accuracy", ">=", 0.8))
+    required = Requirement(ErrorBudget(20.0, "dB"), Metric("accuracy", ">=", 0.8))
     assert str(required) == "at least 20 dB and accuracy >= 0.8"
     found = replace(lost(0.1, 30.0), metric=0.6)
     assert required.excess(found) == pytest.approx(0.25)

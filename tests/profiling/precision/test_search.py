@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from optimizer.errors import Cancelled
-from profiling.precision.evaluation import Evaluation
-from profiling.precision.plans import Choice, Goal, Plan
-from profiling.precision.search import Found, search
+from profiling.precision.evaluation import PlanEvaluation
+from profiling.precision.plans import Choice, Goal, PrecisionPlan
+from profiling.precision.search import SearchResult, search
 from profiling.precision.trials import Allowance, Question
 from tests.profiling.precision.synthetic import BYTES, Synthetic, at_most, drawn
 
@@ -21,11 +21,11 @@ def asked(
     regions = synthetic.regions
     return Question(
         regions, frozenset({"float32", *choices}), ("min-max", "entropy"), at_most(bound), goal,
-        Evaluation(Plan(("float32",) * len(regions)), len(regions) * BYTES),
+        PlanEvaluation(PrecisionPlan(("float32",) * len(regions)), len(regions) * BYTES),
     )  # fmt: skip
 
 
-def answer(found: Found) -> Plan:
+def answer(found: SearchResult) -> PrecisionPlan:
     return found.evaluations[found.answer].plan
 
 
@@ -156,13 +156,13 @@ def test_what_was_found_stays_when_the_search_is_cancelled() -> None:
     synthetic = drawn(7, 4, INT8)
     plain = synthetic.assess
 
-    def assess(plan: Plan) -> Evaluation:
+    def assess(plan: PrecisionPlan) -> PlanEvaluation:
         if len(synthetic.assessed) == 5:
             raise Cancelled("Cancelled.")
         return plain(plan)
 
     synthetic.assess = assess
-    seen: list[Found] = []
+    seen: list[SearchResult] = []
     found = search(asked(synthetic, 0.05), synthetic, allowance=PLENTY, observe=seen.append)
     assert found.ended == "cancelled"
     assert len(found.evaluations) == 6
@@ -171,13 +171,13 @@ def test_what_was_found_stays_when_the_search_is_cancelled() -> None:
 
 def test_plans_say_what_they_do_in_words() -> None:
     synthetic = drawn(0, 3, INT8)
-    everywhere = Plan(("static int8",) * 3, "entropy")
+    everywhere = PrecisionPlan(("static int8",) * 3, "entropy")
     assert everywhere.text(synthetic.regions) == "static int8 everywhere (entropy ranges)"
-    some = Plan(("float32", "dynamic int8", "static int8"), "entropy")
+    some = PrecisionPlan(("float32", "dynamic int8", "static int8"), "entropy")
     text = "dynamic int8 in 1 of 3 regions, static int8 in 1 of 3 regions (entropy ranges)"
     assert some.text(synthetic.regions) == text
     most = replace(everywhere, choices=("static int8", "static int8", "float32"))
     assert most.text(synthetic.regions) == "static int8 everywhere but in a region (entropy ranges)"
-    assert Plan(("float32",) * 3).text(synthetic.regions) == "float32"
+    assert PrecisionPlan(("float32",) * 3).text(synthetic.regions) == "float32"
     assert replace(some, choices=("float32", "dynamic int8")).settled.method == ""
     assert len({some.digest, everywhere.digest, replace(everywhere, method="mse").digest}) == 3

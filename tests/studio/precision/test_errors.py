@@ -13,7 +13,7 @@ from optimizer.model.graph import node_id, walk_nodes
 from optimizer.pipeline import Pipeline
 from optimizer.precision.layers import LayerErrors
 from optimizer.rewrite.graph_at import trace_cursor
-from optimizer.verify.budget import Budget
+from optimizer.verify.budget import ErrorBudget
 from optimizer.verify.comparison import Comparison, Tolerance, compare_output
 from profiling.workers import default_pool
 from studio.artifacts.opened import OpenedModel, OpenedRun
@@ -42,7 +42,7 @@ def nodes_at(run: OpenedRun, step: int) -> Generator[dict[str, list[str]]]:
 
 def compared(name: str, noise: float) -> Comparison:
     signal = np.linspace(-1, 1, 100, dtype=np.float32)
-    held = Tolerance(budget=Budget(30, "dB"))
+    held = Tolerance(budget=ErrorBudget(30, "dB"))
     return compare_output(name, signal, signal * np.float32(1 + noise), tolerance=held)
 
 
@@ -57,7 +57,7 @@ def test_nodes_of_both_graphs_have_the_errors_of_their_values(subject: Subject) 
     exact, faint, loud = both[0], both[1], both[-1]
     # Noise of a constant share: 20 log10(1 / share) dB.
     values = (compared(exact, 0.0), compared(faint, 1e-2), compared(loud, 0.1))
-    found = LayerErrors(values, (), Budget(30, "dB"), samples=2, generated=True)
+    found = LayerErrors(values, (), ErrorBudget(30, "dB"), samples=2, generated=True)
     errors = node_errors(run.files, last, found)
     makers = {
         name: {i for outs in (source, ours) for i, made in outs.items() if name in made}

@@ -9,11 +9,11 @@ from optimizer.verify import Comparison, budget_of
 from profiling.config import RunConfig
 from profiling.instructions import FastIntegers
 from profiling.machine import this_machine
-from profiling.precision.chosen import Chosen
-from profiling.precision.evaluation import Evaluation, Requirement
-from profiling.precision.plans import Plan
+from profiling.precision.chosen import ChosenPlan
+from profiling.precision.evaluation import PlanEvaluation, Requirement
+from profiling.precision.plans import PrecisionPlan
 from profiling.precision.regions import Region
-from profiling.precision.search import Found
+from profiling.precision.search import SearchResult
 from profiling.racing.samples import Contrast
 from studio.precision.budget.figure import not_drawn, pareto, regions_table, tried_table
 from studio.precision.errors import NodeErrors
@@ -43,23 +43,23 @@ def test_values_that_differ_stand_at_their_place_and_others_are_left_out() -> No
     assert "4 generated inputs" in drawn.layout.title.subtitle.text
 
 
-def _chosen() -> Chosen:
+def _chosen() -> ChosenPlan:
     region = Region("all", "matrix products", ("m",), {"MatMul": 1}, 4096, 1.0)
 
-    def tried(choice: Any, size: int, db: float, speed: float | None) -> Evaluation:
+    def tried(choice: Any, size: int, db: float, speed: float | None) -> PlanEvaluation:
         contrast = None if speed is None else Contrast(speed, speed, speed, 15, "faster")
         compared = Comparison("y", ok=True, sqnr_db=db, scaled=0.01)
-        return Evaluation(Plan((choice,)), size, (compared,), speed=contrast)
+        return PlanEvaluation(PrecisionPlan((choice,)), size, (compared,), speed=contrast)
 
     evaluations = (
-        Evaluation(Plan(("float32",)), 4096),
+        PlanEvaluation(PrecisionPlan(("float32",)), 4096),
         tried("dynamic int8", 1024, 30.0, 2.0),
         tried("static int8", 1024, 20.0, 2.5),
         tried("int4 weights", 512, 10.0, None),
-        Evaluation(Plan(("float16",)), failure="it does not run"),
+        PlanEvaluation(PrecisionPlan(("float16",)), failure="it does not run"),
     )
-    found = Found(evaluations, (0, 1), 1, None, "everything worth a trial was tried")
-    return Chosen(
+    found = SearchResult(evaluations, (0, 1), 1, None, "everything worth a trial was tried")
+    return ChosenPlan(
         "m.onnx", "0" * 16, Requirement(budget_of("25dB")), "speed", "", (region,), {},
         {"m": "n1"}, FastIntegers("uint8", 8, "", certain=True), 8, 4, found, RunConfig(),
         this_machine(), "2026-01-01T00:00:00",
