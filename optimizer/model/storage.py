@@ -70,11 +70,13 @@ class SideFile:
         _describe(proto, tensor)
         offset = -(-self._end // SIDE_FILE_ALIGNMENT) * SIDE_FILE_ALIGNMENT
         self._target.write(bytes(offset - self._end))
-        data = tensor.tobytes()
-        self._target.write(data)
-        self._end = offset + len(data)
+        if isinstance(tensor, ir.ExternalTensor):  # else each maps the whole file anew
+            tensor.tofile(self._target)
+        else:
+            self._target.write(tensor.tobytes())
+        self._end = offset + tensor.nbytes
         proto.data_location = onnx.TensorProto.EXTERNAL
-        entries = {"location": self._location, "offset": str(offset), "length": str(len(data))}
+        entries = {"location": self._location, "offset": str(offset), "length": str(tensor.nbytes)}
         for key, value in entries.items():
             proto.external_data.add(key=key, value=value)
 

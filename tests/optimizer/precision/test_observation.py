@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from optimizer.errors import Cancelled, RunError, SampleError, StudioError
+from optimizer.limits import MIB, JobLimits
 from optimizer.precision.histogram import Histogram
 from optimizer.precision.observation import Wanted, observe
 from optimizer.precision.ranges import Range
@@ -178,3 +179,25 @@ def test_weights_in_a_file_beside_the_model_are_found(tmp_path: Path, isolate: W
     assert (tmp_path / "m.data").exists()
     found = observe(tmp_path / "m.onnx", Samples(count=1), isolate=isolate)
     assert found.histograms["product"].finite == 2 * 3
+
+
+def test_a_file_of_weights_larger_than_a_worker_may_map_again_and_again(
+    tmp_path: Path, isolate: WorkerPool
+) -> None:
+    many, size = 20, 4096
+    nodes = "".join(f"v{n + 1} = Add(v{n}, w{n})\n" for n in range(many))
+    network = onnx.load_from_string(
+        model(f"g (float[1024] v0) => (float[1024] v{many}) {{{nodes}}}")
+    )
+    for number in range(many):
+        tensor = network.graph.initializer.add(name=f"w{number}", data_type=1, dims=[1024])
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        about = {"location": "m.data", "offset": f"{number * size}", "length": f"{size}"}
+        for key, value in about.items():
+            tensor.external_data.add(key=key, value=value)
+    (tmp_path / "m.onnx").write_bytes(network.SerializeToString())
+    with (tmp_path / "m.data").open("wb") as weights:
+        weights.truncate(256 * MIB)  # with holes: it takes no room
+    limits = JobLimits(memory_bytes=2048 * MIB)
+    found = observe(tmp_path / "m.onnx", Samples(count=1), isolate=isolate, limits=limits)
+    assert found.histograms[f"v{many}"].seen == 1024
