@@ -150,7 +150,7 @@ def _their_threshold(numbers: Floats, bins: int) -> float:
 def _our_threshold(numbers: Floats) -> float:
     histogram = Histogram()
     histogram.add(numbers)
-    return find_method("entropy").choose(histogram, SYMMETRIC).high
+    return find_method("entropy").function(histogram, SYMMETRIC).high
 
 
 def _timed(choose: Callable[[], float]) -> str:

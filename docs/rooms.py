@@ -50,7 +50,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("rules", "runtime", "source", "verify"),
         ("codec", "model"),
         ("operators",),
-        ("constants", "dimension_text"),
+        ("constants", "dimension_text", "function_registry"),
         ("dimension", "errors", "isolation"),
         ("collection", "findings", "free_sizes", "limits", "numbers", "versions"),
     ),

@@ -26,6 +26,7 @@ The page and the command line catch `StudioError` alone; anything else is a bug 
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,10 +35,18 @@ if TYPE_CHECKING:
     from optimizer.findings import Finding
 
 
-def quoted(text: str, *, limit: int = 80) -> str:
-    """`text` in quotes, control characters removed, cut at `limit` characters."""
-    clean = "".join(c if c.isprintable() else " " for c in text)
-    return f"'{clean[: limit - 1]}…'" if len(clean) > limit else f"'{clean}'"
+def quoted(text: str | PurePath, *, limit: int = 80) -> str:
+    """`text` in quotes, control characters removed, cut at `limit` characters.
+
+    A path loses its front, not its end: it is the name of the file that a reader looks for.
+    """
+    clean = "".join(c if c.isprintable() else " " for c in str(text))
+    if len(clean) <= limit:
+        return f"'{clean}'"
+    if not isinstance(text, PurePath):
+        return f"'{clean[: limit - 1]}…'"
+    end = clean[1 - limit :]
+    return f"'…{end[max(end.find('/'), 0) :]}'"
 
 
 def plain(text: str) -> str:

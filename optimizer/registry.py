@@ -7,9 +7,7 @@ the methods that look at a node.
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -23,6 +21,8 @@ from typing import (
     dataclass_transform,
     get_args,
 )
+
+from optimizer.function_registry import import_all
 
 if TYPE_CHECKING:  # what a pass is can be told without the graph, which takes a second to import
     import onnx_ir as ir
@@ -150,7 +150,7 @@ def register(declared: PassType) -> PassType:
 
 def passes() -> list[type[Pass]]:
     """Every registered pass, in running order."""
-    _import_all()
+    import_all("optimizer.passes")
     return in_order(_REGISTRY.values())
 
 
@@ -161,11 +161,5 @@ def in_order(declared: Iterable[type[Pass]]) -> list[type[Pass]]:
 
 def find(pass_id: str) -> type[Pass] | None:
     """The pass with this id."""
-    _import_all()
+    import_all("optimizer.passes")
     return _REGISTRY.get(pass_id)
-
-
-def _import_all() -> None:
-    package = importlib.import_module("optimizer.passes")
-    for module in pkgutil.walk_packages(package.__path__, "optimizer.passes."):
-        importlib.import_module(module.name)

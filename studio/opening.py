@@ -139,5 +139,5 @@ def _open_path(text: str, **following: Unpack[Following]) -> OpenedModel:
         raise StudioError("This server does not open files of its own; upload the model instead.")
     path = Path(text).expanduser()
     if path.is_dir():
-        raise StudioError(f"{quoted(text)} is a folder; name the .onnx file in it.")
+        raise StudioError(f"{quoted(Path(text))} is a folder; name the .onnx file in it.")
     return store().open_file(path, name=path.name, **following)

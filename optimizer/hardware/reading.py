@@ -63,7 +63,7 @@ def text_of(profile: str) -> str:
     if not path.is_file():
         known = ", ".join(shipped())
         raise StudioError(
-            f"There is no profile {quoted(profile)}, nor such a file; there are: {known}."
+            f"There is no profile {quoted(path)}, nor such a file; there are: {known}."
         )
     if path.stat().st_size > MOST_BYTES:
         raise StudioError(f"Profile {quoted(path.name)} is larger than 1 MiB, the limit.")

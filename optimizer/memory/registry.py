@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from optimizer.errors import PlanError, quoted
+from optimizer.function_registry import Entry, FunctionRegistry
 from optimizer.memory.buffer import Buffer, lower_bound
 from optimizer.memory.plan import Plan, certificate_of, check_plan, peak_bytes
 
@@ -74,62 +72,32 @@ PlannerFunction = Callable[[Sequence[Buffer], Budget], Placement]
 
 
 @dataclass(frozen=True, slots=True)
-class Planner:
+class Planner(Entry[PlannerFunction]):
     """One way to give offsets.
 
     Attributes:
-        id: kebab-case.
-        title: for people.
         speed: whether it needs a budget.
-        place: the function.
-        order: from naive to clever.
     """
 
-    id: str
-    title: str
-    speed: Speed
-    place: PlannerFunction
-    order: int
-
-    @property
-    def documentation(self) -> str:
-        """What it does and where it comes from."""
-        return inspect.cleandoc(self.place.__doc__ or "")
+    speed: Speed = "fast"
 
 
-_REGISTRY: dict[str, Planner] = {}
+PLANNERS: FunctionRegistry[Planner] = FunctionRegistry(
+    "optimizer.memory.planners", "planner", PlanError
+)
+planners, find_planner = PLANNERS.entries, PLANNERS.find
 
 
 def planner(
     planner_id: str, title: str, *, order: int, speed: Speed = "fast"
 ) -> Callable[[PlannerFunction], PlannerFunction]:
-    """Enter a function into the registry."""
+    """Enter a planner."""
 
     def register(function: PlannerFunction) -> PlannerFunction:
-        _REGISTRY[planner_id] = Planner(planner_id, title, speed, function, order)
+        PLANNERS.enter(Planner(planner_id, title, function, order, speed))
         return function
 
     return register
-
-
-def planners() -> list[Planner]:
-    """Every planner, from naive to clever."""
-    package = importlib.import_module("optimizer.memory.planners")
-    for module in pkgutil.iter_modules(package.__path__, "optimizer.memory.planners."):
-        importlib.import_module(module.name)
-    return sorted(_REGISTRY.values(), key=lambda known: (known.order, known.id))
-
-
-def find_planner(planner_id: str) -> Planner:
-    """The planner with this id.
-
-    Raises:
-        PlanError: there is none.
-    """
-    known = {planner.id: planner for planner in planners()}
-    if planner_id not in known:
-        raise PlanError(f"There is no planner {quoted(planner_id)}; there are {', '.join(known)}.")
-    return known[planner_id]
 
 
 def make_plan(planner_id: str, buffers: Sequence[Buffer], budget: Budget | None = None) -> Plan:
@@ -141,7 +109,7 @@ def make_plan(planner_id: str, buffers: Sequence[Buffer], budget: Budget | None 
     found = find_planner(planner_id)
     _refuse_odd(buffers)
     started = time.perf_counter()
-    placement = found.place(buffers, budget or Budget())
+    placement = found.function(buffers, budget or Budget())
     seconds = time.perf_counter() - started
     check_plan(buffers, placement.offsets)
     peak = peak_bytes(buffers, placement.offsets)

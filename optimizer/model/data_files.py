@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from optimizer.errors import quoted
@@ -102,9 +102,10 @@ class FolderFiles:
         path = self._folder / location
         real = Path(os.path.realpath(path))
         linked = real != self._real_folder / location
+        shown = quoted(PurePosixPath(location))
         if linked and not self._follow_links:
             raise DataFileRefused(
-                f"The data file {quoted(location)} is reached through a symbolic link.",
+                f"The data file {shown} is reached through a symbolic link.",
                 "Copy the file into the model's folder.",
             )
         return _on_disk(real, location, links=self._follow_links)
@@ -140,7 +141,7 @@ def _on_disk(path: Path, location: str, *, links: bool) -> DataFile:
 @contextmanager
 def _regular_file(path: Path, location: str, *, links: bool) -> Generator[int]:
     """The open file, without ever waiting on a pipe or a device."""
-    shown = quoted(location)
+    shown = quoted(PurePosixPath(location))
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -88,7 +88,7 @@ def replacement(path: Path) -> Generator[BinaryIO]:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     except OSError as error:
         raise StudioError(
-            f"Cannot write {quoted(str(path))}: {error.strerror}. Choose a folder you may write to."
+            f"Cannot write {quoted(path)}: {error.strerror}. Choose a folder you may write to."
         ) from error
     temporary = Path(name)
     try:
@@ -97,6 +97,6 @@ def replacement(path: Path) -> Generator[BinaryIO]:
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
-        raise StudioError(f"Cannot write {quoted(str(path))}: {error.strerror}.") from error
+        raise StudioError(f"Cannot write {quoted(path)}: {error.strerror}.") from error
     finally:
         temporary.unlink(missing_ok=True)

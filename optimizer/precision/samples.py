@@ -73,7 +73,7 @@ def files_of(samples: Samples) -> tuple[Path, ...]:
     """
     if samples.folder is None:
         return ()
-    where = quoted(str(samples.folder))
+    where = quoted(samples.folder)
     try:
         with os.scandir(samples.folder) as entries:
             names = [entry.name for _, entry in zip(range(MOST_FILES), entries, strict=False)]

@@ -6,13 +6,10 @@ they hold that to cost.
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from optimizer.errors import StudioError, quoted
+from optimizer.function_registry import Entry, FunctionRegistry
 from optimizer.precision.histogram import Histogram
 from optimizer.precision.ranges import Range
 
@@ -40,58 +37,22 @@ MethodFunction = Callable[[Histogram, Integers], Range]
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """One way to choose a range.
-
-    Attributes:
-        id: kebab-case.
-        title: for people.
-        choose: the function.
-        order: in which methods are listed.
-    """
-
-    id: str
-    title: str
-    choose: MethodFunction
-    order: int
-
-    @property
-    def documentation(self) -> str:
-        """What it does, its formula and where it comes from."""
-        return inspect.cleandoc(self.choose.__doc__ or "")
+class Method(Entry[MethodFunction]):
+    """One way to choose a range."""
 
 
-_REGISTRY: dict[str, Method] = {}
+METHODS: FunctionRegistry[Method] = FunctionRegistry("optimizer.precision.thresholds", "method")
+methods, find_method = METHODS.entries, METHODS.find
 
 
 def method(method_id: str, title: str, *, order: int) -> Callable[[MethodFunction], MethodFunction]:
-    """Enter a function into the registry."""
+    """Enter a method."""
 
     def register(function: MethodFunction) -> MethodFunction:
-        _REGISTRY[method_id] = Method(method_id, title, function, order)
+        METHODS.enter(Method(method_id, title, function, order))
         return function
 
     return register
-
-
-def methods() -> list[Method]:
-    """Every method, the simplest first."""
-    package = importlib.import_module("optimizer.precision.thresholds")
-    for module in pkgutil.iter_modules(package.__path__, "optimizer.precision.thresholds."):
-        importlib.import_module(module.name)
-    return sorted(_REGISTRY.values(), key=lambda known: (known.order, known.id))
-
-
-def find_method(method_id: str) -> Method:
-    """The method with this id.
-
-    Raises:
-        StudioError: there is none.
-    """
-    known = {method.id: method for method in methods()}
-    if method_id not in known:
-        raise StudioError(f"There is no method {quoted(method_id)}; there are {', '.join(known)}.")
-    return known[method_id]
 
 
 def ranges_of(
@@ -102,7 +63,7 @@ def ranges_of(
     Raises:
         StudioError: there is no such method.
     """
-    choose = find_method(method_id).choose
+    choose = find_method(method_id).function
     return {
         name: choose(histogram, integers)
         for name, histogram in histograms.items()

@@ -70,7 +70,7 @@ def metric_of(text: str, labels: Path | None = None) -> Metric:
     file = Path(found[1]).absolute()
     for wanted, what in ((file, "of the metric"), (labels, "of the labels")):
         if wanted is not None and not wanted.is_file():
-            raise StudioError(f"There is no file {quoted(str(wanted))} {what}.")
+            raise StudioError(f"There is no file {quoted(wanted)} {what}.")
     sense: Literal[">=", "<="] = ">=" if found[3] == ">=" else "<="
     labels = None if labels is None else labels.absolute()
     return Metric(found[2], sense, bound, file, labels)

@@ -89,7 +89,7 @@ class Store:
             StudioError: it cannot be opened.
         """
         if not path.is_file():
-            raise StudioError(f"There is no file {quoted(str(path))} on this machine.")
+            raise StudioError(f"There is no file {quoted(path)} on this machine.")
         mark = path.stat()
         side = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in side_files(path))
         key = key_of(str(path.resolve()), mark.st_size, mark.st_mtime_ns, side, bind or {}, name)

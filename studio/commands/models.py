@@ -20,7 +20,7 @@ def model_path(text: str) -> Path:
     ids = [entry.id for entry in gallery.entries()]
     if text in ids:
         return gallery.open_path(text)
-    raise StudioError(f"There is no file {quoted(text)}; the sample networks are {', '.join(ids)}.")
+    raise StudioError(f"There is no file {quoted(path)}; the sample networks are {', '.join(ids)}.")
 
 
 def bindings(entries: list[str]) -> dict[str, int]:

@@ -263,7 +263,7 @@ def _observed(
     node = made_by.get(name)
     fits: list[Fit] = []
     for method in methods():
-        kept = method.choose(histogram, ACTIVATIONS)
+        kept = method.function(histogram, ACTIVATIONS)
         fits.append(Fit(method.id, kept, loss_of(histogram, kept, ACTIVATIONS)))
     return Observed(
         name,

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from optimizer.errors import SampleError
+from optimizer.errors import SampleError, quoted
 from optimizer.precision.samples import SampleFiles, Samples, files_of
 from optimizer.verify.feeds import Input
 
@@ -64,6 +64,15 @@ def test_a_folder_without_samples_or_none_at_all_is_told(tmp_path: Path) -> None
         files_of(Samples(tmp_path))
     with pytest.raises(SampleError, match="gone' cannot be read: No such file or directory"):
         files_of(Samples(tmp_path / "gone"))
+
+
+def test_a_long_path_is_cut_in_front_so_that_its_name_is_told(tmp_path: Path) -> None:
+    folder = Path("a" * 50, "b" * 50, "samples")
+    with pytest.raises(SampleError) as raised:
+        files_of(Samples(tmp_path / folder / "gone"))
+    assert f"The folder of samples '…/{'b' * 50}/samples/gone' cannot be read" in str(raised.value)
+    assert quoted(Path("x" * 90)) == f"'…{'x' * 79}'"
+    assert quoted("x" * 90) == f"'{'x' * 79}…'"
 
 
 @pytest.mark.parametrize(

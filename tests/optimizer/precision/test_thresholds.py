@@ -43,7 +43,7 @@ def with_outliers() -> Histogram:
 
 
 def chosen(method_id: str, histogram: Histogram, integers: Integers) -> Range:
-    return find_method(method_id).choose(histogram, integers)
+    return find_method(method_id).function(histogram, integers)
 
 
 @pytest.mark.parametrize(("integers", "optimum"), [(SYMMETRIC_8, 9.89), (SYMMETRIC_4, 5.03)])
@@ -97,7 +97,7 @@ def test_squared_error_is_the_least_of_all_ranges_by_rounding_the_numbers_themse
 
 
 def test_entropy_and_percentile_leave_five_outliers_out_and_the_others_do_not() -> None:
-    ends = {m.id: m.choose(with_outliers(), SYMMETRIC_8).high for m in methods()}
+    ends = {m.id: m.function(with_outliers(), SYMMETRIC_8).high for m in methods()}
     assert 4 < ends["entropy"] < 5.5
     assert 3.5 < ends["percentile"] < 4.5
     assert ends["min-max"] == 40
