@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from optimizer.dimension import Dimension, product
+from optimizer.dimension import Dimension, exact_divide, product
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,60 @@ class Transposition:
         shape = tuple(product(self.shape[axis] for axis in groups[g]) for g in order)
         return Transposition(shape, tuple(order.index(group) for group in range(len(groups))))
 
+    def then(self, after: Transposition) -> Transposition | None:
+        """This one, a Reshape of its result to the shape of `after`, and that one, as one movement.
+
+        Its input has the axes of this one's, cut where the Reshape cuts them.
+
+        Returns: None where the two shapes have no axes in common, cut as often as may be.
+        """
+        found = _common_parts(self.result, after.shape)
+        if found is None:
+            return None
+        sizes, first, second = found
+        read = [part for axis in range(len(self.perm)) for part in first[self.perm.index(axis)]]
+        written = [part for axis in after.perm for part in second[axis]]
+        alone = [part for part in read if part not in written]  # of one element
+        perm = tuple(read.index(part) for part in (*alone, *written))
+        return Transposition(tuple(sizes[part] for part in read), perm)
+
     def _long_between(self, before: int, after: int) -> bool:
         """Whether `after` does not follow `before` in the input, axes of one element aside."""
         between: Sequence[Dimension] = self.shape[before + 1 : after]
         return after < before or any(size != 1 for size in between)
+
+
+Parts = list[list[int]]
+
+
+def _common_parts(
+    first: Sequence[Dimension], second: Sequence[Dimension]
+) -> tuple[list[Dimension], Parts, Parts] | None:
+    """The longest parts of which the axes of both shapes are made, outermost first.
+
+    Returns: their sizes, and the parts of each axis of one shape and the other; axes of one element
+    are parts of the first shape alone. None where an axis would be cut in what is no integer.
+    """
+    sizes: list[Dimension] = []
+    mine: Parts = [[] for _ in first]
+    others: Parts = [[] for _ in second]
+    pending = [(place, size) for place, size in enumerate(second) if size != 1][::-1]
+    for axis, left in enumerate(first):
+        if left == 1:
+            mine[axis].append(len(sizes))
+            sizes.append(1)
+        while left != 1:
+            if not pending:
+                return None
+            place, right = pending.pop()
+            part = left if exact_divide(right, left) is not None else right
+            rest, more = exact_divide(left, part), exact_divide(right, part)
+            if rest is None or more is None:
+                return None
+            mine[axis].append(len(sizes))
+            others[place].append(len(sizes))
+            sizes.append(part)
+            left = rest
+            if more != 1:
+                pending.append((place, more))
+    return None if pending else (sizes, mine, others)

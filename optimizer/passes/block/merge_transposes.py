@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.folding.reshape_target import reshape_target
-from optimizer.operators.catalogue import UNARY
+from optimizer.folding.reshape_target import Dims, reshape_target
+from optimizer.layout.transposition import Transposition
+from optimizer.operators.catalogue import RESHAPING, UNARY
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
+    Declined,
     NewInitializer,
     NewNode,
+    Operand,
     Outcome,
     Replacement,
+    producer_of,
     transposition,
 )
 
@@ -23,14 +27,14 @@ class MergeTransposes(Pass):
 
     What it does:
         Transposes in a row become one, or none when they undo each other, also around an
-        elementwise operator. A Transpose that only moves axes of size 1 becomes a Reshape, which
-        copies nothing.
+        elementwise operator. Two with a Reshape between them become one and a Reshape. A Transpose
+        that only moves axes of size 1 becomes a Reshape, which copies nothing.
     Before:
         x → Transpose(0, 2, 1, 3) → Transpose(0, 2, 1, 3) → Softmax
     After:
         x → Softmax
     When it is safe:
-        Always; a chain is merged only while nothing else reads its intermediate results. For the
+        Always; a chain is merged only while nothing else reads its intermediate results. For a
         Reshape the sizes have to be known well enough to write its target as a constant.
     Numerics:
         Bit-identical: data is moved, never computed.
@@ -89,6 +93,31 @@ class MergeTransposes(Pass):
         )
         return Replacement.by(again, reason, first, middle, node)
 
+    @rule("Transpose", name="TransposeAcrossReshape", reach=3)
+    def across(self, node: ir.Node, context: Context) -> Outcome:
+        """Two Transposes and the Reshape between them."""
+        view = producer_of(node.inputs[0], *RESHAPING)
+        first = None if view is None else producer_of(view.inputs[0], "Transpose")
+        if view is None or first is None or context.opset() < 5:
+            return None
+        if not all(context.single_use(one.outputs[0]) for one in (first, view)):
+            return None
+        above, below = _movement(first, context), _movement(node, context)
+        both = None if above is None or below is None else above.then(below)
+        if above is None or below is None or both is None:
+            return None
+        nodes = _moved(first.inputs[0], above.shape, both, below.result)
+        if nodes is None:
+            return Declined(
+                "The sizes are not known well enough to write the shapes", (first, view)
+            )
+        result = {node.outputs[0]: nodes[-1].output()}
+        what = "one" if both.moves else "none"
+        reason = (
+            f"{view.op_type} moves nothing: of the Transposes before and after it {what} is left."
+        )
+        return Replacement([first, view, node], result, reason, nodes=nodes)
+
     @rule("Transpose", name="TransposeOfUnitAxes", reach=1)
     def unit_axes(self, node: ir.Node, context: Context) -> Outcome:
         """A Transpose that leaves the elements in their order."""
@@ -110,6 +139,34 @@ class MergeTransposes(Pass):
         sizes = NewInitializer.ints(target, f"{data.name}_shape")
         reason = "Only axes of size 1 move, so the elements keep their order."
         return Replacement.by(NewNode("Reshape", [data, sizes]), reason, node)
+
+
+def _movement(node: ir.Node, context: Context) -> Transposition | None:
+    shape, perm = context.symbolic.shape(node.inputs[0]), transposition(node, context)
+    return (
+        None if shape is None or perm is None or 0 in shape else Transposition(shape, tuple(perm))
+    )
+
+
+def _moved(
+    data: ir.Value | None, source: Dims, moves: Transposition, result: Dims
+) -> list[NewNode] | None:
+    """The movement between the two shapes, with the Reshapes that it takes."""
+    operand: Operand | None = data
+    nodes: list[NewNode] = []
+    shape = source
+    wanted = (moves.shape, result) if moves.moves else (result,)
+    for place, target in enumerate(wanted):
+        if place:
+            nodes.append(NewNode("Transpose", [operand], {"perm": list(moves.perm)}))
+            shape, operand = moves.result, nodes[-1].output()
+        if shape != target:
+            sizes = reshape_target(shape, target)
+            if sizes is None:
+                return None
+            nodes.append(NewNode("Reshape", [operand, NewInitializer.ints(sizes, "shape")]))
+            shape, operand = target, nodes[-1].output()
+    return nodes
 
 
 def _composed(matched: list[ir.Node], perm: list[int]) -> Replacement:

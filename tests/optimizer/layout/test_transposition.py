@@ -78,3 +78,32 @@ def test_sizes_that_are_not_known_are_multiplied_as_they_are() -> None:
     batch, length = symbol("batch"), symbol("length")
     reduced = Transposition((batch, length, 12, 64), (2, 3, 0, 1)).reduced()
     assert reduced == Transposition((batch * length, 768), (1, 0))
+
+
+@st.composite
+def shapes_of_the_same_elements(draw: st.DrawFn) -> list[list[int]]:
+    """Two, both joined from the same parts."""
+    parts = draw(st.lists(st.sampled_from((1, 2, 3)), min_size=1, max_size=5))
+    cuts = [draw(st.sets(st.integers(1, len(parts)), max_size=3)) for _ in range(2)]
+    ends = [sorted({0, *cut, len(parts)}) for cut in cuts]
+    return [[prod(parts[a:b]) for a, b in pairwise(end)] for end in ends]
+
+
+@UNHURRIED
+@given(shapes_of_the_same_elements(), st.data())
+def test_two_around_a_reshape_move_every_element_as_the_one_in_their_place_does(
+    shapes: list[list[int]], data: st.DataObject
+) -> None:
+    result, taken = map(tuple, shapes)
+    perms = [tuple(data.draw(st.permutations(range(len(shape))))) for shape in shapes]
+    source = tuple(result[perms[0].index(axis)] for axis in range(len(result)))
+    before, after = Transposition(source, perms[0]), Transposition(taken, perms[1])
+    both = before.then(after)
+    assert before.result == result
+    assert both is not None
+    elements = np.arange(prod(source))
+    assert np.array_equal(moved(both, elements), moved(after, moved(before, elements)))
+
+
+def test_a_reshape_that_cuts_across_axes_has_nothing_in_common_with_a_movement() -> None:
+    assert Transposition((9, 4), (1, 0)).then(Transposition((6, 6), (1, 0))) is None
