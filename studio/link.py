@@ -47,6 +47,11 @@ class Settings:
 
     __slots__ = ()
 
+    @property
+    def plans(self) -> frozenset[str]:
+        """Keys of kept pipelines that it needs."""
+        return frozenset()
+
     def for_another_trace(self) -> Self:
         """Without what belongs to the steps of one trace."""
         return self

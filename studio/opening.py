@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -14,15 +15,16 @@ from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Following, Progress
 from optimizer.pipeline import Pipeline
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
+from studio.artifacts.plans import hold_plan
 from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.layouts import LAYOUTS
 from studio.services import store, tasks
 from studio.tasks import Task, Work
-from studio.workspace import Workspace
+from studio.workspace import Versus, Workspace
 
-_OPEN = "open-model"
+_OPEN, _PLANS = "open-model", "open-plans"
 
 
 def model_task(workspace: Workspace) -> Task[OpenedModel]:
@@ -31,10 +33,11 @@ def model_task(workspace: Workspace) -> Task[OpenedModel]:
 
 
 def hold_open(workspace: Workspace) -> None:
-    """Keep the model of this browser session in the store as long as the session has it open."""
+    """Keep model and plans of this browser session here as long as the session has them open."""
     opening = tasks().get(("model", workspace.model))
     if opening is not None and opening.result is not None:
         st.session_state[_OPEN] = opening.result
+    st.session_state[_PLANS] = [hold_plan(key) for key in workspace.plans]
 
 
 def title_of(workspace: Workspace) -> str:
@@ -46,25 +49,38 @@ def title_of(workspace: Workspace) -> str:
     return known.summary.name if known is not None else Path(workspace.model).name
 
 
-def try_again(workspace: Workspace) -> None:
-    """Forget that opening or optimizing failed, so that the next look starts it anew."""
+def try_again(workspace: Workspace, pipeline: Pipeline | None = None) -> None:
+    """Forget that opening or optimizing failed, so that the next look starts it anew.
+
+    Args:
+        workspace: whose.
+        pipeline: the workspace's own unless given.
+    """
     opening = tasks().get(("model", workspace.model))
     if opening is None or opening.result is None:
         tasks().drop_failed(("model", workspace.model))
-    else:
-        tasks().drop_failed(("run", opening.result.key, run_key(workspace.pipeline())))
+        return
+    with suppress(StudioError):  # a plan that is gone is looked for at every look
+        wanted = pipeline or workspace.pipeline()
+        tasks().drop_failed(("run", opening.result.key, run_key(wanted)))
 
 
 def run_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun]:
     """Running the workspace's pipeline over an opened model."""
-    return pipeline_task(workspace.pipeline(), model)
+    return _planned_task(workspace, model)
 
 
 def versus_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun] | None:
     """Running the pipeline it is compared with; None where there is none."""
-    return (
-        pipeline_task(workspace.versus.pipeline(), model) if workspace.versus is not None else None
-    )
+    return None if workspace.versus is None else _planned_task(workspace.versus, model)
+
+
+def _planned_task(chosen: Workspace | Versus, model: OpenedModel) -> Task[OpenedRun]:
+    """Running what was chosen; that its plan is gone is the task's error, and nothing runs."""
+    try:
+        return pipeline_task(chosen.pipeline(), model)
+    except StudioError as error:
+        return Task.failed(error)
 
 
 def pipeline_task(pipeline: Pipeline, model: OpenedModel) -> Task[OpenedRun]:

@@ -66,6 +66,13 @@ class Task(Generic[Result]):
         """Whether it has ended, one way or the other."""
         return self._done.is_set()
 
+    @classmethod
+    def failed(cls, error: StudioError) -> Task[Any]:
+        """One that could not even begin."""
+        task = cls(error=error)
+        task._done.set()
+        return task
+
     def wait(self, seconds: float) -> bool:
         """Wait a moment; True when it has ended."""
         return self._done.wait(seconds)

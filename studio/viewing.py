@@ -46,7 +46,7 @@ def workbench(
     busy = [_busy(opening, "Opening"), *(_busy(task, "Optimizing") for task in optimizing)]
     model = opening.result
     run = running.result if running is not None else None
-    enabled = workspace.pipeline().ids
+    enabled = workspace.own_versus().plain.ids
     error = next((task.error for task in (opening, *optimizing) if task.error is not None), None)
     return {
         "seq": workspace.seq,

@@ -61,26 +61,38 @@ class Versus:
         preset: the pipeline's preset.
         on: passes switched on beyond the preset.
         off: passes of the preset switched off.
+        plan: key of a kept pipeline, of which the passes that are on have options and places.
     """
 
     preset: str
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
+    plan: str = ""
 
-    def pipeline(self) -> Pipeline:
-        """The other pipeline."""
+    @property
+    def plain(self) -> Pipeline:
+        """The passes that are on, without a plan's options."""
         return Pipeline.of(self.preset, enable=self.on, disable=self.off)
 
+    def pipeline(self) -> Pipeline:
+        """The other pipeline.
+
+        Raises:
+            StudioError: its plan is not here any more.
+        """
+        return self.plain.configured(kept_plan(self.plan).pipeline) if self.plan else self.plain
+
     def name(self) -> str:
-        """The preset, and what is switched by hand: "default, −2 passes"."""
+        """The preset, and what is switched by hand: "default, −2 passes"; or that of the plan."""
         changes = [(len(self.on), "+"), (len(self.off), "\N{MINUS SIGN}")]
         texts = [f"{sign}{n} {'pass' if n == 1 else 'passes'}" for n, sign in changes if n]
-        return ", ".join([self.preset, *texts])
+        return ", ".join([self.preset, *texts, *(["as planned"] if self.plan else [])])
 
     def to_link(self) -> str:
         """For the permalink: `runtime`, or `default,-fold-constants`."""
         on, off = sorted(self.on), sorted(self.off)
-        return ",".join([self.preset, *(f"~{p}" for p in on), *(f"-{p}" for p in off)])
+        plan = [f"@{self.plan}"] if self.plan else []
+        return ",".join([self.preset, *(f"~{p}" for p in on), *(f"-{p}" for p in off), *plan])
 
     @classmethod
     def from_link(cls, text: str) -> Versus | None:
@@ -90,7 +102,8 @@ class Versus:
             return None
         on = frozenset(c[1:] for c in changes if c[:1] == "~" and find(c[1:]) is not None)
         off = frozenset(c[1:] for c in changes if c[:1] == "-" and find(c[1:]) is not None)
-        return cls(preset, on, off)
+        plan = next((_plan_key(c[1:]) for c in changes if c[:1] == "@"), "")
+        return cls(preset, on, off, plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +139,23 @@ class Workspace:
     seq: int = 1
 
     def pipeline(self) -> Pipeline:
-        """The pipeline chosen."""
-        matches = [veto.match for veto in self.vetoed]
-        chosen = Pipeline.of(self.preset, enable=self.on, disable=self.off, vetoed=matches)
-        plan = kept_plan(self.plan)
-        return chosen if plan is None else chosen.configured(plan)
+        """The pipeline chosen.
+
+        Raises:
+            StudioError: its plan is not here any more.
+        """
+        matches = frozenset(veto.match for veto in self.vetoed)
+        return replace(self.own_versus().pipeline(), vetoed=matches)
 
     def own_versus(self) -> Versus:
         """The passes as they are now, to be compared with."""
-        return Versus(self.preset, self.on, self.off)
+        return Versus(self.preset, self.on, self.off, self.plan)
+
+    @property
+    def plans(self) -> frozenset[str]:
+        """Keys of the kept pipelines that it needs."""
+        named = [self.plan, "" if self.versus is None else self.versus.plan]
+        return frozenset(named).union(*(one.plans for one in self.settings)) - {""}
 
     def with_model(self, model: str) -> Workspace:
         """Another model, from its first step; vetoes belonged to the old one."""
@@ -174,10 +195,12 @@ class Workspace:
         return self._rewound(preset=preset, on=frozenset[str](), off=frozenset[str](), plan="")
 
     def with_plan(self, key: str) -> Workspace:
-        """The passes of a kept pipeline, as it has them; without one of that key, the same."""
-        plan = kept_plan(key)
-        if plan is None:
-            return self
+        """The passes of a kept pipeline, as it has them.
+
+        Raises:
+            StudioError: there is none of that key.
+        """
+        plan = kept_plan(key).pipeline
         plain, wanted = frozenset(Pipeline.of("default").ids), frozenset(plan.ids)
         about = {"preset": "default", "on": wanted - plain, "off": plain - wanted}
         return self._rewound(**about, plan=key, vetoed=frozenset[Veto](), versus=None)
@@ -275,7 +298,7 @@ def from_query(query: Mapping[str, str]) -> Workspace:
         preset=preset if preset in (*PRESETS, "none") else "default",
         on=_known_passes(query.get("on", "")),
         off=_known_passes(query.get("off", "")),
-        plan=re.sub("[^0-9a-f]", "", query.get("plan", ""))[:16],
+        plan=_plan_key(query.get("plan", "")),
         vetoed=frozenset(map(_veto, _listed(query.get("veto", "")))),
         versus=Versus.from_link(query.get("versus", "")),
         view=View(
@@ -301,6 +324,10 @@ def _listed(text: str) -> list[str]:
 def _veto(text: str) -> Veto:
     match, rule, root = (re.sub(r"[^\w~]", "", part) for part in (text + "..").split(".")[:3])
     return Veto(match, rule, root)
+
+
+def _plan_key(text: str) -> str:
+    return re.sub("[^0-9a-f]", "", text)[:16]
 
 
 def _known_passes(text: str) -> frozenset[str]:

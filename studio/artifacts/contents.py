@@ -1,10 +1,12 @@
 """What is in the cache: how much of which kind, what goes when it is too much, and emptying it.
 
     models/<model key>/<run key>/<kind>-<request key>/
+    plans/<plan key>/
     gallery/<content key>/
 
 A model's folder holds its runs, a run's folder its artifacts; using one of these is using what it
-lies in. What was measured or calibrated is no part of this: it cannot simply be made again.
+lies in. Models and plans that somebody has open are pinned. What was measured or calibrated is no
+part of this: it cannot simply be made again.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from studio.artifacts.atomic_folder import LAST_USED, drafts, lock_of, remove_fo
 from studio.artifacts.file_lock import FileLock, try_lock
 from studio.environment import CACHE_LIMIT
 
-MODELS, GALLERY = "models", "gallery"
+MODELS, PLANS, GALLERY = "models", "plans", "gallery"
 DEFAULT_LIMIT_GIB = 20.0
 IN_USE_S = 60.0
 """What was asked for so recently may be being read."""
@@ -37,16 +39,17 @@ class Entry:
     """A folder that can go by itself once nothing lies in it that is used more recently.
 
     Attributes:
-        folder: of a sample network, a model, a run or an artifact.
+        folder: of a sample network, a plan, a model, a run or an artifact.
         kind: for people.
-        model: key of the model that it belongs to; "" for a sample network.
+        pinned: the folder that is pinned as long as it is open: of its model, or of the plan; None
+            for a sample network.
         size_bytes: of its files, without the entries in it.
         used_s: when somebody asked for it last, in seconds since 1970.
     """
 
     folder: Path
     kind: str
-    model: str
+    pinned: Path | None
     size_bytes: int
     used_s: float
 
@@ -133,8 +136,8 @@ def limit_bytes() -> int:
 def shrink(root: Path, *, limit: int | None = None, idle_s: float = IN_USE_S) -> Shrunk:
     """Remove what was not used for longest until the rest is within the limit.
 
-    A model that somebody has open stays, with all that was made of it; so does what was used just
-    now. Half-made folders that nobody is making any more go in any case.
+    A model that somebody has open stays, with all that was made of it; so does a plan, and what was
+    used just now. Half-made folders that nobody is making any more go in any case.
 
     Args:
         root: of the cache.
@@ -151,19 +154,19 @@ def shrink(root: Path, *, limit: int | None = None, idle_s: float = IN_USE_S) ->
     for entry in here:
         if removed >= over or entry.used_s > newest:
             break
-        removed += _remove(root, entry)
+        removed += _remove(entry)
     return Shrunk(removed, max(0, over - removed))
 
 
 def clear(root: Path) -> Shrunk:
-    """Remove everything but models that somebody has open."""
+    """Remove everything but models and plans that somebody has open."""
     return shrink(root, limit=0, idle_s=0.0)
 
 
-def pin(model: Path) -> FileLock | None:
-    """Keep a model from being removed until the lock is given back; None while it is removed."""
-    model.parent.mkdir(parents=True, exist_ok=True)
-    return try_lock(_pin_of(model), shared=True)
+def pin(folder: Path) -> FileLock | None:
+    """Keep a model or a plan here until the lock is given back; None while it is removed."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    return try_lock(_pin_of(folder), shared=True)
 
 
 def kind_of(folder: Path) -> str:
@@ -174,16 +177,18 @@ def kind_of(folder: Path) -> str:
 def entries(root: Path) -> Iterator[Entry]:
     """Everything in a cache that can go by itself."""
     for sample in _folders(root / GALLERY):
-        yield _entry(sample, "sample network", "")
+        yield _entry(sample, "sample network", None)
+    for plan in _folders(root / PLANS):
+        yield _entry(plan, "plan", plan)
     for model in _folders(root / MODELS):
-        yield _entry(model, "model", model.name)
+        yield _entry(model, "model", model)
         for run in _folders(model):
-            yield _entry(run, "run", model.name)
+            yield _entry(run, "run", model)
             for folder in _folders(run):
-                yield _entry(folder, kind_of(folder).replace("-", " "), model.name)
+                yield _entry(folder, kind_of(folder).replace("-", " "), model)
 
 
-def _entry(folder: Path, kind: str, model: str) -> Entry:
+def _entry(folder: Path, kind: str, pinned: Path | None) -> Entry:
     size, used = 0, 0.0
     with suppress(FileNotFoundError), os.scandir(folder) as files:
         for file in files:
@@ -192,7 +197,7 @@ def _entry(folder: Path, kind: str, model: str) -> Entry:
                     status = file.stat(follow_symlinks=False)
                     size += status.st_size
                     used = max(used, status.st_mtime if file.name == LAST_USED else 0.0)
-    return Entry(folder, kind, model, size, used)
+    return Entry(folder, kind, pinned, size, used)
 
 
 def _folders(parent: Path) -> Iterator[Path]:
@@ -204,12 +209,12 @@ def _folders(parent: Path) -> Iterator[Path]:
     yield from sorted(path for path in found if not path.name.startswith("."))
 
 
-def _remove(root: Path, entry: Entry) -> int:
-    """Remove an entry with all that is still in it, unless its model is open."""
-    if not entry.model:
+def _remove(entry: Entry) -> int:
+    """Remove an entry with all that is still in it, unless it is open."""
+    if entry.pinned is None:
         remove_folder(entry.folder)
         return entry.size_bytes
-    lock = try_lock(_pin_of(root / MODELS / entry.model))
+    lock = try_lock(_pin_of(entry.pinned))
     if lock is None:
         return 0
     try:
@@ -219,15 +224,19 @@ def _remove(root: Path, entry: Entry) -> int:
     return entry.size_bytes
 
 
-def _pin_of(model: Path) -> Path:
-    return model.with_name(f".{model.name}.open")
+def _pin_of(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.open")
 
 
 def _remove_abandoned(root: Path) -> None:
     """What a process that was killed had not finished."""
     models = root / MODELS
     runs = _folders(models)
-    parents = [models, *(place for model in runs for place in (model, *_folders(model)))]
+    parents = [
+        root / PLANS,
+        models,
+        *(place for model in runs for place in (model, *_folders(model))),
+    ]
     for parent in parents:
         for draft, place in drafts(parent):
             lock = try_lock(lock_of(place))

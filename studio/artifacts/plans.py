@@ -1,45 +1,86 @@
 """Pipelines with options that no link can hold, such as tables of ranges: kept by what they say.
 
-plans/<key>.json
+plans/<key>/plan.json
 """
 
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
-from studio.artifacts.contents import KEY
+from studio.artifacts.atomic_folder import mark_used, obtain
+from studio.artifacts.contents import KEY, PLANS, pin
 from studio.artifacts.model_files import key_of
+from studio.artifacts.opened import Pin
 from studio.environment import cache_folder
 
-PLANS = "plans"
+_FILE = "plan.json"
+_MOST_TITLE = 60
+_UNUSUAL = re.compile(r"[^\w .,%()/-]+")
 
 
-def keep_plan(pipeline: Pipeline) -> str:
-    """Write a pipeline; equal ones have equal keys."""
-    document = pipeline.to_json()
+@dataclass(frozen=True, slots=True)
+class KeptPlan:
+    """A pipeline that is found by its key.
+
+    Attributes:
+        title: for people; of harmless characters alone.
+    """
+
+    title: str
+    pipeline: Pipeline
+
+
+def keep_plan(pipeline: Pipeline, *, title: str = "plan") -> str:
+    """Write a pipeline; equal ones of one title have equal keys."""
+    shown = " ".join(_UNUSUAL.sub(" ", title).split())[:_MOST_TITLE]
+    document = {"title": shown, "pipeline": pipeline.to_json()}
     key = key_of(document)
-    path = _path(key)
-    if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".draft")
-        draft.write_text(json.dumps(document))
-        draft.replace(path)
+    obtain(_folder(key), lambda draft: _write(draft / _FILE, document))
     return key
 
 
-def kept_plan(key: str) -> Pipeline | None:
-    """The pipeline of that key; None where there is none, or the cache was cleared since."""
-    path = _path(key)
-    return _read(path) if KEY.fullmatch(key) and path.is_file() else None
+def kept_plan(key: str) -> KeptPlan:
+    """The pipeline of that key.
+
+    Raises:
+        StudioError: there is none, or the cache was cleared since; or a pass of it is no more.
+    """
+    path = _folder(key) / _FILE
+    if KEY.fullmatch(key) and path.is_file():
+        with suppress(OSError, ValueError):  # removed at this very moment, or damaged
+            return _read(path)
+    raise StudioError(
+        "The plan of this link is not on this server any more: make it again on the page"
+        " Precision or Layout, or go back to a preset in Rewrite."
+    )
+
+
+def hold_plan(key: str) -> Pin | None:
+    """Keep a plan in the cache as long as what is returned is held; None where it is not there."""
+    folder = _folder(key)
+    if not KEY.fullmatch(key) or not folder.is_dir():
+        return None
+    lock = pin(folder)
+    mark_used(folder)
+    return None if lock is None else Pin(lock)
+
+
+def _write(path: Path, document: object) -> None:
+    path.write_text(json.dumps(document))
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path) -> Pipeline:
-    return Pipeline.from_json(json.loads(path.read_text()))
+def _read(path: Path) -> KeptPlan:
+    document = json.loads(path.read_text())
+    return KeptPlan(document["title"], Pipeline.from_json(document["pipeline"]))
 
 
-def _path(key: str) -> Path:
-    return cache_folder() / PLANS / f"{key}.json"
+def _folder(key: str) -> Path:
+    return cache_folder() / PLANS / key

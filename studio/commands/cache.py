@@ -17,7 +17,9 @@ SCHEMA = "passlens.cache/1"
 def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument(
-        "--clear", action="store_true", help="remove everything but models that a studio has open"
+        "--clear",
+        action="store_true",
+        help="remove all but models and plans that a studio has open",
     )
     parser.add_argument("--json", action="store_true", help="machine-readable, to stdout")
 

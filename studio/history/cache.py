@@ -55,7 +55,7 @@ def _show(found: CacheUsage) -> None:
             on_click=_start_emptying,
             disabled=not found.kinds,
             width="stretch",
-            help="Models that are open in a browser stay. Recordings are not in the cache.",
+            help="What is open in a browser stays. Recordings are not in the cache.",
         )
 
 

@@ -11,6 +11,7 @@ from optimizer.layout.targets import TARGETS, target_of
 from optimizer.layout_assignment import layout_pipeline
 from optimizer.legalisation import legalising
 from optimizer.numbers import counted
+from optimizer.pipeline import Pipeline
 from studio.artifacts.opened import Subject
 from studio.layout.figure import (
     assigned_bars,
@@ -35,7 +36,7 @@ _MOST_FINDINGS = 5
 
 def render() -> None:
     """The page."""
-    subject = model_and_run()
+    subject = model_and_run(Pipeline.of("none"))  # layouts are of the source, whatever is on
     if subject is None:
         return
     layouts = {name: f"{name} · {target.layout}" for name, target in TARGETS.items()}

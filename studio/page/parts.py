@@ -13,9 +13,10 @@ from streamlit.navigation.page import Page
 
 from optimizer.errors import StudioError
 from optimizer.numbers import counted
+from optimizer.pipeline import Pipeline
 from studio.artifacts.opened import Subject
 from studio.gallery import gallery
-from studio.opening import model_task, run_task, title_of, try_again
+from studio.opening import model_task, pipeline_task, run_task, title_of, try_again
 from studio.page.findings import by_kind
 from studio.tasks import Task
 from studio.workspace import current, remember
@@ -123,15 +124,20 @@ def settled(task: Task[Result], name: str, retry: Callable[[], None]) -> Result 
     return task.result
 
 
-def model_and_run() -> Subject | None:
-    """The workspace's model and its run; None while there is progress or an error to show."""
+def model_and_run(pipeline: Pipeline | None = None) -> Subject | None:
+    """The workspace's model and a run of it; None while there is progress or an error to show.
+
+    Args:
+        pipeline: that runs; the workspace's own unless given.
+    """
     workspace = current()
-    retry = partial(try_again, workspace)
+    retry = partial(try_again, workspace, pipeline)
     opening = f"Opening {words(title_of(workspace))}"
     model = settled(model_task(workspace), opening, retry)
     if model is None:
         return None
-    run = settled(run_task(workspace, model), "Optimizing", retry)
+    task = run_task(workspace, model) if pipeline is None else pipeline_task(pipeline, model)
+    run = settled(task, "Optimizing", retry)
     return None if run is None else (model, run)
 
 

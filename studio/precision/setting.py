@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from optimizer.precision.samples import Samples, files_of
 from profiling.precision.building import prelude
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
-from studio.artifacts.store import run_key
-from studio.opening import model_task, pipeline_task, title_of, try_again
-from studio.page.parts import settled, words
+from studio.page.parts import model_and_run
 from studio.precision.link import MOST_INPUTS, PrecisionChoice
 from studio.precision.samples import ObserveRequest, samples_folder
-from studio.services import tasks
 from studio.workspace import current, remember
 
 _QUICK_US = 300_000.0
@@ -81,17 +77,11 @@ def is_quick(setting: PrecisionSetting, size_bytes: int, predicted_us: float) ->
 
 def setting_here() -> PrecisionSetting | None:
     """What this session has chosen; None while there is progress or an error to show."""
-    workspace = current()
-    opening = f"Opening {words(title_of(workspace))}"
-    model = settled(model_task(workspace), opening, partial(try_again, workspace))
-    if model is None:
+    found = model_and_run(prelude())
+    if found is None:
         return None
-    pipeline = prelude()
-    again = partial(tasks().drop_failed, ("run", model.key, run_key(pipeline)))
-    run = settled(pipeline_task(pipeline, model), "Optimizing", again)
-    if run is None:
-        return None
-    choice = workspace.of(PrecisionChoice)
+    model, run = found
+    choice = current().of(PrecisionChoice)
     return PrecisionSetting(model, run, choice, samples_folder(run, choice.samples))
 
 

@@ -45,6 +45,9 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path
 
 
+PLAN = "2" * 16
+
+
 def left(cache: Path) -> list[str]:
     return [str(one.folder.relative_to(cache)) for one in entries(cache)]
 
@@ -96,6 +99,18 @@ def test_an_open_model_stays_with_all_that_was_made_of_it(cache: Path) -> None:
     assert clear(cache) == Shrunk(30 * KIB, 0)
     assert left(cache) == []
     assert list((cache / "models").iterdir()) == []
+
+
+def test_a_plan_is_counted_and_goes_like_everything_else_unless_it_is_open(tmp_path: Path) -> None:
+    held = pin(tmp_path / "plans" / PLAN)
+    for key in (OLD, PLAN):
+        entry(tmp_path / "plans" / key, used=100.0)
+    assert held is not None
+    assert [(kind.kind, kind.count) for kind in usage(tmp_path).kinds] == [("plan", 2)]
+    assert clear(tmp_path) == Shrunk(10 * KIB, 10 * KIB)
+    assert left(tmp_path) == [f"plans/{PLAN}"]
+    held.release()
+    assert clear(tmp_path) == Shrunk(10 * KIB, 0)
 
 
 def test_what_is_being_used_stays_when_the_cache_shrinks_by_itself(cache: Path) -> None:

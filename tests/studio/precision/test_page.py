@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from streamlit.testing.v1 import AppTest
 
-from optimizer.pipeline import Pipeline
 from profiling.precision.building import prelude
 from studio import services
 
@@ -127,24 +124,3 @@ def test_a_budget_that_makes_no_sense_is_told_and_the_one_before_stays(products:
     app.text_input(key="precision-budget").set_value("little").run()
     assert "'little' is no budget of error" in texts(app)
     assert app.text_input(key="precision-budget").value == "30 dB"
-
-
-def test_a_plan_is_opened_with_its_options_and_a_pass_of_it_can_be_switched_off() -> None:
-    from optimizer.registry import find
-    from studio.artifacts.plans import keep_plan
-    from studio.workspace import Workspace, from_query, to_query
-
-    declared = find("quantize-statically")
-    assert declared is not None
-    own = declared(**{"ranges": (("x", -1.0, 2.0),)})
-    first = prelude()
-    plan = replace(first, passes=(*first.passes, own), places={own.id: frozenset({"n1"})})
-    workspace = Workspace(model="tour", preset="none").with_plan(keep_plan(plan))
-    again = from_query(to_query(workspace))
-    assert json.dumps(again.pipeline().to_json()) == json.dumps(plan.to_json())
-    without = again.with_pass(own.id, enabled=False).pipeline()
-    assert own.id not in without.ids
-    assert not without.places
-    assert again.with_preset("default").pipeline() == Pipeline.of("default")
-    lost = from_query({**to_query(workspace), "plan": "f" * 16})
-    assert own.id in lost.pipeline().ids
