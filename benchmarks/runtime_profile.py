@@ -34,6 +34,8 @@ PREFERRED = ("tensor(float)", "tensor(int64)", "tensor(bool)")
 OWN = "com.microsoft"
 NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation")
 TYPED = {"EyeLike", "Multinomial", "RandomNormal", "RandomUniform"}
+TYPED_BY_LAST_INPUT = {"QuantizeLinear"}
+"""Its zero point, which may be left out, says which type is made."""
 WHEREVER = (
     "Bernoulli", "Cast", "CastLike", "ConcatFromSequence", "Constant", "GlobalLpPool", "If", "Loop",
     "MaxRoiPool", "Multinomial", "Optional", "RandomNormal", "RandomNormalLike", "RandomUniform",
@@ -116,6 +118,8 @@ def _model(schema: Any, kind: str) -> bytes | None:
     """A model of the node; None where it cannot be of this type."""
     types = dict(_types(schema, kind))
     wanted = max(schema.min_input, sum("Single" in str(f.option) for f in schema.inputs))
+    if schema.name in TYPED_BY_LAST_INPUT:
+        wanted = len(schema.inputs)
     inputs = [_resolved(formal, types) for formal in schema.inputs[: max(wanted, 1)]]
     outputs = [_resolved(formal, types) for formal in schema.outputs[: max(schema.min_output, 1)]]
     if not outputs or outputs[0] != kind or any(not t.startswith("tensor(") for t in inputs):

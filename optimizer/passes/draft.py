@@ -19,7 +19,7 @@ TO_THE_END = int(np.iinfo(np.int64).max)
 Floats = NDArray[np.float32]
 _SINCE = {
     "ConvInteger": 10, "DynamicQuantizeLinear": 11, "Erf": 9, "Expand": 8, "Gemm": 7, "Max": 8,
-    "Min": 8, "Reshape": 5, "Where": 9,
+    "Min": 8, "Reshape": 5, "Round": 11, "Where": 9,
 }  # fmt: skip
 _AXES_AS_INPUT = {"ReduceSum": 13}
 """Versions since which a reduction reads its axes; 18 for all others."""

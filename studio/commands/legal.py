@@ -38,8 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = arguments.target
     if wanted not in shipped() and not Path(wanted).is_file():
         raise StudioError(
-            f"There is no target {quoted(wanted)}; there are the layouts {', '.join(TARGETS)}, the "
-            f"profiles {', '.join(shipped())}, and files of your own."
+            f"There is no target {quoted(Path(wanted))}; there are the layouts "
+            f"{', '.join(TARGETS)}, the profiles {', '.join(shipped())}, and files of your own."
         )
     profile = text_of(wanted)
     path, bound = model_path(arguments.model), bindings(arguments.bind)

@@ -87,14 +87,20 @@ class LowerOpset(Pass):
 
     @lowers("Reshape", name="ZeroIsZero")
     def reshape(self, lowering: Lowering) -> Replacement | None:
-        """A Reshape in which 0 would be a size, to a target that has none."""
-        target = lowering.context.ints(lowering.input(1))
+        """A Reshape in which 0 would be a size, where it copies one that is 0."""
         if not lowering.of("allowzero"):
             return None
-        if target is None or 0 in target:
-            raise NotHere("its target may hold a 0 that is a size")
+        before = lowering.shape(lowering.input(0)) or ()
+        target = lowering.context.symbolic.fact(lowering.input(1)).content
+        if not isinstance(target, tuple):
+            raise NotHere("nothing is known of its target")
+        for axis, size in enumerate(target):
+            copied = size is not None and size == (before[axis] if axis < len(before) else None)
+            if not copied and not (isinstance(size, int) and size):
+                raise NotHere("its target may hold a 0 that is a size")
         changed: dict[ir.Node, Mapping[str, object]] = {lowering.node: {"allowzero": None}}
-        return Replacement([lowering.node], {}, "Its target holds no 0.", attributes=changed)
+        why = "A 0 in its target could only be a size that it copies."
+        return Replacement([lowering.node], {}, why, attributes=changed)
 
     @rule(ANY, name="OlderOpset")
     def lowered(self, node: ir.Node, context: Context) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -181,8 +181,30 @@ def cut(
         steps = [windows.strides[axis] for axis in axes]
         whole = not any(starts) and all(end == TO_THE_END for end in ends) and max(steps) == 1
         at = [axis + first for axis in axes]
-        parts.append(value if whole else lowering.slice(value, at, starts, ends, steps))
+        if lowering.opset < 10 and max(steps) > 1:
+            parts.append(
+                _picked(lowering, value, windows, dict(zip(axes, starts, strict=True)), first)
+            )
+        else:
+            parts.append(value if whole else lowering.slice(value, at, starts, ends, steps))
     return parts
+
+
+def _picked(
+    lowering: Lowering, value: Operand, windows: Windows, starts: Mapping[int, int], first: int
+) -> Operand:
+    """One place of every window, gathered by index: an old Slice takes no steps."""
+    for axis, start in starts.items():
+        count = windows.counts[axis]
+        if count is None:
+            raise NotHere(
+                "a Slice with steps needs operator set 10, and a size is free in the file"
+            )
+        index = lowering.integers(
+            *range(start, start + count * windows.strides[axis], windows.strides[axis])
+        )
+        value = lowering.new("Gather", value, index, axis=axis + first)
+    return value
 
 
 MOST_PARTS = 32

@@ -62,6 +62,31 @@ def test_every_shipped_profile_opens_and_says_where_it_is_known_from() -> None:
         assert profile.source
 
 
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        ("half", ""),
+        ("bfloat", "ONNX Runtime's CUDA provider takes Conv as it was in opset 18"),
+        ("gelu", "ONNX Runtime's CUDA provider has no Gelu"),
+        ("chosen", "ONNX Runtime's CUDA provider has no NonMaxSuppression"),
+    ],
+)
+def test_the_profile_of_cuda_holds_for_the_newest_opset_its_kernels_do(
+    node: str, said: str
+) -> None:
+    source = """<ir_version: 10, opset_import: ["" : 22]>
+    g (float16[1,3,8,8] x, float16[4,3,3,3] w, bfloat16[1,3,8,8] u, bfloat16[4,3,3,3] v,
+       float[1,5,4] boxes, float[1,2,5] scores) => (a, b, c, d) {
+       [half] a = Conv(x, w)
+       [bfloat] b = Conv(u, v)
+       [gelu] c = Gelu(x)
+       [chosen] d = NonMaxSuppression(boxes, scores)
+    }"""
+    profile = profile_of("onnxruntime-cuda")
+    found = {one.name: lack(one, profile, 22) for one in opened(source).ir.graph}
+    assert found[node] == said
+
+
 def test_an_unknown_profile_is_answered_with_those_there_are() -> None:
     with pytest.raises(
         StudioError, match=r"no profile 'matrx', nor such a file; there are: .*matrix"
