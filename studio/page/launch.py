@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from optimizer.errors import Cancelled
-from studio.page.parts import PATIENCE_S, show_error, show_message, show_progress
+from studio.page.parts import PATIENCE_S, draw_every, show_error, show_message, show_progress
 from studio.services import tasks
 from studio.tasks import Task, Work
 
@@ -141,17 +141,15 @@ def _slug(name: str) -> str:
 def _follow(task: Task[Any], name: str, so_far: Callable[[Task[Any]], None]) -> None:
     """Progress of a task and what is known so far, until it ends; then the page runs again."""
 
-    @st.fragment(run_every=LOOK_AGAIN_S)
     def look() -> None:
         if task.done:
             st.rerun()
         with _row(name):
             show_progress(task, name)
 
-    @st.fragment(run_every=DRAW_AGAIN_S)
     def draw() -> None:
         with _body(name):
             so_far(task)
 
-    look()
-    draw()
+    draw_every(LOOK_AGAIN_S, look)
+    draw_every(DRAW_AGAIN_S, draw)

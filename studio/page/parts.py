@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any, NoReturn, TypeVar, cast
 
 import streamlit as st
@@ -29,6 +30,7 @@ LOOK_AGAIN_S = 0.4
 MAX_KINDS = 6
 MOST_FILE_NAME = 60
 _PLACES = "places"
+_NAMES = count()
 
 
 def set_places(places: Mapping[str, Page]) -> None:
@@ -80,13 +82,12 @@ def show_failure(error: StudioError, retry: Callable[[], None]) -> None:
 def follow(task: Task[Any], name: str) -> None:
     """Progress of a task until it ends, then the page runs again."""
 
-    @st.fragment(run_every=LOOK_AGAIN_S)
     def look() -> None:
         if task.done:
             st.rerun()
         show_progress(task, name)
 
-    look()
+    draw_every(LOOK_AGAIN_S, look)
 
 
 def run_again_after(pending: Sequence[Task[Any]], *, or_when: Callable[[], bool] = bool) -> None:
@@ -97,12 +98,30 @@ def run_again_after(pending: Sequence[Task[Any]], *, or_when: Callable[[], bool]
         or_when: asked as often.
     """
 
-    @st.fragment(run_every=LOOK_AGAIN_S if pending else None)
     def look() -> None:
         if any(task.done for task in pending) or or_when():
             st.rerun()
 
-    look()
+    draw_every(LOOK_AGAIN_S if pending else None, look)
+
+
+def draw_every(seconds: float | None, draw: Callable[[], None]) -> None:
+    """Draw a part of the page, and this part alone again and again.
+
+    Each run of the page gives its parts new names. By an old name the browser could ask for a part
+    while the page's own run is over and what it drew is still to be sent: Streamlit then runs the
+    part, and drops all that (`AppSession.request_rerun`). A name that is gone it passes over.
+
+    Args:
+        seconds: how often; None for once.
+        draw: the part.
+    """
+
+    def part() -> None:
+        draw()
+
+    part.__qualname__ += f"-{next(_NAMES)}"
+    st.fragment(part, run_every=seconds)()
 
 
 def show_progress(task: Task[Any], name: str) -> None:

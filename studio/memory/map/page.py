@@ -25,7 +25,7 @@ from studio.memory.sidebar import change, go_to_step
 from studio.memory.walk.figure import walk_strip
 from studio.memory.walk.job import WALK, Walk
 from studio.page.figure import is_dark, picture_kind, show_twin
-from studio.page.parts import look_at, show_message, words
+from studio.page.parts import draw_every, look_at, show_message, words
 from studio.services import store, tasks
 from studio.tasks import Task
 
@@ -120,13 +120,12 @@ def _say_counting(task: Task[Walk]) -> None:
     if task.done:
         return
 
-    @st.fragment(run_every=LOOK_AGAIN_S)
     def look() -> None:
         if task.done:
             st.rerun()
         st.caption(f"Counting every step: {words(task.text)}, {100 * task.fraction:.0f} %")
 
-    look()
+    draw_every(LOOK_AGAIN_S, look)
 
 
 def _draw(figure: go.Figure) -> Any:
