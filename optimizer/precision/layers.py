@@ -26,7 +26,7 @@ class LayerErrors:
     """Errors of values against the source's.
 
     Attributes:
-        values: each the worst over all samples, in the order in which the source computes them.
+        values: each over all samples, in the order in which the source computes them.
         unmatched: values of the source that the other model does not have, or in another shape.
         budget: that values are held to; None for rounding of floats.
         samples: how many both ran on.
@@ -130,7 +130,8 @@ def compare_values(
                 if compared is None:
                     reshaped.add(name)
                 else:
-                    found[name] = found[name].worse(compared) if name in found else compared
+                    before = found.get(name)
+                    found[name] = before.pooled(compared, request.budget) if before else compared
         del sessions
     values = tuple(found[name] for name in both if name in found and name not in reshaped)
     compared = {value.name for value in values}

@@ -12,6 +12,7 @@ from optimizer.numbers import three_digits
 
 _TEXT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%|db)\s*", re.IGNORECASE)
 _MOST = {"%": 100.0, "dB": 200.0}
+_ALIKE_DB = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class ErrorBudget:
     Attributes:
         amount: at most so many percent of the output's scale, or at least so many decibels.
         unit: percent: the largest difference over the largest magnitude of the reference;
-            decibels: signal-to-quantization-noise ratio, 10 log10(Σ x² / Σ (x − y)²).
+            decibels: signal-to-quantization-noise ratio, 10 log10(Σ x² / Σ (x − y)²). Both over
+            all samples together: an output's scale and its signal are no property of one of them.
     """
 
     amount: float
@@ -40,6 +42,14 @@ class ErrorBudget:
         if self.unit == "%":
             return f"{three_digits(100 * scaled)} % of the scale"
         return "no error" if sqnr_db == math.inf else f"{decibels(sqnr_db)}"
+
+    def over_all(self, *, scaled: float, sqnr_db: float, worst_db: float) -> str:
+        """The error of several samples together; in decibels also the worst one's."""
+        error = self.measured(scaled=scaled, sqnr_db=sqnr_db)
+        if self.unit == "%":
+            return f"{error} at worst"
+        worst = decibels(worst_db) if math.isfinite(worst_db) else "no ratio"
+        return error if worst_db >= sqnr_db - _ALIKE_DB else f"{error} ({worst} the worst sample)"
 
 
 LOSSY = ErrorBudget(5.0, "%")

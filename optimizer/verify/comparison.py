@@ -38,7 +38,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One output of both models, the worst over all feeds.
+    """One output of both models, over all samples.
 
     Attributes:
         name: of the output.
@@ -48,9 +48,12 @@ class Comparison:
         max_rel: largest difference relative to the reference's own element, zeros left out.
         scale: largest finite magnitude of the reference.
         scaled: `max_abs` divided by `scale`; the figure the tolerance is about.
-        sqnr_db: 10 log10(Σ x² / Σ (x − y)²), x the reference; infinite where nothing differs, and
-            in recordings of before it was measured.
-        cosine: of the angle between both, 1 for the same direction.
+        sqnr_db: 10 log10(Σ x² / Σ (x − y)²), x the reference, summed over all samples; infinite
+            where nothing differs, and in recordings of before it was measured.
+        worst_db: the same of the worst sample alone.
+        signal: Σ x² over all samples.
+        noise: Σ (x − y)² over all samples.
+        cosine: of the angle between both, 1 for the same direction; the worst sample's.
         same_bits: every bit is the same.
         constant: the reference has one value everywhere, so that agreeing says little.
         random: depends on a random operator, so that only type, shape and finiteness are compared.
@@ -64,25 +67,59 @@ class Comparison:
     scale: float = 0.0
     scaled: float = 0.0
     sqnr_db: float = math.inf
+    worst_db: float = math.inf
+    signal: float = 0.0
+    noise: float = 0.0
     cosine: float = 1.0
     same_bits: bool = False
     constant: bool = False
     random: bool = False
 
-    def worse(self, other: Comparison) -> Comparison:
-        """Both feeds' figures in one, the worse each time."""
-        base = self if not self.ok or other.ok else other
-        return replace(
-            base,
-            max_abs=max(self.max_abs, other.max_abs),
+    def pooled(self, other: Comparison, budget: ErrorBudget | None = None) -> Comparison:
+        """Both samples' figures in one: sums and scales of both, else the worse.
+
+        A budget is held against the figures of all samples together: of one whose outputs happen
+        to be near zero, any error is large. A tolerance holds for each sample.
+        """
+        wrong = [one for one in (self, other) if not one.ok and one.reason != one.beyond(budget)]
+        max_abs, scale = max(self.max_abs, other.max_abs), max(self.scale, other.scale)
+        signal, noise = self.signal + other.signal, self.noise + other.noise
+        worst_db = min(self.sqnr_db, self.worst_db, other.sqnr_db, other.worst_db)
+        summed = noise > 0 and math.isfinite(signal) and math.isfinite(noise)
+        found = replace(
+            wrong[0] if wrong else self,
+            max_abs=max_abs,
             max_rel=max(self.max_rel, other.max_rel),
-            scale=max(self.scale, other.scale),
-            scaled=max(self.scaled, other.scaled),
-            sqnr_db=min(self.sqnr_db, other.sqnr_db),
+            scale=scale,
+            scaled=max_abs / scale if scale else max(self.scaled, other.scaled),
+            sqnr_db=_ratio_db(signal, noise) if summed else worst_db,
+            worst_db=worst_db,
+            signal=signal,
+            noise=noise,
             cosine=min(self.cosine, other.cosine),
             same_bits=self.same_bits and other.same_bits,
             constant=self.constant and other.constant,
         )
+        if wrong or budget is None:
+            return found
+        reason = found.beyond(budget)
+        return replace(found, ok=not reason, reason=reason)
+
+    def beyond(self, budget: ErrorBudget | None, atol: float = ATOL) -> str:
+        """How far it is beyond a budget of error; empty if it is within, or there is none."""
+        error = {"scaled": self.scaled, "sqnr_db": self.sqnr_db}
+        if budget is None or self.max_abs <= atol or budget.holds(**error):
+            return ""
+        return f"{budget.measured(**error)} where {budget} are allowed"
+
+
+def pooled(
+    before: tuple[Comparison, ...], now: tuple[Comparison, ...], budget: ErrorBudget | None = None
+) -> tuple[Comparison, ...]:
+    """Outputs of the samples so far, none at first, with those of one more."""
+    if not before:
+        return now
+    return tuple(one.pooled(other, budget) for one, other in zip(before, now, strict=True))
 
 
 def compare(
@@ -136,8 +173,11 @@ def _numbers(
     constant: bool,
 ) -> Comparison:
     if same_bits:
-        scale = _scale(_finite(expected))
-        return Comparison(name, ok=True, scale=scale, same_bits=True, constant=constant)
+        left = _finite(expected)
+        scale, signal = _scale(left), _energy(left)
+        return Comparison(
+            name, ok=True, scale=scale, signal=signal, same_bits=True, constant=constant
+        )
     left, right = _finite(expected), _finite(actual)
     difference = np.abs(left - right)
     max_abs = float(difference.max(initial=0.0))
@@ -146,6 +186,7 @@ def _numbers(
     max_rel = float((difference[nonzero] / magnitude[nonzero]).max(initial=0.0))
     scale = _scale(left)
     sqnr_db, cosine = _likeness(left, right)
+    noise = _energy(difference)
     found = Comparison(
         name,
         ok=True,
@@ -154,6 +195,9 @@ def _numbers(
         scale=scale,
         scaled=max_abs / scale if scale else max_abs,
         sqnr_db=sqnr_db,
+        worst_db=sqnr_db,
+        signal=_energy(left),
+        noise=noise,
         cosine=cosine,
         constant=constant,
     )
@@ -167,25 +211,34 @@ def _likeness(left: Floats, right: Floats) -> tuple[float, float]:
     one, other = left.ravel() / unit, right.ravel() / unit
     signal, energy, both = float(one @ one), float(other @ other), float(one @ other)
     noise = float(np.square(one - other).sum())
-    ratio = signal / noise if noise else math.inf
     norms = math.sqrt(signal * energy)
     cosine = min(1.0, both / norms) if norms else float(signal == energy)
-    return 10 * math.log10(ratio) if ratio else -math.inf, cosine
+    return _ratio_db(signal, noise), cosine
+
+
+def _ratio_db(signal: float, noise: float) -> float:
+    """Signal over noise in decibels."""
+    ratio = signal / noise if noise else math.inf
+    return 10 * math.log10(ratio) if ratio else -math.inf
+
+
+def _energy(values: Floats) -> float:
+    """Σ x²; infinite beyond what a double holds."""
+    with np.errstate(over="ignore"):
+        return float(np.square(values).sum())
 
 
 def _verdict(expected: Array, actual: Array, tolerance: Tolerance, found: Comparison) -> str:
     """What is wrong with outputs whose bits differ; empty if nothing is."""
-    max_abs, scale, budget = found.max_abs, found.scale, tolerance.budget
+    max_abs, scale = found.max_abs, found.scale
     if not _finite_alike(expected, actual):
         return _FINITE
     if tolerance.exact:
         return f"not the same bits (largest difference {max_abs:.3g})"
     if expected.dtype == np.bool_ or (expected.dtype.kind in "iu" and expected.dtype.itemsize > 1):
         return f"other whole numbers (largest difference {max_abs:.3g})"
-    if budget is not None:
-        error = {"scaled": found.scaled, "sqnr_db": found.sqnr_db}
-        within = max_abs <= tolerance.atol or budget.holds(**error)
-        return "" if within else f"{budget.measured(**error)} where {budget} are allowed"
+    if tolerance.budget is not None:
+        return found.beyond(tolerance.budget, tolerance.atol)
     if max_abs > tolerance.atol + tolerance.rtol * scale:
         return f"off by {max_abs:.3g} where the output reaches {scale:.3g}"
     return ""

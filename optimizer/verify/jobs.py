@@ -12,7 +12,7 @@ from optimizer.errors import quoted
 from optimizer.isolation import Progress, silent
 from optimizer.model.graph import bodies, walk_nodes
 from optimizer.operators.catalogue import is_random
-from optimizer.verify.comparison import Comparison, Tolerance, compare
+from optimizer.verify.comparison import Comparison, Tolerance, compare, pooled
 from optimizer.verify.feeds import Array, Feed, draw, planned
 from optimizer.verify.runtime import Interface, NotRunnable, Session, as_file, unsupported_inputs
 from optimizer.verify.sizes import plans
@@ -71,7 +71,7 @@ class Check:
     Attributes:
         failure: why it does not run, empty if it does.
         interface: differences of inputs and outputs.
-        outputs: the worst of all runs for each output.
+        outputs: each output over all runs.
     """
 
     failure: str
@@ -140,7 +140,7 @@ def check(
             report(f"{CANDIDATE}: inputs {number + 1} of {len(reference.runs)}", part)
             inputs = {name: array for name, array in run.inputs.items() if name in known}
             found = compare(run.outputs, session.run(inputs), tolerance=tolerance, random=random)
-            outputs = tuple(map(Comparison.worse, outputs, found)) if outputs else found
+            outputs = pooled(outputs, found, tolerance.budget)
     except NotRunnable as error:
         return Check(error.message, differences, outputs)
     return Check("", differences, outputs)

@@ -38,7 +38,7 @@ class Verification:
     Attributes:
         verdict: `not_run` when the first model could not be run, so that nothing is known.
         reason: one sentence; empty for `equal` and `within`.
-        outputs: each output, the worst over all runs.
+        outputs: each output, over all runs.
         interface: differences of inputs and outputs.
         seeds: runs of each model.
         feeds: the inputs of the first run.
@@ -70,8 +70,13 @@ class Verification:
 
     @property
     def sqnr_db(self) -> float:
-        """Least signal over error of any output."""
+        """Least signal over error of any output, over all runs."""
         return min((output.sqnr_db for output in self.outputs), default=math.inf)
+
+    @property
+    def worst_db(self) -> float:
+        """The same of the worst run alone."""
+        return min((output.worst_db for output in self.outputs), default=math.inf)
 
     @property
     def same_bits(self) -> bool:
@@ -89,8 +94,10 @@ class Verification:
         if self.verdict in _HEADS:
             return plain(f"{_HEADS[self.verdict].format(budget)}: {self.reason}")
         if budget is not None:
-            error = budget.measured(scaled=self.scaled, sqnr_db=self.sqnr_db)
-            return f"Within {budget}: {error} at worst, on {self.seeds} random inputs."
+            error = budget.over_all(
+                scaled=self.scaled, sqnr_db=self.sqnr_db, worst_db=self.worst_db
+            )
+            return f"Within {budget}: {error}, on {self.seeds} random inputs."
         scaled = f"within {self.scaled:.1e} of the outputs' scale"
         how = "bit for bit" if self.same_bits else scaled
         weak = "" if self.informative else "; but the outputs are constant, so that says little"

@@ -21,7 +21,7 @@ class PlanEvaluation:
 
     Attributes:
         size_bytes: of its file, weights included.
-        outputs: each output against the model as it came, the worst over all inputs held out.
+        outputs: each output against the model as it came, over all inputs held out.
         metric: what the user's own function gives; None where there is none.
         speed: against the model as it came; None where it was not raced.
         failure: why there is no file, or none that runs; else empty.
@@ -38,6 +38,11 @@ class PlanEvaluation:
     def sqnr_db(self) -> float:
         """Signal over error of the worst output; endless where nothing differs."""
         return min((one.sqnr_db for one in self.outputs), default=math.inf)
+
+    @property
+    def worst_db(self) -> float:
+        """The same of the worst input alone."""
+        return min((one.worst_db for one in self.outputs), default=math.inf)
 
     @property
     def scaled(self) -> float:
@@ -78,7 +83,11 @@ class Requirement:
         parts = (
             []
             if self.error is None
-            else [self.error.measured(scaled=found.scaled, sqnr_db=found.sqnr_db)]
+            else [
+                self.error.over_all(
+                    scaled=found.scaled, sqnr_db=found.sqnr_db, worst_db=found.worst_db
+                )
+            ]
         )
         if self.metric is not None and found.metric is not None:
             parts.append(f"{self.metric.function} {three_digits(found.metric)}")

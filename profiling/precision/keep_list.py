@@ -71,13 +71,15 @@ class Trial:
         kept: how many.
         error: the worst output's largest difference, as a share of its scale; infinite where an
             output has other infinities, or does not come.
-        sqnr_db: of the worst output.
+        sqnr_db: of the worst output over all samples.
+        worst_db: of the worst output of one sample.
         within: the budget.
     """
 
     kept: int
     error: float
     sqnr_db: float
+    worst_db: float
     within: bool
 
 
@@ -115,10 +117,13 @@ class KeepList:
         """In one line."""
         if self.result is None:
             return "Nothing computes in 16 bits."
-        error = self.budget.measured(scaled=self.result.error, sqnr_db=self.result.sqnr_db)
+        result = self.result
+        error = self.budget.over_all(
+            scaled=result.error, sqnr_db=result.sqnr_db, worst_db=result.worst_db
+        )
         return (
             f"{counted(len(self.nodes), 'node')} kept in float32,"
-            f" {self.sixteen} in 16 bits: {error} at worst (budget {self.budget}),"
+            f" {self.sixteen} in 16 bits: {error} (budget {self.budget}),"
             f" {counted(len(self.trials), 'run')} on {self.samples}."
         )
 
@@ -275,6 +280,7 @@ class _Search:
             len(keep),
             error if alike else float("inf"),
             min((one.sqnr_db for one in found.outputs), default=float("inf")),
+            min((one.worst_db for one in found.outputs), default=float("inf")),
             within=not found.failure and all(one.ok for one in found.outputs),
         )
 

@@ -19,7 +19,7 @@ from optimizer.errors import RunError
 from optimizer.precision.intermediate import run_sample
 from optimizer.precision.samples import Samples, supply_of
 from optimizer.verify import Comparison, Tolerance
-from optimizer.verify.comparison import compare
+from optimizer.verify.comparison import compare, pooled
 from optimizer.verify.feeds import Array
 from optimizer.verify.jobs import random_outputs, structure_of
 from optimizer.verify.runtime import Session
@@ -59,7 +59,7 @@ class RunMeasurement:
     """What a plan's model gives.
 
     Attributes:
-        outputs: the worst over all samples.
+        outputs: each over all samples.
         metric: what the user's function gives.
         run_s: of the fastest run.
         failure: why it does not run; else empty.
@@ -113,7 +113,7 @@ def run_held(model: Path, config: RunConfig, held: Held, metric: Metric | None) 
             found = _run(session, held, inputs, config)
             taken_s.append(time.perf_counter() - began)
             compared = compare(right, found, tolerance=ANY, random=held.random)
-            outputs = tuple(map(Comparison.worse, outputs, compared)) if outputs else compared
+            outputs = pooled(outputs, compared)
             if metric is not None:
                 given.append(found)
                 expected.append(right)

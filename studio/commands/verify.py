@@ -98,6 +98,7 @@ def verification_json(checked: Verification) -> dict[str, Any]:
         "max_abs": _finite(checked.max_abs),
         "relative_to_scale": _finite(checked.scaled),
         "sqnr_db": _finite(checked.sqnr_db),
+        "worst_db": _finite(checked.worst_db),
         "same_bits": checked.same_bits,
         "informative": checked.informative,
         "interface": list(checked.interface),

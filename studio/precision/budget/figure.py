@@ -77,6 +77,9 @@ def tried_table(chosen: ChosenPlan) -> dict[str, list[Any]]:
         "from": [digits(one.speed.low) if one.speed else None for one in found],
         "to": [digits(one.speed.high) if one.speed else None for one in found],
         "dB": [digits(one.sqnr_db) if math.isfinite(one.sqnr_db) else None for one in found],
+        "dB, worst sample": [
+            digits(one.worst_db) if math.isfinite(one.worst_db) else None for one in found
+        ],
         "largest error, %": [digits(100 * one.scaled) for one in found],
         "within the budget": [place in within for place in range(len(found))],
         "nothing beats it": [place in front for place in range(len(found))],

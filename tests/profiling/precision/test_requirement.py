@@ -36,7 +36,9 @@ def test_the_worst_output_counts_and_rounding_of_zeros_does_not() -> None:
     zeros = replace(output(1.0, -math.inf), max_abs=1e-9)
     found = PlanEvaluation(PLAN, 1, (output(0.02), output(0.1), zeros))
     assert required.excess(found) == pytest.approx(1.0)
-    assert required.measured(PlanEvaluation(PLAN, 1, (output(0.021),))) == "2.1 % of the scale"
+    assert required.measured(PlanEvaluation(PLAN, 1, (output(0.021),))) == (
+        "2.1 % of the scale at worst"
+    )
 
 
 def test_infinities_in_other_places_are_within_no_budget() -> None:
