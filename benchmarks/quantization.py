@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx_ir as ir
 
 from benchmarks.machine import describe
 from benchmarks.quantization_work import CALIBRATION
 from benchmarks.report import publish
-from optimizer.constants import constant_of
 from optimizer.model.writer import write
 from optimizer.passes.precision.fuse_quantized_operators import FuseQuantizedOperators
 from optimizer.passes.precision.quantize_dynamically import QuantizeMatmulDynamically
@@ -40,6 +38,7 @@ from optimizer.registry import Pass
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
 from profiling.instructions import fast_integers, speeds
+from profiling.precision.calibrating import channels_of
 from profiling.workers import default_pool
 
 HELD_OUT = 9
@@ -103,7 +102,7 @@ def variants(
     yield "float32", _written(bound, work / "float32.onnx")
     optimize(bound, Pipeline.of("default", enable=["raise-opset"]))
     optimized = _written(bound, work / "optimized.onnx")
-    wanted = Wanted(channels=_channels(bound.ir.graph))
+    wanted = Wanted(channels=channels_of(bound.ir.graph))
     seen = observe(optimized, Samples(inputs, count=CALIBRATION), wanted, isolate=default_pool())
     fast = fast_integers()
     means = tuple((name, tuple(found.means.tolist())) for name, found in seen.channels.items())
@@ -131,17 +130,6 @@ def variants(
     yield "onnxruntime static", theirs[0]
     if network.operators:
         yield "onnxruntime dynamic", theirs[1]
-
-
-def _channels(graph: ir.Graph) -> dict[str, int]:
-    """The axis of the channels of what products with constant weights read."""
-    return {
-        node.inputs[0].name or "": 1 if node.op_type == "Conv" else -1
-        for node in graph
-        if node.op_type in ("Conv", "Gemm", "MatMul")
-        and node.inputs[0] is not None
-        and constant_of(node.inputs[1]) is not None
-    }
 
 
 def _written(model: Any, path: Path) -> Path:

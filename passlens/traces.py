@@ -15,6 +15,7 @@ from optimizer.rewrite.trace import Trace as Rewrites
 from optimizer.rewrite.trace_file import open_trace as open_cursor
 from optimizer.rewrite.trace_file import save_trace
 from passlens.notebook import trace_html
+from profiling.workers import default_pool
 
 
 class Trace(Rewrites):
@@ -46,7 +47,8 @@ def optimize(
     """
     asked = Pipeline.of(pipeline) if isinstance(pipeline, str) else pipeline
     copy = replace(model, ir=model.ir.clone())
-    return _shown(driver.optimize(copy, asked, stop=driver.Stop(limit=limit)))
+    stop = driver.Stop(limit=limit)
+    return _shown(driver.optimize(copy, asked, stop=stop, isolate=default_pool()))
 
 
 def open_trace(path: str | Path) -> Trace:

@@ -20,6 +20,17 @@ from optimizer.precision.sixteen_bits import FLOAT
 _HALVES = frozenset(form.dtype for form in FORMATS.values())
 
 
+def has_16_bits(model: ir.Model) -> bool:
+    """Whether a graph has numbers of 16 bits: constants, inputs, or what a Cast makes."""
+    graph = model.graph
+    if any(value.dtype in _HALVES for value in (*graph.inputs, *graph.initializers.values())):
+        return True
+    return any(
+        node.op_type == "Cast" and node.attributes.get_int("to", 0) in map(int, _HALVES)
+        for node in graph
+    )
+
+
 def emulated(model: ir.Model, *, as_float32: Collection[str] = ()) -> ir.Model:
     """A copy in which nothing but casts, inputs, outputs and constants have 16 bits.
 

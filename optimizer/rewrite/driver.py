@@ -20,7 +20,7 @@ import onnx_ir as ir
 
 from optimizer.collection import collection_paused
 from optimizer.errors import Cancelled, StudioError, quoted
-from optimizer.isolation import Progress
+from optimizer.isolation import Isolate, Progress
 from optimizer.limits import Limits
 from optimizer.model.graph import Model, node_id
 from optimizer.model.symbolic import SymbolicValues
@@ -72,11 +72,12 @@ def optimize(
     stop: Stop = Stop(),
     limits: Limits = Limits(),
     progress: Progress | None = None,
+    isolate: Isolate | None = None,
 ) -> Trace:
     """Run a pipeline over a model, in place, and return the trace.
 
-    A rule that raises is written down in the trace, what it had changed is undone, and it is asked
-    no more.
+    A pass that is another tool runs it through `isolate`; without one it declines. A rule that
+    raises is written down in the trace, what it had changed is undone, and it is asked no more.
 
     Raises:
         StudioError: the model may not be optimized; nothing was changed.
@@ -85,7 +86,7 @@ def optimize(
     if not model.statuses.optimizable.ok:
         raise StudioError(f"The model cannot be optimized: {model.statuses.optimizable.reason}")
     with collection_paused():
-        return _Run(model, pipeline, stop, limits, progress).run()
+        return _Run(model, pipeline, stop, limits, progress, isolate).run()
 
 
 class _Run:
@@ -98,6 +99,7 @@ class _Run:
         stop: Stop,
         limits: Limits,
         progress: Progress | None,
+        isolate: Isolate | None,
     ) -> None:
         self.model, self.pipeline, self.stop, self.limits = model, pipeline, stop, limits
         self.progress = progress
@@ -111,6 +113,7 @@ class _Run:
             budget=FoldBudget(limits.fold_total_bytes, seconds=limits.fold_seconds),
             precedes=self.rewriter.precedes,
             scopes=self.rewriter.state.scopes,
+            isolate=isolate,
         )
         self.worklist = Worklist(pipeline.passes, self.rewriter)
         self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())

@@ -12,6 +12,7 @@ import onnx
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
+from optimizer.isolation import Isolate
 from optimizer.limits import Limits
 from optimizer.operators.catalogue import is_random
 
@@ -40,6 +41,7 @@ class Context:
         precedes: whether the first node's outputs are computed before the second node and
             visible to it, also from inside a body.
         scopes: a graph and the graphs around it, inside out.
+        isolate: where foreign tools run; None where whoever drives has no worker processes.
     """
 
     opsets: Mapping[str, int]
@@ -49,6 +51,7 @@ class Context:
     memory: dict[object, object] = field(default_factory=dict[object, object])
     precedes: Callable[[ir.Node, ir.Node], bool] = lambda first, second: False
     scopes: Callable[[ir.Graph], Iterable[ir.Graph]] = lambda graph: (graph,)
+    isolate: Isolate | None = None
 
     def opset(self, domain: str = "") -> int:
         """The version of an operator set; 0 when the model does not import it."""

@@ -17,12 +17,13 @@ from optimizer.isolation import within_worker
 from optimizer.model.graph import node_id
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
+from optimizer.passes.precision.quantize_by_onnxruntime import QuantizeByOnnxruntime
 from optimizer.pipeline import Pipeline
-from optimizer.precision.ranges import Row
 from optimizer.registry import Pass, find
 from optimizer.rewrite.driver import optimize
 from optimizer.source import complete
 from profiling.instructions import FastIntegers, fast_integers
+from profiling.precision.calibrating import Tables, balancing
 from profiling.precision.plans import CHOICES, Choice, PrecisionPlan
 from profiling.precision.regions import Region, regions_of
 
@@ -34,8 +35,8 @@ _PASSES: Mapping[Choice, tuple[str, ...]] = {
     "int4 weights": ("store-weights-in-4-bits",),
     "float16": ("convert-to-float16",),
 }
-Tables = Mapping[str, tuple[Row, ...]]
-"""Ranges of values by the method that chose them."""
+_OF_TRANSFORMERS = ("Conv", "Gemm", "MatMul")
+"""What ONNX Runtime's tool may take there: what is between them loses more than it wins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +96,17 @@ def pipeline_of(plan: PrecisionPlan, prepared: Prepared, tables: Tables) -> Pipe
     Args:
         plan: for the regions of the prepared model.
         prepared: with ids of its nodes where the passes will run.
-        tables: of ranges, by method.
+        tables: what was observed.
     """
+    if plan.variant == "onnxruntime":
+        return Pipeline((_by_the_runtime(plan, prepared, tables),), "none")
     places: dict[str, set[str]] = {}
     for choice, region in zip(plan.choices, prepared.regions, strict=True):
         for pass_id in _PASSES.get(choice, ()):
             places.setdefault(pass_id, set()).update(prepared.ids[name] for name in region.nodes)
-    passes: list[Pass] = []
+    balanced = tables.get(plan.variant)
+    first = None if balanced is None else balancing(plan.variant, balanced.maxima)
+    passes: list[Pass] = [] if first is None else [first]
     for pass_id in places:
         found = find(pass_id)
         if found is not None:
@@ -140,7 +145,8 @@ def build(prepared: Prepared, plan: PrecisionPlan, tables: Tables, target: Path)
     """The model of a plan as a file; in a worker."""
     model = complete(load_path(prepared.file), isolate=within_worker)
     ids = {node.name or "": node_id(node) for node in model.ir.graph}
-    trace = optimize(model, pipeline_of(plan, replace(prepared, ids=ids), tables))
+    planned = pipeline_of(plan, replace(prepared, ids=ids), tables)
+    trace = optimize(model, planned, isolate=within_worker)
     if trace.failed:
         return Built(0, f"Rule {trace.failed[0].rule} failed: {trace.failed[0].error}.")
     if not trace.rewrites:
@@ -163,9 +169,26 @@ def _configured(
     wanted = {option.name for option in fields(declared)}
     about: dict[str, object] = {}
     if "ranges" in wanted:
-        about["ranges"] = tables[plan.method]
+        known = tables.get(plan.variant, tables[""])
+        about["ranges"] = known.ranges[plan.method]
+        about["means"] = known.means if plan.variant else ()
         about["activations"] = prepared.integers.activations
         about["weight_bits"] = prepared.integers.weight_bits
     if "keep" in wanted:
         about["keep"] = tuple(sorted(set(prepared.ids.values()) - at))
     return declared(**about)
+
+
+def _by_the_runtime(plan: PrecisionPlan, prepared: Prepared, tables: Tables) -> Pass:
+    """ONNX Runtime's own tool on all regions that are quantized."""
+    static = "static int8" in plan.choices
+    pairs = [*zip(plan.choices, prepared.regions, strict=True)]
+    share = sum(region.share for _, region in pairs if region.kind == "convolutions")
+    return QuantizeByOnnxruntime(
+        mode="static" if static else "dynamic",
+        ranges=tables[""].ranges[plan.method] if static else (),
+        operators=() if not static or share > 1 / 2 else _OF_TRANSFORMERS,
+        nodes=tuple(n for choice, region in pairs if choice != "float32" for n in region.nodes),
+        activations=prepared.integers.activations,
+        weight_bits=prepared.integers.weight_bits,
+    )

@@ -10,21 +10,19 @@ from pathlib import Path
 from typing import Unpack
 
 from optimizer.errors import StudioError, quoted
-from optimizer.isolation import Following, part_of, silent
+from optimizer.isolation import Following, part_of
 from optimizer.limits import JobLimits
 from optimizer.numbers import three_digits
-from optimizer.precision.observation import observe
-from optimizer.precision.ranges import rows_of
 from optimizer.precision.samples import Samples, files_of
-from optimizer.precision.threshold import Integers, methods
 from profiling.config import RunConfig
 from profiling.config.question import config_for
 from profiling.machine import this_machine
-from profiling.precision.building import Prepared, Tables, offered, prepare, size_of
+from profiling.precision.building import Prepared, offered, prepare, size_of
+from profiling.precision.calibrating import calibrate
 from profiling.precision.chosen import ChosenPlan
 from profiling.precision.evaluation import PlanEvaluation, Requirement
 from profiling.precision.evaluator import ModelEvaluator, Subject
-from profiling.precision.plans import Choice, Goal, PrecisionPlan
+from profiling.precision.plans import Choice, Goal, PrecisionPlan, Variant
 from profiling.precision.running import Held, hold_out, run_held
 from profiling.precision.search import SearchResult, search
 from profiling.precision.trials import Allowance, Question
@@ -153,11 +151,13 @@ def _begin(
     held = _held(source, asked, folder, pool, told)
     base, run_s = _base(source, asked, held, prepared, pool)
     told = part_of(following, "calibrating: ", 1, of=_PARTS)
-    tables, calibrated = _tables(prepared, _split(asked)[0], pool, told)
+    tables, calibrated = calibrate(prepared.file, prepared.regions, _split(asked)[0], pool, **told)
     subject = Subject(source, prepared, tables, held, asked.required.metric, asked.config, run_s)
+    suited: tuple[Variant, ...] = tuple(variant for variant in tables if variant)
     question = Question(
-        prepared.regions, _choices(asked.goal), tuple(tables), asked.required, asked.goal, base
-    )
+        prepared.regions, _choices(asked.goal), tuple(tables[""].ranges), asked.required,
+        asked.goal, base, ("corrected", *suited, "onnxruntime"),
+    )  # fmt: skip
     return subject, question, calibrated
 
 
@@ -206,13 +206,3 @@ def _base(
         )
     plan = PrecisionPlan(("float32",) * len(prepared.regions))
     return PlanEvaluation(plan, size_of(source), metric=found.metric), found.run_s
-
-
-def _tables(
-    prepared: Prepared, samples: Samples, pool: WorkerPool, following: Following
-) -> tuple[Tables, int]:
-    """Ranges by every method, and how many samples they rest on."""
-    seen = observe(prepared.file, samples, isolate=pool, limits=_LIMITS, **following)
-    (following.get("progress") or silent)("choosing ranges", 1.0)
-    tables = {method.id: rows_of(seen.ranges(method.id, Integers())) for method in methods()}
-    return tables, seen.samples

@@ -12,7 +12,8 @@ from profiling.config import RunConfig
 from profiling.config.question import question_of
 from profiling.instructions import FastIntegers
 from profiling.machine import Machine
-from profiling.precision.building import Prepared, Tables, whole_pipeline
+from profiling.precision.building import Prepared, whole_pipeline
+from profiling.precision.calibrating import Tables
 from profiling.precision.evaluation import PlanEvaluation, Requirement
 from profiling.precision.metric import Metric
 from profiling.precision.pareto import front
@@ -32,7 +33,7 @@ class ChosenPlan:
         goal: what was to be gained.
         samples: name of the user's folder; empty where inputs were generated.
         regions: that plans speak of.
-        tables: of ranges that plans were built with, by method.
+        tables: what was observed, that plans were built with.
         ids: of nodes by name, in a trace from the source.
         integers: that static int8 used.
         calibrated: samples that ranges were observed on.

@@ -13,7 +13,8 @@ from optimizer.isolation import Following
 from optimizer.limits import JobLimits
 from optimizer.verify.jobs import Request
 from profiling.config import RunConfig
-from profiling.precision.building import Prepared, Tables, build
+from profiling.precision.building import Prepared, build
+from profiling.precision.calibrating import Tables
 from profiling.precision.evaluation import PlanEvaluation
 from profiling.precision.metric import Metric
 from profiling.precision.plans import PrecisionPlan
@@ -41,7 +42,7 @@ class Subject:
     Attributes:
         source: the model as it came.
         prepared: it, after the passes that every plan begins with.
-        tables: of ranges, by method.
+        tables: what was observed of it.
         held: samples, with what the source gives for them.
         metric: the user's own, if there is one.
         config: how models are run.

@@ -17,6 +17,18 @@ Choice = Literal[
 ]
 """Static ranges are known beforehand, dynamic ones found in every run; weights are for size."""
 
+Variant = Literal["", "corrected", "equalized", "smoothed", "onnxruntime"]
+"""How int8 is made of a whole model, the plain way first."""
+
+_VARIANTS: Mapping[Variant, str] = {
+    "corrected": "biases corrected",
+    "equalized": "channels equalized, biases corrected",
+    "smoothed": "activations smoothed, biases corrected",
+    "onnxruntime": "by ONNX Runtime's own tool",
+}
+_SAME_OPERATIONS: frozenset[Variant] = frozenset({"", "corrected", "equalized"})
+"""They differ by numbers alone, and take the same time."""
+
 CHOICES: tuple[Choice, ...] = get_args(Choice)
 BITS: Mapping[Choice, int] = {
     "float32": 32, "static int8": 8, "dynamic int8": 8, "int8 weights": 8, "int4 weights": 4,
@@ -33,10 +45,12 @@ class PrecisionPlan:
     Attributes:
         choices: for each region, in their order.
         method: by which ranges of static int8 are chosen; empty where there is none.
+        variant: how int8 is made.
     """
 
     choices: tuple[Choice, ...]
     method: str = ""
+    variant: Variant = ""
 
     @property
     def is_float(self) -> bool:
@@ -46,13 +60,21 @@ class PrecisionPlan:
     @property
     def digest(self) -> str:
         """Of what it says: files and results are kept under it."""
-        text = json.dumps([self.choices, self.method])
+        text = json.dumps([self.choices, self.method, self.variant])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
     def settled(self) -> PrecisionPlan:
-        """The same, without a method where no ranges are chosen."""
-        return self if "static int8" in self.choices else PrecisionPlan(self.choices)
+        """The same, without what says nothing where there is no static int8."""
+        if "static int8" in self.choices:
+            return self
+        own = self.variant if "dynamic int8" in self.choices else ""
+        return PrecisionPlan(self.choices, variant="onnxruntime" if own == "onnxruntime" else "")
+
+    @property
+    def operations(self) -> tuple[tuple[Choice, ...], Variant]:
+        """What runs: plans that are alike in it differ by numbers, and take the same time."""
+        return self.choices, "" if self.variant in _SAME_OPERATIONS else self.variant
 
     def text(self, regions: Sequence[Region]) -> str:
         """In words: `static int8 everywhere`, `dynamic int8 in 20 of 24 regions`."""
@@ -63,7 +85,9 @@ class PrecisionPlan:
             for choice, count in Counter(self.choices).most_common()
             if choice != "float32"
         ]
-        return ", ".join(parts) + (f" ({self.method} ranges)" if self.method else "")
+        ranges = f"{self.method} ranges" if self.method else ""
+        made = ", ".join(filter(None, [ranges, _VARIANTS.get(self.variant, "")]))
+        return ", ".join(parts) + (f" ({made})" if made else "")
 
     def _where(self, choice: Choice, count: int, regions: Sequence[Region]) -> str:
         """Where a choice was made, of all places where it could have been."""

@@ -1,6 +1,7 @@
 """The cheapest plan within a budget: corners, reversion by sensitivity, then Optuna.
 
-Corners first: everything as it came, each choice everywhere. Of a corner that is a gain and loses
+Corners first: everything as it came, each choice everywhere, int8 made in every way that suits the
+model, and by ONNX Runtime's own tool to compare with. Of a corner that is a gain and loses
 too much, each region is set back alone, the heaviest first, for half of the time that is left;
 those that give most accuracy for what they cost are set back until the rest is within the budget,
 and then each that fits is put in again. What time is left goes to Optuna.
@@ -11,8 +12,8 @@ AIMET's sensitivity analysis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 from optimizer.errors import Cancelled
@@ -109,11 +110,39 @@ def _corners(trials: Trials) -> dict[Choice, PrecisionPlan]:
     corners: dict[Choice, PrecisionPlan] = {}
     for choice in _choices(trials):
         plans = [_everywhere(trials, choice, method) for method in _methods(trials, choice)]
-        corners[choice] = min(plans, key=trials.excess)
-        trials.method = trials.method or corners[choice].method
+        corners[choice] = _varied(trials, min(plans, key=trials.excess))
+        if choice == "static int8":
+            trials.method, trials.variant = corners[choice].method, corners[choice].variant
+    theirs = list(_theirs(trials, corners))
     if trials.question.goal == "speed":
-        trials.race(list(corners.values()))
+        trials.race([*corners.values(), *theirs])
     return corners
+
+
+def _varied(trials: Trials, plain: PrecisionPlan) -> PrecisionPlan:
+    """Static int8 made in the way that loses least.
+
+    Correcting biases costs nothing and is always tried, what moves outliers where it is needed.
+    """
+    if "static int8" not in plain.choices or trials.found[plain].failure:
+        return plain
+    best = plain
+    for variant in trials.question.variants:
+        needed = variant == "corrected" or trials.excess(best) > 0
+        if variant != "onnxruntime" and needed:
+            best = min(best, replace(plain, variant=variant), key=trials.excess)
+    return best
+
+
+def _theirs(trials: Trials, corners: Mapping[Choice, PrecisionPlan]) -> Iterator[PrecisionPlan]:
+    """The same corners by ONNX Runtime's own tool: what ours have to be as good as."""
+    for choice in ("static int8", "dynamic int8"):
+        corner = corners.get(choice)
+        if corner is None or "onnxruntime" not in trials.question.variants:
+            continue
+        plan = replace(corner, variant="onnxruntime")
+        if not plan.is_float and not trials.assess(plan).failure:
+            yield plan
 
 
 def _choices(trials: Trials) -> Iterable[Choice]:
@@ -212,11 +241,11 @@ def _settle(trials: Trials) -> None:
     bound = _ABOUT_AS_CHEAP * (1.0 if best is None else trials.cost(best))
     known = [plan for plan, one in trials.found.items() if not plan.is_float and not one.failure]
     within = [plan for plan in known if trials.excess(plan) <= 0 and trials.cost(plan) <= bound]
-    raced = {plan.choices for plan in within if trials.found[plan].speed is not None}
-    alike: dict[tuple[Choice, ...], PrecisionPlan] = {}  # of plans that differ by ranges alone, one
+    raced = {plan.operations for plan in within if trials.found[plan].speed is not None}
+    alike: dict[object, PrecisionPlan] = {}  # of plans that differ by numbers alone, one
     for plan in sorted(within, key=trials.excess):
-        if plan.choices not in raced:
-            alike.setdefault(plan.choices, plan)
+        if plan.operations not in raced:
+            alike.setdefault(plan.operations, plan)
     new = list(alike.values())
     if trials.question.goal == "size":
         new = [plan for plan in new if plan == best]

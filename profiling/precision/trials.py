@@ -10,7 +10,7 @@ from typing import Unpack
 from optimizer.isolation import Following, silent
 from optimizer.numbers import counted
 from profiling.precision.evaluation import PlanEvaluation, PlanEvaluator, Requirement
-from profiling.precision.plans import BITS, Choice, Goal, PrecisionPlan, choices_of
+from profiling.precision.plans import BITS, Choice, Goal, PrecisionPlan, Variant, choices_of
 from profiling.precision.regions import Region
 from profiling.precision.times import TimeModel
 
@@ -42,6 +42,7 @@ class Question:
         regions: of the model.
         offered: choices that there are passes for, float32 among them.
         methods: by which ranges may be chosen, the plainest first.
+        variants: ways of making int8 beside the plain one.
         source: the model as it came, as a plan.
     """
 
@@ -51,6 +52,7 @@ class Question:
     budget: Requirement
     goal: Goal
     source: PlanEvaluation
+    variants: tuple[Variant, ...] = ()
 
     def choices(self, region: int) -> tuple[Choice, ...]:
         """What a region may have, float32 first."""
@@ -62,6 +64,7 @@ class Trials:
 
     Attributes:
         method: by which ranges are chosen from now on.
+        variant: how int8 is made from now on.
 
     Args:
         question: what is searched for.
@@ -84,6 +87,7 @@ class Trials:
         self.question = question
         self.found = {question.source.plan: question.source}
         self.method = ""
+        self.variant: Variant = ""
         self._known = {one.plan: one for one in known}
         self.times = TimeModel([region.share for region in question.regions])
         self._evaluator, self._allowance, self._observe = evaluator, allowance, observe
@@ -103,11 +107,14 @@ class Trials:
 
     def plan(self, choices: Sequence[Choice], method: str = "") -> PrecisionPlan:
         """A plan of these choices."""
-        return PrecisionPlan(tuple(choices), method or self.method).settled
+        return PrecisionPlan(tuple(choices), method or self.method, self.variant).settled
 
     def changed(self, plan: PrecisionPlan, region: int, choice: Choice) -> PrecisionPlan:
         """A plan with another choice for one region."""
-        return self.plan([*plan.choices[:region], choice, *plan.choices[region + 1 :]], plan.method)
+        choices = (*plan.choices[:region], choice, *plan.choices[region + 1 :])
+        if not plan.method:  # there may have been nothing static in it
+            return self.plan(choices)
+        return replace(plan, choices=choices).settled
 
     def assess(self, plan: PrecisionPlan) -> PlanEvaluation:
         """Size and errors of a plan, as they are known or found now.
@@ -140,7 +147,9 @@ class Trials:
         self._tell(f"racing {counted(len(new), 'plan')}")
         for plan, speed in zip(new, self._evaluator.race(new), strict=True):
             self.found[plan] = replace(self.found[plan], speed=speed)
-        speeds = {plan: one.speed for plan, one in self.found.items()}
+        speeds = {
+            plan: one.speed for plan, one in self.found.items() if plan.variant != "onnxruntime"
+        }
         self.times.learn({plan: 1 / speed.speedup for plan, speed in speeds.items() if speed})
         self._show()
 

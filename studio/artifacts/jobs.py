@@ -113,7 +113,9 @@ def rewrite_model(
     """
     model = load_path(folder / SOURCE)
     nodes_before = count_nodes(model.ir.graph)
-    trace = optimize(model, Pipeline.from_json(pipeline), stop=Stop(), progress=progress)
+    trace = optimize(
+        model, Pipeline.from_json(pipeline), stop=Stop(), progress=progress, isolate=within_worker
+    )
     nodes_after = count_nodes(model.ir.graph)
     progress("drawing the steps", 0.8)
     cursor = Cursor.at_end(trace)

@@ -72,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     model = complete(model, isolate=default_pool(), bind=bound)
     shape_seconds = time.process_time() - began
     before = _figures(model)
-    trace = optimize(model, pipeline, stop=Stop(limit=arguments.limit))
+    stop = Stop(limit=arguments.limit)
+    trace = optimize(model, pipeline, stop=stop, isolate=default_pool())
     peak_rss_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     after = _figures(model)
     write(model.ir, arguments.output)

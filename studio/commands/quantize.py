@@ -140,7 +140,8 @@ def _write(
     """The model of the answer, its trace, and whether the file keeps what was promised."""
     model = complete(load_path(source), isolate=default_pool(), bind=asked.bindings)
     if chosen.found.answer:
-        trace = optimize(model, chosen.pipeline(chosen.answer.plan))
+        plan = chosen.answer.plan
+        trace = optimize(model, chosen.pipeline(plan), isolate=default_pool())
         if arguments.trace is not None:
             save_trace(Cursor.at_end(trace), arguments.trace)
     if arguments.output is None:

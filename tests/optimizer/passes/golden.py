@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
+from optimizer.isolation import within_worker
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Pass, find
 from optimizer.rewrite.driver import optimize
@@ -96,7 +97,7 @@ def read(path: Path) -> Case:
 def run(case: Case) -> Outcome:
     """Run the one pass to its fixpoint."""
     model = opened(case.before)
-    trace = optimize(model, Pipeline((case.configured,)))
+    trace = optimize(model, Pipeline((case.configured,)), isolate=within_worker)
     sections = {"before": case.before, "after": printed(model.ir)}
     if trace.declined:
         sections["declined"] = "\n".join(f"{d.rule}: {d.reason}" for d in trace.declined)

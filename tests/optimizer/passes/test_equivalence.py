@@ -13,6 +13,7 @@ import onnx
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
 
+from optimizer.isolation import within_worker
 from optimizer.model.writer import to_bytes
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Pass, passes
@@ -53,7 +54,7 @@ class Optimized:
 def optimized(proto: onnx.ModelProto, pipeline: Pipeline) -> Optimized:
     model = opened(proto)
     before = proto_of(model.ir)
-    trace = optimize(model, pipeline)
+    trace = optimize(model, pipeline, isolate=within_worker)
     return Optimized(before, proto_of(model.ir), trace)
 
 

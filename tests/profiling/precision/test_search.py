@@ -73,6 +73,30 @@ def test_plans_that_differ_by_their_ranges_alone_are_raced_once() -> None:
     assert len(synthetic.raced) == 1
 
 
+def test_int8_is_made_in_the_way_that_loses_least_and_compared_with_the_runtimes_own() -> None:
+    synthetic = drawn(2, 3, INT8)
+    ways = ("corrected", "equalized", "smoothed", "onnxruntime")
+    question = replace(asked(synthetic, 1e-9), variants=ways)
+    found = search(question, synthetic, allowance=Allowance(600, 12))
+    static = [plan for plan in synthetic.assessed if set(plan.choices) == {"static int8"}]
+    tried = [plan.variant for plan in static if plan.method == "entropy"]
+    assert tried == ["", "corrected", "equalized", "smoothed", "onnxruntime"]
+    later = [plan for plan in synthetic.assessed[len(static) + 2 :] if plan.method]
+    assert later
+    assert {plan.variant for plan in later} == {"smoothed"}
+    raced = [plan.text(synthetic.regions) for plan in synthetic.raced[:4]]
+    assert raced == [
+        "static int8 everywhere (entropy ranges, activations smoothed, biases corrected)",
+        "dynamic int8 everywhere",
+        "static int8 everywhere (entropy ranges, by ONNX Runtime's own tool)",
+        "dynamic int8 everywhere (by ONNX Runtime's own tool)",
+    ]
+    assert found.nearest is not None
+    easy = drawn(2, 3, INT8)
+    search(replace(asked(easy, 1.0), variants=ways), easy, allowance=Allowance(600, 5))
+    assert [plan.variant for plan in easy.assessed[:3]] == ["", "", "corrected"]
+
+
 def test_a_budget_that_nothing_meets_is_answered_float_with_the_nearest_miss() -> None:
     synthetic = drawn(1, 3, INT8)
     question = asked(synthetic, 1e-9)
