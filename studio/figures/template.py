@@ -36,11 +36,18 @@ def color_of(index: int) -> str:
     return (BEFORE_COLOR, AFTER_COLOR, "#10857f", "#c9512b", "#7a4fc0", "#a37a2c")[index % 6]
 
 
-def titled(title: str, colors: Mapping[str, str] = NO_COLORS) -> dict[str, object]:
-    """A title and, under it, the variants in their colours: nobody has to look for a legend."""
-    key = "   ".join(
-        f'<span style="color:{color}">■</span> {label}' for label, color in colors.items()
-    )
+def titled(
+    title: str, colors: Mapping[str, str] = NO_COLORS, *, about: str = ""
+) -> dict[str, object]:
+    """A title and, under it, the variants in their colours: nobody has to look for a legend.
+
+    Args:
+        title: says the finding.
+        colors: of the variants by name.
+        about: on what it was found; stands before the variants.
+    """
+    marks = [f'<span style="color:{color}">■</span> {label}' for label, color in colors.items()]
+    key = "   ".join([*([about] if about else []), *marks])
     # Plotly places a title by its middle; from the top, and the first line always at one height
     return {"text": title, "y": 1, "yanchor": "top", "pad": {"t": 6}, "subtitle": {"text": key}}
 

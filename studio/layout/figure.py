@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from optimizer.layout.formats import Waste
-from optimizer.numbers import bytes_text, counted, digits, three_digits
+from optimizer.numbers import Unit, bytes_text, counted, digits, three_digits, times_text, unit_of
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
 from studio.layout.job import Assigned, Legal
 
@@ -17,6 +17,7 @@ WASTE_COLOR = "#c9512b"
 _ROW_PX = 28
 _MOST_ROWS = 14
 _MOST_NAME = 46
+_MOST_OPERATORS = 5
 
 
 def assigned_bars(found: Assigned, *, title: str) -> go.Figure:
@@ -26,17 +27,20 @@ def assigned_bars(found: Assigned, *, title: str) -> go.Figure:
     if found.written_us is not None:
         rows["as written"] = (found.written_us, 0.0)
     rows[f"in {found.layout}"] = (max(0.0, found.assigned_us - converting), converting)
+    unit = _time_unit(max(map(sum, rows.values())))
     labels = list(rows)
     colors = [BEFORE_COLOR if label == "as written" else AFTER_COLOR for label in labels]
     figure = go.Figure()
     for number, color in enumerate((colors, [WASTE_COLOR] * len(rows))):
         figure.add_trace(
             go.Bar(
-                x=[parts[number] for parts in rows.values()],
+                x=[parts[number] / unit.size for parts in rows.values()],
                 y=list(range(len(rows))),
                 orientation="h",
                 marker={"color": color},
-                text=[f"\u2002{_us(sum(parts))}" if number else "" for parts in rows.values()],
+                text=[
+                    f"\u2002{unit.text(sum(parts))}" if number else "" for parts in rows.values()
+                ],
                 textposition="outside",
                 cliponaxis=False,
                 hoverinfo="skip",
@@ -49,7 +53,7 @@ def assigned_bars(found: Assigned, *, title: str) -> go.Figure:
         barmode="stack",
         height=130 + _ROW_PX * len(rows),
         margin={"r": 90, "t": 64},
-        xaxis={"title": "µs of kernels over images, predicted", "rangemode": "tozero"},
+        xaxis={"title": f"{unit.name} of kernels over images, predicted", "rangemode": "tozero"},
         yaxis=rows_axis(labels),
     )
     return figure
@@ -58,6 +62,7 @@ def assigned_bars(found: Assigned, *, title: str) -> go.Figure:
 def waste_bars(wastes: Sequence[Waste]) -> go.Figure:
     """Bytes of the tensors in blocks, and beside them what only fills blocks up."""
     shown = [one for one in wastes if one.bytes][:_MOST_ROWS]
+    unit = unit_of(max((one.plain + one.bytes for one in shown), default=0))
     figure = go.Figure()
     for name, color, sizes in (
         ("data", BEFORE_COLOR, [one.plain for one in shown]),
@@ -66,7 +71,7 @@ def waste_bars(wastes: Sequence[Waste]) -> go.Figure:
         figure.add_trace(
             go.Bar(
                 name=name,
-                x=[size / 2**20 for size in sizes],
+                x=[size / unit.size for size in sizes],
                 y=list(range(len(shown))),
                 orientation="h",
                 marker={"color": color},
@@ -84,7 +89,7 @@ def waste_bars(wastes: Sequence[Waste]) -> go.Figure:
         barmode="stack",
         height=120 + _ROW_PX * len(shown),
         margin={"r": 130, "t": 64},
-        xaxis={"title": "MiB", "rangemode": "tozero"},
+        xaxis={"title": unit.name, "rangemode": "tozero"},
         yaxis=rows_axis(short(one.name, _MOST_NAME) for one in shown),
     )
     return figure
@@ -97,17 +102,37 @@ def waste_title(wastes: Sequence[Waste]) -> str:
     return f"Padding: {bytes_text(lost)} beside {bytes_text(used)} of {many}, {_share(lost, used)}"
 
 
-def assigned_title(found: Assigned, target: str) -> str:
+def assigned_title(found: Assigned) -> str:
     """The finding in one line."""
-    moved = sum(found.moved.values())
-    if not moved:
-        return f"{target}: everything stays as it is written"
+    assigned = _time_unit(found.assigned_us).text(found.assigned_us)
+    if found.written_us is None:
+        moved = counted(sum(found.moved.values()), "node")
+        return f"{moved} in {found.layout}: predicted {assigned}, no kernels as written"
+    gained = times_text(found.written_us / found.assigned_us)
+    written = _time_unit(found.written_us).text(found.written_us)
+    return f"Predicted {gained} faster in {found.layout}: {written} → {assigned}"
+
+
+def unmoved_text(found: Assigned) -> str:
+    """Why there is nothing to draw."""
+    if not found.written_us:
+        return "No operator of this model works over images: there is no layout to choose."
+    stays = _time_unit(found.written_us).text(found.written_us)
+    return f"Stays as it is written: {stays} predicted, and no use of {found.layout} takes less."
+
+
+def moved_text(found: Assigned) -> str:
+    """What moves, by operator, and what that takes."""
+    every = list(found.moved.items())
+    named = [f"{count} {operator}" for operator, count in every[:_MOST_OPERATORS]]
+    rest = sum(count for _, count in every[_MOST_OPERATORS:])
     size = sum(one.size_bytes for one in found.conversions)
+    told = ", ".join([*named, *([f"{rest} others"] if rest else [])])
     conversions = counted(len(found.conversions), "conversion")
-    text = f"{counted(moved, 'node')} in {found.layout}, {conversions} of {bytes_text(size)}"
-    if found.written_us:
-        return f"{text}: predicted {_us(found.written_us)} → {_us(found.assigned_us)}"
-    return f"{text}: predicted {_us(found.assigned_us)}, no kernels as written"
+    return (
+        f"{counted(sum(found.moved.values()), 'node')} in {found.layout} ({told}) for"
+        f" {conversions} of {bytes_text(size)}."
+    )
 
 
 def lacking_bars(found: Legal) -> go.Figure:
@@ -150,10 +175,10 @@ def legal_title(found: Legal) -> str:
     lacking = sum(len(one.nodes) for one in found.lacking)
     if not lacking:
         return f"{found.title} has every operator of this model"
+    before, after = found.nodes
     left = sum(len(one.nodes) for one in found.remaining)
-    nodes = counted(lacking, "node")
-    rest = f"{counted(left, 'node')} without a lowering" if left else "nothing is missing any more"
-    return f"{found.title} lacks {nodes}; lowered, {rest}"
+    rest = f"{left:,} without a lowering" if left else f"all lowered to {counted(after, 'node')}"
+    return f"{found.title} lacks {lacking:,} of {counted(before, 'node')}: {rest}"
 
 
 def conversions_table(found: Assigned) -> dict[str, list[Any]]:
@@ -191,5 +216,5 @@ def _share(lost: int, used: int) -> str:
     return f"{three_digits(100 * lost / max(1, used))} %"
 
 
-def _us(number: float) -> str:
-    return f"{three_digits(number)} µs" if number < 1000 else f"{three_digits(number / 1000)} ms"
+def _time_unit(us: float) -> Unit:
+    return Unit("µs", 1) if us < 1000 else Unit("ms", 1000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -19,6 +20,8 @@ from studio.layout.figure import (
     conversions_table,
     lacking_bars,
     legal_title,
+    moved_text,
+    unmoved_text,
     waste_bars,
     wastes_table,
 )
@@ -30,8 +33,8 @@ from studio.page.parts import model_and_run, show_message, words
 from studio.page.plans import open_plan
 from studio.workspace import current, remember
 
-_KEY = "layout-target"
 _MOST_FINDINGS = 5
+_FEW = 8
 
 
 def render() -> None:
@@ -39,33 +42,45 @@ def render() -> None:
     subject = model_and_run(Pipeline.of("none"))  # layouts are of the source, whatever is on
     if subject is None:
         return
-    layouts = {name: f"{name} · {target.layout}" for name, target in TARGETS.items()}
     profiles = {name: profile_of(name).title for name in shipped()}
     chosen = current().of(LayoutChoice).target
-    target = chosen if chosen in {**layouts, **profiles} else TARGET
+    target = chosen if chosen in TARGETS or chosen in profiles else TARGET
     with st.sidebar:
-        _choose(target, layouts, profiles)
-    if target in layouts:
+        _choose(target, profiles)
+    if target in TARGETS:
         _assigned(subject, target)
     else:
         _legal(subject, target)
 
 
-def _choose(target: str, layouts: dict[str, str], profiles: dict[str, str]) -> None:
+def _choose(target: str, profiles: Mapping[str, str]) -> None:
     """What layouts are assigned for, or which device's operators the model is written with."""
-    st.subheader("Target", anchor=False)
-    st.session_state[_KEY] = target
+    layouts = {name: f"{name} · {one.layout}" for name, one in TARGETS.items()}
+    _radio("Layouts for", layouts, target, [one.device.name for one in TARGETS.values()])
+    if target in TARGETS:
+        st.caption(words(TARGETS[target].device.source))
+    _radio("Operators of", profiles, target)
+    if target in profiles:
+        st.caption(words(profile_of(target).source))
+
+
+def _radio(
+    title: str, options: Mapping[str, str], target: str, captions: Sequence[str] | None = None
+) -> None:
+    """Of all targets one is chosen, in either list."""
+    st.subheader(title, anchor=False)
+    key = f"layout-{title.lower().replace(' ', '-')}"
+    st.session_state[key] = target if target in options else None
     st.radio(
-        "Target",
-        [*layouts, *profiles],
-        format_func={**layouts, **profiles}.__getitem__,
-        captions=[*("layouts assigned" for _ in layouts), *("operators lowered" for _ in profiles)],
-        key=_KEY,
-        on_change=lambda: _take(st.session_state[_KEY]),
+        title,
+        list(options),
+        index=None,
+        format_func=options.__getitem__,
+        captions=captions,
+        key=key,
+        on_change=lambda: _take(st.session_state[key]),
         label_visibility="collapsed",
     )
-    source = target_of(target).device.source if target in layouts else profile_of(target).source
-    st.caption(words(source))
 
 
 def _take(target: str) -> None:
@@ -79,25 +94,39 @@ def _assigned(subject: Subject, target: str) -> None:
         return
     for number, text in enumerate(found.findings[:_MOST_FINDINGS]):
         show_message(text, key=f"layout-finding-{number}")
-    show_figure(assigned_bars(found, title=assigned_title(found, target)), "layout-times")
+    if found.moved:
+        _moved(found, target)
+    else:
+        show_message(unmoved_text(found), key="nothing-moved")
+        if found.written_us:
+            st.caption(words(_how(found)))
+    if found.wastes:
+        show_twin("Padding of every tensor as a table", wastes_table(found.wastes))
+    if found.unmoved:
+        stays: Table = {"why": [*found.unmoved], "nodes": [*found.unmoved.values()]}
+        show_twin("What stays as it is, and why", stays, expanded=not found.moved)
+
+
+def _moved(found: Assigned, target: str) -> None:
+    """What is gained, what it costs, and the way to its steps."""
+    show_figure(assigned_bars(found, title=assigned_title(found)), "layout-times")
     pipeline = layout_pipeline(target_of(target), found.opset)
     with st.container(key="ways-layout", horizontal=True, vertical_alignment="center"):
         if st.button("Open in Rewrite", icon=":material/account_tree:", key="open-layout"):
             open_plan(pipeline)
+        st.caption(words(moved_text(found)))
     st.caption(words(_how(found)))
     if found.conversions:
-        title = f"{counted(len(found.conversions), 'conversion')} as a table"
-        row = picked_row(title, conversions_table(found), key="conversions")
+        title = f"{counted(len(found.conversions), 'conversion')}; a row leads to its step"
+        row = picked_row(
+            title, conversions_table(found), key="conversions",
+            expanded=len(found.conversions) <= _FEW,
+        )  # fmt: skip
         if row is not None and found.conversions[row].step:
             open_plan(pipeline, step=found.conversions[row].step)
     if any(one.bytes for one in found.wastes):
         show_figure(waste_bars(found.wastes), "layout-padding")
         st.caption("Channels are filled up to whole blocks; the largest padding first.")
-    if found.wastes:
-        show_twin("Padding of every tensor as a table", wastes_table(found.wastes))
-    if found.unmoved:
-        stays: Table = {"nodes": [*found.unmoved.values()], "why": [*found.unmoved]}
-        show_twin("What stays as it is, and why", stays)
 
 
 def _how(found: Assigned) -> str:
@@ -105,8 +134,8 @@ def _how(found: Assigned) -> str:
     return (
         f"Predicted with the data sheet of {found.device}, nothing was run; how near to the"
         f" cheapest the choice is: {found.certificate}. Transposes: {source} in the file,"
-        f" {default} after the default passes, {assigned} now. A row of the"
-        " conversions' table leads to its step."
+        f" {default} after the default passes, {assigned} now. In Rewrite the overlay of layouts"
+        " (key l) shows them on nodes and wires."
     )
 
 
@@ -121,12 +150,9 @@ def _legal(subject: Subject, target: str) -> None:
     with st.container(key="ways-legal", horizontal=True, vertical_alignment="center"):
         if st.button("Open in Rewrite", icon=":material/account_tree:", key="open-legal"):
             open_plan(legalising(target))
-    before, after = found.nodes
     st.caption(
-        words(
-            f"{counted(before, 'node')} became {after}. The passes are those of the default preset"
-            " that put nothing together, and the lowerings of the device; nothing was run."
-        )
+        "The passes are those of the default preset that put nothing together, and the lowerings"
+        " of the device; nothing was run. A row of what was lowered leads to its first step."
     )
     if found.remaining:
         show_table(_missing_table(found.remaining, reasons=True))

@@ -67,9 +67,9 @@ def show_twin(title: str, table: Table, *, expanded: bool = False) -> None:
         show_table(table)
 
 
-def picked_row(title: str, table: Table, *, key: str) -> int | None:
+def picked_row(title: str, table: Table, *, key: str, expanded: bool = False) -> int | None:
     """A figure's numbers, folded away; the row that a visitor chose."""
-    with st.expander(title):
+    with st.expander(title, expanded=expanded):
         event: Any = st.dataframe(
             table, hide_index=True, width="stretch", key=f"table-{key}", on_select="rerun",
             selection_mode="single-row",

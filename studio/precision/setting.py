@@ -10,7 +10,7 @@ from optimizer.precision.samples import Samples, files_of
 from profiling.precision.building import prelude
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.page.parts import model_and_run
-from studio.precision.link import MOST_INPUTS, PrecisionChoice
+from studio.precision.link import PrecisionChoice
 from studio.precision.samples import ObserveRequest, samples_folder
 from studio.workspace import current, remember
 
@@ -56,10 +56,14 @@ class PrecisionSetting:
 
         Of generated inputs there are always more.
         """
+        return self.left_out(self.choice.inputs)
+
+    def left_out(self, calibrated: int) -> int:
+        """The same, where ranges rest on so many."""
         if self.samples is None:
-            return self.choice.inputs
-        count = len(files_of(Samples(self.samples, count=2 * MOST_INPUTS)))
-        return self.choice.inputs if count > self.choice.inputs else 0
+            return calibrated
+        count = len(files_of(Samples(self.samples, count=calibrated + 1)))
+        return calibrated if count > calibrated else 0
 
 
 def is_quick(setting: PrecisionSetting, size_bytes: int, predicted_us: float) -> bool:

@@ -11,7 +11,7 @@ from optimizer.numbers import counted
 from optimizer.precision.samples import Samples, files_of
 from optimizer.precision.threshold import find_method, methods
 from studio.page.parts import show_error, show_message, words
-from studio.precision.link import METHOD, MOST_INPUTS
+from studio.precision.link import METHOD, MOST_INPUTS, NUMBERS, PrecisionChoice
 from studio.precision.samples import keep_samples
 from studio.precision.setting import PrecisionSetting, change
 
@@ -19,14 +19,22 @@ _UPLOADS = "precision-uploads"
 
 
 def sidebar(setting: PrecisionSetting) -> None:
-    """The widgets that all sections share."""
+    """What the section rests on: samples, how many of them, the method."""
     st.subheader("Samples", anchor=False)
     with st.container(key="samples"):
         _samples(setting)
-    st.slider("Inputs", 1, MOST_INPUTS, **kept("inputs", setting.choice.inputs))
+    choice = setting.choice
+    if choice.section == "budget":
+        return  # a search takes all samples, and tries every method
+    st.slider("Inputs", 1, MOST_INPUTS, **kept("inputs", choice.inputs))
+    if choice.section == "ranges" or NUMBERS[choice.numbers] == "static int8":
+        _method(choice)
+
+
+def _method(choice: PrecisionChoice) -> None:
     st.subheader("Ranges", anchor=False)
     titles = {method.id: method.title for method in methods()}
-    method = setting.choice.method if setting.choice.method in titles else METHOD
+    method = choice.method if choice.method in titles else METHOD
     st.selectbox(
         "Method", list(titles), format_func=titles.__getitem__, **kept("method", method),
         help="Which range of an activation int8 is given.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,18 +22,21 @@ from profiling.precision.trials import Allowance
 from studio.artifacts.artifact import Value
 from studio.artifacts.atomic_folder import atomic_folder
 from studio.artifacts.opened import SOURCE
+from studio.artifacts.store import run_key
 from studio.experiment import measured_on
 from studio.page.computed import computed_artifact
-from studio.page.figure import picked_key, show_figure, show_table, show_twin
+from studio.page.figure import picked_key, picked_row, show_figure, show_table
 from studio.page.launch import launch
 from studio.page.parts import choose_section, show_error, show_message, words
 from studio.page.plans import open_plan
-from studio.precision.budget.figure import not_drawn, pareto, regions_table, tried_table
+from studio.precision.budget.figure import failed, pareto, regions_table, tried_table
+from studio.precision.layers.job import LayersRequest, PlanErrors, measure_plan
+from studio.precision.layers.page import show_layers
 from studio.precision.link import MOST_MINUTES
 from studio.precision.ranges.figure import sizes
 from studio.precision.ranges.job import INVENTORY
-from studio.precision.setting import PrecisionSetting, change
-from studio.services import pool
+from studio.precision.setting import PrecisionSetting, change, is_quick
+from studio.services import pool, store, tasks
 
 _PICKED = "precision-picked"
 _FORM = Value(CHOSEN)
@@ -90,11 +93,11 @@ def render_budget(setting: PrecisionSetting) -> None:
         ("precision-search", setting.model.key, setting.run.key, mark),
         search,
         explain=partial(_explain, setting, kept=search.folder.is_dir()),
-        show=_show,
+        show=partial(_show, setting),
         name="Search",
-        show_partial=lambda found: _show(found, searching=True),
-        show_left=_show,
-        earlier=partial(_earlier, search.folder),
+        show_partial=partial(_show, setting, searching=True),
+        show_left=partial(_show, setting),
+        earlier=partial(_earlier, setting, search.folder),
     )
 
 
@@ -143,56 +146,129 @@ def _explain(setting: PrecisionSetting, *, kept: bool) -> None:
     )
 
 
-def _earlier(folder: Path) -> None:
+def _earlier(setting: PrecisionSetting, folder: Path) -> None:
     """What was found before, if it is there."""
     if folder.is_dir():
         st.caption("Found earlier, on this server:")
-        _show(_FORM.read(folder, None))
+        _show(setting, _FORM.read(folder, None))
 
 
-def _show(chosen: ChosenPlan, *, searching: bool = False) -> None:
-    found = chosen.found
-    title = _title(chosen, searching=searching)
-    picked = st.session_state.get(_PICKED, found.answer)
-    picked = picked if picked < len(found.evaluations) else found.answer
-    clicked = picked_key(pareto(chosen, picked=picked, title=title), "precision-pareto")
-    if clicked is not None and int(clicked) != picked:
-        picked = st.session_state[_PICKED] = int(clicked)
+def _show(setting: PrecisionSetting, chosen: ChosenPlan, *, searching: bool = False) -> None:
     if not searching:
         st.markdown(f"**{words(chosen.finding)}**")
+    state: _Picked = st.session_state.setdefault(
+        f"{_PICKED}-{chosen.digest}-{chosen.started_at}", _Picked()
+    )
+    place = chosen.found.answer if state.place is None else state.place
+    title = _title(chosen, searching=searching)
+    clicked = picked_key(pareto(chosen, picked=place, title=title), "precision-pareto")
     st.caption(words(_how(chosen)))
-    _plan(chosen, picked, searching=searching)
-    show_twin("Everything tried as a table", tried_table(chosen))
+    row = picked_row(
+        "Everything tried as a table; a row shows its plan", tried_table(chosen), key="tried"
+    )
+    if state.takes(clicked=None if clicked is None else int(clicked), row=row):
+        st.rerun()
+    _plan(chosen, place, searching=searching)
+    if place and not searching and not chosen.found.evaluations[place].failure:
+        _errors(setting, chosen, place)
+
+
+@dataclass(slots=True)
+class _Picked:
+    """The plan that is shown: what was last clicked, in the figure or in the table.
+
+    Attributes:
+        place: of the plan; None for the answer.
+        clicked: the mark that was clicked when the page was last drawn.
+        row: the row that was chosen then.
+    """
+
+    place: int | None = None
+    clicked: int | None = None
+    row: int | None = None
+
+    def takes(self, *, clicked: int | None, row: int | None) -> bool:
+        """Whether another plan is to be shown now."""
+        shown = self.place
+        if clicked != self.clicked and clicked is not None:
+            self.place = clicked
+        elif row != self.row and row is not None:
+            self.place = row
+        self.clicked, self.row = clicked, row
+        return self.place != shown
 
 
 def _plan(chosen: ChosenPlan, place: int, *, searching: bool) -> None:
     one = chosen.found.evaluations[place]
+    told = "the answer" if place and place == chosen.found.answer else chosen.told(place)
     with st.container(key="ways-plan", horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**Plan** {words(chosen.told(place))}")
-        if place and not searching and st.button("Open in Rewrite", key=f"open-plan-{place}"):
-            open_plan(chosen.pipeline(one.plan))
+        st.markdown(f"**Plan shown:** {words(told)}")
+        if place and not searching and not one.failure:
+            icon, key = ":material/account_tree:", f"open-plan-{place}"
+            if st.button("Open in Rewrite", icon=icon, key=key):
+                open_plan(chosen.pipeline(one.plan))
     if place:
-        with st.expander("The plan, region by region", expanded=not searching):
+        with st.expander("The plan, region by region"):
             show_table(regions_table(chosen, place))
+
+
+def _errors(setting: PrecisionSetting, chosen: ChosenPlan, place: int) -> None:
+    """What every value loses in a plan, on the samples that were held out."""
+    plan = chosen.found.evaluations[place].plan
+    pipeline, subject = chosen.pipeline(plan), setting.subject
+    observed = replace(setting.observed, count=chosen.held)
+    request = LayersRequest(
+        observed, setting.left_out(chosen.calibrated), "float16" in plan.choices
+    )
+    key = ("precision-plan", setting.model.key, run_key(pipeline), request)
+    work = partial(measure_plan, store(), subject, pipeline, request)
+    inventory = computed_artifact(INVENTORY, subject, setting.step, "Reading the weights")
+    if inventory is not None and is_quick(setting, inventory.size_bytes, inventory.predicted_us):
+        tasks().start(key, work)
+    launch(
+        key,
+        work,
+        explain=_explain_errors,
+        show=_show_errors,
+        name="Measure errors",
+    )
+
+
+def _show_errors(measured: PlanErrors) -> None:
+    show_layers(measured, "this plan", ways=False)
+    st.caption(
+        "Run with the rewrites of the runtime off, so that every value is there: outputs may keep"
+        " a little more or less than in the race. In Rewrite the overlay of errors (key x) shows"
+        " the same as colours."
+    )
+
+
+def _explain_errors() -> None:
+    st.caption(
+        "Measured, every value of this plan is compared with the float source: where its error"
+        " starts, and in Rewrite the same as colours (key x)."
+    )
 
 
 def _title(chosen: ChosenPlan, *, searching: bool) -> str:
     tried = counted(len(chosen.found.evaluations) - 1, "plan")
     if searching:
         return f"Searching: {tried} tried, {len(chosen.front)} on the front"
-    return f"{tried} tried for {chosen.required}: {'met' if chosen.found.met else 'not met'}"
+    met = "met" if chosen.found.met else "not met"
+    return f"{tried} tried, {len(chosen.front)} on the front; {chosen.required}: {met}"
 
 
 def _how(chosen: ChosenPlan) -> str:
-    left_out = not_drawn(chosen)
     calibrated = counted(chosen.calibrated, "input")
-    text = (
-        f"Ranges rest on {calibrated}, errors on {counted(chosen.held, 'other')}. Times are of"
-        f" interleaved races against float; a mark's area is the file's size; the dotted line"
-        f" joins what nothing else beats; the dashed one is the budget."
-    )
-    if left_out:
-        text += f" Not in the picture, since they failed or were not worth a race: {left_out}."
+    text = f"Ranges rest on {calibrated}, errors on {counted(chosen.held, 'other')}."
+    if chosen.goal == "speed":
+        text += (
+            " Times are of interleaved races against float, lines their 95 % intervals;"
+            " a mark's area is the file's size."
+        )
+    text += " The dotted line joins what nothing else beats in size, time and error."
+    if lost := failed(chosen):
+        text += f" Not in the picture, since they failed: {lost}."
     ended = f" The search ended: {chosen.found.ended}." if chosen.found.ended else ""
     where = measured_on(chosen.machine, chosen.started_at)
     return f"{text}{ended} {chosen.remark} {where}"

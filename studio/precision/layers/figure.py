@@ -9,6 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from optimizer.numbers import unit_of
 from optimizer.verify.budget import decibels
 from studio.figures.palette import TITLES, categories, category_color
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
@@ -20,6 +21,8 @@ _HEIGHT = 380
 _MOST_NAME = 44
 _MOST_ROWS = 12
 _ROW_PX = 27
+_MOST_DB = 100.0
+"""Beyond, only the rounding of float32 differs; a triangle says that a dot stands higher."""
 
 
 def layer_dots(found: LayersFound, *, title: str, about: str, dark: bool) -> go.Figure:
@@ -40,28 +43,28 @@ def layer_dots(found: LayersFound, *, title: str, about: str, dark: bool) -> go.
         figure.add_trace(
             go.Scatter(
                 x=[places[layer.name] for layer in layers],
-                y=[layer.sqnr_db for layer in layers],
+                y=[min(_MOST_DB, layer.sqnr_db) for layer in layers],
                 customdata=[[layer.node] for layer in layers],
                 mode="markers",
                 name=TITLES[kind],
                 marker={
                     "color": category_color(kind, dark=dark),
                     "size": [11 if layer.is_output else 7 for layer in layers],
-                    "symbol": ["diamond" if layer.is_output else "circle" for layer in layers],
+                    "symbol": [_symbol(layer) for layer in layers],
+                    "line": {"width": 0},
                 },
+                unselected={"marker": {"opacity": 0.6}},
                 text=[_hover(layer) for layer in layers],
                 hovertemplate="%{text}<extra></extra>",
             )
         )
-    _mark(figure, found.start, places, "the error starts here")
+    _mark(figure, found.start, places)
     colors = {TITLES[kind]: category_color(kind, dark=dark) for kind in kinds}
-    key = titled(escape(title), colors)["subtitle"]
-    key = {"text": f"{escape(about)}   {key['text']}"} if isinstance(key, dict) else key
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(escape(title)) | {"subtitle": key},
+        title=titled(escape(title), colors, about=escape(about)),
         height=_HEIGHT,
-        margin={"t": 64},
+        margin={"t": 78},
         xaxis={"title": "value, in the order of the float source", "range": _ends(len(places))},
         yaxis={"title": "signal over error, dB", "rangemode": "tozero"},
     )
@@ -73,9 +76,10 @@ def weight_bars(products: Sequence[WeightedProduct]) -> go.Figure:
     shown = products[:_MOST_ROWS]
     total = sum(product.numbers for product in products) or 1
     together = sum(product.numbers for product in shown)
+    unit = unit_of(4 * max((product.numbers for product in shown), default=0))
     figure = go.Figure(
         go.Bar(
-            x=[4 * product.numbers / 2**20 for product in shown],
+            x=[4 * product.numbers / unit.size for product in shown],
             y=list(range(len(shown))),
             orientation="h",
             marker={"color": BEFORE_COLOR},
@@ -93,7 +97,7 @@ def weight_bars(products: Sequence[WeightedProduct]) -> go.Figure:
         ),
         height=96 + _ROW_PX * len(shown),
         margin={"r": 70},
-        xaxis={"title": "MiB in float32", "rangemode": "tozero"},
+        xaxis={"title": f"{unit.name} in float32", "rangemode": "tozero"},
         yaxis=rows_axis(short(product.name, _MOST_NAME) for product in shown),
     )
     return figure
@@ -126,11 +130,21 @@ def layers_table(found: LayersFound) -> dict[str, list[Any]]:
     }
 
 
-def _mark(figure: go.Figure, start: Layer | None, places: dict[str, int], text: str) -> None:
+def _symbol(layer: Layer) -> str:
+    if layer.is_output:
+        return "diamond"
+    return "circle" if layer.sqnr_db <= _MOST_DB else "triangle-up"
+
+
+def _mark(figure: go.Figure, start: Layer | None, places: dict[str, int]) -> None:
+    """A line where the error starts, its words above all dots."""
     if start is not None and math.isfinite(start.sqnr_db):
+        place = places[start.name]
+        is_right = place > 0.75 * len(places)
+        figure.add_vline(place, line={"color": BEFORE_COLOR, "width": 1, "dash": "dot"})
         figure.add_annotation(
-            x=places[start.name], y=start.sqnr_db, text=text, ax=40, ay=-28, arrowwidth=1,
-            arrowhead=2, xanchor="left", font={"size": 11},
+            x=place, y=1, yref="paper", yanchor="bottom", text="the error starts here",
+            showarrow=False, xanchor="right" if is_right else "left", font={"size": 11},
         )  # fmt: skip
 
 

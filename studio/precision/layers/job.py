@@ -22,7 +22,7 @@ from optimizer.rewrite.graph_at import TraceFiles, graph_at
 from profiling.precision.building import passes_of, prelude
 from profiling.precision.plans import Choice
 from studio.artifacts.artifact import Artifact, Value
-from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
+from studio.artifacts.opened import Subject
 from studio.artifacts.store import Store
 from studio.graphview.text import cut
 from studio.precision.errors import NodeErrors, keep_errors, node_errors
@@ -189,25 +189,41 @@ def measure(
     Raises:
         StudioError: a sample does not fit, or a model does not run.
     """
-    model, plain = subject
     rows: tuple[Row, ...] = ()
     if choice == "static int8":
-        told = part_of(following, "calibrating: ", 0, of=3)
+        told = part_of(following, "calibrating: ", 0, of=2)
         rows = store.get(RANGES, subject, request.observed, **told).rows(method)
-    pipeline = plan_of(choice, rows)
-    run = store.run(model, pipeline, **part_of(following, "rewriting: ", 1, of=3))
+        following = part_of(following, "", 1, of=2)
+    return measure_plan(store, subject, plan_of(choice, rows), request, **following)
+
+
+def measure_plan(
+    store: Store,
+    subject: Subject,
+    pipeline: Pipeline,
+    request: LayersRequest,
+    **following: Unpack[Following],
+) -> PlanErrors:
+    """Rewrite as a plan says, and compare its last step with the source.
+
+    Args:
+        store: of artifacts.
+        subject: the model, and the run of what every plan begins with.
+        pipeline: of the plan.
+        request: its step is not read: the last one is compared.
+        following: told what is done.
+
+    Raises:
+        StudioError: a sample does not fit, or a model does not run.
+    """
+    model, plain = subject
+    run = store.run(model, pipeline, **part_of(following, "rewriting: ", 0, of=2))
     last = run.result.steps
     asked = replace(request, observed=replace(request.observed, step=last))
-    found = _compared(store, model, run, asked, part_of(following, "comparing: ", 2, of=3))
-    return PlanErrors(found, pipeline, last - plain.result.steps)
-
-
-def _compared(
-    store: Store, model: OpenedModel, run: OpenedRun, request: LayersRequest, following: Following
-) -> LayersFound:
-    found = store.get(LAYERS, (model, run), request, **following)
+    told = part_of(following, "comparing: ", 1, of=2)
+    found = store.get(LAYERS, (model, run), asked, **told)
     keep_errors(run, found.errors)
-    return found
+    return PlanErrors(found, pipeline, last - plain.result.steps)
 
 
 def _configured(declared: type[Pass], ranges: tuple[Row, ...]) -> Pass:

@@ -9,7 +9,7 @@ import streamlit as st
 from optimizer.numbers import counted
 from profiling.precision.plans import Choice
 from studio.page.computed import computed_artifact
-from studio.page.figure import is_dark, picked_key, show_figure, show_twin
+from studio.page.figure import is_dark, picked_key, picked_row, show_figure
 from studio.page.launch import launch
 from studio.page.parts import choose_section, show_message, words
 from studio.page.plans import open_plan
@@ -68,31 +68,45 @@ def _explain(inventory: Inventory) -> None:
 
 
 def _show(setting: PrecisionSetting, choice: Choice, measured: PlanErrors) -> None:
-    found = measured.found
     if not measured.changed:
         show_message(f"No pass found a place for {choice}; the model stays float.", key="unchanged")
         return
+    show_layers(measured, choice, ways=True)
+    st.caption(words(_how(setting, choice, measured)))
+
+
+def show_layers(measured: PlanErrors, name: str, *, ways: bool) -> None:
+    """What each value loses, and the way to a value's node.
+
+    Args:
+        measured: of a plan.
+        name: of the plan, for the title.
+        ways: whether a way to the plan's steps is offered, too.
+    """
+    found = measured.found
     about = counted(found.samples, "generated input" if found.generated else "sample")
-    drawn = layer_dots(found, title=finding(choice, found), about=about, dark=is_dark())
+    drawn = layer_dots(found, title=finding(name, found), about=about, dark=is_dark())
     node = picked_key(drawn, "precision-layers")
     with st.container(key="ways-layers", horizontal=True, vertical_alignment="center"):
-        if st.button("Open in Rewrite", icon=":material/account_tree:", key="open-layers"):
+        if ways and st.button("Open in Rewrite", icon=":material/account_tree:", key="open-layers"):
             open_plan(measured.pipeline)
         if node and st.button("Look at the clicked value's node", key="look-layer"):
             open_plan(measured.pipeline, node=node)
         if found.start is not None:
             st.caption(words(f"The error starts at {found.start.name}."))
-    st.caption(words(_how(setting, choice, measured)))
-    show_twin("Every value as a table", layers_table(found))
+    title = "Every value as a table; a row leads to its node"
+    row = picked_row(title, layers_table(found), key="layers")
+    if row is not None and found.layers[row].node:
+        open_plan(measured.pipeline, node=found.layers[row].node)
 
 
 def _how(setting: PrecisionSetting, choice: Choice, measured: PlanErrors) -> str:
     found = measured.found
     text = (
-        f"Signal over error of {counted(len(found.layers), 'value')} that the float source has,"
-        f" too; {counted(found.unmatched, 'value')} of the source went into others. Diamonds are"
-        f" outputs; what does not differ is not drawn. {counted(measured.changed, 'step')} of the"
-        " passes for this precision. In Rewrite the overlay of errors shows the same as colours."
+        f"{counted(len(found.layers), 'value')} of the source are in both models, and drawn where"
+        f" they differ; {counted(found.unmatched, 'other')} went into others. Diamonds are outputs,"
+        f" triangles lie higher. {counted(measured.changed, 'rewrite')} made this of the float"
+        " model; in Rewrite the overlay of errors (key x) shows the same as colours."
     )
     if choice == "float16":
         text += " Computed as a device with 16 bits does: float32 sums, results rounded."

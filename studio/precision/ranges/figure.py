@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from statistics import median
 from typing import Any
 
 import plotly.graph_objects as go
 
-from optimizer.numbers import bytes_text, three_digits
+from optimizer.numbers import bytes_text, counted, three_digits, unit_of
+from optimizer.verify.budget import decibels
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
 from studio.precision.ranges.job import (
     Bins,
@@ -21,18 +25,19 @@ from studio.precision.ranges.job import (
 )
 
 CLIPPED_COLOR = "#c9512b"
-_LINE_COLORS = ("#10857f", "#a37a2c", "#bd4585", "#717d1a")
 _CHANNEL_COLOR = "#a37a2c"
-_HEIGHT = 330
+_HEIGHT = 350
 _BITS: Mapping[str, int] = {"float16": 16, "int8": 8, "4 bits": 4}
 _MOST_NAME = 48
 _ROW_PX = 30
+_ROW_SHARE = 0.075
+"""Of the height, for a range."""
 
 
 def activation(
     value: Observed, method: str, titles: Mapping[str, str], *, source: str
 ) -> go.Figure:
-    """How the numbers of a value lie, every method's range, and what the chosen one clips.
+    """How the numbers of a value lie, every method's range above, and what the chosen one clips.
 
     Args:
         value: on samples.
@@ -42,21 +47,29 @@ def activation(
     """
     chosen = value.fit(method)
     figure = go.Figure(_bars(value.bins, chosen.kept.low, chosen.kept.high))
-    named = {titles.get(fit.method, fit.method): fit for fit in value.fits}
-    for color, (title, fit) in zip(_LINE_COLORS, named.items(), strict=False):
-        _ends(figure, title, fit, color, strong=fit is chosen, value=value)
+    rows: list[_Interval] = []
+    for fit in value.fits:
+        text = f"{escape(titles.get(fit.method, fit.method))} {_db(fit.loss.sqnr_db)}"
+        color = AFTER_COLOR if fit is chosen else BEFORE_COLOR
+        text = f"<b>{text}</b>" if fit is chosen else text
+        rows.append(_Interval(text, fit.kept.low, fit.kept.high, color))
+    _draw_intervals(figure, rows)
     title = f"{titles.get(chosen.method, chosen.method)}: {_kept_text(chosen)}"
     return _finished(figure, title, f"{short(value.name, _MOST_NAME)} · {source}", value.bins)
 
 
 def weights(found: WeightDistribution, product: WeightedProduct) -> go.Figure:
-    """How the weights of a product lie, and the ranges of its channels, which clip nothing."""
+    """How the weights of a product lie; above, the ranges of its channels, which clip nothing."""
     least, most = found.magnitudes[0], found.magnitudes[-1]
     figure = go.Figure(_bars(found.bins, -math.inf, math.inf))
-    for text, size in {"narrowest": least, "middle": _middle(found), "widest": most}.items():
-        for end in (-size, size):
-            figure.add_vline(end, line={"color": _CHANNEL_COLOR, "width": 1, "dash": "dot"})
-        _label(figure, f"{text} ±{three_digits(size)}", size, _CHANNEL_COLOR, _row(text))
+    channels = {"widest channel": most, "middle": _middle(found), "narrowest": least}
+    _draw_intervals(
+        figure,
+        [
+            _Interval(f"{text} ±{three_digits(size)}", -size, size, _CHANNEL_COLOR)
+            for text, size in channels.items()
+        ],
+    )
     title = f"Weights, a scale a channel: nothing clipped, {_db(found.per_channel.sqnr_db)}"
     one = f"one scale for all {_db(found.per_tensor.sqnr_db)}"
     shape = "×".join(map(str, product.shape))
@@ -72,9 +85,10 @@ def sizes(inventory: Inventory) -> go.Figure:
     fewer = {f"floats in {name}": floats * bits // 8 + others for name, bits in _BITS.items()}
     totals |= {name: size for name, size in fewer.items() if size < inventory.size_bytes}
     labels = list(totals)
+    unit = unit_of(max(totals.values()))
     figure = go.Figure(
         go.Bar(
-            x=[size / 2**20 for size in totals.values()],
+            x=[size / unit.size for size in totals.values()],
             y=list(range(len(totals))),
             orientation="h",
             marker={"color": [BEFORE_COLOR, *[AFTER_COLOR] * (len(totals) - 1)]},
@@ -89,7 +103,7 @@ def sizes(inventory: Inventory) -> go.Figure:
         title=titled(sizes_title(inventory)),
         height=96 + _ROW_PX * len(labels),
         margin={"r": 90},
-        xaxis={"title": "MiB, scales not counted", "rangemode": "tozero"},
+        xaxis={"title": f"{unit.name}, scales not counted", "rangemode": "tozero"},
         yaxis=rows_axis(labels),
     )
     return figure
@@ -123,33 +137,34 @@ def _bars(bins: Bins, low: float, high: float) -> go.Bar:
     )
 
 
-def _ends(
-    figure: go.Figure, title: str, fit: Fit, color: str, *, strong: bool, value: Observed
-) -> None:
-    """The ends of a range, as far as something is cut there; the label at the farther one."""
-    line = {"color": color, "width": 2.5 if strong else 1, "dash": "solid" if strong else "dot"}
-    seen, kept = value.seen, fit.kept
-    ends = [kept.high] if kept.high < seen.high or kept.low <= seen.low else []
-    ends += [kept.low] if kept.low > seen.low or (seen.low < 0 and not ends) else []
-    for end in ends:
-        figure.add_vline(end, line=line)
-    row = [other.method for other in value.fits].index(fit.method)
-    at = max(ends or [kept.high], key=abs)
-    _label(figure, f"<b>{escape(title)}</b>" if strong else escape(title), at, color, row)
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """A range in a row of its own; `text` is safe for Plotly's own markup."""
+
+    text: str
+    low: float
+    high: float
+    color: str
 
 
-def _label(figure: go.Figure, text: str, at: float, color: str, row: int) -> None:
-    """A line's name, right of it or left of it, each in a row of its own."""
-    figure.add_annotation(
-        x=at,
-        y=1 - 0.085 * row,
-        yref="paper",
-        text=text,
-        showarrow=False,
-        xanchor="right" if at > 0 else "left",
-        yanchor="top",
-        xshift=-4 if at > 0 else 4,
-        font={"size": 11, "color": color},
+def _draw_intervals(figure: go.Figure, rows: Sequence[_Interval]) -> None:
+    """Ranges above the histogram, in rows, where nothing of one covers another."""
+    for place, row in enumerate(rows):
+        figure.add_trace(
+            go.Scatter(
+                x=[row.low, row.high],
+                y=[place, place],
+                yaxis="y2",
+                mode="lines+markers",
+                line={"color": row.color, "width": 2},
+                marker={"symbol": "line-ns", "size": 9, "line": {"width": 2, "color": row.color}},
+                hovertemplate="%{x:.4g}<extra></extra>",
+            )
+        )
+    share = _ROW_SHARE * len(rows)
+    figure.update_layout(
+        yaxis={"domain": [0, 1 - share - 0.03]},
+        yaxis2={**rows_axis(row.text for row in rows), "domain": [1 - share, 1]},
     )
 
 
@@ -158,12 +173,13 @@ def _finished(figure: go.Figure, title: str, about: str, bins: Bins) -> go.Figur
     margin = 0.03 * (high - low)
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(escape(title)) | {"subtitle": {"text": about}},
+        title=titled(escape(title), about=about),
         height=_HEIGHT,
         bargap=0,
         margin={"t": 64},
         xaxis={"range": [low - margin, high + margin], "title": "value"},
         yaxis={"type": "log", "title": "share of the numbers", **_share_ticks(bins)},
+        hovermode="closest",
     )
     return figure
 
@@ -173,9 +189,8 @@ def _share_ticks(bins: Bins) -> dict[str, Any]:
     least = math.floor(math.log10(1 / max(1, sum(bins.counts))))
     powers = list(range(0, least - 1, -2 if least < -5 else -1))
     texts = [f"{100 * 10.0**power:g} %" for power in powers]
-    tallest = 0.35  # room for the labels
     return {
-        "range": [least, tallest], "tickvals": [10.0**power for power in powers], "ticktext": texts,
+        "range": [least, 0.1], "tickvals": [10.0**power for power in powers], "ticktext": texts,
     }  # fmt: skip
 
 
@@ -201,8 +216,23 @@ def _middle(found: WeightDistribution) -> float:
     return found.magnitudes[len(found.magnitudes) // 2]
 
 
-def _row(text: str) -> int:
-    return ("widest", "middle", "narrowest").index(text)
+def ranges_text(values: Sequence[Observed], method: str, titles: Mapping[str, str]) -> str:
+    """What a method does to all values, and which one loses least on most of them."""
+    fits = [(value, value.fit(method).loss) for value in values]
+    lossy = [(value, loss) for value, loss in fits if math.isfinite(loss.sqnr_db)]
+    title = titles.get(method, method)
+    if not lossy:
+        return f"{title}: no value loses anything in int8."
+    worst, loss = min(lossy, key=lambda one: one[1].sqnr_db)
+    middle = median(one.sqnr_db for _, one in lossy)
+    clipped = sum(one.clipped > 0 for _, one in fits)
+    best = Counter(max(value.fits, key=lambda fit: fit.loss.sqnr_db).method for value, _ in lossy)
+    least, count = best.most_common(1)[0]
+    return (
+        f"{title} clips {clipped:,} of {counted(len(fits), 'value')}: they keep {decibels(middle)}"
+        f" in the middle, {decibels(loss.sqnr_db)} at worst, {worst.name}."
+        f" {titles.get(least, least)} loses least on {count:,}."
+    )
 
 
 def values_table(values: Sequence[Observed], titles: Mapping[str, str]) -> dict[str, list[Any]]:

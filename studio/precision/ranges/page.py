@@ -13,7 +13,13 @@ from studio.page.computed import computed_artifact
 from studio.page.figure import picked_row, show_figure, show_twin
 from studio.page.launch import launch
 from studio.page.parts import look_at, show_message, words
-from studio.precision.ranges.figure import activation, sizes, values_table, weights
+from studio.precision.ranges.figure import (
+    activation,
+    ranges_text,
+    sizes,
+    values_table,
+    weights,
+)
 from studio.precision.ranges.job import (
     INVENTORY,
     RANGES,
@@ -47,10 +53,11 @@ def render_ranges(setting: PrecisionSetting) -> None:
     else:
         show_message(f"This model cannot be run: {runnable.reason}", key="not-runnable")
         _weights_alone(setting, inventory)
-    show_figure(sizes(inventory), "precision-sizes")
-    st.caption("Counted from the constants of the float model; nothing was run.")
-    show_twin("Constants as a table", _stored_table(inventory))
-    show_twin("Convolutions and products as a table", _products_table(inventory))
+    with st.container(key="body-constants"):
+        show_figure(sizes(inventory), "precision-sizes")
+        st.caption("Counted from the constants of the float model; nothing was run.")
+        show_twin("Constants as a table", _stored_table(inventory))
+        show_twin("Convolutions and products as a table", _products_table(inventory))
 
 
 def calibrate(setting: PrecisionSetting, inventory: Inventory) -> None:
@@ -95,8 +102,9 @@ def _show(setting: PrecisionSetting, inventory: Inventory, found: Observations) 
     if not found.values:
         show_message("No value of this model holds a finite float.", key="no-values")
         return
-    value, reader = _choose(setting, inventory, found)
     titles = {method.id: method.title for method in methods()}
+    st.markdown(f"**{words(ranges_text(found.values, setting.choice.method, titles))}**")
+    value, reader = _choose(setting, inventory, found)
     left, right = st.columns(2, gap="medium")
     with left:
         drawn = activation(value, setting.choice.method, titles, source=source_text(found))
@@ -107,7 +115,9 @@ def _show(setting: PrecisionSetting, inventory: Inventory, found: Observations) 
         else:
             show_message("No convolution or product reads this value.", key="no-reader")
     st.caption(words(_how(setting, found, value)))
-    row = picked_row("Every value as a table", values_table(found.values, titles), key="values")
+    row = picked_row(
+        "Every value as a table; a row draws it", values_table(found.values, titles), key="values"
+    )
     if row is not None and found.values[row].name != value.name:
         change(value=found.values[row].name)
         st.rerun()

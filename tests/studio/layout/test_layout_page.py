@@ -76,8 +76,8 @@ def test_blocks_of_a_cube_are_counted_tensor_by_tensor(opened: tuple[Store, Subj
     assert filled["x"] == (3 * pixels, 16 * pixels)
     assert {(24 * pixels, 32 * pixels), (16 * pixels, 16 * pixels)} <= set(filled.values())
     bars = cast("Any", waste_bars(found.wastes)).data
-    assert bars[1].x[0] == 13 * pixels / 2**20  # the largest padding first
-    assert "no kernels as written" in assigned_title(found, "nc1hwc0")
+    assert bars[1].x[0] == 13 * pixels / 2**10  # KiB; the largest padding first
+    assert "no kernels as written" in assigned_title(found)
     steps = {one.step for one in found.conversions if one.value == "x"}
     assert steps
     assert 0 not in steps
@@ -125,9 +125,10 @@ def test_the_page_opens_on_an_assignment_and_goes_on_to_a_device(network: Path) 
     app.query_params["model"] = str(network)
     settle(app.run())
     assert "Transposes: 0 in the file" in captions(app)
-    app.radio(key="layout-target").set_value("matrix-engine")
+    app.radio(key="layout-operators-of").set_value("matrix-engine")
     settle(app.run())
-    assert "nodes became" in captions(app)
+    assert "first step" in captions(app)
+    assert app.radio(key="layout-layouts-for").value is None
 
 
 def settle(app: AppTest) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, cast
 
 from optimizer.verify import Comparison, budget_of
@@ -15,7 +16,7 @@ from profiling.precision.plans import PrecisionPlan
 from profiling.precision.regions import Region
 from profiling.precision.search import SearchResult
 from profiling.racing.samples import Contrast
-from studio.precision.budget.figure import not_drawn, pareto, regions_table, tried_table
+from studio.precision.budget.figure import failed, pareto, regions_table, tried_table
 from studio.precision.errors import NodeErrors
 from studio.precision.layers.figure import finding, layer_dots
 from studio.precision.layers.job import Layer, LayersFound
@@ -66,16 +67,25 @@ def _chosen() -> ChosenPlan:
     )  # fmt: skip
 
 
-def test_plans_stand_at_their_time_and_error_and_those_without_a_time_are_counted() -> None:
+def test_plans_stand_at_their_time_and_error_and_what_was_not_raced_beside() -> None:
     chosen = _chosen()
     drawn = cast("Any", pareto(chosen, picked=1, title="t"))
     marks = drawn.data[1]
-    assert [(x, y) for x, y in zip(marks.x, marks.y, strict=True)][1:] == [(50, 30), (40, 20)]
-    assert marks.x[0] == 100
-    assert marks.y[0] > 30  # float loses nothing
-    assert [data[0] for data in marks.customdata] == [0, 1, 2]
+    points = list(zip(marks.x, marks.y, strict=True))
+    assert points[1:3] == [(50, 30), (40, 20)]
+    assert points[0][0] == 100
+    assert points[0][1] > 30  # float loses nothing
+    assert points[3][0] > max(drawn.layout.xaxis.tickvals)
+    assert [data[0] for data in marks.customdata] == [0, 1, 2, 3]
     assert marks.marker.size[0] == 2 * marks.marker.size[1]  # areas are sizes
-    assert not_drawn(chosen) == 2
+    assert "4 generated inputs" in drawn.layout.title.subtitle.text
+    assert failed(chosen) == 1
+
+
+def test_where_size_is_the_goal_every_plan_stands_at_its_size() -> None:
+    drawn = cast("Any", pareto(replace(_chosen(), goal="size"), picked=1, title="t"))
+    assert list(drawn.data[1].x) == [100, 25, 25, 12.5]
+    assert drawn.layout.xaxis.title.text.startswith("size")
 
 
 def test_everything_tried_is_in_the_table_with_its_problem() -> None:
