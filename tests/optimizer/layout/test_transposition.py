@@ -7,14 +7,12 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.dimension import symbol
 from optimizer.layout.transposition import Transposition
 from optimizer.operators.call import in_numbers
-
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -33,7 +31,6 @@ def numbers(one: Transposition) -> tuple[int, ...]:
     return sizes
 
 
-@UNHURRIED
 @given(transpositions())
 def test_the_reduced_one_moves_every_element_to_where_the_written_one_does(
     written: Transposition,
@@ -46,7 +43,6 @@ def test_the_reduced_one_moves_every_element_to_where_the_written_one_does(
     assert 1 not in reduced.shape
 
 
-@UNHURRIED
 @given(transpositions())
 def test_no_two_axes_of_the_reduced_one_could_be_one(written: Transposition) -> None:
     perm = written.reduced().perm
@@ -89,7 +85,6 @@ def shapes_of_the_same_elements(draw: st.DrawFn) -> list[list[int]]:
     return [[prod(parts[a:b]) for a, b in pairwise(end)] for end in ends]
 
 
-@UNHURRIED
 @given(shapes_of_the_same_elements(), st.data())
 def test_two_around_a_reshape_move_every_element_as_the_one_in_their_place_does(
     shapes: list[list[int]], data: st.DataObject

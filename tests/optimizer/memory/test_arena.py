@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import onnx
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from optimizer.memory.arena import Arena, LifetimeOptions
 from optimizer.memory.buffer import live_curve, lower_bound
@@ -12,9 +12,7 @@ from tests.optimizer.random_graphs import models, some_of
 from tests.optimizer.running import SIZES
 
 HEADER = '<ir_version: 10, opset_import: ["": 18]>'
-DRAWN = settings(
-    max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+DRAWN = settings(max_examples=60, derandomize=True)
 ONE_BYTE = LifetimeOptions(alignment=1)
 
 

@@ -50,7 +50,7 @@ def test_densenet_and_resnet_meet_the_bound() -> None:
 
 
 @pytest.mark.skipif(not HAS_EXACT, reason="there is no exact search")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(drawn_buffers(most=7, last_step=7, largest=5, unit=1))
 def test_the_best_plan_of_a_few_buffers_is_the_smallest_there_is(buffers: list[Buffer]) -> None:
     plan = make_plan("best", buffers, Budget(seconds=60))

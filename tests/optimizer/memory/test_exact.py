@@ -29,7 +29,7 @@ ABOVE_ITS_BOUND = [
 """At no step more than 8 bytes are alive, and yet 9 are needed."""
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(drawn_buffers(most=7, last_step=8, largest=9, unit=3))
 def test_the_exact_plan_is_the_smallest_there_is_and_says_so(buffers: list[Buffer]) -> None:
     plan = make_plan("exact", buffers, Budget(60))
@@ -38,7 +38,7 @@ def test_the_exact_plan_is_the_smallest_there_is_and_says_so(buffers: list[Buffe
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(drawn_buffers(most=7, last_step=8, largest=9, unit=3))
 def test_the_search_finds_the_smallest_arena_from_the_worst_of_plans(buffers: list[Buffer]) -> None:
     alive = [one for one in buffers if one.steps > 0 and one.size_bytes > 0]

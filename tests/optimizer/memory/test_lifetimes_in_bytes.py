@@ -22,7 +22,6 @@ pytestmark = pytest.mark.long
 DRAWN = settings(
     max_examples=60,
     derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 OPTIONS = [

@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 import onnx_ir as ir
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.branches import cells
@@ -35,9 +35,7 @@ from tests.optimizer.memory.running_models import (
 )
 from tests.optimizer.memory.simulated_memory import shuffled
 
-DRAWN = settings(
-    max_examples=150, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+DRAWN = settings(max_examples=150, derandomize=True)
 SHARING = st.builds(LifetimeOptions, views=st.booleans(), in_place=st.booleans())
 MOST_ORDERS = 800
 

@@ -26,7 +26,7 @@ FIVE = [
 
 
 @pytest.mark.parametrize("planner_id", ALL)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(drawn_buffers())
 def test_a_plan_is_valid_and_no_smaller_than_the_bound(
     planner_id: str, buffers: list[Buffer]
@@ -37,7 +37,7 @@ def test_a_plan_is_valid_and_no_smaller_than_the_bound(
 
 
 @pytest.mark.parametrize("planner_id", ALL)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(drawn_buffers(most=6, last_step=6, largest=4, unit=1))
 def test_no_plan_beats_the_smallest_arena_there_is(planner_id: str, buffers: list[Buffer]) -> None:
     smallest = smallest_peak(buffers)

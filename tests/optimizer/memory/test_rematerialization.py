@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import onnx_ir as ir
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hourglass import hourglass
@@ -37,9 +37,7 @@ from tests.optimizer.memory.running_models import (
 )
 from tests.optimizer.memory.simulated_memory import trampled
 
-DRAWN = settings(
-    max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+DRAWN = settings(max_examples=100, derandomize=True)
 
 
 def narrow() -> Model:

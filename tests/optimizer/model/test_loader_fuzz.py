@@ -53,7 +53,7 @@ def open_and_use(data: bytes) -> None:
             to_bytes(model.ir)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data())
 def test_flipped_bits_never_get_past_the_loader_as_anything_but_a_studio_error(
     seeds: list[bytes], data: st.DataObject
@@ -65,7 +65,7 @@ def test_flipped_bits_never_get_past_the_loader_as_anything_but_a_studio_error(
     open_and_use(bytes(mutated))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_spliced_models_never_get_past_the_loader_as_anything_but_a_studio_error(
     seeds: list[bytes], data: st.DataObject
@@ -76,7 +76,7 @@ def test_spliced_models_never_get_past_the_loader_as_anything_but_a_studio_error
     open_and_use(first + second)  # protobuf merges the two
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=SMALL))
 def test_random_bytes_never_get_past_the_loader_as_anything_but_a_studio_error(
     data: bytes,

@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 import onnxruntime
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
@@ -198,7 +198,7 @@ def run(model: onnx.ModelProto, feeds: dict[str, Any]) -> dict[str, Any]:
     return dict(zip(names, arrays, strict=True))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(graphs(), st.integers(2, 5), st.integers(2, 5))
 def test_what_is_known_holds_whatever_the_sizes(
     model: onnx.ModelProto, batch: int, seq: int
@@ -220,7 +220,7 @@ def test_what_is_known_holds_whatever_the_sizes(
         assert_true(values, value, arrays[name], sizes)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(graphs())
 def test_where_onnx_knows_a_size_we_do_not_know_another(model: onnx.ModelProto) -> None:
     try:

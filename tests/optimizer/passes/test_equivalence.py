@@ -32,7 +32,6 @@ ERAS = {"old": range(7, 13), "between": (13, 17, 18, 20), "newest": (NEWEST,)}
 ALONE = settings(
     max_examples=15,
     derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 TOGETHER = settings(ALONE, max_examples=60)

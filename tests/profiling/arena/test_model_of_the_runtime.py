@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx
 import onnx_ir as ir
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from benchmarks.branches import NETWORKS, cells, encoder
 from benchmarks.rewritten import rewritten
@@ -82,7 +82,7 @@ def test_networks_of_the_onnx_package_need_the_modelled_block(
     check(complete(load_bytes(data, name=name), isolate=shared_pool), shared_pool)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 @given(models(some_of(ALL_PATTERNS)))
 def test_any_graph_needs_the_modelled_block(
     shared_pool: WorkerPool, proto: onnx.ModelProto
