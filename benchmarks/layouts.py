@@ -6,7 +6,8 @@ The `.onnx` files of the folders, by default the gallery. For each target the ne
 (`optimizer.layout_assignment`), written, opened again and compared with the file as it came, on one
 random input in a worker. Transposes are those of the file, after the default passes, for each
 target, and what ONNX Runtime (level all, on this machine) and onnxslim leave; of ONNX Runtime also
-how many ReorderInput and ReorderOutput stand in its graph. Conversions into blocks are no
+how many ReorderInput and ReorderOutput stand in its graph, and how many Transposes its products
+have taken in (transA, transB of FusedMatMul). Conversions into blocks are no
 Transposes: their number stands beside a plus. What blocks fill up on a cube is counted a second
 time from the written file. `PEERS_PYTHON` names an interpreter that has onnxslim.
 """
@@ -29,7 +30,6 @@ from benchmarks.machine import describe
 from benchmarks.models import files
 from benchmarks.optimizers import onnxslim, peer_version
 from benchmarks.report import parser, publish, rows_of, section
-from benchmarks.rewritten import rewritten
 from optimizer.errors import StudioError
 from optimizer.layout.formats import Waste
 from optimizer.layout.targets import TARGETS
@@ -41,9 +41,11 @@ from optimizer.numbers import bytes_text
 from optimizer.source import complete
 from optimizer.verify import verify
 from profiling.config import RunConfig
+from profiling.execution.session import open_session
 from profiling.workers import default_pool
 
 LIMITS = JobLimits(seconds=300.0)
+TAKEN_IN = "Transpose in a product"
 Operators = Mapping[str, int]
 
 
@@ -84,6 +86,12 @@ class Row:
     targets: Mapping[str, Assigned]
     runtime: Operators
     slim: str
+
+
+def networks(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Names and files: of the folders, or of the gallery where there are none."""
+    named = (path for folder in folders for path in sorted(folder.glob("*.onnx")))
+    return ((path.stem, path) for path in named) if folders else files(())
 
 
 def row(name: str, path: Path) -> Row:
@@ -134,12 +142,35 @@ def blocks_of(proto: onnx.ModelProto) -> int:
     return total
 
 
-def _runtime(path: Path) -> Operators:
+def left_by_runtime(path: Path) -> Operators:
+    """The operators of the graph that ONNX Runtime makes of a file.
+
+    Raises:
+        RunError: it does not get through.
+    """
     config = RunConfig(graph_optimization="all", intra_threads=1)
+    return default_pool()(_left, path.absolute(), config, limits=LIMITS)
+
+
+def _left(path: Path, config: RunConfig) -> Counter[str]:
+    """In the worker; of Transposes also those that products have taken in."""
+    copy = Path("rewritten.onnx").absolute()
+    open_session(path, config, copy=copy)
+    proto = onnx.load(copy, load_external_data=False)
+    found = operators_of(proto)
+    found[TAKEN_IN] = sum(
+        bool(attribute.i)
+        for node in proto.graph.node
+        if node.op_type in ("FusedMatMul", "TransposeMatMul")
+        for attribute in node.attribute
+        if attribute.name in ("transA", "transB")
+    )
+    return found
+
+
+def _runtime(path: Path) -> Operators:
     try:
-        return operators_of(
-            onnx.load_model_from_string(rewritten(path, config, pool=default_pool()))
-        )
+        return left_by_runtime(path)
     except StudioError:
         return {}
 
@@ -167,6 +198,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         source, default, _ = next(iter(one.targets.values())).found.transposes
         reorders = one.runtime.get("ReorderInput", 0) + one.runtime.get("ReorderOutput", 0)
         runtime = f"{one.runtime.get('Transpose', 0)}" + (f" + {reorders}" if reorders else "")
+        runtime += f", {taken} in products" if (taken := one.runtime.get(TAKEN_IN, 0)) else ""
         agrees = dict.fromkeys(found.agrees for found in one.targets.values())
         cells = [
             one.name,
@@ -181,14 +213,17 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def predicted(rows: Sequence[Row]) -> Iterator[str]:
-    """What the data sheets say: as written, and as assigned; nodes that moved."""
-    yield "| network | " + " | ".join(f"{t}, µs | moved" for t in TARGETS) + " | proven |"
+    """What the data sheets say: in NCHW, as written, and as assigned; nodes that moved."""
+    head = " | ".join(f"{t}, µs: NCHW, as written → assigned | moved" for t in TARGETS)
+    yield f"| network | {head} | proven |"
     yield "|---|" + "--:|--:|" * len(TARGETS) + "---|"
-    for one in rows:
+    for one in (one for one in rows if any(t.found.assigned_us for t in one.targets.values())):
         cells = [one.name]
         for target in one.targets.values():
             found = target.found
-            before = "–" if found.written_us is None else f"{found.written_us:,.0f}"
+            before = ", ".join(
+                "–" if us is None else f"{us:,.0f}" for us in (found.first_us, found.written_us)
+            )
             cells += [f"{before} → {found.assigned_us:,.0f}", str(found.moved.total())]
         cells.append(", ".join({t.found.certificate for t in one.targets.values()}))
         yield f"| {' | '.join(cells)} |"
@@ -223,16 +258,32 @@ def summary(rows: Sequence[Row]) -> Iterable[str]:
     heads = f"- {len(rows)} networks, {len(TARGETS)} targets"
     yield f"{heads}; outputs differ: {', '.join(wrong) or 'none'}"
     yield f"- more Transposes than in the file: {', '.join(grown) or 'none'}"
+    for peer, left in (("ONNX Runtime", _of_runtime), ("onnxslim", _of_slim)):
+        known = [(one, count) for one in rows if (count := left(one)) is not None]
+        more = [
+            f"{one.name} ({target}, {found.operators['Transpose']} to {count})"
+            for one, count in known
+            for target, found in one.targets.items()
+            if found.operators["Transpose"] > count
+        ]
+        yield f"- more Transposes than {peer} leaves, of {len(known)}: {', '.join(more) or 'none'}"
     inexact = [name for name, _, found in runs if found.found.certificate != "exact"]
     yield f"- assignments that were not proven cheapest: {', '.join(inexact) or 'none'}"
+
+
+def _of_runtime(one: Row) -> int | None:
+    """With those that its products have taken in."""
+    return one.runtime["Transpose"] + one.runtime[TAKEN_IN] if one.runtime else None
+
+
+def _of_slim(one: Row) -> int | None:
+    return int(one.slim) if one.slim.isdecimal() else None
 
 
 def main() -> int:
     """Print the report; 1 if outputs differ anywhere."""
     arguments = parser(__doc__).parse_args()
-    named = (path for folder in arguments.folders for path in sorted(folder.glob("*.onnx")))
-    models = ((path.stem, path) for path in named) if arguments.folders else files(())
-    rows, left_out = rows_of(models, row)
+    rows, left_out = rows_of(networks(arguments.folders), row)
     head = f"{describe('passlens', 'onnxruntime-gpu')}; onnxslim {peer_version()}."
     lines = [head, "", *summary(rows), *section("## Transposes", [*table(rows)])]
     lines += section("## Predicted", [*predicted(rows)])

@@ -59,6 +59,7 @@ class AssignedLayouts:
         certificate: whether the assignment was proven cheapest.
         written_us: predicted of kernels over images and conversions as they are written; None where
             the target has no kernel for that.
+        first_us: with the channels of images first (NCHW) wherever that can be; None likewise.
         assigned_us: and as they were assigned.
         moved: nodes in another layout than written, by operator.
         conversions: what is left to convert, the largest first.
@@ -72,6 +73,7 @@ class AssignedLayouts:
     trace: Trace
     certificate: str
     written_us: float | None
+    first_us: float | None
     assigned_us: float
     moved: Counter[str]
     conversions: Sequence[Converted]
@@ -136,6 +138,7 @@ def _told(
         trace,
         costs.certificate,
         plan.written_us,
+        plan.first_us,
         costs.cost,
         Counter(node.op_type for node in plan.moved),
         sorted(_conversions(plan), key=lambda one: -one.us),

@@ -142,7 +142,7 @@ class _Search:
 
     def axes(self) -> dict[ir.Value, list[str]]:
         return {
-            value: [self._text((value, axis)) for axis in range(self._rank((value, 0)))]
+            value: _parts([self._text((value, axis)) for axis in range(self._rank((value, 0)))])
             for value in dict.fromkeys(value for value, _ in self._known)
         }
 
@@ -186,6 +186,11 @@ class _Search:
     def _size(self, place: Place) -> int:
         value, axis = place
         return (self._sizes.shape(value) or ())[axis]
+
+
+def _parts(texts: list[str]) -> list[str]:
+    """Blocks are blocks where one of them holds the whole axis: C1 beside C is C1 beside C0."""
+    return [f"{text}0" if f"{text}1" in texts else text for text in texts]
 
 
 def _kind(axis: Axis) -> str:

@@ -71,6 +71,7 @@ class LayoutPlan:
         assignment: the costs and their certificate.
         written_us: what kernels and conversions take as the graph is written; None where the target
             has no kernel for that.
+        first_us: and with the channels of images first wherever that can be; None likewise.
         reasons: why nodes that were asked cannot work in the target's layout.
     """
 
@@ -78,6 +79,7 @@ class LayoutPlan:
     conversions: Sequence[Conversion]
     assignment: LayoutAssignment
     written_us: float | None
+    first_us: float | None
     reasons: Mapping[ir.Node, str] = field(default_factory=dict[ir.Node, str])
 
 
@@ -118,7 +120,6 @@ class _Planner:
         problem = LayoutProblem(tuple(self._candidates), tuple(flow for flow, *_ in flows))
         found = solve(problem)
         names, written = found.layouts, self._written
-        has_all = all(o in costs for o, costs in zip(written, self._candidates, strict=True))
         conversions = [
             one
             for flow, value, uses in flows
@@ -129,8 +130,20 @@ class _Planner:
             for node, index in self._variables.items()
             if names[index] != written[index] and not again
         }
-        before = problem.cost(written) if has_all else None
-        return LayoutPlan(moved, conversions, found, before, self._reasons)
+        before, all_first = (
+            problem.cost(one) if problem.has_kernels(one) else None
+            for one in (written, self._all_first())
+        )
+        return LayoutPlan(moved, conversions, found, before, all_first, self._reasons)
+
+    def _all_first(self) -> list[str]:
+        """Channels first wherever that can be; tokens, whose places are one axis, as written."""
+        layouts = list(self._written)
+        for node, index in self._variables.items():
+            rank = len(self._sizes.shape(node.outputs[0]) or ())
+            if rank > 3 and FIRST in self._candidates[index]:
+                layouts[index] = FIRST
+        return layouts
 
     def _moved(self, node: ir.Node, wanted: str) -> Moved:
         form, place = self._forms[node, wanted]

@@ -83,6 +83,7 @@ def layout_json(found: AssignedLayouts, checked: Verification | None) -> dict[st
         "layout": found.target.layout,
         "device": found.target.device.title,
         "certificate": found.certificate,
+        "nchw_us": found.first_us,
         "written_us": found.written_us,
         "assigned_us": found.assigned_us,
         "moved": dict(found.moved.most_common()),
@@ -102,12 +103,15 @@ def layout_json(found: AssignedLayouts, checked: Verification | None) -> dict[st
 
 def layout_text(found: AssignedLayouts) -> str:
     """What a person reads."""
-    before = "no kernel as written" if found.written_us is None else _us(found.written_us)
+    first, written = (
+        f"no kernel {how}" if one is None else f"{_us(one)} {how}"
+        for one, how in ((found.first_us, "all in NCHW"), (found.written_us, "as written"))
+    )
     source, default, assigned = found.transposes
     parts = [
         f"{plain(found.trace.model_name)} for {found.target.id} ({found.target.device.title})",
         f"{counted(found.moved.total(), 'node')} moved, {counted(found.trace.steps, 'rewrite')};"
-        f" predicted {before} -> {_us(found.assigned_us)}, {found.certificate}",
+        f" predicted {first}, {written} -> {_us(found.assigned_us)}, {found.certificate}",
         f"Transposes: {source} in the file, {default} after the default passes, {assigned} now",
     ]
     if found.moved:

@@ -21,15 +21,16 @@ _MOST_OPERATORS = 5
 
 
 def assigned_bars(found: Assigned, *, title: str) -> go.Figure:
-    """Predicted time as written and as assigned, with what of it is conversions."""
+    """Predicted time in NCHW, as written and as assigned, with what of it is conversions."""
     converting = sum(one.us for one in found.conversions)
     rows: dict[str, tuple[float, float]] = {}
-    if found.written_us is not None:
-        rows["as written"] = (found.written_us, 0.0)
+    for name, us in (("all in NCHW", found.first_us), ("as written", found.written_us)):
+        if us is not None:
+            rows[name] = (us, 0.0)
     rows[f"in {found.layout}"] = (max(0.0, found.assigned_us - converting), converting)
     unit = _time_unit(max(map(sum, rows.values())))
     labels = list(rows)
-    colors = [BEFORE_COLOR if label == "as written" else AFTER_COLOR for label in labels]
+    colors = [*[BEFORE_COLOR] * (len(rows) - 1), AFTER_COLOR]
     figure = go.Figure()
     for number, color in enumerate((colors, [WASTE_COLOR] * len(rows))):
         figure.add_trace(

@@ -52,6 +52,7 @@ class Assigned:
         opset: of the model.
         certificate: how near to the least it is.
         written_us: predicted as it is written; None where the target has no kernel for that.
+        first_us: with channels first (NCHW) wherever that can be; None likewise.
         assigned_us: predicted as assigned.
         moved: nodes that work in another layout, by operator.
         unmoved: why nodes stay, and how many do.
@@ -64,6 +65,7 @@ class Assigned:
     opset: int
     certificate: str
     written_us: float | None
+    first_us: float | None
     assigned_us: float
     moved: Mapping[str, int]
     conversions: tuple[ConversionRow, ...]
@@ -117,8 +119,8 @@ def assign_target(files: TraceFiles, target: str, *, progress: Progress) -> Assi
     )  # fmt: skip
     return Assigned(
         found.target.layout, found.target.device.name, opset, found.certificate,
-        found.written_us, found.assigned_us, dict(found.moved.most_common()), conversions,
-        tuple(found.wastes), dict(found.unmoved.most_common()), found.transposes,
+        found.written_us, found.first_us, found.assigned_us, dict(found.moved.most_common()),
+        conversions, tuple(found.wastes), dict(found.unmoved.most_common()), found.transposes,
         tuple(str(one) for one in found.findings),
     )  # fmt: skip
 
@@ -164,7 +166,7 @@ def _step_of(value: str, trace: Trace) -> int:
 ASSIGNED: Artifact[str, Assigned] = Artifact(
     "layout-assigned",
     assign_target,
-    Value(Format(Assigned, "passlens.layout-assigned/1", "assignment of layouts")),
+    Value(Format(Assigned, "passlens.layout-assigned/2", "assignment of layouts")),
 )
 """Of the source, by the target's id."""
 

@@ -46,6 +46,16 @@ AT = """async () => {
   return [at(0, 0, 0, 8, 9), at(1, 1, 2, 4, 9), at(2, 0, 6, 9), at(3, 0, 3, 9), at(4, 0, 2)];
 }"""
 
+# More and more nodes have one name.
+LEGEND = """async () => {
+  const { LAYOUTS } = await import("/viewer/test/overlays/layouts.js");
+  const none = { conversions: {}, contradictions: {} };
+  const made = session.union.recs.map(({ id }, o) => [`${id}:0`, `${Math.floor(o ** 0.6)}`]);
+  const layouts = LAYOUTS.load({ steps: [{ step: 0, values: Object.fromEntries(made), ...none }] });
+  const theme = { palette: (at) => at };
+  return layouts.legend(session, theme).categories.rows.map(({ text, shade }) => [text, shade]);
+}"""
+
 PALETTE = """async () => {
   const { readTheme, COLOURS } = await import("/viewer/test/page/theme.js");
   return [false, true].map((dark) => {
@@ -178,6 +188,11 @@ def test_element_types_come_with_the_graph_and_are_marked_where_they_change(
     }
     assert casts
     assert page.evaluate(CHANGES) == casts
+    *named, (rest, colour) = page.evaluate(LEGEND)
+    shades = Counter(shade for _, shade in named)
+    assert shades.pop(colour) == 6  # named, though they share a colour
+    assert set(shades.values()) == {1}
+    assert re.fullmatch(r"\d+ more", rest)
 
 
 def test_words_and_steps_of_layouts_and_colours_that_the_colour_blind_tell_apart(

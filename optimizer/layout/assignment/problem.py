@@ -51,6 +51,10 @@ class LayoutProblem:
     candidates: tuple[Mapping[Layout, float], ...]
     flows: tuple[Flow, ...]
 
+    def has_kernels(self, layouts: Sequence[Layout]) -> bool:
+        """Whether each choice may be made so."""
+        return all(one in costs for one, costs in zip(layouts, self.candidates, strict=True))
+
     def cost(self, layouts: Sequence[Layout]) -> float:
         """Of kernels and conversions, with a layout for each choice."""
         kernels = sum(costs[layout] for costs, layout in zip(self.candidates, layouts, strict=True))

@@ -151,6 +151,26 @@ def test_values_of_assigned_graphs_have_their_tags(target: str, tag: str) -> Non
     assert not found.contradictions
 
 
+def test_all_in_nchw_has_a_price_beside_that_of_a_mixed_export() -> None:
+    model = opened(HEAD + MIXED)
+    optimize(model, Pipeline.of("none", enable=["fold-constants"]))
+    cuda, cube = (
+        assign(model.ir.graph, TARGETS[target], SymbolicValues(model.ir), 17)
+        for target in ("cuda", "nc1hwc0")
+    )
+    assert cuda.first_us is not None
+    assert cuda.written_us is not None
+    assert min(cuda.first_us, cuda.written_us) > cuda.assignment.cost
+    assert cuda.first_us != cuda.written_us
+    assert cube.first_us is None  # no convolution of a cube reads NCHW
+
+
+def test_an_image_of_a_single_block_has_the_tag_of_blocks() -> None:
+    _, after, _ = assigned(NETWORK.replace("20", "16").replace("40", "16"), "nc1hwc0")
+    tags = infer_layouts(opened(after).ir.graph).of.values()
+    assert {tag for tag in tags if "C1" in tag} == {"NC1HWC0"}
+
+
 def test_channels_that_are_free_are_told_with_their_place() -> None:
     model = opened(
         HEAD

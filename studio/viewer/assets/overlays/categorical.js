@@ -10,6 +10,7 @@ import { eachInside, stamp, stepShown } from "./panes.js";
 
 const UNKNOWN = "not known";
 const ALL = 0; // the group around all others
+const MOST_NAMED = 6; // in the legend, of the names that share a colour
 
 /**
  * @typedef {object} Category of one box
@@ -141,10 +142,11 @@ export class Categorical {
     const [own, shared] = [true, false].map((is) =>
       there.filter((name) => (this.places.get(name) ?? COLOURS) < COLOURS === is),
     );
-    const rows = own.map((name) => row(name));
-    if (shared.length) {
-      const sum = counts.map((_, i) => shared.reduce((n, name) => n + of(name)[i], 0));
-      rows.push({ ...row(shared[0], `${shared.length} more`), counts: sum });
+    const rows = [...own, ...shared.slice(0, MOST_NAMED)].map((name) => row(name));
+    const rest = shared.slice(MOST_NAMED);
+    if (rest.length) {
+      const sum = counts.map((_, i) => rest.reduce((n, name) => n + of(name)[i], 0));
+      rows.push({ ...row(rest[0], `${rest.length} more`), counts: sum });
     }
     if (of("").some(Boolean)) rows.push(row("", UNKNOWN));
     return {
