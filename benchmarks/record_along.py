@@ -18,8 +18,8 @@ from studio.experiment import Equipment
 from studio.gallery import gallery
 from studio.race.job import RACE_EXPERIMENT, RaceRequest, run_race
 from studio.timeline.job import PROFILE_EXPERIMENT, ProfileRequest, run_profile
+from studio.variants.chosen import chosen_of
 from studio.variants.link import SECONDS
-from studio.variants.sidebar import chosen_of
 from studio.workspace import Workspace
 
 

@@ -22,7 +22,8 @@ from studio.gallery import gallery
 from studio.layouts import LAYOUTS
 from studio.services import store, tasks
 from studio.tasks import Task, Work
-from studio.workspace import Versus, Workspace
+from studio.versus import Versus
+from studio.workspace import Workspace
 
 _OPEN, _PLANS = "open-model", "open-plans"
 

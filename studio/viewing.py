@@ -12,7 +12,8 @@ from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.graphview.catalogue import catalogue
 from studio.overlays import offered
 from studio.tasks import Task
-from studio.workspace import Versus, View, Workspace
+from studio.versus import Versus
+from studio.workspace import View, Workspace
 
 Descriptor = dict[str, Any]
 

@@ -31,6 +31,7 @@ from studio.page.computed import computed_artifact
 from studio.page.figure import Table, picked_row, show_figure, show_table, show_twin
 from studio.page.parts import model_and_run, show_message, words
 from studio.page.plans import open_plan
+from studio.variants.plan import offer_plan
 from studio.workspace import current, remember
 
 _MOST_FINDINGS = 5
@@ -112,8 +113,7 @@ def _moved(found: Assigned, target: str) -> None:
     show_figure(assigned_bars(found, title=assigned_title(found)), "layout-times")
     pipeline = layout_pipeline(target_of(target), found.opset)
     with st.container(key="ways-layout", horizontal=True, vertical_alignment="center"):
-        if st.button("Open in Rewrite", icon=":material/account_tree:", key="open-layout"):
-            open_plan(pipeline)
+        offer_plan(pipeline, title=f"layouts for {target}", key="layout")
         st.caption(words(moved_text(found)))
     st.caption(words(_how(found)))
     if found.conversions:
@@ -148,8 +148,7 @@ def _legal(subject: Subject, target: str) -> None:
         return
     show_figure(lacking_bars(found), "layout-lacking")
     with st.container(key="ways-legal", horizontal=True, vertical_alignment="center"):
-        if st.button("Open in Rewrite", icon=":material/account_tree:", key="open-legal"):
-            open_plan(legalising(target))
+        offer_plan(legalising(target), title=f"operators of {target}", key="legal")
     st.caption(
         "The passes are those of the default preset that put nothing together, and the lowerings"
         " of the device; nothing was run. A row of what was lowered leads to its first step."

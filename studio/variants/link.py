@@ -32,7 +32,17 @@ SOURCE, LAST = "source", "last"
 Options = tuple[tuple[str, Value], ...]
 """Options by name, only those that were changed."""
 
-_GRAPH = re.compile("|".join((SOURCE, LAST, *PRESETS, "[0-9]{1,8}")))
+_GRAPH = re.compile("|".join((SOURCE, LAST, *PRESETS, "[0-9]{1,8}", "@[0-9a-f]{16}")))
+
+
+def graph_of(plan: str) -> str:
+    """The last step of a kept plan, as a variant names it."""
+    return f"@{plan}"
+
+
+def plan_of(graph: str) -> str:
+    """The key of a kept plan that a variant names; empty where it names something else."""
+    return graph[1:] if graph.startswith("@") else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +50,8 @@ class VariantChoice:
     """One variant as it was chosen.
 
     Attributes:
-        graph: "source", "last", a preset's name for that one's last step, or a step's number.
+        graph: "source", "last", a preset's name or a kept plan's @key for the last step of that, or
+            a step's number.
         options: what it changes of the options that all share.
     """
 
@@ -132,9 +143,22 @@ class RunChoice(Settings):
     sweep: SweepChoice | None = parameter("sweep", None, _sweep, _sweep_text)
     asked: As = parameter("as", "both", one_of(ALL_AS))
 
+    @property
+    def plans(self) -> frozenset[str]:
+        """Keys of kept pipelines that variants name."""
+        return frozenset(plan_of(variant.graph) for variant in self.variants)
+
     def for_another_trace(self) -> RunChoice:
         """The same for a trace that has other steps."""
-        kept = tuple(variant for variant in self.variants if not variant.graph.isdecimal())
+        return self._with(one for one in self.variants if not one.graph.isdecimal())
+
+    def for_another_model(self) -> RunChoice:
+        """The same without steps, and without plans: they name nodes of one model."""
+        plain = self.for_another_trace()
+        return plain._with(one for one in plain.variants if not plan_of(one.graph))
+
+    def _with(self, variants: Iterable[VariantChoice]) -> RunChoice:
+        kept = tuple(variants)
         return replace(self, variants=kept if len(kept) > 1 else DEFAULT, sweep=None)
 
 

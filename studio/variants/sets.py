@@ -16,7 +16,11 @@ def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]
     """Name -> what the page is set to by it; only what this machine and this trace allow."""
     found: dict[str, RunChoice] = {}
     if has_rewrites:
-        others = [p for p in PRESETS if p != workspace.preset or workspace.on or workspace.off]
+        others = [
+            p
+            for p in PRESETS
+            if p != workspace.preset or workspace.on or workspace.off or workspace.plan
+        ]
         graphs = [SOURCE, LAST, *others]
         variants = tuple(VariantChoice(graph) for graph in graphs)
         found["Source / last step / presets"] = replace(workspace.of(RunChoice), variants=variants)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import starmap
 from typing import cast
 
 import streamlit as st
 
 from optimizer.registry import PRESETS
-from profiling.config import RunConfig
-from profiling.config.option import setting_text
-from profiling.config.question import QUESTIONS, As, ask, config_for, explained
+from profiling.config.question import QUESTIONS, As, config_for, explained
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.page.parts import choose_section, words
+from studio.variants.chosen import chosen_of, graph_name, is_preset
 from studio.variants.contradictions import ContradictoryQuestion, problem_of, with_mend
 from studio.variants.link import (
     LAST,
@@ -26,13 +23,13 @@ from studio.variants.link import (
     SOURCE,
     RunChoice,
     VariantChoice,
+    plan_of,
 )
 from studio.variants.options import common_options, vary
 from studio.variants.problem import mend_text
 from studio.variants.sets import sets_of
-from studio.variants.variant import LAST as LAST_STEP
-from studio.variants.variant import Chosen, TraceVariant
-from studio.workspace import Workspace, current, remember
+from studio.variants.variant import Chosen
+from studio.workspace import current, remember
 
 _STEP = "step"
 _LAST_SOUND = "run-last-sound"
@@ -69,79 +66,6 @@ def _mended(problem: ContradictoryQuestion, *, last: int) -> Chosen:
     return chosen_of(sound, last=last)
 
 
-def chosen_of(workspace: Workspace, *, last: int) -> Chosen:
-    """What is chosen, with labels of their own.
-
-    Args:
-        workspace: whose choice it is.
-        last: step of the open trace.
-
-    Raises:
-        Refused: options contradict each other, or the question.
-    """
-    choice = workspace.of(RunChoice)
-    common = dict(choice.options)
-    found = ask(choice.asked, [{**common, **dict(one.options)} for one in choice.variants])
-    labels = _labels(workspace, last=last)
-    return Chosen(
-        tuple(
-            tuple(
-                _variant(one, label, config, workspace, last=last)
-                for one, label, config in zip(choice.variants, labels, configs, strict=True)
-            )
-            for configs in found.configs
-        ),
-        found.left_out,
-    )
-
-
-def _labels(workspace: Workspace, *, last: int) -> list[str]:
-    """What the variants are called; the second of equal ones gets a number."""
-    found: list[str] = []
-    seen: Counter[str] = Counter()
-    for choice in workspace.of(RunChoice).variants:
-        label = label_of(choice, workspace, last=last)
-        seen[label] += 1
-        found.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
-    return found
-
-
-def label_of(choice: VariantChoice, workspace: Workspace, *, last: int) -> str:
-    """What a variant is called: its graph, and what it changes of the common options."""
-    changes = ", ".join(starmap(setting_text, choice.options))
-    graph = graph_name(choice.graph, workspace, last=last)
-    return f"{graph}, {changes}" if changes else graph
-
-
-def graph_name(graph: str, workspace: Workspace, *, last: int) -> str:
-    """What a graph is called: "source", "default preset", "own pipeline", "step 12"."""
-    if graph == SOURCE:
-        return "source"
-    if graph == LAST:
-        return f"{workspace.preset} preset" if _is_preset(workspace) else "own pipeline"
-    return f"{graph} preset" if graph in PRESETS else f"step {min(int(graph), last)}"
-
-
-def _is_preset(workspace: Workspace) -> bool:
-    return not (workspace.on or workspace.off or workspace.vetoed) and workspace.preset != "none"
-
-
-def _variant(
-    choice: VariantChoice, label: str, config: RunConfig, workspace: Workspace, *, last: int
-) -> TraceVariant:
-    match choice.graph:
-        case "source":
-            return TraceVariant(label, 0, config)
-        case "last":
-            return TraceVariant(label, last, config)
-        case preset if preset in PRESETS:
-            if _is_preset(workspace) and workspace.preset == preset:
-                return TraceVariant(label, last, config)
-            return TraceVariant(label, LAST_STEP, config, preset)
-        case step:
-            return TraceVariant(label, min(int(step), last), config)
-
-
 def _put(*variants: VariantChoice) -> None:
     _keep(replace(current().of(RunChoice), variants=variants))
 
@@ -155,9 +79,10 @@ def _row(index: int, choice: VariantChoice, *, last: int) -> None:
     workspace = current()
     is_step = choice.graph.isdecimal()
     graphs = [SOURCE, LAST]
-    graphs += [p for p in PRESETS if not (_is_preset(workspace) and p == workspace.preset)]
-    if choice.graph in PRESETS and choice.graph not in graphs:
-        graphs.append(choice.graph)
+    graphs += [p for p in PRESETS if not (is_preset(workspace) and p == workspace.preset)]
+    chosen = [one.graph for one in workspace.of(RunChoice).variants]
+    named = [graph for graph in chosen if graph in PRESETS or plan_of(graph)]
+    graphs += dict.fromkeys(graph for graph in named if graph not in graphs)
     graphs += [_STEP] if last > 0 else []
     key = f"graph-{index}"
     st.session_state[key] = _STEP if is_step else choice.graph

@@ -10,8 +10,10 @@ from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
 from profiling.racing.race import Variant
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
+from studio.artifacts.plans import kept_plan
 from studio.artifacts.store import Store
 from studio.variants.contradictions import ContradictoryQuestion
+from studio.variants.link import plan_of
 from studio.variants.problem import show_problem
 
 LAST = -1
@@ -26,7 +28,7 @@ class TraceVariant:
         label: shown.
         step: of the trace; 0 is the source, `LAST` the last step.
         config: how it is run.
-        preset: whose trace; empty for the one that is open.
+        preset: whose trace: a preset's, or a kept plan's by @key; empty for the one that is open.
     """
 
     label: str
@@ -39,10 +41,13 @@ def run_of(variant: TraceVariant, store: Store, subject: Subject) -> OpenedRun:
     """The run whose trace the variant is a step of.
 
     Raises:
-        StudioError: the preset is unknown, or its passes fail on this model.
+        StudioError: the preset is unknown or the plan gone, or its passes fail on this model.
     """
     model, run = subject
-    return store.run(model, Pipeline.of(variant.preset)) if variant.preset else run
+    if not variant.preset:
+        return run
+    plan = plan_of(variant.preset)
+    return store.run(model, kept_plan(plan).pipeline if plan else Pipeline.of(variant.preset))
 
 
 def step_of(variant: TraceVariant, run: OpenedRun) -> int:

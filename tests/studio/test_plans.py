@@ -19,6 +19,9 @@ from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.opening import run_task, versus_task
 from studio.tasks import Task
+from studio.variants.chosen import chosen_of
+from studio.variants.link import SOURCE, RunChoice, VariantChoice, graph_of
+from studio.variants.variant import run_of
 from studio.viewing import changed_pipeline, workbench
 from studio.workspace import Workspace, from_query, to_query
 
@@ -95,3 +98,25 @@ def test_a_plan_stays_as_long_as_somebody_has_it_open(plan: Pipeline, cache: Pat
     assert hold_plan(key) is None
     with pytest.raises(StudioError, match=GONE):
         kept_plan(key)
+
+
+def test_a_plan_is_a_variant_of_a_race_whatever_rewrite_shows(
+    cache: Path, shared_pool: WorkerPool
+) -> None:
+    store = Store(shared_pool)
+    model = store.open_file(gallery.open_path("tour"), name="tour")
+    key = keep_plan(Pipeline.of("none", enable=["eliminate-identity"]), title="identities")
+    variants = (VariantChoice(SOURCE), VariantChoice(graph_of(key)))
+    workspace = Workspace(model="tour").having(RunChoice(variants=variants))
+    again = from_query(to_query(workspace))
+    assert again.plans == {key}
+    assert again.with_model("bert").of(RunChoice) == RunChoice()
+    source, planned = chosen_of(again, last=5).asked[0]
+    assert (source.label, planned.label) == ("source", "identities")
+    subject = model, store.run(model, Pipeline.of("none"))
+    assert run_of(planned, store, subject).result.steps > 0
+    assert again.pipeline() == Pipeline.of("default")
+    clear(cache)
+    assert chosen_of(again, last=5).asked[0][1].label == "a plan that is gone"
+    with pytest.raises(StudioError, match=GONE):
+        run_of(planned, store, subject)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from studio.versus import Versus
 from studio.viewing import changed_pipeline, changed_view
-from studio.workspace import Versus, Veto, View, Workspace, from_query, to_query
+from studio.workspace import Veto, View, Workspace, from_query, to_query
 
 FULL = Workspace(
     model="gpt2",

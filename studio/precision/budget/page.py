@@ -28,7 +28,6 @@ from studio.page.computed import computed_artifact
 from studio.page.figure import picked_key, picked_row, show_figure, show_table
 from studio.page.launch import launch
 from studio.page.parts import choose_section, show_error, show_message, words
-from studio.page.plans import open_plan
 from studio.precision.budget.figure import failed, pareto, regions_table, tried_table
 from studio.precision.layers.job import LayersRequest, PlanErrors, measure_plan
 from studio.precision.layers.page import show_layers
@@ -37,6 +36,7 @@ from studio.precision.ranges.figure import sizes
 from studio.precision.ranges.job import INVENTORY
 from studio.precision.setting import PrecisionSetting, change, is_quick
 from studio.services import pool, store, tasks
+from studio.variants.plan import offer_plan
 
 _PICKED = "precision-picked"
 _FORM = Value(CHOSEN)
@@ -204,9 +204,9 @@ def _plan(chosen: ChosenPlan, place: int, *, searching: bool) -> None:
     with st.container(key="ways-plan", horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Plan shown:** {words(told)}")
         if place and not searching and not one.failure:
-            icon, key = ":material/account_tree:", f"open-plan-{place}"
-            if st.button("Open in Rewrite", icon=icon, key=key):
-                open_plan(chosen.pipeline(one.plan))
+            offer_plan(
+                chosen.pipeline(one.plan), title=one.plan.text(chosen.regions), key=f"plan-{place}"
+            )
     if place:
         with st.expander("The plan, region by region"):
             show_table(regions_table(chosen, place))

@@ -19,6 +19,7 @@ from studio.precision.link import NUMBERS
 from studio.precision.ranges.job import INVENTORY, Inventory
 from studio.precision.setting import PrecisionSetting, change, is_quick
 from studio.services import store, tasks
+from studio.variants.plan import offer_plan
 
 
 def render_layers(setting: PrecisionSetting) -> None:
@@ -88,8 +89,8 @@ def show_layers(measured: PlanErrors, name: str, *, ways: bool) -> None:
     drawn = layer_dots(found, title=finding(name, found), about=about, dark=is_dark())
     node = picked_key(drawn, "precision-layers")
     with st.container(key="ways-layers", horizontal=True, vertical_alignment="center"):
-        if ways and st.button("Open in Rewrite", icon=":material/account_tree:", key="open-layers"):
-            open_plan(measured.pipeline)
+        if ways:
+            offer_plan(measured.pipeline, title=name, key="layers")
         if node and st.button("Look at the clicked value's node", key="look-layer"):
             open_plan(measured.pipeline, node=node)
         if found.start is not None:

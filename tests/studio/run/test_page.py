@@ -11,6 +11,7 @@ from profiling.config import RunConfig, options
 from profiling.config.option import ConfigError, check_value
 from profiling.config.question import ALL_AS
 from studio.link import from_link, to_link
+from studio.variants.chosen import chosen_of
 from studio.variants.link import (
     DEFAULT,
     LAST,
@@ -23,7 +24,6 @@ from studio.variants.link import (
 from studio.variants.options import other_value
 from studio.variants.problem import with_labels
 from studio.variants.sets import gpu_sets, sets_of
-from studio.variants.sidebar import chosen_of
 from studio.variants.variant import LAST as LAST_STEP
 from studio.variants.variant import TraceVariant
 from studio.workspace import Workspace

@@ -9,10 +9,10 @@ import pytest
 from profiling.config.contradiction import Contradictory
 from profiling.config.option import value_text
 from profiling.config.settings import find_option
+from studio.variants.chosen import chosen_of
 from studio.variants.contradictions import ContradictoryQuestion, problem_of, with_mend
 from studio.variants.link import LAST, SOURCE, RunChoice, VariantChoice
 from studio.variants.problem import in_words, mend_text
-from studio.variants.sidebar import chosen_of
 from studio.workspace import Workspace
 
 PAIR = (VariantChoice(SOURCE), VariantChoice(LAST))

@@ -1,0 +1,68 @@
+"""Which passes are on: a preset, what is switched by hand, a plan; and how a link says it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from optimizer.pipeline import Pipeline
+from optimizer.registry import PRESETS, find
+from studio.artifacts.plans import kept_plan
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """Another pipeline whose result is shown beside the workspace's own.
+
+    Attributes:
+        preset: the pipeline's preset.
+        on: passes switched on beyond the preset.
+        off: passes of the preset switched off.
+        plan: key of a kept pipeline, of which the passes that are on have options and places.
+    """
+
+    preset: str
+    on: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
+    plan: str = ""
+
+    @property
+    def plain(self) -> Pipeline:
+        """The passes that are on, without a plan's options."""
+        return Pipeline.of(self.preset, enable=self.on, disable=self.off)
+
+    def pipeline(self) -> Pipeline:
+        """The other pipeline.
+
+        Raises:
+            StudioError: its plan is not here any more.
+        """
+        return self.plain.configured(kept_plan(self.plan).pipeline) if self.plan else self.plain
+
+    def name(self) -> str:
+        """The preset, and what is switched by hand: "default, −2 passes"; or that of the plan."""
+        changes = [(len(self.on), "+"), (len(self.off), "\N{MINUS SIGN}")]
+        texts = [f"{sign}{n} {'pass' if n == 1 else 'passes'}" for n, sign in changes if n]
+        return ", ".join([self.preset, *texts, *(["as planned"] if self.plan else [])])
+
+    def to_link(self) -> str:
+        """For the permalink: `runtime`, or `default,-fold-constants`."""
+        on, off = sorted(self.on), sorted(self.off)
+        plan = [f"@{self.plan}"] if self.plan else []
+        return ",".join([self.preset, *(f"~{p}" for p in on), *(f"-{p}" for p in off), *plan])
+
+    @classmethod
+    def from_link(cls, text: str) -> Versus | None:
+        """What a link says; None where it names no preset."""
+        preset, *changes = text.split(",")
+        if preset not in (*PRESETS, "none"):
+            return None
+        on = frozenset(c[1:] for c in changes if c[:1] == "~" and find(c[1:]) is not None)
+        off = frozenset(c[1:] for c in changes if c[:1] == "-" and find(c[1:]) is not None)
+        plan = next((plan_key(c[1:]) for c in changes if c[:1] == "@"), "")
+        return cls(preset, on, off, plan)
+
+
+def plan_key(text: str) -> str:
+    """Of a link's text what can be a key."""
+    return re.sub("[^0-9a-f]", "", text)[:16]
