@@ -30,8 +30,7 @@ from studio.layout.link import TARGET, LayoutChoice
 from studio.page.computed import computed_artifact
 from studio.page.figure import Table, picked_row, show_figure, show_table, show_twin
 from studio.page.parts import model_and_run, show_message, words
-from studio.page.plans import open_plan
-from studio.variants.plan import offer_plan
+from studio.variants.plan import offer_plan, open_plan
 from studio.workspace import current, remember
 
 _MOST_FINDINGS = 5

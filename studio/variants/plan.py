@@ -10,7 +10,6 @@ import streamlit as st
 from optimizer.pipeline import Pipeline
 from studio.artifacts.plans import keep_plan
 from studio.page.parts import go_to
-from studio.page.plans import open_plan
 from studio.variants.link import SOURCE, RunChoice, VariantChoice, graph_of
 from studio.workspace import current, remember
 
@@ -26,10 +25,26 @@ def offer_plan(pipeline: Pipeline, *, title: str, key: str) -> None:
     if st.button("Open in Rewrite", icon=":material/account_tree:", key=f"open-{key}"):
         open_plan(pipeline)
     if st.button("Race against the source", icon=":material/flag:", key=f"race-{key}"):
-        race_plan(pipeline, title=title)
+        _race(pipeline, title)
 
 
-def race_plan(pipeline: Pipeline, *, title: str) -> NoReturn:
+def open_plan(pipeline: Pipeline, *, node: str = "", step: int | None = None) -> NoReturn:
+    """To Rewrite, with exactly these passes on, with their options and places.
+
+    Args:
+        pipeline: of the plan.
+        node: id of a node to select.
+        step: of its trace; the last unless given.
+    """
+    workspace = current().with_plan(keep_plan(pipeline))
+    view = replace(workspace.view, step=step, before="previous" if step else "source")
+    if node:
+        view = replace(view, select=(node,), open=None)
+    remember(replace(workspace, view=view))
+    go_to("rewrite")
+
+
+def _race(pipeline: Pipeline, title: str) -> NoReturn:
     """To Run, with the source and the plan as variants; the passes of Rewrite stay as they are."""
     workspace = current()
     plan = VariantChoice(graph_of(keep_plan(pipeline, title=title)))

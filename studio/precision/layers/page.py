@@ -12,14 +12,13 @@ from studio.page.computed import computed_artifact
 from studio.page.figure import is_dark, picked_key, picked_row, show_figure
 from studio.page.launch import launch
 from studio.page.parts import choose_section, show_message, words
-from studio.page.plans import open_plan
 from studio.precision.layers.figure import finding, layer_dots, layers_table, weight_bars
 from studio.precision.layers.job import LayersRequest, PlanErrors, measure
 from studio.precision.link import NUMBERS
 from studio.precision.ranges.job import INVENTORY, Inventory
 from studio.precision.setting import PrecisionSetting, change, is_quick
 from studio.services import store, tasks
-from studio.variants.plan import offer_plan
+from studio.variants.plan import offer_plan, open_plan
 
 
 def render_layers(setting: PrecisionSetting) -> None:
