@@ -1,18 +1,18 @@
 """Which networks compute in float16, what has to stay float32, and how many casts does that take?
 
-    python -m benchmarks.float16 FOLDER... [--write FILE]
+    python -m benchmarks.float16 FOLDER|FILE... [--write FILE]
 
-Every `.onnx` file of the folders as it is: the keep-list is looked for (budget 1 % of the output's
-scale, three generated inputs), the network converted and run, once as a CPU runs it and once
-emulated, every result rounded to 16 bits. Beside it onnxconverter-common with inputs and outputs
-left as they are, judged by the same emulation; install it beside Passlens (extra `peers`). Weights
-of the zoo and inputs are random: errors compare ways to convert, and tell nothing of accuracy. No
-speed is claimed: a CPU has few kernels of 16 bits.
+Rows of other networks that FILE has already stay there. Every `.onnx` file as it is: the keep-list
+is looked for (budget 1 % of the output's scale, three generated inputs), the network converted and
+run, once as a CPU runs it and once emulated, every result rounded to 16 bits. Beside it
+onnxconverter-common with inputs and outputs left as they are, judged by the same emulation; install
+it beside Passlens (extra `peers`). Weights of the zoo and inputs are random: errors compare ways to
+convert, and tell nothing of accuracy. No speed is claimed: a CPU has few kernels of 16 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +40,7 @@ from profiling.workers import default_pool
 BUDGET = ErrorBudget(1.0, "%")
 SAMPLES = Samples(count=3)
 LIMITS = JobLimits(seconds=900.0)
+_COLUMNS = 12
 FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16)
 
 
@@ -142,12 +143,24 @@ def by_peer(path: Path, reference: jobs.Reference, folder: Path) -> Result | str
 
 def files(folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     """The models of the folders by name, small ones first."""
-    found = (path for folder in folders for path in folder.glob("*.onnx"))
+    found = (
+        path
+        for folder in folders
+        for path in ([folder] if folder.is_file() else folder.glob("*.onnx"))
+    )
     yield from ((path.stem, path) for path in sorted(found, key=lambda path: path.stat().st_size))
 
 
-def report(rows: Sequence[Row], left_out: Sequence[str]) -> Iterator[str]:
-    """The table."""
+def rows_in(report: Path | None) -> dict[str, list[str]]:
+    """Cells of the networks in a report that was written before."""
+    if report is None or not report.exists():
+        return {}
+    table = [line.strip("| ").split(" | ") for line in report.read_text().splitlines()]
+    return {cells[0]: cells for cells in table if len(cells) == _COLUMNS and cells[1].isdigit()}
+
+
+def report(rows: Mapping[str, Sequence[str]], left_out: Sequence[str]) -> Iterator[str]:
+    """The table, of cells by network."""
     yield f"{describe()}, budget {BUDGET} of an output's scale, {SAMPLES}"
     yield ""
     heads = (
@@ -156,11 +169,11 @@ def report(rows: Sequence[Row], left_out: Sequence[str]) -> Iterator[str]:
     )  # fmt: skip
     yield f"| {' | '.join(heads)} |"
     yield f"|---|{'--:|' * (len(heads) - 1)}"
-    for one in sorted(rows, key=lambda one: one.name):
-        yield f"| {' | '.join(cells(one))} |"
-    in16 = [one for one in rows if one.ours is not None]
-    within = sum(one.ours is not None and is_within(one.ours.emulated) for one in in16)
-    kept = sum(bool(one.found.nodes) for one in in16)
+    for _, row_cells in sorted(rows.items()):
+        yield f"| {' | '.join(row_cells)} |"
+    in16 = [found for found in rows.values() if found[1] != "0"]
+    within = sum(is_within(found[5]) for found in in16)
+    kept = sum(found[2] != "0" for found in in16)
     yield ""
     yield (
         f"{len(in16)} networks compute in float16, {within} of them within {BUDGET};"
@@ -169,9 +182,9 @@ def report(rows: Sequence[Row], left_out: Sequence[str]) -> Iterator[str]:
     yield from section("Left out", left_out)
 
 
-def is_within(error: float | None) -> bool:
-    """Whether the budget holds."""
-    return error is not None and error <= BUDGET.amount / 100
+def is_within(error: str) -> bool:
+    """Whether the budget holds for what a cell says."""
+    return error.endswith(" %") and float(error[:-2]) <= BUDGET.amount
 
 
 def cells(one: Row) -> list[str]:
@@ -206,11 +219,11 @@ def share(error: float | None) -> str:
 def main() -> None:
     """Print the report, or write it."""
     arguments = parser(__doc__).parse_args()
-    rows: list[Row] = []
+    rows = rows_in(arguments.write)
     left_out: list[str] = []
     for one in files(arguments.folders):
         more, without = rows_of([one], row)
-        rows += more
+        rows |= {found.name: cells(found) for found in more}
         left_out += without
         if arguments.write is not None:  # it takes long: what is known is kept
             arguments.write.write_text("\n".join(report(rows, left_out)) + "\n")

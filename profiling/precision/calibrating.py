@@ -15,7 +15,7 @@ from typing import Unpack
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
-from optimizer.isolation import Following, Isolate, part_of, silent, within_worker
+from optimizer.isolation import Following, Isolate, JobOptions, part_of, within_worker
 from optimizer.limits import JobLimits
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
@@ -93,29 +93,28 @@ def calibrate(
     """
     kinds = {region.kind for region in regions}
     asked: list[Variant] = [variant for variant, suited in _SUGGESTED.items() if kinds & suited]
-    parts = 1 + len(asked)
-    told = part_of(following, "", 0, of=parts)
-    channels = isolate(channels_read, file, limits=_LIMITS)
-    seen = observe(
-        file, samples, Wanted(channels=channels), isolate=isolate, limits=_LIMITS, **told
-    )
-    (following.get("progress") or silent)("choosing ranges", 1 / parts)
-    tables: dict[Variant, Calibration] = {"": _calibration(seen)}
-    read_by_products = {name for name, axis in channels.items() if axis < 0}
+    quiet: JobOptions = {"limits": _LIMITS, "cancelled": following.get("cancelled")}
+    channels, parts = isolate(channels_read, file, **quiet), 1 + len(asked)
+
+    def observed(model: Path, found: Mapping[str, int], before: str, number: int) -> Observation:
+        told = part_of(following, before, number, of=parts)
+        wanted = Wanted(channels=found)
+        return observe(model, samples, wanted, isolate=isolate, limits=_LIMITS, **told)
+
+    seen = observed(file, channels, "", 0)
+    tables: dict[Variant, Calibration] = {"": isolate(calibration_of, seen, (), **quiet)}
     maxima = tuple(
         (name, tuple(found.largest.tolist()))
         for name, found in seen.channels.items()
-        if name in read_by_products
+        if found.axis < 0  # of matrix products
     )
     for number, variant in enumerate(asked):
         target = file.with_stem(f"{file.stem}-{variant}")
-        found = isolate(balance, file, variant, maxima, target, limits=_LIMITS)
-        if found is None:
-            continue
-        told = part_of(following, f"{variant}: ", 1 + number, of=parts)
-        wanted = Wanted(channels=found)
-        other = observe(target, samples, wanted, isolate=isolate, limits=_LIMITS, **told)
-        tables[variant] = _calibration(other, maxima if variant == "smoothed" else ())
+        others = isolate(balance, file, variant, maxima, target, **quiet)
+        if others is not None:
+            other = observed(target, others, f"{variant}: ", 1 + number)
+            divided = maxima if variant == "smoothed" else ()
+            tables[variant] = isolate(calibration_of, other, divided, **quiet)
     return tables, seen.samples
 
 
@@ -152,7 +151,8 @@ def channels_of(graph: ir.Graph) -> dict[str, int]:
     return found
 
 
-def _calibration(seen: Observation, maxima: Channels = ()) -> Calibration:
+def calibration_of(seen: Observation, maxima: Channels) -> Calibration:
+    """Ranges by every method; in a worker, since entropy takes seconds."""
     ranges = {method.id: rows_of(seen.ranges(method.id, Integers())) for method in methods()}
     means = tuple((name, tuple(found.means.tolist())) for name, found in seen.channels.items())
     return Calibration(ranges, means, maxima)

@@ -149,7 +149,7 @@ def _begin(
         prepare, source, asked.bindings, folder / "prepared.onnx", limits=_LIMITS, **told
     )
     held = _held(source, asked, folder, pool, told)
-    base, run_s = _base(source, asked, held, prepared, pool)
+    base, run_s = _base(source, asked, held, prepared, pool, told)
     told = part_of(following, "calibrating: ", 1, of=_PARTS)
     tables, calibrated = calibrate(prepared.file, prepared.regions, _split(asked)[0], pool, **told)
     subject = Subject(source, prepared, tables, held, asked.required.metric, asked.config, run_s)
@@ -188,7 +188,12 @@ def _split(asked: SearchRequest) -> tuple[Samples, Samples]:
 
 
 def _base(
-    source: Path, asked: SearchRequest, held: Held, prepared: Prepared, pool: WorkerPool
+    source: Path,
+    asked: SearchRequest,
+    held: Held,
+    prepared: Prepared,
+    pool: WorkerPool,
+    following: Following,
 ) -> tuple[PlanEvaluation, float]:
     """The model as it came, as a plan, and the seconds that it runs.
 
@@ -196,7 +201,7 @@ def _base(
         StudioError: it does not itself give what the metric is to give.
     """
     metric = asked.required.metric
-    found = pool(run_held, source, asked.config, held, metric, limits=_LIMITS)
+    found = pool(run_held, source, asked.config, held, metric, limits=_LIMITS, **following)
     if found.failure:
         raise StudioError(f"The model as it came does not run: {found.failure}")
     if metric is not None and found.metric is not None and metric.excess(found.metric) > 0:

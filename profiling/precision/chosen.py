@@ -92,6 +92,12 @@ class ChosenPlan:
         none = f"{within} and {wanted}" if found.met else within
         tried = counted(len(found.evaluations) - 1, "plan")
         nearest = "" if found.nearest is None else f" The nearest: {self.told(found.nearest)}."
+        failed = next((one for one in found.evaluations if one.failure), None)
+        if found.nearest is None and failed is not None:
+            why = f"{failed.plan.text(self.regions)}: {failed.failure}"
+            return (
+                f"Float: of {tried} tried none can be built and run. {_sentence(why.rstrip('.'))}"
+            )
         return f"Float: of {tried} tried none is {none}.{nearest}"
 
     def told(self, place: int) -> str:

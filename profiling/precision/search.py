@@ -140,7 +140,8 @@ def _theirs(trials: Trials, corners: Mapping[Choice, PrecisionPlan]) -> Iterator
         corner = corners.get(choice)
         if corner is None or "onnxruntime" not in trials.question.variants:
             continue
-        plan = replace(corner, variant="onnxruntime")
+        own = tuple(one if one == choice else "float32" for one in corner.choices)
+        plan = replace(corner, choices=own, variant="onnxruntime")
         if not plan.is_float and not trials.assess(plan).failure:
             yield plan
 

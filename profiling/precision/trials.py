@@ -147,10 +147,10 @@ class Trials:
         self._tell(f"racing {counted(len(new), 'plan')}")
         for plan, speed in zip(new, self._evaluator.race(new), strict=True):
             self.found[plan] = replace(self.found[plan], speed=speed)
-        speeds = {
-            plan: one.speed for plan, one in self.found.items() if plan.variant != "onnxruntime"
-        }
-        self.times.learn({plan: 1 / speed.speedup for plan, speed in speeds.items() if speed})
+        ours = (one for one in self.found.values() if one.plan.variant != "onnxruntime")
+        times = {one.plan: 1 / one.speed.speedup for one in ours if one.speed}
+        if times:
+            self.times.learn(times)
         self._show()
 
     def excess(self, plan: PrecisionPlan) -> float:

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 from threading import Event
 
-from optimizer.errors import StudioError, plain
+from optimizer.errors import StudioError, plain, quoted
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.numbers import counted
@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             is nothing in it to quantize.
     """
     source, asked = model_path(arguments.model), _asked(arguments)
+    _require_folders(arguments.output, arguments.trace, arguments.record)
     chosen = _chosen(source, asked, arguments.record)
     if arguments.json:
         print_json(CHOSEN.to_json(chosen))
@@ -82,6 +83,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None or arguments.trace is not None:
         return _write(arguments, source, asked, chosen)
     return DONE
+
+
+def _require_folders(*files: Path | None) -> None:
+    """Guard: a search takes minutes, and what it finds has to be written somewhere."""
+    for file in files:
+        if file is not None and not file.absolute().parent.is_dir():
+            raise StudioError(
+                f"There is no folder {quoted(str(file.parent))} to write {file.name}."
+            )
 
 
 def _asked(arguments: argparse.Namespace) -> SearchRequest:
@@ -138,10 +148,13 @@ def _write(
     arguments: argparse.Namespace, source: Path, asked: SearchRequest, chosen: ChosenPlan
 ) -> int:
     """The model of the answer, its trace, and whether the file keeps what was promised."""
-    model = complete(load_path(source), isolate=default_pool(), bind=asked.bindings)
+    with progress_line() as progress:
+        progress("reading the model again", 0.0)
+        model = complete(load_path(source), isolate=default_pool(), bind=asked.bindings)
     if chosen.found.answer:
-        plan = chosen.answer.plan
-        trace = optimize(model, chosen.pipeline(plan), isolate=default_pool())
+        planned = chosen.pipeline(chosen.answer.plan)
+        with progress_line() as progress:
+            trace = optimize(model, planned, isolate=default_pool(), progress=progress)
         if arguments.trace is not None:
             save_trace(Cursor.at_end(trace), arguments.trace)
     if arguments.output is None:

@@ -94,6 +94,9 @@ def test_what_cannot_begin_says_why_in_one_line(
     assert "What may be lost?" in refused(capsys, network)
     assert "no budget of error" in refused(capsys, network, "--budget", "five")
     assert "--minutes must be above 0" in refused(capsys, network, *good, "--minutes", "0")
+    folder = tmp_path / "none" / "out.onnx"
+    for option in ("-o", "--trace", "--record"):
+        assert "There is no folder" in refused(capsys, network, *good, option, folder)
     assert "--labels are for --metric" in refused(capsys, network, *good, "--labels", "a.npy")
     assert "is no metric" in refused(capsys, network, "--metric", "metric.py")
     missing = tmp_path / "metric.py"

@@ -88,6 +88,14 @@ def test_where_size_is_the_goal_every_plan_stands_at_its_size() -> None:
     assert drawn.layout.xaxis.title.text.startswith("size")
 
 
+def test_a_search_in_which_nothing_runs_says_why() -> None:
+    chosen = _chosen()
+    evaluations = (chosen.found.evaluations[0], chosen.found.evaluations[-1])
+    nothing = replace(chosen.found, evaluations=evaluations, answer=0, nearest=None)
+    told = "Float: of 1 plan tried none can be built and run. Float16 everywhere: it does not run."
+    assert replace(chosen, found=nothing).finding == told
+
+
 def test_everything_tried_is_in_the_table_with_its_problem() -> None:
     table = tried_table(_chosen())
     assert table["problem"] == ["", "", "", "", "it does not run"]
