@@ -26,8 +26,8 @@ from onnx import version_converter
 from onnxruntime import quantization as tool
 from onnxruntime.quantization import shape_inference
 
-from optimizer.verify import Tolerance
-from optimizer.verify.comparison import compare
+from optimizer.verify import Comparison, Tolerance
+from optimizer.verify.comparison import compare, pooled
 
 CALIBRATION = 8
 OPSET = 13
@@ -107,9 +107,9 @@ def race(files: Mapping[str, str], folder: Path, rounds: int) -> list[dict[str, 
             ),
             "ms": statistics.median(times[label]),
             "bytes": Path(files[label]).stat().st_size,
-            "sqnr_db": statistics.median(signal for signal, _ in errors[label]),
-            "worst_sqnr_db": min(signal for signal, _ in errors[label]),
-            "scaled": max(scaled for _, scaled in errors[label]),
+            "sqnr_db": min(output.sqnr_db for output in errors[label]),
+            "worst_sqnr_db": min(output.worst_db for output in errors[label]),
+            "scaled": max(output.scaled for output in errors[label]),
         }
         for label in labels
     ]
@@ -123,19 +123,19 @@ def _session(path: str) -> Any:
     return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
-def _errors(source: Any, other: Any, feeds: Sequence[Feeds]) -> list[tuple[float, float]]:
-    """Of the worst output, a sample each: signal over error in dB, and the share of its scale."""
+def _errors(source: Any, other: Any, feeds: Sequence[Feeds]) -> tuple[Comparison, ...]:
+    """Each output over all samples."""
     names = [output.name for output in source.get_outputs()]
-    found = [
-        compare(
+    found: tuple[Comparison, ...] = ()
+    for each in feeds:
+        one = compare(
             dict(zip(names, source.run(names, each), strict=True)),
             dict(zip(names, other.run(names, each), strict=True)),
             tolerance=Tolerance(),
             random=frozenset(),
         )
-        for each in feeds
-    ]
-    return [(min(o.sqnr_db for o in one), max(o.scaled for o in one)) for one in found]
+        found = pooled(found, one)
+    return found
 
 
 def main(arguments: Sequence[str]) -> None:
