@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -46,8 +47,9 @@ from optimizer.rules.replacement import Declined, Outcome, Replacement
 from optimizer.versions import versions
 
 MAX_ROUNDS = 50
-MAX_DERIVATIONS = 200
-"""Nodes derived from one source node before we call it going round in circles."""
+MAX_REPEATS = 64
+"""Rewrites that add nodes and are rooted at one node, or each at what the one before added, until
+we call it going round in circles. One may add what it likes, such as a recurrent layer's steps."""
 
 _REPEATS = "Rules undid each other; stopped after {} rewrites at one place."
 
@@ -118,6 +120,7 @@ class _Run:
         self.worklist = Worklist(pipeline.passes, self.rewriter)
         self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())
         self.touched = Touched()
+        self.rooted = Counter[str]()
         self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}
         self.started = time.monotonic()
 
@@ -250,6 +253,7 @@ class _Run:
         )
         queue.timing = replace(queue.timing, rewrites=queue.timing.rewrites + 1)
         self.touched.note(step, applied.edits)
+        self.rooted[node_id(node)] += bool(applied.added)
         for edit in applied.edits:
             if isinstance(edit, Retype):
                 self.symbolic.forget(self.rewriter.state.values[edit.value])
@@ -263,8 +267,8 @@ class _Run:
             self.trace.stopped = (
                 f"Stopped at {counted(self.limits.rewrites, 'rewrite')}, the limit."
             )
-        elif self.rewriter.derivations(node) > MAX_DERIVATIONS:
-            self.trace.stopped = _REPEATS.format(MAX_DERIVATIONS)
+        elif max(self.rooted[node_id(node)], self.rewriter.generation(node)) > MAX_REPEATS:
+            self.trace.stopped = _REPEATS.format(MAX_REPEATS)
         elif step % 64 == 0:
             self._look_up(step)
 

@@ -25,6 +25,7 @@ class EditedGraph:
         self.state = GraphState(model)
         self._refine = refine
         self._derived: dict[str, int] = {}
+        self._generations: dict[str, int] = {}
         self._names = {value.name for value in self.state.values.values() if value.name}
         self._node_names = {node.name for node in self.state.nodes.values() if node.name}
         self._positions: dict[str, float] = {}
@@ -48,14 +49,15 @@ class EditedGraph:
             current = self.state.owners.get(graph_id(home)) if isinstance(home, ir.Graph) else None
         return current
 
-    def derivations(self, root: ir.Node) -> int:
-        """How many nodes have been derived from the source node behind `root`."""
-        return self._derived.get(_stem(node_id(root)), 0)
+    def generation(self, node: ir.Node) -> int:
+        """How many rewrites lie between a source node and this one, each rooted at its maker."""
+        return self._generations.get(node_id(node), 0)
 
     def fresh_id(self, root: ir.Node) -> str:
         """An id for a node derived from `root`."""
         stem = _stem(node_id(root))
         number = self._derived[stem] = self._derived.get(stem, 0) + 1
+        self._generations[f"{stem}~{number}"] = self.generation(root) + 1
         return f"{stem}~{number}"
 
     def fresh_name(self, base: str) -> str:

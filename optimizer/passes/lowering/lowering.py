@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import onnx_ir as ir
+from numpy.typing import NDArray
 
 from optimizer.dimension import Dimension
 from optimizer.hardware import HardwareProfile, lack, profile_of
@@ -185,6 +186,29 @@ def lowerable() -> frozenset[str]:
     """Operators that a pass of this family is asked about."""
     lowering = (declared for declared in passes() if declared.family == "lowering")
     return frozenset(root for one in lowering for each in one().rules() for root in each.roots)
+
+
+def along_axis(
+    lowering: Lowering, value: Operand, weights: NDArray[Any], *, axis: int, rank: int
+) -> Operand:
+    """A value with one of its axes multiplied by a constant matrix, in the type of the first input.
+
+    Args:
+        lowering: makes the nodes.
+        value: of so many axes.
+        weights: [new size, old size].
+        axis: the one that is multiplied.
+        rank: the number of axes.
+    """
+    like = lowering.input(0)
+    if axis == rank - 1:
+        return lowering.new("MatMul", value, lowering.like(weights.T, like))
+    if axis == rank - 2:
+        return lowering.new("MatMul", lowering.like(weights, like), value)
+    perm = [*(a for a in range(rank) if a != axis), axis]
+    last = lowering.new("Transpose", value, perm=perm)
+    product = lowering.new("MatMul", last, lowering.like(weights.T, like))
+    return lowering.new("Transpose", product, perm=[perm.index(a) for a in range(rank)])
 
 
 def extra_bytes(before: ir.Value, factor: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.passes.draft import NotHere, dims_of
-from optimizer.passes.lowering.lowering import Lowering, lowers
+from optimizer.passes.lowering.lowering import Lowering, along_axis, lowers
 from optimizer.registry import Pass, register
 from optimizer.rules import Operand, Replacement
 
@@ -148,15 +148,7 @@ def _resized(
     if mode not in ("linear", "cubic"):
         raise NotHere(f"it interpolates by {mode}")
     weights = _linear(places, size) if mode == "linear" else _cubic(lowering, places, size)
-    if axis == rank - 1:
-        return lowering.new("MatMul", value, lowering.like(weights.T, lowering.input(0)))
-    matrix = lowering.like(weights, lowering.input(0))
-    if axis == rank - 2:
-        return lowering.new("MatMul", matrix, value)
-    perm = [*(a for a in range(rank) if a != axis), axis]
-    last = lowering.new("Transpose", value, perm=perm)
-    product = lowering.new("MatMul", last, lowering.like(weights.T, lowering.input(0)))
-    return lowering.new("Transpose", product, perm=[perm.index(a) for a in range(rank)])
+    return along_axis(lowering, value, weights, axis=axis, rank=rank)
 
 
 def _nearest(lowering: Lowering, places: Floats) -> Floats:

@@ -30,12 +30,12 @@ OF_LATER = {
 """Operators with bodies that are not taken; `DEFINED` says why."""
 
 
-def lowered(proto: onnx.ModelProto, pass_id: str) -> onnx.ModelProto | None:
-    """The model with everything lowered that the pass is about; None where it declined."""
+def lowered(proto: onnx.ModelProto, *pass_ids: str) -> onnx.ModelProto | None:
+    """The model with everything lowered that the passes are about; None where they declined."""
     model = opened(proto)
-    found = find(pass_id)
-    assert found is not None
-    trace = optimize(model, Pipeline((found(),)))
+    found = [declared for pass_id in pass_ids if (declared := find(pass_id)) is not None]
+    assert len(found) == len(pass_ids)
+    trace = optimize(model, Pipeline(tuple(declared() for declared in found)))
     assert not trace.failed
     if not trace.steps:
         assert trace.declined
@@ -126,6 +126,67 @@ def test_pooling_of_any_shape_is_the_reductions_it_is_written_as(seed: int) -> N
     assert found is not None
     same = operator == "MaxPool"
     assert differences(run(proto, feeds), run(found, feeds), exact=same) == []
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_transposed_convolution_of_any_shape_is_the_product_it_is_written_as(seed: int) -> None:
+    pick, numbers = random.Random(seed), np.random.default_rng(seed)
+    group, spatial = pick.choice([1, 1, 2]), pick.choice([1, 2, 2, 3])
+    kernel, strides = pick.choices([1, 2, 3, 4], k=spatial), pick.choices([1, 2, 3], k=spatial)
+    about: dict[str, Any] = {"strides": strides, "dilations": pick.choices([1, 1, 2], k=spatial)}
+    sizes: list[int] = pick.choices([3, 4, 5], k=spatial)
+    match pick.choice(["pads", "pads", "shape", "auto"]):
+        case "pads":
+            about["pads"] = [pick.randint(0, min(2, size - 1)) for size in kernel * 2]
+            about["output_padding"] = [pick.randint(0, stride - 1) for stride in strides]
+        case "shape":
+            smaller = [
+                s * (n - 1) + max(1, k - 1) for s, n, k in zip(strides, sizes, kernel, strict=True)
+            ]
+            about["output_shape"] = smaller
+        case _:
+            about["auto_pad"] = pick.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
+            about["strides"] = [min(pair) for pair in zip(strides, kernel, strict=True)]
+    weight = numbers.normal(size=(group * 2, 2, *kernel)).astype(np.float32)
+    bias = numbers.normal(size=group * 2).astype(np.float32)
+    node = helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, **about)
+    initializers = [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(bias, "b")]
+    shape = (2, group * 2, *sizes)
+    proto = one_node(node, shape, pick.choice([11, 13, 18]), *initializers)
+    feeds: Feeds = {"x": numbers.normal(size=shape).astype(np.float32)}
+    found = lowered(proto, "write-conv-transpose-as-conv", "write-conv-as-matmul")
+    assert found is not None
+    assert differences(run(proto, feeds), run(found, feeds), exact=False) == []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_recurrent_layer_is_its_steps(seed: int) -> None:
+    pick, numbers = random.Random(seed), np.random.default_rng(seed)
+    kind, gates = pick.choice([("LSTM", 4), ("GRU", 3), ("GRU", 3), ("RNN", 1)])
+    direction = pick.choice(["forward", "reverse", "bidirectional"])
+    sides, hidden, steps = 1 + (direction == "bidirectional"), 3, pick.choice([1, 2, 5])
+    about: dict[str, Any] = {"hidden_size": hidden, "direction": direction}
+    if kind == "GRU":
+        about["linear_before_reset"] = pick.choice([0, 1])
+    shapes = {
+        "w": (sides, gates * hidden, 4), "r": (sides, gates * hidden, hidden),
+        "b": (sides, 2 * gates * hidden), "h": (sides, 2, hidden), "c": (sides, 2, hidden),
+    }  # fmt: skip
+    given = [
+        numpy_helper.from_array(numbers.normal(size=shape).astype(np.float32), name)
+        for name, shape in shapes.items()
+        if name != "c" or kind == "LSTM"
+    ]
+    states = ["", "h", "c"] if kind == "LSTM" else ["", "h"]
+    inputs = ["x", "w", "r", *pick.choice([[], ["b"], ["b", *states]])]
+    node = helper.make_node(kind, inputs, ["y"], **about)
+    kept = [tensor for tensor in given if tensor.name in inputs]
+    proto = one_node(node, (steps, 2, 4), pick.choice([8, 13, 18]), *kept)
+    proto.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, [None] * 4))
+    feeds: Feeds = {"x": numbers.normal(size=(steps, 2, 4)).astype(np.float32)}
+    found = lowered(proto, "unroll-recurrence", "lower-elementwise")
+    assert found is not None
+    assert differences(run(proto, feeds), run(found, feeds), exact=False) == []
 
 
 def test_every_operator_that_onnx_defines_by_others_is_lowered_or_named_as_left_out() -> None:
