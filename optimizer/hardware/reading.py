@@ -87,7 +87,10 @@ def profile_of(option: str) -> HardwareProfile:
         return _Reader(first.removeprefix("# "), text).profile()
     if option not in shipped():
         known = ", ".join(shipped())
-        raise StudioError(f"There is no profile {quoted(option)}; there are: {known}.")
+        raise StudioError(
+            f"There is no profile {quoted(option)}; there are: {known}. "
+            "The option holds one of these names, or the text of a file."
+        )
     return _Reader(option, (FOLDER / f"{option}.toml").read_text(), ours=True).profile()
 
 

@@ -100,10 +100,20 @@ def legalisation_text(found: Legalised, costs: tuple[GraphCost, GraphCost]) -> s
         ]
         head = ["nodes", "operator", "what is lacking", "first", "why it was not lowered"]
         parts += ["", table([head, *rows], right=frozenset({0}))]
-    lowered = [[str(count), name] for name, count in _lowered(found).most_common()]
+        if any("free in the file" in group.why for group in found.missing):
+            parts.append("Give a size that is free in the file a number: --bind DIM=SIZE.")
+    lowered = _lowered(found).most_common()
     if lowered:
-        parts += ["", table([["steps", "pass"], *lowered], right=frozenset({0}))]
+        rows = [[str(count), name, plain(_first(found, name))] for name, count in lowered]
+        parts += ["", table([["steps", "pass", "its first step"], *rows], right=frozenset({0}))]
     return "\n".join(parts)
+
+
+def _first(found: Legalised, pass_id: str) -> str:
+    """What the first step of a lowering says it does; nothing of other passes."""
+    reason = next(step.reason for step in found.trace.rewrites if step.pass_id == pass_id)
+    lacking, _, done = reason.partition(". ")
+    return done if lacking.startswith(found.profile.title) else ""
 
 
 def _lowered(found: Legalised) -> Counter[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from optimizer.passes.draft import NotHere, dims_of
 from optimizer.passes.lowering.lowering import Lowering, lowers
 from optimizer.registry import Pass, register
@@ -18,13 +20,14 @@ class LowerEinsum(Pass):
     What it does:
         Letters that only one operand has are summed; of two operands the shared letters that stay
         are batches, those that go are multiplied away: a MatMul of operands whose axes are
-        transposed and merged. More operands are multiplied from the left.
+        transposed and merged. More operands are multiplied from the left. Of a letter that stands
+        twice in an operand the diagonal is kept; "…" stands for the axes before those with letters.
     Before:
         Einsum
     After:
         Transpose → Reshape → MatMul → Reshape → Transpose
     When it is safe:
-        The sizes are known but for one; no letter stands twice in an operand, and there is no "…".
+        The sizes are known but for one, and agree; an ellipsis is in the result, too.
     Numerics:
         The same products, added in another order.
     Source:
@@ -41,7 +44,7 @@ class LowerEinsum(Pass):
         """The operands from the left, then the axes in the order of the result."""
         terms, result = _equation(lowering)
         sizes = _sizes(lowering, terms)
-        operands = [Term(lowering.input(index), letters) for index, letters in enumerate(terms)]
+        operands = [_diagonal(lowering, index, letters) for index, letters in enumerate(terms)]
         total = _summed(lowering, operands[0], _needed(operands[1:], result))
         for index, other in enumerate(operands[1:], 2):
             needed = _needed(operands[index:], result)
@@ -61,25 +64,54 @@ class Term:
     letters: str
 
 
+_ELLIPSIS = "..."
+_OURS = 0x100
+"""Where letters of our own begin: behind those that an equation may have."""
+
+
 def _equation(lowering: Lowering) -> tuple[list[str], str]:
-    """The letters of each operand, and of the result.
+    """The letters of each operand, and of the result; axes of an ellipsis get letters of ours.
 
     Raises:
-        NotHere: an ellipsis, or a letter twice in one operand.
+        NotHere: it does not fit its operands.
     """
     equation = lowering.text("equation", "").replace(" ", "")
     left, arrow, result = equation.partition("->")
     terms = left.split(",")
     if not arrow:
         letters = sorted(set(left) - {","})
-        result = "".join(letter for letter in letters if left.count(letter) == 1)
-    if "." in equation:
-        raise NotHere("its equation leaves axes out (…)")
-    if any(len(set(term)) < len(term) for term in terms):
-        raise NotHere("a letter stands twice in an operand")
+        once = (letter for letter in letters if letter != "." and left.count(letter) == 1)
+        result = "..." * ("." in left) + "".join(once)
     if len(terms) != len(lowering.node.inputs):
         raise NotHere("its equation has another number of operands")
-    return terms, result
+    counts = [lowering.rank(lowering.input(i)) - len(t) + 3 for i, t in enumerate(terms)]
+    most = max((n for n, term in zip(counts, terms, strict=True) if _ELLIPSIS in term), default=0)
+    if most < 0 or (most and _ELLIPSIS not in result):
+        raise NotHere("its equation does not fit its operands")
+    axes = [chr(_OURS + index) for index in range(most)]
+    terms = [
+        term.replace(_ELLIPSIS, "".join(axes[most - n :]))
+        for n, term in zip(counts, terms, strict=True)
+    ]
+    return terms, result.replace(_ELLIPSIS, "".join(axes))
+
+
+def _diagonal(lowering: Lowering, index: int, letters: str) -> Term:
+    """An operand whose letters are all different: of those that are not, the diagonal."""
+    value: Operand = lowering.input(index)
+    dims = list(dims_of(lowering.input(index)))
+    while len(set(letters)) < len(letters):
+        second = next(i for i, letter in enumerate(letters) if letter in letters[:i])
+        first, size = letters.index(letters[second]), dims[second]
+        if size is None or dims[first] != size:
+            raise NotHere("a letter stands twice in an operand, and its size is free in the file")
+        shape = [size if axis in (first, second) else 1 for axis in range(len(letters))]
+        kept = lowering.weight(np.eye(size, dtype=np.bool_).reshape(shape))
+        value = lowering.new("Where", kept, value, lowering.number(lowering.input(index), 0))
+        value = lowering.reduce("ReduceSum", value, [second], keep=False)
+        letters = letters[:second] + letters[second + 1 :]
+        del dims[second]
+    return Term(value, letters)
 
 
 def _sizes(lowering: Lowering, terms: Sequence[str]) -> dict[str, int | None]:

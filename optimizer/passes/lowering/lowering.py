@@ -212,9 +212,14 @@ def along_axis(
 
 
 def extra_bytes(before: ir.Value, factor: float) -> str:
-    """What a copy of a value that is `factor` times as large costs, in words."""
+    """What a copy of a value that is `factor` times as large takes, in words."""
     shape, dtype = before.shape, before.dtype
-    if shape is None or dtype is None or not all(isinstance(dim, int) for dim in shape):
-        return f"{times_text(factor)} the bytes of its input"
-    size = math.prod(cast("Sequence[int]", shape)) * dtype.itemsize
-    return f"{times_text(factor)} its input, {bytes_text(size * factor)} more"
+    share = f"{times_text(factor)} its input"
+    if shape is None or dtype is None:
+        return f"a copy of {share}"
+    free = [str(dim) for dim in shape if not isinstance(dim, int)]
+    if any(dim == "None" for dim in free):
+        return f"a copy of {share}"
+    size = math.prod(dim for dim in shape if isinstance(dim, int)) * dtype.itemsize * factor
+    each = f" for each {' · '.join(free)}" if free else ""
+    return f"a copy of {bytes_text(size)}{each}, {share}"

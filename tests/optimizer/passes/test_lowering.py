@@ -223,6 +223,9 @@ EQUATIONS = [
     ("ij,kj", (2, 3), (4, 3)),
     ("abij,ij->ab", (2, 3, 4, 5), (4, 5)),
     ("i,i->i", (4,), (4,)),
+    ("...ij,...jk->...ik", (2, 3, 4, 5), (3, 5, 6)),
+    ("bi...,ij", (2, 3, 4), (3, 5)),
+    ("bii,ij->bj", (2, 3, 3), (3, 4)),
 ]
 
 
@@ -267,3 +270,48 @@ def test_a_resize_is_the_products_it_is_written_as(
     found = lowered(proto, "lower-resize")
     assert found is not None
     assert differences(run(proto, feeds), run(found, feeds), exact=mode == "nearest") == []
+
+
+@pytest.mark.parametrize(
+    ("about", "operands"),
+    [
+        ({"mode": "cubic", "exclude_outside": 1}, {"scales": [1.0, 1.0, 2.0, 0.6]}),
+        ({"mode": "linear", "axes": [3, 2]}, {"scales": [2.0, 1.5]}),
+        (
+            {"mode": "linear", "keep_aspect_ratio_policy": "not_larger", "axes": [2, 3]},
+            {"sizes": [7, 9]},
+        ),
+        (
+            {"mode": "nearest", "keep_aspect_ratio_policy": "not_smaller", "axes": [2, 3]},
+            {"sizes": [7, 9]},
+        ),
+        (
+            {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize"},
+            {"roi": [0.0, 0.0, 0.2, 0.1, 1.0, 1.0, 0.9, 0.7], "sizes": [1, 3, 4, 9]},
+        ),
+        (
+            {"mode": "cubic", "coordinate_transformation_mode": "half_pixel_symmetric"},
+            {"scales": [1.0, 1.0, 1.7, 0.6]},
+        ),
+    ],
+)
+def test_a_resize_of_some_axes_of_a_part_or_of_an_aspect_is_its_products(
+    about: dict[str, Any], operands: dict[str, list[float]]
+) -> None:
+    names = ["roi", "scales", "sizes"]
+    inputs = ["x", *(name if name in operands else "" for name in names)]
+    node = helper.make_node("Resize", inputs, ["y"], **about)
+    given = [
+        numpy_helper.from_array(
+            np.array(numbers, np.int64 if name == "sizes" else np.float32), name
+        )
+        for name, numbers in operands.items()
+    ]
+    proto = one_node(node, (1, 3, 5, 7), 19, *given)
+    feeds = {"x": np.random.default_rng(0).normal(size=(1, 3, 5, 7)).astype(np.float32)}
+    shape = run(proto, feeds)[0].shape
+    proto.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, shape))
+    found = lowered(proto, "lower-resize")
+    assert found is not None
+    exact = about["mode"] == "nearest"
+    assert differences(run(proto, feeds), run(found, feeds), exact=exact) == []
