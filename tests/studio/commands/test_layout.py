@@ -122,3 +122,20 @@ def test_a_network_is_written_with_the_operators_of_a_profile_and_what_is_left_i
     profile.write_text('[[operators]]\nnames = "MatMull"')
     assert main(words) == 2
     assert "Line 2 of profile 'mine.toml'" in capsys.readouterr().err
+
+
+def test_a_lowered_convolution_tells_the_bytes_of_its_copy_and_free_sizes_their_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "free.onnx"
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,1,8,8] x, float[1,1,3,3] w, float[1,1,A,B] u) => (float[1,1,6,6] y, float[1,1,P,Q] z)
+    { y = Conv(x, w)
+      z = Conv<auto_pad = "SAME_UPPER", strides = [2, 2]>(u, w) }"""
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert main(["layout", str(path), "--target", "matrix-engine"]) == 0
+    told = capsys.readouterr().out
+    assert (
+        "Its windows become the columns of a matrix: a copy of 1.27 KiB, 5.06× its input." in told
+    )
+    assert "Give a size that is free in the file a number: --bind DIM=SIZE." in told
