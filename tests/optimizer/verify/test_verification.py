@@ -29,7 +29,7 @@ def test_other_numbers_differ_and_the_error_is_measured_against_the_output_scale
     found = verify(scaled(100), scaled(101), isolate=isolate)
     assert found.verdict == "differs"
     assert "'y'" in found.reason
-    assert found.scaled == pytest.approx(0.01, rel=1e-5)
+    assert found.scaled == pytest.approx(0.01, rel=1e-4)  # of float32 differences
     assert found.outputs[0].max_rel == pytest.approx(0.01, rel=1e-5)
     assert found.max_abs == pytest.approx(found.outputs[0].scale * 0.01, rel=1e-3)
 
