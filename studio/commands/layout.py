@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,14 @@ from optimizer.hardware import shipped
 from optimizer.layout.formats import Waste
 from optimizer.layout.targets import TARGETS, target_of
 from optimizer.layout_assignment import AssignedLayouts, Converted, assign_layouts
-from optimizer.model.writer import write
 from optimizer.numbers import bytes_text, counted, three_digits
-from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import open_source
-from optimizer.verify import Verification, verify
+from optimizer.verify import Verification
 from profiling.workers import default_pool
-from studio.commands import CHECK_FAILED, DONE, legal
+from studio.commands import legal
 from studio.commands.models import bindings, model_path
-from studio.commands.output import print_json, say, table
+from studio.commands.outcome import conclude
+from studio.commands.output import table
 from studio.commands.verify import verification_json
 
 SCHEMA = "passlens.layout/1"
@@ -55,23 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.target not in TARGETS:
         return legal.run(arguments)
     target = target_of(arguments.target, block=arguments.block)
-    path, bound = model_path(arguments.model), bindings(arguments.bind)
-    model = open_source(path, isolate=default_pool(), bind=bound)
+    path = model_path(arguments.model)
+    model = open_source(path, isolate=default_pool(), bind=bindings(arguments.bind))
     found = assign_layouts(model, target)
-    checked = None
-    if arguments.output is not None:
-        write(model.ir, arguments.output)
-        checked = verify(path, arguments.output, isolate=default_pool(), bindings=bound)
-    if arguments.trace is not None:
-        save_trace(Cursor.at_end(found.trace), arguments.trace)
-    if arguments.json:
-        print_json(layout_json(found, checked))
-    else:
-        print(layout_text(found))
-    if checked is not None:
-        say(str(checked))
-    differs = checked is not None and checked.verdict == "differs"
-    return CHECK_FAILED if differs or found.trace.failed else DONE
+    return conclude(
+        arguments, model, found.trace, document=partial(layout_json, found), text=layout_text(found)
+    )
 
 
 def layout_json(found: AssignedLayouts, checked: Verification | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,13 @@ from optimizer.graph_cost import GraphCost, graph_cost
 from optimizer.hardware import shipped, text_of
 from optimizer.layout.targets import TARGETS
 from optimizer.legalisation import Legalised, legalise
-from optimizer.model.writer import write
 from optimizer.numbers import bytes_text, counted
-from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import open_source
-from optimizer.verify import Verification, verify
+from optimizer.verify import Verification
 from profiling.workers import default_pool
-from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
-from studio.commands.output import print_json, say, table
+from studio.commands.outcome import conclude
+from studio.commands.output import table
 from studio.commands.verify import verification_json
 
 SCHEMA = "passlens.legalisation/1"
@@ -42,25 +40,15 @@ def run(arguments: argparse.Namespace) -> int:
             f"{', '.join(TARGETS)}, the profiles {', '.join(shipped())}, and files of your own."
         )
     profile = text_of(wanted)
-    path, bound = model_path(arguments.model), bindings(arguments.bind)
-    model = open_source(path, isolate=default_pool(), bind=bound)
+    path = model_path(arguments.model)
+    model = open_source(path, isolate=default_pool(), bind=bindings(arguments.bind))
     before = graph_cost(model.ir.graph)
     found = legalise(model, profile)
-    after = graph_cost(model.ir.graph)
-    checked = None
-    if arguments.output is not None:
-        write(model.ir, arguments.output)
-        checked = verify(path, arguments.output, isolate=default_pool(), bindings=bound)
-    if arguments.trace is not None:
-        save_trace(Cursor.at_end(found.trace), arguments.trace)
-    if arguments.json:
-        print_json(legalisation_json(found, (before, after), checked))
-    else:
-        print(legalisation_text(found, (before, after)))
-    if checked is not None:
-        say(str(checked))
-    differs = checked is not None and checked.verdict == "differs"
-    return CHECK_FAILED if differs or found.trace.failed else DONE
+    costs = before, graph_cost(model.ir.graph)
+    return conclude(
+        arguments, model, found.trace, document=partial(legalisation_json, found, costs),
+        text=legalisation_text(found, costs),
+    )  # fmt: skip
 
 
 def legalisation_json(

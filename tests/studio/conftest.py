@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from profiling.workers import WorkerPool
+from studio import services
 
 ROOT = Path(__file__).parents[2]
 STARTUP_S = 60
@@ -108,6 +109,18 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 def page(context: BrowserContext) -> Page:
     """A page in which no script may fail."""
     return context.new_page()
+
+
+@pytest.fixture(scope="module")
+def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A store and tasks that no other module of tests has seen."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PASSLENS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        for service in (services.store, services.tasks):
+            service.cache_clear()
+        yield
+    for service in (services.store, services.tasks):
+        service.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,16 +15,15 @@ from streamlit.testing.v1 import AppTest
 
 from optimizer.isolation import silent
 from optimizer.pipeline import Pipeline
-from studio import services
 from studio.artifacts.opened import Subject
 from studio.artifacts.store import Store
 from studio.layout.figure import assigned_title, lacking_bars, waste_bars
 from studio.layout.job import ASSIGNED, LEGAL
 from studio.layout.link import LayoutChoice
 from studio.link import from_link, to_link
+from tests.studio.apps import PATIENCE_S, settle, texts
 
 pytestmark = pytest.mark.long
-PATIENCE_S = 180
 
 
 def here(function: Callable[..., Any], *args: object, **options: Any) -> Any:
@@ -103,18 +101,7 @@ def test_a_link_brings_the_target_back_and_nonsense_is_passed_over() -> None:
     assert from_link(LayoutChoice, {"target": "../x"}) == LayoutChoice()
 
 
-@pytest.fixture
-def _own_store(tmp_path: Path) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction] - a fixture
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PASSLENS_CACHE", str(tmp_path))
-        for service in (services.store, services.tasks):
-            service.cache_clear()
-        yield
-    for service in (services.store, services.tasks):
-        service.cache_clear()
-
-
-@pytest.mark.usefixtures("_own_store")
+@pytest.mark.usefixtures("own_store")
 def test_the_page_opens_on_an_assignment_and_goes_on_to_a_device(network: Path) -> None:
     def script() -> None:
         from studio.layout.page import render
@@ -124,22 +111,8 @@ def test_the_page_opens_on_an_assignment_and_goes_on_to_a_device(network: Path) 
     app = AppTest.from_function(script, default_timeout=PATIENCE_S)
     app.query_params["model"] = str(network)
     settle(app.run())
-    assert "Transposes: 0 in the file" in captions(app)
+    assert "Transposes: 0 in the file" in texts(app)
     app.radio(key="layout-operators-of").set_value("matrix-engine")
     settle(app.run())
-    assert "first step" in captions(app)
+    assert "first step" in texts(app)
     assert app.radio(key="layout-layouts-for").value is None
-
-
-def settle(app: AppTest) -> None:
-    """Look again until nothing is under way."""
-    deadline = time.monotonic() + PATIENCE_S
-    while any(button.label == "Cancel" for button in app.button) and time.monotonic() < deadline:
-        time.sleep(0.2)
-        app.run()
-    assert not app.exception
-
-
-def captions(app: AppTest) -> str:
-    """All of them, without Markdown's escapes."""
-    return "\n".join(one.value for one in app.caption).replace("\\", "")

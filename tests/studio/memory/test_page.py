@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
 from streamlit.testing.v1 import AppTest
 
-from studio import services
+from tests.studio.apps import PATIENCE_S, settle, texts
 
-pytestmark = pytest.mark.long
-
-PATIENCE_S = 120
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction] - a fixture
-    """A store and tasks that no other test has seen."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PASSLENS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        for service in (services.store, services.tasks):
-            service.cache_clear()
-        yield
-    for service in (services.store, services.tasks):
-        service.cache_clear()
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("own_store")]
 
 
 def page(**query: str) -> AppTest:
@@ -41,32 +24,6 @@ def page(**query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return settle(app.run())
-
-
-def settle(app: AppTest) -> AppTest:
-    """Look again until nothing is under way."""
-    deadline = time.monotonic() + PATIENCE_S
-    while _under_way(app) and time.monotonic() < deadline:
-        time.sleep(0.2)
-        app.run()
-    assert not app.exception
-    return app
-
-
-def _under_way(app: AppTest) -> bool:
-    return any(button.label == "Cancel" for button in app.button)
-
-
-def texts(app: AppTest) -> str:
-    """Everything that is said on the page."""
-    kinds = ("text", "caption", "html", "markdown", "subheader")
-    found: list[Any] = [element for kind in kinds for element in app.get(kind)]
-    return "\n".join(str(element.value) for element in found)
-
-
-def plain(app: AppTest) -> str:
-    """The same without Markdown's escapes."""
-    return texts(app).replace("\\", "")
 
 
 def tiny(folder: Path, *operators: str) -> str:
@@ -88,7 +45,7 @@ def test_free_sizes_are_assumed_and_said_so_until_one_is_changed() -> None:
     app = page(model="tour")
     assert "At the peak" in texts(app)
     assert "checked by an independent sweep" in texts(app)
-    assert "At batch = 1, seq = 128: assumed, the model leaves them open" in plain(app)
+    assert "At batch = 1, seq = 128: assumed, the model leaves them open" in texts(app)
     assert [number.value for number in app.sidebar.number_input] == [1, 128]
     assert "sizes" not in app.query_params
     app.number_input(key="size-use-seq").set_value(16)
@@ -128,7 +85,7 @@ def test_a_step_of_the_slider_is_looked_at() -> None:
 )
 def test_a_section_says_how_it_was_counted(section: str, said: str) -> None:
     app = page(model="tour", sizes="batch:1,seq:16", memory=section)
-    assert said in texts(app).replace("\\", "")
+    assert said in texts(app)
 
 
 def test_a_planner_that_does_not_exist_is_one_sentence() -> None:

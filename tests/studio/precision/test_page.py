@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -15,22 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from profiling.precision.building import prelude
 from studio import services
+from tests.studio.apps import PATIENCE_S, settle, texts
 
-pytestmark = pytest.mark.long
-
-PATIENCE_S = 180
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction] - a fixture
-    """A store and tasks that no other test has seen."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PASSLENS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        for service in (services.store, services.tasks):
-            service.cache_clear()
-        yield
-    for service in (services.store, services.tasks):
-        service.cache_clear()
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("own_store")]
 
 
 def page(**query: str) -> AppTest:
@@ -43,23 +27,6 @@ def page(**query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return settle(app.run())
-
-
-def settle(app: AppTest) -> AppTest:
-    """Look again until nothing is under way."""
-    deadline = time.monotonic() + PATIENCE_S
-    while any(button.label == "Cancel" for button in app.button) and time.monotonic() < deadline:
-        time.sleep(0.2)
-        app.run()
-    assert not app.exception
-    return app
-
-
-def texts(app: AppTest) -> str:
-    """Everything that is said on the page, without Markdown's escapes."""
-    kinds = ("text", "caption", "markdown", "subheader")
-    found: list[Any] = [element for kind in kinds for element in app.get(kind)]
-    return "\n".join(str(element.value) for element in found).replace("\\", "")
 
 
 @pytest.fixture(scope="module")
