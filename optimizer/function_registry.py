@@ -15,7 +15,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Generic[Function]):
+class RegisteredFunction(Generic[Function]):
     """One function and what is said of it.
 
     Attributes:
@@ -36,10 +36,10 @@ class Entry(Generic[Function]):
         return inspect.cleandoc(self.function.__doc__ or "")
 
 
-AnyEntry = TypeVar("AnyEntry", bound=Entry[Any])
+AnyFunction = TypeVar("AnyFunction", bound=RegisteredFunction[Any])
 
 
-class FunctionRegistry(Generic[AnyEntry]):
+class FunctionRegistry(Generic[AnyFunction]):
     """The entries of one kind.
 
     Args:
@@ -50,18 +50,18 @@ class FunctionRegistry(Generic[AnyEntry]):
 
     def __init__(self, package: str, kind: str, error: type[StudioError] = StudioError) -> None:
         self._package, self._kind, self._error = package, kind, error
-        self._known: dict[str, AnyEntry] = {}
+        self._known: dict[str, AnyFunction] = {}
 
-    def enter(self, entry: AnyEntry) -> None:
+    def enter(self, entry: AnyFunction) -> None:
         """Enter a function; the same id replaces."""
         self._known[entry.id] = entry
 
-    def entries(self) -> list[AnyEntry]:
+    def entries(self) -> list[AnyFunction]:
         """Every entry, in the order in which they are listed."""
         import_all(self._package)
         return sorted(self._known.values(), key=lambda known: (known.order, known.id))
 
-    def find(self, entry_id: str) -> AnyEntry:
+    def find(self, entry_id: str) -> AnyFunction:
         """The entry with this id.
 
         Raises:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from optimizer.errors import PlanError, quoted
-from optimizer.function_registry import Entry, FunctionRegistry
+from optimizer.function_registry import FunctionRegistry, RegisteredFunction
 from optimizer.memory.buffer import Buffer, lower_bound
 from optimizer.memory.plan import Plan, certificate_of, check_plan, peak_bytes
 
@@ -72,7 +72,7 @@ PlannerFunction = Callable[[Sequence[Buffer], Budget], Placement]
 
 
 @dataclass(frozen=True, slots=True)
-class Planner(Entry[PlannerFunction]):
+class Planner(RegisteredFunction[PlannerFunction]):
     """One way to give offsets.
 
     Attributes:

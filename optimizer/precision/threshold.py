@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from optimizer.function_registry import Entry, FunctionRegistry
+from optimizer.function_registry import FunctionRegistry, RegisteredFunction
 from optimizer.precision.histogram import Histogram
 from optimizer.precision.ranges import Range
 
@@ -37,7 +37,7 @@ MethodFunction = Callable[[Histogram, Integers], Range]
 
 
 @dataclass(frozen=True, slots=True)
-class Method(Entry[MethodFunction]):
+class Method(RegisteredFunction[MethodFunction]):
     """One way to choose a range."""
 
 
