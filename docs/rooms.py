@@ -52,7 +52,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("operators",),
         ("constants", "dimension_text", "function_registry"),
         ("dimension", "errors", "isolation"),
-        ("collection", "findings", "free_sizes", "limits", "numbers", "versions"),
+        ("collection", "findings", "free_sizes", "limits", "minimum_cut", "numbers", "versions"),
     ),
 }
 """From top to bottom; packages, too. A room imports rooms of lower lines alone, none of its own."""

@@ -7,14 +7,14 @@ float32; the bytes that a constant takes in a file, in one format or in both.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
 
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
 from optimizer.cost.sizes import Sizes
+from optimizer.minimum_cut import MinimumCut
 from optimizer.model.graph import is_used
 from optimizer.operators.catalogue import operator_of
 from optimizer.precision.float_formats import FloatFormat
@@ -99,33 +99,16 @@ class _Network:
     ) -> None:
         self._graph, self._form, self._opsets, self._vertices = graph, form, opsets, vertices
         self._sizes = Sizes.of(graph)
-        self._capacity: dict[tuple[Vertex, Vertex], int | None] = {}
+        self._cut = MinimumCut(FLOAT32, BITS16)
 
-    def cheaper_side(self) -> frozenset[Vertex]:
+    def cheaper_side(self) -> frozenset[Hashable]:
         """The vertices that are in 16 bits in the cheapest cut, as few as there may be."""
         for node, vertex in self._vertices.items():
             if vertex is node:
-                self._edge(node, BITS16, _SAVED * self._moved(node))
+                self._cut.edge(node, BITS16, _SAVED * self._moved(node))
         for value in self._values():
             (self._store if constant_of(value) is not None else self._convert)(value)
-        import networkx  # takes longer to import than all else here
-
-        networks = cast("Any", networkx)  # its types are partly unknown
-        flow = networks.DiGraph()
-        flow.add_nodes_from([FLOAT32, BITS16])
-        for (start, end), capacity in self._capacity.items():
-            flow.add_edge(start, end, **({} if capacity is None else {"capacity": capacity}))
-        find = networks.algorithms.flow.boykov_kolmogorov
-        _, (_, side) = networks.minimum_cut(flow, FLOAT32, BITS16, flow_func=find)
-        return frozenset(side)
-
-    def _edge(self, start: Vertex, end: Vertex, capacity: int | None) -> None:
-        """Pay `capacity` bytes where `start` is float32 and `end` 16 bits; None: never."""
-        if start in (end, BITS16) or end == FLOAT32:
-            return
-        known = self._capacity.get((start, end), 0)
-        total = None if known is None or capacity is None else known + capacity
-        self._capacity[start, end] = total
+        return self._cut.far_side()
 
     def _values(self) -> Iterator[ir.Value]:
         """Everything that may be read in either format, as it is before any cast."""
@@ -192,17 +175,17 @@ class _Network:
         source = self._settled(value) if maker is None else maker
         price = _CAST * self._elements(value)
         down, up = ("down", value), ("up", value)
-        self._edge(source, down, price)
-        self._edge(up, source, price)
+        self._cut.edge(source, down, price)
+        self._cut.edge(up, source, price)
         for reader in self._readers(value):
-            self._edge(down, reader, None)
-            self._edge(reader, up, None)
+            self._cut.edge(down, reader, None)
+            self._cut.edge(reader, up, None)
 
     def _store(self, value: ir.Value) -> None:
         """A constant: stored in 16 bits for whoever reads it so, in float32 for the others."""
         half, whole = ("half", value), ("whole", value)
-        self._edge(FLOAT32, half, _HALF * self._elements(value))
-        self._edge(whole, BITS16, _WHOLE * self._elements(value))
+        self._cut.edge(FLOAT32, half, _HALF * self._elements(value))
+        self._cut.edge(whole, BITS16, _WHOLE * self._elements(value))
         for reader in self._readers(value):
-            self._edge(half, reader, None)
-            self._edge(reader, whole, None)
+            self._cut.edge(half, reader, None)
+            self._cut.edge(reader, whole, None)
