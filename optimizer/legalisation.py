@@ -7,8 +7,11 @@ from typing import Any
 
 from optimizer.hardware import HardwareProfile, MissingOperator, missing, profile_of
 from optimizer.isolation import Progress
+from optimizer.layout.formats import FIRST
 from optimizer.limits import Limits
 from optimizer.model.graph import Model
+from optimizer.passes.layout.assign_layout import AssignLayout
+from optimizer.passes.layout.cancel_conversions import CancelConversions
 from optimizer.pipeline import Pipeline
 from optimizer.registry import passes
 from optimizer.rewrite.driver import Stop, optimize
@@ -38,19 +41,23 @@ class Legalised:
 def legalising(option: str) -> Pipeline:
     """The passes that lower what a device lacks, and those that clean up between them.
 
+    Where the device has operators in a layout of its own, layouts are assigned last.
+
     Args:
         option: the name of a shipped profile, or the text of a file.
 
     Raises:
         StudioError: it is no profile.
     """
-    profile_of(option)
+    layout = profile_of(option).layout
     chosen: list[Any] = []
     for declared in passes():
         if declared.family == "lowering":
             chosen.append(declared(**{"profile": option}))
         elif "default" in declared.presets and declared.id not in COMPOSING:
             chosen.append(declared())
+    if layout != FIRST:
+        chosen += [AssignLayout(option), CancelConversions()]
     return Pipeline(tuple(chosen), "none")
 
 

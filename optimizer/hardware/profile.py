@@ -78,6 +78,12 @@ class HardwareProfile:
         default_factory=dict[str, tuple[Support, ...]]
     )
 
+    @property
+    def layout(self) -> str:
+        """The first layout besides NCHW that an operator names; NCHW where none does."""
+        named = (one for ways in self.operators.values() for way in ways for one in way.layouts)
+        return next((one for one in named if one != "NCHW"), "NCHW")
+
     def has(self, operator: str) -> bool:
         """Whether it has the operator in some way."""
         return operator in self.operators or (self.everything and "::" not in operator)

@@ -15,6 +15,7 @@ from optimizer.hardware.profile import HardwareProfile, Support
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.numbers import counted
 from optimizer.operators.catalogue import STANDARD
+from optimizer.operators.layouts import LAYOUTS
 
 _PLACES_SHOWN = 3
 
@@ -62,8 +63,8 @@ def lack(node: ir.Node, profile: HardwareProfile, opset: int) -> str:
         profile: what the device has.
         opset: the version of ONNX's operators that the model imports.
     """
-    if is_constant_node(node):
-        return ""
+    if is_constant_node(node) or (node.domain == LAYOUTS and profile.layout != "NCHW"):
+        return ""  # an operator in the device's own layout stands only where it has it
     name = operator_name(node)
     if not profile.has(name):
         return f"{profile.title} has no {name}"

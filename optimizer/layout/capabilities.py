@@ -20,7 +20,8 @@ def check_kernel(place: Move, target: Target) -> None:
         NotPossible: with the reason.
     """
     node = place.node
-    if place.wanted == LAST and node.op_type in WRAPPED and not target.images_last:
+    lacks = node.op_type in WRAPPED and node.op_type not in target.images_last
+    if place.wanted == LAST and lacks:
         raise NotPossible(f"target '{target.id}' has no {node.op_type} with channels last")
     if (place.wanted == BLOCKS or node.op_type in WRAPPED) and place.opset < OLDEST_OPSET:
         raise NotPossible(f"functions need opset {OLDEST_OPSET}, the model has {place.opset}")

@@ -9,7 +9,9 @@ from optimizer.cost.classes import OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
 from optimizer.cost.devices import CORTEX_X4, H200
 from optimizer.errors import StudioError, quoted
-from optimizer.layout.formats import LAST
+from optimizer.hardware import profile_of, shipped
+from optimizer.layout.formats import FIRST, LAST
+from optimizer.operators.layouts import WRAPPED
 
 _RUNTIME_BLOCKS = frozenset(
     {"Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", "BatchNormalization",
@@ -38,7 +40,7 @@ class Target:
         aligned: of which number of channels those of a convolution have to be a multiple.
         faster: how many times as fast a kernel is in its layout, by class.
         demanded: operators that have a kernel in this layout alone.
-        images_last: whether operators over images have kernels with channels last.
+        images_last: operators over images that have kernels with channels last.
     """
 
     id: str
@@ -50,7 +52,7 @@ class Target:
     aligned: int = 1
     faster: Mapping[OperatorClass, float] = field(default_factory=dict[OperatorClass, float])
     demanded: frozenset[str] = frozenset()
-    images_last: bool = False
+    images_last: frozenset[str] = frozenset()
 
 
 _X86_CORE = replace(
@@ -105,7 +107,7 @@ TARGETS: Mapping[str, Target] = {
                 OperatorClass.POOLING: 1.5,
             },
         ),
-        Target("cuda", LAST, H200, images_last=True),
+        Target("cuda", LAST, H200, images_last=frozenset(WRAPPED)),
         Target(
             "nc1hwc0",
             "NC1HWC0",
@@ -122,10 +124,15 @@ TARGETS: Mapping[str, Target] = {
 def target_of(name: str, *, block: int = 0) -> Target:
     """The target of this name; with another length of blocks, if one is given.
 
+    Args:
+        name: of a target; or a hardware profile that says in which layout it has operators, as
+            `profile_of` takes it.
+        block: channels of a block on a CPU.
+
     Raises:
         StudioError: there is none, or its blocks have one length alone.
     """
-    found = TARGETS.get(name)
+    found = TARGETS.get(name) or _of_profile(name)
     if found is None:
         known = ", ".join(TARGETS)
         raise StudioError(f"There is no layout target {quoted(name)}; there are {known}.")
@@ -136,3 +143,22 @@ def target_of(name: str, *, block: int = 0) -> Target:
             f"Target '{found.id}' has no blocks of {block} channels; 'cpu' has 8 and 16."
         )
     return replace(found, layout=f"NCHWc{block}", blocks={32: block})
+
+
+def _of_profile(option: str) -> Target | None:
+    """A device with the kernels of a profile, priced as the target of the same layout."""
+    if option not in shipped() and "\n" not in option:
+        return None
+    profile = profile_of(option)
+    layout = profile.layout
+    if layout == FIRST:
+        return None
+    length = int(layout.removeprefix("NCHWc")) if layout.startswith("NCHWc") else 0
+    alike = next((one for one in TARGETS.values() if one.layout == layout), TARGETS["cpu"])
+    base = target_of(alike.id, block=length)
+    ways = profile.operators.items()
+    able = frozenset(name for name, some in ways if any(layout in way.layouts for way in some))
+    alone = frozenset(name for name, some in ways if all(way.layouts == (layout,) for way in some))
+    if not base.blocks:
+        return replace(base, id=profile.name, images_last=able)
+    return replace(base, id=profile.name, blocked=able, demanded=alone)

@@ -43,6 +43,12 @@ class Transposition:
         rank = len(self.perm)
         return self.shape[-1] if rank and self.perm[-1] == rank - 1 else 1
 
+    @property
+    def loops(self) -> tuple[tuple[Dimension, Dimension], ...]:
+        """The nest that writes the output in order, outermost first: size, stride of the input."""
+        strides = [product(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
+        return tuple((self.shape[axis], strides[axis]) for axis in self.perm)
+
     def reduced(self) -> Transposition:
         """The same movement of the same elements, over as few axes as there can be."""
         groups: list[list[int]] = []

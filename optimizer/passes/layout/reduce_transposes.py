@@ -64,6 +64,7 @@ class ReduceTransposes(Pass):
         written = Transposition(source, order)
         try:
             reduced = written.reduced()
+            nests = [_nest(one) for one in (written, reduced)]
         except TooComplex:
             return None
         if len(reduced.perm) == len(order) or not written.moves:
@@ -78,10 +79,17 @@ class ReduceTransposes(Pass):
         flat = NewNode("Reshape", [data, into])
         moved = NewNode("Transpose", [flat.output()], {"perm": list(reduced.perm)})
         result = NewNode("Reshape", [moved.output(), back])
-        reason = f"Of {len(order)} axes {len(reduced.perm)} move on their own."
+        reason = (
+            f"Of {len(order)} axes {len(reduced.perm)} move on their own. Loops as written: "
+            f"{nests[0]}; now: {nests[1]} (size/stride of what is read, in elements)."
+        )
         return Replacement(
             [node], {node.outputs[0]: result.output()}, reason, nodes=[flat, moved, result]
         )
+
+
+def _nest(moves: Transposition) -> str:
+    return " × ".join(f"{size}/{stride}" for size, stride in moves.loops)
 
 
 def _targets(written: Transposition, reduced: Transposition) -> tuple[list[int], list[int]] | None:

@@ -100,5 +100,14 @@ def test_two_around_a_reshape_move_every_element_as_the_one_in_their_place_does(
     assert np.array_equal(moved(both, elements), moved(after, moved(before, elements)))
 
 
+@given(transpositions())
+def test_loops_read_what_the_transposition_writes(written: Transposition) -> None:
+    read = np.zeros(1, int)
+    for size, stride in written.loops:
+        assert isinstance(size, int)
+        read = (read[:, None] + np.arange(size) * stride).reshape(-1)
+    assert np.array_equal(read, moved(written, np.arange(prod(numbers(written)))))
+
+
 def test_a_reshape_that_cuts_across_axes_has_nothing_in_common_with_a_movement() -> None:
     assert Transposition((9, 4), (1, 0)).then(Transposition((6, 6), (1, 0))) is None

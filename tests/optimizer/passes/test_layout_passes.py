@@ -15,6 +15,7 @@ from optimizer.layout.formats import Blocks, wastes
 from optimizer.layout.inference import infer_layouts
 from optimizer.layout.planning import assign
 from optimizer.layout.targets import TARGETS, target_of
+from optimizer.legalisation import legalise
 from optimizer.model.loader import load_bytes
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.model.writer import to_bytes
@@ -149,6 +150,35 @@ def test_values_of_assigned_graphs_have_their_tags(target: str, tag: str) -> Non
     found = infer_layouts(model.ir.graph)
     assert tag in found.of.values()
     assert not found.contradictions
+
+
+NHWC_PROFILE = """# of-nhwc
+title = "Convolutions with channels last"
+everything = true
+
+[[operators]]
+names = "Conv"
+layouts = ["NHWC"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("profile", "moved", "lacking"),
+    [("cube", ("BlockedConv", 3), "Conv"), (NHWC_PROFILE, ("NhwcConv", 2), "NhwcMaxPool")],
+    ids=["blocks", "channels last"],
+)
+def test_a_model_for_a_profile_works_in_the_layouts_that_the_profile_has(
+    profile: str, moved: tuple[str, int], lacking: str
+) -> None:
+    model = opened(HEAD + NETWORK)
+    before = proto_of(model.ir)
+    found = legalise(model, profile)
+    after = proto_of(model.ir)
+    assert not found.missing
+    assert moved in operators(after).items()
+    assert not operators(after)[lacking]
+    feeds = feeds_for(before)
+    assert not differences(run(before, feeds), run(after, feeds), exact=False)
 
 
 def test_all_in_nchw_has_a_price_beside_that_of_a_mixed_export() -> None:
