@@ -1,8 +1,9 @@
 """Writes the documentation that comes from the code: `python -m docs.build [--check]`.
 
 `docs/passes/` has a page a pass, made of its docstring, and an index; `docs/options.md` is made of
-the fields of `RunConfig`, `docs/planners.md` of the planners' docstrings, the table of
-rooms in `docs/design.md` of `docs/rooms.py`, the viewer's list of overlays of the files beside it.
+the fields of `RunConfig`, `docs/planners.md` of the planners' docstrings, `docs/pictures.md` of
+`docs/pictures.py`, the table of rooms in `docs/design.md` of `docs/rooms.py`, the viewer's list of
+overlays of the files beside it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from docs.options import options_page
 from docs.overlays import OVERLAYS, overlays_module
+from docs.pictures import pictures_page
 from docs.planners import planners_page
 from docs.rooms import with_rooms
 from optimizer.registry import FAMILIES, HEADINGS, Pass, passes
@@ -19,6 +21,7 @@ from optimizer.registry import FAMILIES, HEADINGS, Pass, passes
 FOLDER = Path(__file__).parent / "passes"
 OPTIONS = Path(__file__).parent / "options.md"
 PLANNERS = Path(__file__).parent / "planners.md"
+PICTURES = Path(__file__).parent / "pictures.md"
 DESIGN = Path(__file__).parent / "design.md"
 GENERATED = "<!-- Written by `make docs` from the pass's docstring. -->"
 
@@ -29,6 +32,7 @@ def pages() -> dict[Path, str]:
     texts[FOLDER / "README.md"] = _index()
     texts[OPTIONS] = options_page()
     texts[PLANNERS] = planners_page()
+    texts[PICTURES] = pictures_page()
     texts[OVERLAYS] = overlays_module()
     texts[DESIGN] = with_rooms(DESIGN.read_text())
     return texts

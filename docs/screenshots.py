@@ -1,7 +1,7 @@
 """Takes the pictures in `docs/images/` from the running studio: `python -m docs.screenshots URL`.
 
 Start the studio first (`passlens studio --no-browser`) on a quiet machine: the figures show real
-measurements. Further arguments name the pictures to take.
+measurements. Further arguments name the pictures to take; `docs/pictures.py` has their titles.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from docs.number_views import OF_THE_GRAPH, VIEWS
 
 IMAGES = Path(__file__).parent / "images"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
@@ -154,8 +156,7 @@ def film(page: Page, url: str) -> None:
     page.wait_for_function("window.__passlens?.ready && __passlens.film", timeout=3 * PATIENCE_MS)
     page.get_by_role("button", name="Home").click()
     for _ in range(14):
-        page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(150)
+        page.keyboard.press("ArrowRight", delay=150)
 
 
 def roofline(page: Page, url: str) -> None:
@@ -211,8 +212,9 @@ PAGES: dict[str, Callable[[Page, str], None]] = {
     "roofline": roofline,
     "predicted": predicted,
     "fusion": fusion,
+    **VIEWS,
 }
-WHOLE = frozenset(PAGES) - {"model", "rewrite", "export", "times", "film"}
+WHOLE = frozenset(PAGES) - {"model", "rewrite", "export", "times", "film"} - OF_THE_GRAPH
 """Pages that scroll: their pictures are as long as they are."""
 
 
@@ -283,7 +285,6 @@ def main(arguments: list[str]) -> int:
     """All pictures, light and dark."""
     url = arguments[0] if arguments else "http://127.0.0.1:8501"
     wanted = arguments[1:] or list(PAGES)
-    IMAGES.mkdir(exist_ok=True)
     executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
