@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page
 
 PATIENCE_MS = 240_000
-_CLIPPED = "/m/mobilenet_v2/layer.10/conv_3x3/normalization/BatchNormalization_output_0"
+_CLIPPED = "/m/mobilenet_v2/conv_stem/reduce_1x1/normalization/BatchNormalization_output_0"
 _DRAWN = "window.__passlens?.ready && !window.__passlens.film && window.__passlens.step > 0"
 
 
