@@ -105,13 +105,14 @@ def waste_title(wastes: Sequence[Waste]) -> str:
 
 def assigned_title(found: Assigned) -> str:
     """The finding in one line."""
-    assigned = _time_unit(found.assigned_us).text(found.assigned_us)
     if found.written_us is None:
+        assigned = _time_unit(found.assigned_us).text(found.assigned_us)
         moved = counted(sum(found.moved.values()), "node")
         return f"{moved} in {found.layout}: predicted {assigned}, no kernels as written"
     gained = times_text(found.written_us / found.assigned_us)
-    written = _time_unit(found.written_us).text(found.written_us)
-    return f"Predicted {gained} faster in {found.layout}: {written} → {assigned}"
+    unit = _time_unit(found.written_us)
+    times = f"{unit.text(found.written_us)} → {unit.text(found.assigned_us)}"
+    return f"Predicted {gained} faster in {found.layout}: {times}"
 
 
 def unmoved_text(found: Assigned) -> str:

@@ -74,7 +74,7 @@ def weights(found: WeightDistribution, product: WeightedProduct) -> go.Figure:
     one = f"one scale for all {_db(found.per_tensor.sqnr_db)}"
     shape = "×".join(map(str, product.shape))
     about = f"{short(product.name, _MOST_NAME)} · {product.op_type} {shape} · {one}"
-    return _finished(figure, title, about, found.bins)
+    return _finished(figure, title, about, found.bins, reach=most)
 
 
 def sizes(inventory: Inventory) -> go.Figure:
@@ -168,8 +168,12 @@ def _draw_intervals(figure: go.Figure, rows: Sequence[_Interval]) -> None:
     )
 
 
-def _finished(figure: go.Figure, title: str, about: str, bins: Bins) -> go.Figure:
-    low, high = bins.low, bins.low + len(bins.counts) * bins.width
+def _finished(
+    figure: go.Figure, title: str, about: str, bins: Bins, *, reach: float = 0.0
+) -> go.Figure:
+    """The look of both; what is up to `reach` from zero is in the picture, too."""
+    low = min(-reach, bins.low)
+    high = max(reach, bins.low + len(bins.counts) * bins.width)
     margin = 0.03 * (high - low)
     figure.update_layout(
         template=TEMPLATE,
