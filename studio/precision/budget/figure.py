@@ -51,7 +51,7 @@ def pareto(chosen: ChosenPlan, *, picked: int, title: str) -> go.Figure:
     front = sorted(points[place] for place in chosen.front if across.get(place) is not None)
     figure.add_trace(_line(front))
     figure.add_trace(_marks(chosen, points, picked))
-    _label_front(figure, chosen, points, widest)
+    _label_front(figure, chosen, {p: points[p] for p, x in across.items() if x is not None}, widest)
     if chosen.required.error is not None:
         _draw_budget(figure, chosen.required.error)
     key = {"within the budget": _WITHIN_COLOR, "beyond": LIMIT_COLOR, "float": BEFORE_COLOR}
