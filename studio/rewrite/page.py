@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
-
-import streamlit as st
 
 from studio.artifacts.opened import OpenedModel
 from studio.opening import (
@@ -19,7 +16,7 @@ from studio.opening import (
 )
 from studio.page.parts import PATIENCE_S, run_again_after, show_failure
 from studio.tasks import Task
-from studio.viewer import passlens_viewer
+from studio.viewer import passlens_viewer, take_messages
 from studio.viewing import changed_pipeline, changed_view, workbench
 from studio.workspace import Veto, Workspace, current, remember
 
@@ -28,6 +25,7 @@ KEY = "rewrite-viewer"
 
 def render() -> None:
     """The page: the workbench is one component; here is only what it cannot do by itself."""
+    take_messages(KEY, _take)
     workspace = current()
     opening = model_task(workspace)
     opening.wait(PATIENCE_S)
@@ -53,30 +51,26 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
             pending += [task for task in behind if not task.done]
 
     told = partial(workbench, workspace, opening, running, verifying, versus=versus)
-    passlens_viewer(
-        shown := told(),
-        key=KEY,
-        on={
-            "view": lambda: _take("view", changed_view),
-            "pipeline": lambda: _take("pipeline", changed_pipeline),
-            "veto": lambda: _take("veto", _vetoed),
-            "unveto": lambda: _take("unveto", _allowed),
-            "cancel": (running or opening).cancel,
-        },
-    )
+    passlens_viewer(shown := told(), key=KEY)
 
     # The viewer itself is in no fragment: a fragment that runs again right after the page makes
     # Streamlit drop what the page has just put there, and the viewer would start afresh.
     run_again_after(pending, or_when=lambda: told() != shown)
 
 
-def _take(name: str, change: Callable[[Workspace, Any], Workspace]) -> None:
-    """Let an event from the browser change this session's workspace."""
-    event = st.session_state[KEY].get(name)
-    if event is not None:
-        remember(change(current(), event))
+def _take(name: str, value: Any) -> None:
+    """Let what the user did in the viewer change this session's workspace."""
+    if name == "cancel":
+        _cancel(current())
+    elif (change := _CHANGES.get(name)) is not None:
+        remember(change(current(), value))
         if name != "view":
             try_again(current())
+
+
+def _cancel(workspace: Workspace) -> None:
+    opening = model_task(workspace)
+    (opening if opening.result is None else run_task(workspace, opening.result)).cancel()
 
 
 def _vetoed(workspace: Workspace, event: Any) -> Workspace:
@@ -93,3 +87,11 @@ def _allowed(workspace: Workspace, event: Any) -> Workspace:
             return workspace.without_veto(match, step=step)
         case _:
             return workspace
+
+
+_CHANGES = {
+    "view": changed_view,
+    "pipeline": changed_pipeline,
+    "veto": _vetoed,
+    "unveto": _allowed,
+}

@@ -6,26 +6,23 @@ The code is plain ES modules, served under `/viewer/<content hash>/` and cached 
 In `app.py`:   `app = st.App("main.py", routes=[*asset_routes(), ...])`
 In a page:     `passlens_viewer({"seq": 1, "mode": "model", "graph": {...}}, key="viewer")`
 
-What the user does comes back in `st.session_state[key]`: the states `view` and `event`, and the
-triggers `pipeline`, `veto`, `unveto` and `cancel`, each of which lives for one run of the script.
+What the user does comes back as numbered messages, which `take_messages` hands over: `view` (looked
+elsewhere), `pipeline` (a pass, a family or a preset was switched), `veto`, `unveto` (a rewrite is
+allowed again) and `cancel` (the work under way should stop). The browser tells each until the
+descriptor acknowledges its number: a trigger is lost where Streamlit stops its run before it began.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast
 
+import streamlit as st
 from streamlit.components.v2 import component
 
 from studio.viewer.assets_route import asset_routes, asset_version
 
-__all__ = ["Event", "asset_routes", "asset_version", "passlens_viewer"]
-
-Event = Literal["view", "event", "pipeline", "veto", "unveto", "cancel"]
-"""The user looked elsewhere; a film went to another event, `{"film": key, "event": number}`; a
-pass, a family or a preset was switched; a rewrite was vetoed, or is allowed again; the work under
-way should stop."""
+__all__ = ["asset_routes", "asset_version", "passlens_viewer", "take_messages"]
 
 # Several lines on purpose: Streamlit takes a single line with a slash for the path of a file.
 _STUB = """
@@ -44,7 +41,7 @@ def passlens_viewer(
     descriptor: Mapping[str, Any],
     *,
     key: str,
-    on: Mapping[Event, Callable[[], None]] = MappingProxyType({}),
+    on_event: Callable[[], None] = lambda: None,
 ) -> None:
     """Show the workbench; it fills the height that the window has left.
 
@@ -52,11 +49,37 @@ def passlens_viewer(
         descriptor: what to show, as `Descriptor` in `assets/types.js` has it. Small: graphs and
             traces are named by key and address.
         key: the widget's key; the same on every run, or the component starts afresh.
-        on: what is called before the script runs again because of an event.
+        on_event: called when a film went to another event, which is the state `event`:
+            `{"film": key, "event": number}`.
     """
-    # Streamlit keeps a state only where a callback stands for it.
-    heard = {f"on_{event}_change": on.get(event, lambda: None) for event in get_args(Event)}
-    _component()(key=key, data=dict(descriptor), **heard)
+    _component()(
+        key=key,
+        data={**descriptor, "acknowledged": _acknowledged(key)},
+        on_event_change=on_event,
+        on_messages_change=lambda: None,  # Streamlit keeps a state only where a callback is
+    )
+
+
+def take_messages(key: str, take: Callable[[str, Any], None]) -> None:
+    """Hand over what the user did since the last run of the script, in order.
+
+    Args:
+        key: the viewer's.
+        take: called with the name and the value of each message. Where Streamlit stops the script
+            meanwhile, the next run calls it again: it must not matter.
+    """
+    told: Mapping[str, Any] = st.session_state.get(key) or {}
+    for message in told.get("messages") or ():
+        match message:
+            case {"number": int(n), "name": str(name), "value": value} if n > _acknowledged(key):
+                take(name, value)
+                st.session_state[f"{key}-acknowledged"] = n
+            case _:
+                pass
+
+
+def _acknowledged(key: str) -> int:
+    return st.session_state.get(f"{key}-acknowledged", 0)
 
 
 def _component() -> Callable[..., Mapping[str, Any]]:

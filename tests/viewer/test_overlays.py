@@ -38,7 +38,7 @@ ADDED = """async () => {
   window.shadow = next.attachShadow({ mode: "open" });
   const data = await (await fetch("/descriptor/cnn8")).json();
   data.overlays = { lengths: { key: "l", url: "data:application/json,{%22most%22:40}" } };
-  passlens({ data, parentElement: shadow, setStateValue() {}, setTriggerValue() {} });
+  passlens({ data, parentElement: shadow, setStateValue() {} });
 }"""
 
 

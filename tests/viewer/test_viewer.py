@@ -67,22 +67,43 @@ def test_nothing_is_sent_on_load_and_the_view_after_a_second_of_rest(opened: Ope
     page.wait_for_function("__sent.length > 0")
     told(page)
     (kind, name, value), *rest = sent(page)
-    assert (kind, name, rest) == ("state", "view", [])
+    assert (kind, name, rest) == ("message", "view", [])
     assert value["step"] == 2
-    assert value["seq"] == 1
     assert value["before"] == "source"
 
 
-def test_toggling_a_pass_fires_the_trigger(opened: Opened) -> None:
+def test_toggling_a_pass_is_told(opened: Opened) -> None:
     page = opened("fixture=cnn8")
     page.locator("input[data-pass=fuse-conv-relu]").uncheck()
     page.get_by_label("All passes of family node").uncheck()
     page.get_by_label("Preset", exact=True).select_option("none")
-    values = [value for kind, name, value in sent(page) if (kind, name) == ("trigger", "pipeline")]
+    values = [value for kind, name, value in sent(page) if (kind, name) == ("message", "pipeline")]
     assert values == [
         {"toggle": ["fuse-conv-relu", False]},
         {"family": ["node", False]},
         {"preset": "none"},
+    ]
+
+
+def test_a_message_is_told_with_every_later_one_until_it_is_acknowledged(opened: Opened) -> None:
+    told = opened("fixture=cnn8").evaluate("""async () => {
+      const { Outbox } = await import("/viewer/test/app/outbox.js");
+      const told = [];
+      const component = { setStateValue: (name, messages) => told.push(messages) };
+      const state = { component, data: {}, watch: (parts, act) => (state.act = act) };
+      const outbox = new Outbox(state);
+      for (const name of ["view", "veto", "view"]) outbox.post(name, told.length);
+      state.data = { acknowledged: told.at(-1).at(0).number };
+      state.act();
+      outbox.post("cancel", true);
+      outbox.stop();
+      return told.map((messages) => messages.map(({ name, value }) => [name, value]));
+    }""")
+    assert told == [
+        [["view", 0]],
+        [["view", 0], ["veto", 1]],
+        [["veto", 1], ["view", 2]],
+        [["view", 2], ["cancel", True]],
     ]
 
 
@@ -91,7 +112,7 @@ def test_veto_says_which_rewrite_it_was_in_words(opened: Opened) -> None:
     page.get_by_role("button", name="Do not make this rewrite").click()
     veto = {"match": f"{3:012x}", "rule": "ConvBatchNorm", "root": "n4"}
     asked = {**veto, "pass": "fuse-conv-batch-norm", "step": 3}
-    assert ["trigger", "veto", asked] in sent(page)
+    assert ["message", "veto", asked] in sent(page)
     page.evaluate(
         "([veto]) => update({ pipeline: { preset: 'default', presets: [], enabled: [],"
         " vetoed: [veto, { match: 'ffff', rule: '', root: '' }] } })",
@@ -102,7 +123,7 @@ def test_veto_says_which_rewrite_it_was_in_words(opened: Opened) -> None:
     assert "ConvBatchNorm at BatchNormalization block.0" in rows[0]
     assert "Rewrite ffff" in rows[1]
     page.locator(".pl-vetoed").get_by_role("button", name="Let this rewrite").first.click()
-    assert ["trigger", "unveto", {"match": veto["match"], "step": 3}] in sent(page)
+    assert ["message", "unveto", {"match": veto["match"], "step": 3}] in sent(page)
 
 
 def test_what_a_veto_cost_is_said_in_a_sentence(opened: Opened) -> None:
@@ -277,7 +298,7 @@ def test_the_old_trace_stays_while_a_new_one_is_made(opened: Opened) -> None:
     rested(page)
     assert status(page)["step"] == 9
     page.get_by_role("button", name="Cancel").click()
-    assert ["trigger", "cancel", True] in sent(page)
+    assert ["message", "cancel", True] in sent(page)
     page.evaluate("update({ busy: null, steps: { key: 'new', url: '/steps/cnn8.json?new' } })")
     page.wait_for_function("__passlens.ready && __passlens.step === 9")
 

@@ -56,7 +56,7 @@ def _show(setting: Setting, path: Path) -> None:
         passlens_viewer(
             film_descriptor(setting, path),
             key=KEY,
-            on={"event": partial(_take_event, content_key(path))},
+            on_event=partial(_take_event, content_key(path)),
         )
 
     look()

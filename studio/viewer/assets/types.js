@@ -160,6 +160,7 @@
 /**
  * @typedef {object} Descriptor what Streamlit sends
  * @property {number} seq
+ * @property {number} [acknowledged] of the last message that was heard
  * @property {"model" | "rewrite" | "film"} mode
  * @property {{key: string, url: string} | null} graph
  * @property {{key: string, url: string} | null} [steps]
@@ -184,7 +185,6 @@
  * @property {Descriptor} data
  * @property {any} parentElement
  * @property {(name: string, value: any) => void} setStateValue
- * @property {(name: string, value: any) => void} setTriggerValue
  */
 
 export {};

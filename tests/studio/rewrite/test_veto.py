@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, Response, expect
+from playwright.sync_api import Locator, Page, Response, WebSocketRoute, expect
 
 from tests.studio import browsing
 from tests.studio.browsing import PATIENCE_MS
@@ -57,6 +57,40 @@ def test_a_vetoed_place_stays_as_it_is_and_undo_brings_the_rewrite_back(
     expect(listed).to_be_hidden()
     assert re.search(r"[?&]step=20(&|$)", page.url)
     assert "veto=" not in page.url
+
+
+class Line:
+    """The connection to the server, on which the message of a veto can be lost."""
+
+    def __init__(self, page: Page) -> None:
+        self.loses = False
+        page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
+
+    def _connect(self, socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def send(message: str | bytes) -> None:
+            if self.loses and isinstance(message, bytes) and b'"veto"' in message:
+                self.loses = False
+            else:
+                server.send(message)
+
+        socket.on_message(send)
+
+
+def test_a_veto_is_heard_though_its_message_is_overtaken_and_dropped(
+    page: Page, app_url: str
+) -> None:
+    """As Streamlit does while a machine is busy; here the next one tells where one looks."""
+    line = Line(page)
+    opened(page, f"{app_url}/?model=tour&step=20", 20)
+    expect(page.locator("#first-picture")).not_to_be_attached(timeout=PATIENCE_MS)
+    line.loses = True
+    page.get_by_role("button", name="Do not make this rewrite").click()
+    while line.loses:
+        page.wait_for_timeout(20)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".pl-toast")).to_be_visible(timeout=PATIENCE_MS)
 
 
 def test_what_another_pass_does_with_the_place_is_offered_not_assumed(

@@ -8,6 +8,7 @@ import { OVERLAYS } from "../overlays/registry.js";
 import { Vetoing } from "../panels/vetoing.js";
 import { Playback } from "../scrubber/playback.js";
 import { Folding } from "./folding.js";
+import { Outbox } from "./outbox.js";
 
 /** @typedef {{state: State, actions: Actions}} Context what most parts are given */
 
@@ -22,6 +23,7 @@ export class Actions extends Folding {
     this.settling = 0;
     this.playback = new Playback(this);
     this.vetoing = new Vetoing({ state, actions: this });
+    this.outbox = new Outbox(state);
   }
 
   /** Another session is shown. */
@@ -199,9 +201,9 @@ export class Actions extends Folding {
     this.state.set({ said });
   }
 
-  /** Ask the server for something. @param {string} name @param {any} value */
+  /** Ask the server for something, or tell it. @param {string} name @param {any} value */
   send(name, value) {
-    this.state.component?.setTriggerValue(name, value);
+    this.outbox.post(name, value);
   }
 }
 

@@ -25,7 +25,6 @@ let requested = false;
 class Said {
   constructor() {
     /** @type {Map<string, any>} */ this.states = new Map();
-    /** @type {[string, any][]} */ this.triggers = [];
   }
 
   /** @param {Descriptor} data @param {any} parentElement @returns {Component} */
@@ -34,14 +33,12 @@ class Said {
       data,
       parentElement,
       setStateValue: (name, value) => this.states.set(name, value),
-      setTriggerValue: (name, value) => this.triggers.push([name, value]),
     };
   }
 
   /** @param {Component} component */
   repeat(component) {
     for (const [name, value] of this.states) component.setStateValue(name, value);
-    for (const [name, value] of this.triggers) component.setTriggerValue(name, value);
   }
 }
 

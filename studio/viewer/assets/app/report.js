@@ -61,8 +61,7 @@ export class Report {
     if (!session || !data || !component) return;
     const news = data.mode === "film" ? this.parts.film.news() : null;
     if (news) component.setStateValue("event", news);
-    if (data.mode !== "film")
-      component.setStateValue("view", { seq: data.seq, ...viewNow(this.state) });
+    if (data.mode === "rewrite") this.actions.send("view", viewNow(this.state));
   }
 
   /** @param {number} ms */

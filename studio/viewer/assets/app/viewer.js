@@ -231,6 +231,7 @@ export class Viewer {
   dispose() {
     this.alive = false;
     this.actions.playback.stop();
+    this.actions.outbox.stop();
     this.report.dispose();
     this.keys.dispose();
     this.endLinks();
