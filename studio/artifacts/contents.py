@@ -35,7 +35,7 @@ KEY = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CacheEntry:
     """A folder that can go by itself once nothing lies in it that is used more recently.
 
     Attributes:
@@ -174,7 +174,7 @@ def kind_of(folder: Path) -> str:
     return folder.name.rpartition("-")[0]
 
 
-def entries(root: Path) -> Iterator[Entry]:
+def entries(root: Path) -> Iterator[CacheEntry]:
     """Everything in a cache that can go by itself."""
     for sample in _folders(root / GALLERY):
         yield _entry(sample, "sample network", None)
@@ -188,7 +188,7 @@ def entries(root: Path) -> Iterator[Entry]:
                 yield _entry(folder, kind_of(folder).replace("-", " "), model)
 
 
-def _entry(folder: Path, kind: str, pinned: Path | None) -> Entry:
+def _entry(folder: Path, kind: str, pinned: Path | None) -> CacheEntry:
     size, used = 0, 0.0
     with suppress(FileNotFoundError), os.scandir(folder) as files:
         for file in files:
@@ -197,7 +197,7 @@ def _entry(folder: Path, kind: str, pinned: Path | None) -> Entry:
                     status = file.stat(follow_symlinks=False)
                     size += status.st_size
                     used = max(used, status.st_mtime if file.name == LAST_USED else 0.0)
-    return Entry(folder, kind, pinned, size, used)
+    return CacheEntry(folder, kind, pinned, size, used)
 
 
 def _folders(parent: Path) -> Iterator[Path]:
@@ -209,7 +209,7 @@ def _folders(parent: Path) -> Iterator[Path]:
     yield from sorted(path for path in found if not path.name.startswith("."))
 
 
-def _remove(entry: Entry) -> int:
+def _remove(entry: CacheEntry) -> int:
     """Remove an entry with all that is still in it, unless it is open."""
     if entry.pinned is None:
         remove_folder(entry.folder)
