@@ -18,7 +18,6 @@ import hashlib
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -30,6 +29,7 @@ from benchmarks.machine import describe
 from benchmarks.models import files
 from benchmarks.optimizers import onnxslim, peer_version
 from benchmarks.report import parser, publish, rows_of, section
+from benchmarks.runtime_operators import TAKEN_IN, Operators, left_by_runtime, operators_of
 from optimizer.errors import StudioError
 from optimizer.layout.formats import Waste
 from optimizer.layout.targets import TARGETS
@@ -40,13 +40,9 @@ from optimizer.model.writer import write
 from optimizer.numbers import bytes_text
 from optimizer.source import complete
 from optimizer.verify import verify
-from profiling.config import RunConfig
-from profiling.execution.session import open_session
 from profiling.workers import default_pool
 
 LIMITS = JobLimits(seconds=300.0)
-TAKEN_IN = "Transpose in a product"
-Operators = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +119,6 @@ def _compared(path: Path, out: Path) -> str:
     return "bit for bit" if found.same_bits else f"{found.scaled:.0e}"
 
 
-def operators_of(proto: onnx.ModelProto) -> Counter[str]:
-    """The main graph's operators."""
-    return Counter(node.op_type for node in proto.graph.node)
-
-
 def blocks_of(proto: onnx.ModelProto) -> int:
     """Bytes of all values in blocks, by the shapes that the file states."""
     total = 0
@@ -140,32 +131,6 @@ def blocks_of(proto: onnx.ModelProto) -> int:
         if len(shape) == 5 and shape[-1] in (16, 32) and info.name not in plain:
             total += prod(shape) * item
     return total
-
-
-def left_by_runtime(path: Path) -> Operators:
-    """The operators of the graph that ONNX Runtime makes of a file.
-
-    Raises:
-        RunError: it does not get through.
-    """
-    config = RunConfig(graph_optimization="all", intra_threads=1)
-    return default_pool()(_left, path.absolute(), config, limits=LIMITS)
-
-
-def _left(path: Path, config: RunConfig) -> Counter[str]:
-    """In the worker; of Transposes also those that products have taken in."""
-    copy = Path("rewritten.onnx").absolute()
-    open_session(path, config, copy=copy)
-    proto = onnx.load(copy, load_external_data=False)
-    found = operators_of(proto)
-    found[TAKEN_IN] = sum(
-        bool(attribute.i)
-        for node in proto.graph.node
-        if node.op_type in ("FusedMatMul", "TransposeMatMul")
-        for attribute in node.attribute
-        if attribute.name in ("transA", "transB")
-    )
-    return found
 
 
 def _runtime(path: Path) -> Operators:

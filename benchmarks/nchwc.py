@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from benchmarks.layouts import Operators, left_by_runtime, networks
+from benchmarks.layouts import networks
 from benchmarks.machine import describe
 from benchmarks.report import parser, publish, rows_of, section
+from benchmarks.runtime_operators import Operators, left_by_runtime
 from optimizer.errors import StudioError
 from optimizer.verify.jobs import Request
 from profiling.config import RunConfig
