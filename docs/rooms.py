@@ -34,7 +34,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
     ),
     "profiling": (
         ("calibration",),
-        ("arena", "kernels", "precision"),
+        ("arena", "kernels", "precision", "transposes"),
         ("fleet", "timeline", "worth"),
         ("racing", "records"),
         ("cuda", "instructions", "machine"),

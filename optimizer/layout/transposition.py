@@ -10,8 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from optimizer.dimension import Dimension, exact_divide, product
+
+
+class Loop(NamedTuple):
+    """One loop of a nest; strides are in elements.
+
+    Attributes:
+        size: how often it turns.
+        read: how far apart are elements that are read one after the other.
+        written: the same of elements that are written.
+    """
+
+    size: Dimension
+    read: Dimension
+    written: Dimension
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +59,13 @@ class Transposition:
         return self.shape[-1] if rank and self.perm[-1] == rank - 1 else 1
 
     @property
-    def loops(self) -> tuple[tuple[Dimension, Dimension], ...]:
-        """The nest that writes the output in order, outermost first: size, stride of the input."""
-        strides = [product(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
-        return tuple((self.shape[axis], strides[axis]) for axis in self.perm)
+    def loops(self) -> tuple[Loop, ...]:
+        """The nest that writes the output in order, outermost first."""
+        read, written = _strides(self.shape), _strides(self.result)
+        return tuple(
+            Loop(self.shape[axis], read[axis], written[place])
+            for place, axis in enumerate(self.perm)
+        )
 
     def reduced(self) -> Transposition:
         """The same movement of the same elements, over as few axes as there can be."""
@@ -82,6 +100,10 @@ class Transposition:
         """Whether `after` does not follow `before` in the input, axes of one element aside."""
         between: Sequence[Dimension] = self.shape[before + 1 : after]
         return after < before or any(size != 1 for size in between)
+
+
+def _strides(shape: Sequence[Dimension]) -> list[Dimension]:
+    return [product(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
 Parts = list[list[int]]

@@ -8,8 +8,8 @@ import onnx_ir as ir
 
 from optimizer.dimension import TooComplex
 from optimizer.folding.reshape_target import reshape_target
+from optimizer.layout.transposes import reshaped_after, reshaped_before
 from optimizer.layout.transposition import Transposition
-from optimizer.operators.catalogue import RESHAPING
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -18,7 +18,6 @@ from optimizer.rules import (
     NewNode,
     Outcome,
     Replacement,
-    producer_of,
 )
 
 
@@ -89,7 +88,7 @@ class ReduceTransposes(Pass):
 
 
 def _nest(moves: Transposition) -> str:
-    return " × ".join(f"{size}/{stride}" for size, stride in moves.loops)
+    return " × ".join(f"{loop.size}/{loop.read}" for loop in moves.loops)
 
 
 def _targets(written: Transposition, reduced: Transposition) -> tuple[list[int], list[int]] | None:
@@ -100,14 +99,8 @@ def _targets(written: Transposition, reduced: Transposition) -> tuple[list[int],
 
 def _between_views(node: ir.Node) -> bool:
     """Whether what stands before and after only reshapes, and could absorb another Reshape."""
-    data, moved = node.inputs[0], node.outputs[0]
-    readers = [use.node for use in moved.uses()]
-    return (
-        producer_of(data, *RESHAPING) is not None
-        and not moved.is_graph_output()
-        and bool(readers)
-        and all(reader.op_type in RESHAPING and not reader.domain for reader in readers)
-    )
+    data = node.inputs[0]
+    return data is not None and reshaped_before(data) and reshaped_after(node.outputs[0])
 
 
 def _bytes(value: ir.Value, context: Context) -> int | None:

@@ -101,13 +101,14 @@ def test_two_around_a_reshape_move_every_element_as_the_one_in_their_place_does(
 
 
 @given(transpositions())
-def test_loops_read_what_the_transposition_writes(written: Transposition) -> None:
-    read = [0]
-    for size, stride in written.loops:
-        assert isinstance(size, int)
-        assert isinstance(stride, int)
-        read = [first + step * stride for first in read for step in range(size)]
+def test_loops_read_and_write_what_the_transposition_moves(written: Transposition) -> None:
+    read, filled = [0], [0]
+    for loop in written.loops:
+        size, stride, step = in_numbers((loop.size, loop.read, loop.written)) or (0, 0, 0)
+        read = [first + turn * stride for first in read for turn in range(size)]
+        filled = [first + turn * step for first in filled for turn in range(size)]
     assert read == moved(written, np.arange(prod(numbers(written)))).tolist()
+    assert filled == list(range(prod(numbers(written))))
 
 
 def test_a_reshape_that_cuts_across_axes_has_nothing_in_common_with_a_movement() -> None:
