@@ -122,6 +122,9 @@ def summary(rows: Sequence[TransposeTimes], names: Names) -> Iterator[str]:
             f" {len(slower)} surely slower; median gain {np.median(gains):.2f},"
             f" most {max(gains):.2f}"
         )
+    if slower:
+        largest = slower[0].tensor.size_bytes / MIB
+        yield f"- above {largest:.3g} MiB none is surely slower"
     for one in slower:
         yield f"  - slower: {names[one.tensor]}: {one.tensor.text}, {one.gain:.2f}"
 

@@ -20,7 +20,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("frame",),
         ("history", "layout", "memory", "model", "rewrite"),
         ("cost", "run", "viewing"),
-        ("commands", "kernels", "precision", "timeline"),
+        ("commands", "kernels", "precision", "timeline", "transposes"),
         ("capture", "race"),
         ("export", "variants"),
         ("page",),

@@ -48,6 +48,12 @@ class MovedTensor:
         return prod(self.shape) * ir.DataType[self.dtype].bitwidth // 8
 
     @property
+    def block_bytes(self) -> int:
+        """Of the elements that stay together: the last axis where it keeps its place, else one."""
+        block = self.shape[-1] if self.written.block != 1 else 1
+        return max(1, block * ir.DataType[self.dtype].bitwidth // 8)
+
+    @property
     def text(self) -> str:
         """Shape and permutation: "1×64×12×64, 0 2 3 1"."""
         return f"{'×'.join(map(str, self.shape))}, {' '.join(map(str, self.perm))}"

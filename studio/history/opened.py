@@ -32,6 +32,8 @@ from studio.race.sweep.job import SWEEP_EXPERIMENT
 from studio.race.sweep.page import show_sweep
 from studio.timeline.job import PROFILE_EXPERIMENT
 from studio.timeline.memory_page import show_profile
+from studio.transposes.job import TRANSPOSES_EXPERIMENT
+from studio.transposes.page import show_transposes
 
 Table = dict[str, list[Any]]
 OPENERS: tuple[tuple[Experiment[Any, Any], Callable[[Any], None]], ...] = (
@@ -43,6 +45,7 @@ OPENERS: tuple[tuple[Experiment[Any, Any], Callable[[Any], None]], ...] = (
     (KERNELS_EXPERIMENT, show_kernels),
     (CAPTURE_EXPERIMENT, show_capture),
     (PROFILE_EXPERIMENT, show_profile),
+    (TRANSPOSES_EXPERIMENT, show_transposes),
 )
 """Who draws which recording: a line for each experiment."""
 

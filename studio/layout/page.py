@@ -30,6 +30,7 @@ from studio.layout.link import TARGET, LayoutChoice
 from studio.page.computed import computed_artifact
 from studio.page.figure import Table, picked_row, show_figure, show_table, show_twin
 from studio.page.parts import model_and_run, show_message, words
+from studio.transposes.page import render_transposes
 from studio.variants.plan import offer_plan, open_plan
 from studio.workspace import current, remember
 
@@ -51,6 +52,7 @@ def render() -> None:
         _assigned(subject, target)
     else:
         _legal(subject, target)
+    render_transposes(subject)
 
 
 def _choose(target: str, profiles: Mapping[str, str]) -> None:

@@ -1,0 +1,1 @@
+"""Transposes of a model: the loops that each takes, and how fast they are beside a plain copy."""
