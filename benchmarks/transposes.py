@@ -72,7 +72,7 @@ def measured(names: Names, *, ends: float, left_out: list[str]) -> tuple[Transpo
         nonlocal rows
         rows = found
 
-    each = max(0.1, min(MOST_SECONDS, (ends - time.monotonic()) / len(names) * OPENED))
+    each = max(0.1, min(MOST_SECONDS, (ends - time.monotonic()) / max(1, len(names)) * OPENED))
     try:
         measure_transposes(
             [*names], pool=default_pool(), seconds=each, observe=observe,
@@ -127,6 +127,12 @@ def summary(rows: Sequence[TransposeTimes], names: Names) -> Iterator[str]:
         yield f"- above {largest:.3g} MiB none is surely slower"
     for one in slower:
         yield f"  - slower: {names[one.tensor]}: {one.tensor.text}, {one.gain:.2f}"
+    same = [one.gain for one in rows if is_large(one) and not is_reduced(one)]
+    if same:
+        yield (
+            f"- {len(same)} large ones that need all their axes ran twice as the same graph, as a"
+            f" control: {min(same):.2f} to {max(same):.2f} times as fast"
+        )
 
 
 def is_reduced(one: TransposeTimes) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from profiling.execution.binding import BoundRun, latency_ms
 from profiling.execution.session import open_session
 from profiling.transposes.model import elements_of
 
-MOST_TURNS, LEAST_TURNS, WARM_TURNS = 400, 30, 5
+MOST_TURNS, LEAST_TURNS, WARM_TURNS = 100, 10, 3
+SESSIONS = 4
+"""Of each model, one after the other: where a session's memory happens to lie is worth percents."""
 
 
 def turns(tensor: MovedTensor, seconds: float, *models: bytes) -> list[list[float]]:
@@ -26,16 +29,32 @@ def turns(tensor: MovedTensor, seconds: float, *models: bytes) -> list[list[floa
         models: ONNX files whose output `y` has one element.
     """
     source = np.ones(tensor.shape, elements_of(tensor))
-    bound = [_bound(model, Path(f"{index}.onnx"), source) for index, model in enumerate(models)]
-    read = bound[0].output("x")
-    target = np.empty_like(read)
-    calls: list[Callable[[], object]] = [*bound, lambda: np.copyto(target, read)]
+    order = np.random.default_rng(0)
+    times: list[list[float]] = [[] for _ in (*models, "copy")]
+    for _ in range(SESSIONS):
+        bound = {
+            index: _bound(models[index], Path(f"{index}.onnx"), source)
+            for index in map(int, order.permutation(len(models)))
+        }
+        read = bound[0].output("x")
+        target = np.empty_like(read)
+        calls = [bound[index] for index in range(len(models))]
+        found = _timed([*calls, partial(np.copyto, target, read)], seconds / SESSIONS, order)
+        for every, some in zip(times, found, strict=True):
+            every += some
+    return times
+
+
+def _timed(
+    calls: Sequence[Callable[[], object]], seconds: float, order: np.random.Generator
+) -> list[list[float]]:
+    """Each turn in another order: what ran before leaves its traces in the caches."""
     times: list[list[float]] = [[] for _ in calls]
     started = time.perf_counter()
     for turn in range(MOST_TURNS):
         if turn >= LEAST_TURNS and time.perf_counter() - started > seconds:
             break
-        for index in range(len(calls)) if turn % 2 else reversed(range(len(calls))):
+        for index in map(int, order.permutation(len(calls))):
             times[index].append(latency_ms(calls[index], time.perf_counter_ns) * 1e3)
     return [one[WARM_TURNS:] for one in times]
 
