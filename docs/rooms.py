@@ -51,8 +51,8 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("codec", "model"),
         ("operators",),
         ("constants", "dimension_text", "function_registry"),
-        ("dimension", "errors", "isolation"),
-        ("collection", "findings", "free_sizes", "limits", "minimum_cut", "numbers", "versions"),
+        ("dimension", "errors", "isolation", "minimum_cut"),
+        ("collection", "elimination", "findings", "free_sizes", "limits", "numbers", "versions"),
     ),
 }
 """From top to bottom; packages, too. A room imports rooms of lower lines alone, none of its own."""

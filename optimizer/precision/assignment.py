@@ -23,7 +23,7 @@ from optimizer.precision.sixteen_bits import FLOAT, is_heavy, reason_to_stay, si
 FLOAT32, BITS16 = "float32", "16 bits"
 """The two sides; also the vertices of all nodes that are settled."""
 
-Vertex = str | ir.Node | tuple[str, ir.Value]
+Vertex = str | ir.Node
 
 _SAVED, _HALF, _WHOLE = 2, 2, 4
 """Bytes an element: what 16 bits save, what they take, what float32 takes."""
@@ -174,18 +174,12 @@ class _Network:
             maker = maker if value.index() in found.outputs else None
         source = self._settled(value) if maker is None else maker
         price = _CAST * self._elements(value)
-        down, up = ("down", value), ("up", value)
-        self._cut.edge(source, down, price)
-        self._cut.edge(up, source, price)
-        for reader in self._readers(value):
-            self._cut.edge(down, reader, None)
-            self._cut.edge(reader, up, None)
+        readers = self._readers(value)
+        self._cut.edge_to_any(source, readers, price)
+        self._cut.edge_from_any(readers, source, price)
 
     def _store(self, value: ir.Value) -> None:
         """A constant: stored in 16 bits for whoever reads it so, in float32 for the others."""
-        half, whole = ("half", value), ("whole", value)
-        self._cut.edge(FLOAT32, half, _HALF * self._elements(value))
-        self._cut.edge(whole, BITS16, _WHOLE * self._elements(value))
-        for reader in self._readers(value):
-            self._cut.edge(half, reader, None)
-            self._cut.edge(reader, whole, None)
+        readers, elements = self._readers(value), self._elements(value)
+        self._cut.edge_to_any(FLOAT32, readers, _HALF * elements)
+        self._cut.edge_from_any(readers, BITS16, _WHOLE * elements)

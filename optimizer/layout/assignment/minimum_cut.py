@@ -1,8 +1,7 @@
 """Two layouts: the cheapest assignment is a minimum cut.
 
-A choice lies on the side of its layout. A value's conversions hang on one more node each way: it
-must follow any reader that takes the other layout, so that the edge to it is cut once for all
-readers. Source: Picard and Queyranne 1980 for selection as a cut.
+A choice lies on the side of its layout. A value is converted once for
+all readers that take the other layout. Source: Picard and Queyranne 1980 for selection as a cut.
 """
 
 from __future__ import annotations
@@ -19,13 +18,10 @@ def minimum_cut(problem: LayoutProblem, near: Layout, far: Layout) -> LayoutAssi
     for index, costs in enumerate(problem.candidates):
         cut.edge(_NEAR, index, costs.get(far))
         cut.edge(index, _FAR, costs.get(near))
-    for number, flow in enumerate(problem.flows):
-        out, back = ("out", number), ("back", number)
-        cut.edge(flow.source, out, flow.costs.get((near, far), 0.0))
-        cut.edge(back, flow.source, flow.costs.get((far, near), 0.0))
-        for reader in flow.readers:
-            cut.edge(out, reader, None)
-            cut.edge(reader, back, None)
+    for flow in problem.flows:
+        readers = dict.fromkeys(flow.readers)
+        cut.edge_to_any(flow.source, readers, flow.costs.get((near, far), 0.0))
+        cut.edge_from_any(readers, flow.source, flow.costs.get((far, near), 0.0))
     farther = cut.far_side()
     layouts = tuple(far if i in farther else near for i in range(len(problem.candidates)))
     cost = problem.cost(layouts)
