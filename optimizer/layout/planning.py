@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import permutations
 
 import onnx_ir as ir
@@ -73,6 +73,7 @@ class LayoutPlan:
             has no kernel for that.
         first_us: and with the channels of images first wherever that can be; None likewise.
         reasons: why nodes that were asked cannot work in the target's layout.
+        around: by node, the conversions of what it reads and of what it makes.
     """
 
     moved: Mapping[ir.Node, Moved]
@@ -80,7 +81,18 @@ class LayoutPlan:
     assignment: LayoutAssignment
     written_us: float | None
     first_us: float | None
-    reasons: Mapping[ir.Node, str] = field(default_factory=dict[ir.Node, str])
+    reasons: Mapping[ir.Node, str]
+    around: Mapping[ir.Node, Sequence[Conversion]]
+
+
+def _around(conversions: Sequence[Conversion]) -> dict[ir.Node, list[Conversion]]:
+    found: dict[ir.Node, list[Conversion]] = {}
+    for one in conversions:
+        producer = one.value.producer()
+        made_by = () if producer is None else (producer,)
+        for node in dict.fromkeys((*one.readers, *made_by)):
+            found.setdefault(node, []).append(one)
+    return found
 
 
 def assign(graph: ir.Graph, target: Target, symbolic: SymbolicValues, opset: int) -> LayoutPlan:
@@ -134,7 +146,8 @@ class _Planner:
             problem.cost(one) if problem.has_kernels(one) else None
             for one in (written, self._all_first())
         )
-        return LayoutPlan(moved, conversions, found, before, all_first, self._reasons)
+        around = _around(conversions)
+        return LayoutPlan(moved, conversions, found, before, all_first, self._reasons, around)
 
     def _all_first(self) -> list[str]:
         """Channels first wherever that can be; tokens, whose places are one axis, as written."""

@@ -7,12 +7,19 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from optimizer import minimum_cut
 from optimizer.layout.assignment.problem import Flow, LayoutProblem
 from optimizer.layout.assignment.solve import solve
+from optimizer.layout.targets import TARGETS
+from optimizer.layout_assignment import assign_layouts
 from optimizer.minimum_cut import MinimumCut
+from optimizer.model.loader import load_bytes
+from optimizer.model.symbolic import SymbolicValues
 
 
 def random_network(seed: int, *, vertices: int, edges: int) -> MinimumCut:
@@ -70,4 +77,31 @@ def calls(work: Callable[[], object]) -> int:
 def test_twice_as_long_a_chain_is_twice_the_work() -> None:
     solve(chain(10))  # what is imported once
     short, middle, long = (calls(lambda n=n: solve(chain(n))) for n in (100, 200, 400))
+    assert (long - middle) / (middle - short) < 2.3
+
+
+def network(layers: int) -> onnx.ModelProto:
+    """Convolutions and what follows each; every third knows one layout only."""
+    image = helper.make_tensor_value_info("v0", TensorProto.FLOAT, (1, 16, 8, 8))
+    weights = numpy_helper.from_array(np.ones((16, 16, 3, 3), np.float32) / 144, "weights")
+    nodes: list[onnx.NodeProto] = []
+    for number in range(layers):
+        operator = ("Relu", "Sigmoid", "Hardmax")[number % 3]
+        nodes += [
+            helper.make_node("Conv", [f"v{number}", "weights"], [f"c{number}"], pads=[1, 1, 1, 1]),
+            helper.make_node(operator, [f"c{number}"], [f"v{number + 1}"]),
+        ]
+    last = helper.make_tensor_value_info(f"v{layers}", TensorProto.FLOAT, (1, 16, 8, 8))
+    graph = helper.make_graph(nodes, "chain", [image], [last], [weights])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_twice_as_deep_a_network_is_assigned_and_rewritten_with_twice_the_work() -> None:
+    def work(layers: int) -> int:
+        model = load_bytes(network(layers).SerializeToString(), name="chain")
+        SymbolicValues(model.ir).propagate(model.ir.graph)
+        return calls(lambda: assign_layouts(model, TARGETS["cuda"]))
+
+    work(2)  # what is imported and looked up once
+    short, middle, long = map(work, (12, 24, 48))
     assert (long - middle) / (middle - short) < 2.3

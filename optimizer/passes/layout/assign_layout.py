@@ -167,10 +167,11 @@ def _reason(node: ir.Node, moved: Moved, plan: LayoutPlan, blocks: str) -> str:
     layout = blocks if moved.place.block else moved.place.wanted
     gain = "the target has no other kernel" if before is None else f"{_us(before)} as written"
     told = [f"{node.op_type} works in {layout}: {_us(moved.us)} predicted, {gain}."]
-    told += [_forced(one) for one in plan.conversions if node in one.readers]
+    around = plan.around.get(node, ())
+    told += [_forced(one) for one in around if node in one.readers]
     told += [
         f"Its result is converted to {one.wanted} for {_readers(one)}: {_price(one)}."
-        for one in plan.conversions
+        for one in around
         if one.value in node.outputs
     ]
     if len(told) == 1:
