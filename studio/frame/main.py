@@ -13,13 +13,14 @@ import streamlit as st
 from studio.frame.bar import show_bar
 from studio.frame.places import BEHIND_SHARE, HOME, PLACES, title
 from studio.opening import hold_open, title_of
-from studio.page.parts import set_places
+from studio.page.parts import end_parts, set_places
 from studio.workspace import current, remember
 
 ASSETS = Path(__file__).parents[1] / "assets"
 MOST_TITLE = 48
 SIDEBAR_PX = 280
 
+end_parts()
 name = "".join(c for c in title_of(current()) if c.isprintable())[:MOST_TITLE]
 st.set_page_config(
     page_title=f"{name} · Passlens" if name else "Passlens",

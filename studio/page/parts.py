@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import streamlit as st
 from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from optimizer.errors import StudioError
 from optimizer.numbers import counted
@@ -122,6 +123,18 @@ def draw_every(seconds: float | None, draw: Callable[[], None]) -> None:
 
     part.__qualname__ += f"-{next(_NAMES)}"
     st.fragment(part, run_every=seconds)()
+
+
+def end_parts() -> None:
+    """End the parts of the page as it was, before a run of the page draws anything.
+
+    Streamlit would keep them until the run is over, and note if the browser asks for one
+    meanwhile. On another page that wish is one for the page that was left: the browser then takes
+    away what the new one has drawn, and breaks down at the next part that finds its place gone.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        context.fragment_storage.clear()
 
 
 def show_progress(task: Task[Any], name: str) -> None:
