@@ -13,6 +13,7 @@ from pathlib import Path
 
 from optimizer.errors import StudioError
 from optimizer.model.loader import load_path
+from profiling.execution.runner import peak_resident_bytes
 from tests.corpus.bad_inputs import model_path
 
 ADDRESS_SPACE_BYTES = 3 << 30
@@ -48,8 +49,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES))
     folders = sorted(Path(sys.argv[1]).iterdir())
     verdicts = {folder.name: asdict(verdict(model_path(folder))) for folder in folders}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"verdicts": verdicts, "peak_bytes": peak}))
+    print(json.dumps({"verdicts": verdicts, "peak_bytes": peak_resident_bytes()}))
 
 
 if __name__ == "__main__":
