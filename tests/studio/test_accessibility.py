@@ -28,7 +28,7 @@ DRAWN = """() => {
   const app = document.querySelector('[data-testid=stApp]');
   const shown = document.querySelector('.stMain')?.innerText.trim() || window.__passlens?.ready;
   const waits = [...document.querySelectorAll('[data-testid=stProgress]')].some((bar) =>
-    /^(Opening|Optimizing|Planning|Drawing)/.test(bar.innerText));
+    /^(Opening|Optimizing|Planning|Drawing|Assigning|Looking|Reading)/.test(bar.innerText));
   const blank = document.querySelector('[data-testid=stSkeleton], [data-stale=true]');
   return Boolean(shown) && !waits && !blank && app?.dataset.testScriptState === 'notRunning'
     && document.querySelector('.bar-share');
@@ -62,6 +62,7 @@ def findings(page: Page) -> list[str]:
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(WEARS, arg=scheme, timeout=PATIENCE_MS)
+        page.wait_for_function(DRAWN, timeout=PATIENCE_MS)  # figures are drawn anew
         result: dict[str, Any] = page.evaluate("axe.run({ resultTypes: ['violations'] })")
         found += [
             f"{scheme}: {violation['id']} at {node['target']}: {node['failureSummary']}"
