@@ -34,6 +34,7 @@ from profiling.transposes.measurement import FAR, TransposeTimes, measure_transp
 from profiling.workers import default_pool
 
 MINUTES = 8.0
+LARGE_BYTES = 1 << 18
 MOST_SECONDS = 1.0
 """For one of them."""
 OPENED = 0.7
@@ -109,7 +110,7 @@ def table(rows: Sequence[TransposeTimes], names: Names) -> Iterator[str]:
 def summary(rows: Sequence[TransposeTimes], names: Names) -> Iterator[str]:
     """What the table says of the tensors that the pass takes by itself."""
     fewer = [one for one in rows if is_reduced(one)]
-    taken = [one for one in fewer if is_large(one)]
+    taken = [one for one in fewer if one.tensor.size_bytes >= ReduceTransposes().least_bytes]
     slower = [one for one in taken if one.interval[1] < 1]
     yield (
         f"- {len(rows)} Transposes, of which fewer axes would do {len(fewer)};"
@@ -141,8 +142,8 @@ def is_reduced(one: TransposeTimes) -> bool:
 
 
 def is_large(one: TransposeTimes) -> bool:
-    """Whether the pass takes it by itself."""
-    return one.tensor.size_bytes >= ReduceTransposes().least_bytes
+    """Whether moving it takes long enough to tell rates apart."""
+    return one.tensor.size_bytes >= LARGE_BYTES
 
 
 def far(rows: Sequence[TransposeTimes], names: Names) -> list[str]:

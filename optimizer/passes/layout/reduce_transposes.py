@@ -30,9 +30,9 @@ class ReduceTransposes(Pass):
         that a Transpose of five axes becomes the one of two or three that it really is. A Reshape
         before and one after, which copy nothing, keep the shapes.
     Before:
-        x[1, 16, 4, 56, 56] → Transpose(0, 3, 4, 1, 2) → y
+        x[1, 16, 4, 112, 112] → Transpose(0, 3, 4, 1, 2) → y
     After:
-        x → Reshape[64, 3136] → Transpose(1, 0) → Reshape[1, 56, 56, 16, 4] → y
+        x → Reshape[64, 12544] → Transpose(1, 0) → Reshape[1, 112, 112, 16, 4] → y
     When it is safe:
         Always, where the shapes can be written as constants. A small tensor is left alone, because
         the Reshapes cost more than the shorter loop nest saves, unless it is reshaped before and
@@ -50,7 +50,7 @@ class ReduceTransposes(Pass):
     id = "reduce-transposes"
     exactness = "exact"
 
-    least_bytes: int = 262_144
+    least_bytes: int = 2_097_152
 
     @rule("Transpose", name="TransposeOfFewerAxes", reach=1)
     def match(self, node: ir.Node, context: Context) -> Outcome:
