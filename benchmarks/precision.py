@@ -175,14 +175,26 @@ def _theirs(chosen: ChosenPlan) -> str:
     """ONNX Runtime's own tool, statically and dynamically."""
     made = [one for one in chosen.found.evaluations if one.plan.variant == "onnxruntime"]
     cells = [
-        f"{'static' if one.plan.method else 'dynamic'} "
+        f"{_way(one)} "
         + (
-            one.failure
-            or f"{one.sqnr_db:.1f} dB" + (f" {one.speed.speedup:.2f}" if one.speed else "")
+            "fails" if one.failure
+            else f"{one.sqnr_db:.1f} dB" + (f" {one.speed.speedup:.2f}" if one.speed else "")
         )
         for one in made
-    ]
-    return "; ".join(cell.replace("|", "/") for cell in cells) or "—"
+    ]  # fmt: skip
+    return "; ".join(cells) or "—"
+
+
+def _way(evaluation: PlanEvaluation) -> str:
+    return "static" if evaluation.plan.method else "dynamic"
+
+
+def _failures(found: Mapping[str, ChosenPlan]) -> Iterator[str]:
+    """Where ONNX Runtime's own tool, or what it made, fails."""
+    for name, chosen in found.items():
+        for one in chosen.found.evaluations:
+            if one.plan.variant == "onnxruntime" and one.failure:
+                yield f"- {name}, {_way(one)}: {one.failure}"
 
 
 def lines(results: Mapping[str, ChosenPlan | str], not_reached: Sequence[str]) -> Iterator[str]:
@@ -191,6 +203,7 @@ def lines(results: Mapping[str, ChosenPlan | str], not_reached: Sequence[str]) -
     left_out = [f"- {name}: {one}" for name, one in results.items() if isinstance(one, str)]
     yield from (describe("passlens", "onnxruntime-gpu", "optuna"), "", *report(found))
     yield from section("Left out:", left_out)
+    yield from section("Where ONNX Runtime's own tool fails:", list(_failures(found)))
     yield from section("Not reached in the time given:", [f"- {name}" for name in not_reached])
 
 

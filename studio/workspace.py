@@ -191,13 +191,18 @@ def _differing(settings: Iterable[Settings]) -> tuple[Settings, ...]:
 
 
 def current() -> Workspace:
-    """This session's workspace; what the URL says at first, and when the visitor went back."""
+    """This session's workspace; what the URL says at first, and when the visitor went back.
+
+    Back is to the model of then, and from a plan to the passes before it. Otherwise the session
+    stays: what was switched by hand since then, and the step.
+    """
     known: Workspace | None = st.session_state.get(_KEY)
     if known is None:
         known = st.session_state[_KEY] = from_query(dict(st.query_params))
-    elif _went_back() and st.query_params.get("model", known.model) != known.model:
+    elif "model" in st.query_params and _went_back():
         asked = from_query(dict(st.query_params))
-        known = st.session_state[_KEY] = replace(asked, seq=known.seq + 1)
+        if (asked.model, asked.plan) != (known.model, known.plan):
+            known = st.session_state[_KEY] = replace(asked, seq=known.seq + 1)
     return known
 
 
@@ -209,10 +214,18 @@ def _went_back() -> bool:
 
 def remember(workspace: Workspace) -> None:
     """Make it this session's workspace, and the URL its permalink."""
-    st.session_state[_KEY] = workspace
+    remember_elsewhere(workspace)
     query = to_query(workspace)
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
+
+
+def remember_elsewhere(workspace: Workspace) -> None:
+    """Make it this session's workspace for the page that is gone to next.
+
+    The permalink of this page stays, so that back leads to what was there.
+    """
+    st.session_state[_KEY] = workspace
 
 
 def to_query(workspace: Workspace) -> dict[str, str]:

@@ -16,7 +16,7 @@ from optimizer.numbers import three_digits
 from optimizer.precision.samples import Samples, files_of
 from profiling.config import RunConfig
 from profiling.config.question import config_for
-from profiling.machine import this_machine
+from profiling.machine import Machine, this_machine
 from profiling.precision.building import Prepared, offered, prepare, size_of
 from profiling.precision.calibrating import calibrate
 from profiling.precision.chosen import ChosenPlan
@@ -60,13 +60,48 @@ class SearchRequest:
     config: RunConfig = field(default_factory=lambda: config_for("deployed", {}))
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What is needed for a search.
+
+    Attributes:
+        asked: what is wanted.
+        subject: what plans are made of and held to.
+        question: what is searched.
+        calibrated: how many samples ranges were observed on.
+    """
+
+    asked: SearchRequest
+    subject: Subject
+    question: Question
+    calibrated: int
+    machine: Machine = field(default_factory=this_machine)
+    started: datetime.datetime = field(default_factory=lambda: datetime.datetime.now(datetime.UTC))
+
+    @property
+    def nothing(self) -> SearchResult:
+        """What is known before anything was tried: float."""
+        return SearchResult((self.question.source,), (0,), 0, None, "")
+
+    def chosen(self, found: SearchResult) -> ChosenPlan:
+        """What was found, with what it rests on."""
+        asked, subject, prepared = self.asked, self.subject, self.subject.prepared
+        return ChosenPlan(
+            subject.source.name, prepared.digest, asked.required, asked.goal,
+            "" if asked.samples is None else asked.samples.absolute().name,
+            prepared.regions, subject.tables, prepared.ids, prepared.integers, self.calibrated,
+            subject.held.count, found, asked.config, self.machine,
+            self.started.isoformat(timespec="seconds"),
+        )  # fmt: skip
+
+
 def choose(
     source: Path,
     asked: SearchRequest,
     *,
     pool: WorkerPool,
     before: ChosenPlan | None = None,
-    observer: Callable[[ChosenPlan], object] | None = None,
+    observer: Callable[[ChosenPlan], object] = lambda _: None,
     **following: Unpack[Following],
 ) -> ChosenPlan:
     """Find the cheapest plan of a model within what may be lost.
@@ -87,33 +122,15 @@ def choose(
     """
     source = source.absolute()
     with tempfile.TemporaryDirectory(prefix="passlens-precision-") as name:
-        subject, question, calibrated = _begin(source, asked, Path(name), pool, following)
-        machine, started = this_machine(), datetime.datetime.now(datetime.UTC)
-        prepared = subject.prepared
-
-        def chosen(found: SearchResult) -> ChosenPlan:
-            return ChosenPlan(
-                source.name, prepared.digest, asked.required, asked.goal,
-                "" if asked.samples is None else asked.samples.absolute().name,
-                prepared.regions, subject.tables, prepared.ids, prepared.integers, calibrated,
-                subject.held.count, found, asked.config, machine,
-                started.isoformat(timespec="seconds"),
-            )  # fmt: skip
-
-        evaluator = ModelEvaluator(subject, Path(name), pool, **following)
-
-        def show(found: SearchResult) -> None:
-            if observer is not None:
-                observer(chosen(found))
-
-        nothing = chosen(SearchResult((question.source,), (0,), 0, None, ""))
-        known = () if before is None else before.known_to(nothing)
+        begun = _begin(source, asked, Path(name), pool, following)
+        evaluator = ModelEvaluator(begun.subject, Path(name), pool, **following)
+        known = () if before is None else before.known_to(begun.chosen(begun.nothing))
         told = part_of(following, "", 1, of=_PARTS / 2)
-        return chosen(
-            search(
-                question, evaluator, allowance=asked.allowance, observe=show, known=known, **told
-            )
-        )
+        found = search(
+            begun.question, evaluator, allowance=asked.allowance, known=known,
+            observe=lambda now: observer(begun.chosen(now)), **told,
+        )  # fmt: skip
+        return begun.chosen(found)
 
 
 def check(
@@ -142,8 +159,8 @@ def check(
 
 def _begin(
     source: Path, asked: SearchRequest, folder: Path, pool: WorkerPool, following: Following
-) -> tuple[Subject, Question, int]:
-    """What is needed before a search, and how many samples ranges were observed on."""
+) -> _Begun:
+    """Prepare, hold out, run, calibrate."""
     told = part_of(following, "", 0, of=_PARTS)
     prepared = pool(
         prepare, source, asked.bindings, folder / "prepared.onnx", limits=_LIMITS, **told
@@ -158,7 +175,7 @@ def _begin(
         prepared.regions, _choices(asked.goal), tuple(tables[""].ranges), asked.required,
         asked.goal, base, ("corrected", *suited, "onnxruntime"),
     )  # fmt: skip
-    return subject, question, calibrated
+    return _Begun(asked, subject, question, calibrated)
 
 
 def _held(

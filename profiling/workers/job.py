@@ -108,7 +108,7 @@ class RunningJob:
         poll.register(self._process.stderr_fileno(), select.POLLIN)
         while True:
             if cancelled is not None and cancelled():
-                raise outcome.cancelled(self._where())
+                raise outcome.cancelled(self._step)
             ready = [descriptor for descriptor, _ in poll.poll(_TICK_S * 1000)]
             if self._process.stderr_fileno() in ready and not self._process.read_stderr():
                 poll.unregister(self._process.stderr_fileno())

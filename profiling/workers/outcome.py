@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 import signal
 
@@ -29,6 +30,8 @@ _SIGNALS = {
     "SIGABRT": "the native code gave up",
     "SIGKILL": "ended from outside, most likely because the machine ran out of memory",
 }
+_PLACE = re.compile(r"^passlens: in (.+)$", re.MULTILINE)
+"""What native code of ours says last where a signal ends it."""
 
 
 def crashed(job: str, exit_code: int | None, stderr: str) -> RunError:
@@ -48,8 +51,10 @@ def _crash(job: str, exit_code: int | None, stderr: str) -> RunError:
     if name == "SIGABRT" and "bad_alloc" in stderr:
         return OutOfMemory(_memory_text(job))
     meaning = f" ({_SIGNALS[name]})" if name in _SIGNALS else ""
+    places = _PLACE.findall(stderr)
+    place = f", in {quoted(places[-1], limit=200)}" if places else ""
     return WorkerCrashed(
-        f"The worker process died of {name}{meaning} during {job}. "
+        f"The worker process died of {name}{meaning} during {job}{place}. "
         "Everything else goes on; the model can still be looked at.",
         signal_name=name,
     )
@@ -75,9 +80,9 @@ def exhausted(job: str, resource: str, limits: JobLimits) -> RunError:
     )
 
 
-def cancelled(job: str) -> Cancelled:
-    """The asker changed their mind."""
-    return Cancelled(f"Cancelled during {job}.")
+def cancelled(step: str) -> Cancelled:
+    """The asker changed their mind; a step is what the job said last, empty if it said nothing."""
+    return Cancelled(f"Cancelled at the step {quoted(step)}." if step else "Cancelled.")
 
 
 def refused(answer: RaisedStudioError) -> StudioError:

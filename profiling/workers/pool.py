@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TypeVar, Unpack, cast
 
-from optimizer.errors import Stopping
+from optimizer.errors import Cancelled, Stopping
 from optimizer.isolation import JobOptions
 from optimizer.limits import JobLimits
 from profiling.workers import outcome
@@ -19,7 +19,7 @@ from profiling.workers.job import RunningJob, StaleWorker
 from profiling.workers.launcher import PRELOADED, ForkServer, Process
 
 Result = TypeVar("Result")
-Cancelled = Callable[[], bool]
+IsCancelled = Callable[[], bool]
 
 _TICK_S = 0.05
 _MAX_ATTEMPTS = 3
@@ -134,7 +134,7 @@ class WorkerPool:
             return worker.run(function, *args, **options)
 
     @contextlib.contextmanager
-    def measuring(self, *, cancelled: Cancelled | None = None) -> Generator[MeasuringWorkers]:
+    def measuring(self, *, cancelled: IsCancelled | None = None) -> Generator[MeasuringWorkers]:
         """A bench for timing; there is only one, so that no two timings run at a time."""
         _acquire(self._measuring, cancelled)
         try:
@@ -187,7 +187,7 @@ class WorkerPool:
             self._end_server()
 
     @contextlib.contextmanager
-    def _turn(self, cancelled: Cancelled | None) -> Generator[None]:
+    def _turn(self, cancelled: IsCancelled | None) -> Generator[None]:
         _acquire(self._slots, cancelled)
         try:
             yield
@@ -221,13 +221,13 @@ class WorkerPool:
         self._server = None
 
 
-def _acquire(lock: threading.Lock | threading.Semaphore, cancelled: Cancelled | None) -> None:
+def _acquire(lock: threading.Lock | threading.Semaphore, cancelled: IsCancelled | None) -> None:
     if cancelled is None:
         lock.acquire()
         return
     while not lock.acquire(timeout=_TICK_S):
         if cancelled():
-            raise outcome.cancelled("the wait for a free worker")
+            raise Cancelled("Cancelled while waiting for a free worker.")
 
 
 _default: WorkerPool | None = None

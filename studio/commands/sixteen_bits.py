@@ -27,7 +27,8 @@ from optimizer.precision.samples import Samples
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
 from optimizer.verify import ErrorBudget, Verification, verify
-from profiling.precision.keep_list import DEFAULT_BUDGET, KeepList, find_keep_list
+from profiling.precision.keep_list import KeepList
+from profiling.precision.keep_list_search import DEFAULT_BUDGET, find_keep_list
 from profiling.workers import default_pool
 from studio.commands.output import say
 from studio.commands.progress_line import progress_line

@@ -4,42 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from optimizer.codec import Format
 from optimizer.hardware import MissingOperator, missing, profile_of
 from optimizer.isolation import Progress
 from optimizer.layout.formats import Waste
 from optimizer.layout.targets import target_of
-from optimizer.layout_assignment import assign_layouts
+from optimizer.layout_assignment import Converted, assign_layouts
 from optimizer.legalisation import legalise
 from optimizer.model.graph import count_nodes
-from optimizer.passes.layout.assign_layout import AssignLayout
 from optimizer.registry import find
 from optimizer.rewrite.graph_at import TraceFiles, own_graph_at
-from optimizer.rewrite.trace import Trace
 from studio.artifacts.artifact import Artifact, Value
 from studio.graphview.text import cut
-
-
-@dataclass(frozen=True, slots=True)
-class ConversionRow:
-    """Data that are brought into another layout.
-
-    Attributes:
-        size_bytes: read and written.
-        us: predicted.
-        reader: the node that forces it.
-        step: of the trace, that puts it there; 0 where it stood in the model.
-    """
-
-    value: str
-    made: str
-    wanted: str
-    size_bytes: int
-    us: float
-    reader: str
-    step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +46,7 @@ class Assigned:
     first_us: float | None
     assigned_us: float
     moved: Mapping[str, int]
-    conversions: tuple[ConversionRow, ...]
+    conversions: tuple[Converted, ...]
     wastes: tuple[Waste, ...]
     unmoved: Mapping[str, int]
     transposes: tuple[int, int, int]
@@ -111,12 +89,8 @@ def assign_target(files: TraceFiles, target: str, *, progress: Progress) -> Assi
     opset = model.ir.graph.opset_imports.get("", 0)
     found = assign_layouts(model, target_of(target))
     conversions = tuple(
-        ConversionRow(
-            cut(one.value), one.made, one.wanted, one.size_bytes, one.us, cut(one.reader),
-            _step_of(one.value, found.trace),
-        )
-        for one in found.conversions
-    )  # fmt: skip
+        replace(one, value=cut(one.value), reader=cut(one.reader)) for one in found.conversions
+    )
     return Assigned(
         found.target.layout, found.target.device.name, opset, found.certificate,
         found.written_us, found.first_us, found.assigned_us, dict(found.moved.most_common()),
@@ -150,17 +124,6 @@ def legalise_for(files: TraceFiles, profile: str, *, progress: Progress) -> Lega
 def _is_lowering(pass_id: str) -> bool:
     declared = find(pass_id)
     return declared is not None and declared.family == "lowering"
-
-
-_ASSIGN = AssignLayout.id
-
-
-def _step_of(value: str, trace: Trace) -> int:
-    """The step whose reason names the conversion."""
-    for rewrite in trace.rewrites:
-        if rewrite.pass_id == _ASSIGN and f"'{value}' of " in rewrite.reason:
-            return rewrite.step
-    return 0
 
 
 ASSIGNED: Artifact[str, Assigned] = Artifact(

@@ -11,7 +11,7 @@ from pathlib import Path
 from optimizer.errors import SampleError, quoted
 from optimizer.numbers import counted
 from optimizer.precision.samples import SUFFIXES, Samples
-from studio.artifacts.atomic_folder import obtain
+from profiling.cache.atomic_folder import obtain
 from studio.artifacts.opened import OpenedRun
 
 MOST_FILES = 256

@@ -11,7 +11,7 @@ from optimizer.pipeline import Pipeline
 from studio.artifacts.plans import keep_plan
 from studio.page.parts import go_to
 from studio.variants.link import SOURCE, RunChoice, VariantChoice, graph_of
-from studio.workspace import current, remember
+from studio.workspace import current, remember, remember_elsewhere
 
 
 def offer_plan(pipeline: Pipeline, *, title: str, key: str) -> None:
@@ -40,7 +40,7 @@ def open_plan(pipeline: Pipeline, *, node: str = "", step: int | None = None) ->
     view = replace(workspace.view, step=step, before="previous" if step else "source")
     if node:
         view = replace(view, select=(node,), open=None)
-    remember(replace(workspace, view=view))
+    remember_elsewhere(replace(workspace, view=view))
     go_to("rewrite")
 
 

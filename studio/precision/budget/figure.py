@@ -244,7 +244,15 @@ def _label_front(
             name = f"<b>answer</b>: {name}"
         figure.add_annotation(
             x=x, y=y, text=name, showarrow=False, yshift=24, font={"size": 11},
+            xanchor=_anchor(x / widest),
         )  # fmt: skip
+
+
+def _anchor(share: float) -> str:
+    """By what a name is put over its mark, so that it stays within the axis."""
+    if share > 1 - _LABEL_WIDTH / 2:
+        return "right"
+    return "left" if share < _LABEL_WIDTH / 2 else "center"
 
 
 def _hover(chosen: ChosenPlan, place: int) -> str:

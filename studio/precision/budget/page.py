@@ -3,74 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
 from optimizer.errors import StudioError
-from optimizer.isolation import Progress
 from optimizer.numbers import counted
 from optimizer.verify import budget_of
-from profiling.precision.choose import SearchRequest, choose
-from profiling.precision.chosen import CHOSEN, ChosenPlan
+from profiling.precision.choose import SearchRequest
+from profiling.precision.chosen import ChosenPlan
 from profiling.precision.evaluation import Requirement
 from profiling.precision.trials import Allowance
-from studio.artifacts.artifact import Value
-from studio.artifacts.atomic_folder import atomic_folder
 from studio.artifacts.opened import SOURCE
 from studio.artifacts.store import run_key
 from studio.experiment import measured_on
 from studio.page.computed import computed_artifact
 from studio.page.figure import picked_key, picked_row, show_figure, show_table
 from studio.page.launch import launch
-from studio.page.parts import choose_section, show_error, show_message, words
+from studio.page.parts import choose_section, run_again_after, show_error, show_message, words
 from studio.precision.budget.figure import failed, pareto, regions_table, tried_table
+from studio.precision.budget.job import Search
 from studio.precision.layers.job import LayersRequest, PlanErrors, measure_plan
 from studio.precision.layers.page import show_layers
 from studio.precision.link import MOST_MINUTES
 from studio.precision.ranges.figure import sizes
-from studio.precision.ranges.job import INVENTORY
+from studio.precision.ranges.inventory import INVENTORY
 from studio.precision.setting import PrecisionSetting, change, is_quick
-from studio.services import pool, store, tasks
+from studio.services import store, tasks
 from studio.variants.plan import offer_plan
 
 _PICKED = "precision-picked"
-_FORM = Value(CHOSEN)
 _GOALS = {"speed": "Faster", "size": "Smaller"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """A search that can be begun.
-
-    Attributes:
-        asked: what is wanted.
-        source: the model's file.
-        folder: where what was found is kept.
-    """
-
-    asked: SearchRequest
-    source: Path
-    folder: Path
-
-    def __call__(
-        self,
-        *,
-        progress: Progress,
-        cancelled: Callable[[], bool],
-        partial: Callable[[Any], None] = lambda _: None,
-    ) -> ChosenPlan:
-        found = choose(
-            self.source, self.asked, pool=pool(), observer=partial, progress=progress,
-            cancelled=cancelled,
-        )  # fmt: skip
-        with atomic_folder(self.folder) as draft:
-            _FORM.write(draft, found)
-        return found
 
 
 def render_budget(setting: PrecisionSetting) -> None:
@@ -88,16 +52,20 @@ def render_budget(setting: PrecisionSetting) -> None:
     seconds = 60.0 * setting.choice.minutes
     asked = SearchRequest(required, setting.choice.goal, setting.samples, {}, Allowance(seconds))
     mark = hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
-    search = _Search(asked, setting.model.folder / SOURCE, setting.run.folder / f"search-{mark}")
+    kind = ("precision-search", setting.model.key, setting.run.key)
+    folder = setting.run.folder / f"search-{mark}"
+    search = Search(asked, setting.model.folder / SOURCE, folder, kind)
+    if tasks().get(search.key) is None:
+        _tell_others(search)
     launch(
-        ("precision-search", setting.model.key, setting.run.key, mark),
+        search.key,
         search,
-        explain=partial(_explain, setting, kept=search.folder.is_dir()),
+        explain=partial(_explain, setting, search),
         show=partial(_show, setting),
         name="Search",
         show_partial=partial(_show, setting, searching=True),
         show_left=partial(_show, setting),
-        earlier=partial(_earlier, setting, search.folder),
+        earlier=partial(_earlier, setting, search),
     )
 
 
@@ -134,8 +102,15 @@ def _take_budget(text: str) -> None:
         st.session_state.pop("precision-budget-error", None)
 
 
-def _explain(setting: PrecisionSetting, *, kept: bool) -> None:
-    if kept:
+def _tell_others(search: Search) -> None:
+    """That another search would end."""
+    if others := search.others():
+        st.caption("Another search on this model is running; this one ends it and keeps its finds.")
+        run_again_after(others)
+
+
+def _explain(setting: PrecisionSetting, search: Search) -> None:
+    if search.folder.is_dir():
         return
     found = computed_artifact(INVENTORY, setting.subject, setting.step, "Reading the weights")
     if found is not None:
@@ -146,11 +121,11 @@ def _explain(setting: PrecisionSetting, *, kept: bool) -> None:
     )
 
 
-def _earlier(setting: PrecisionSetting, folder: Path) -> None:
+def _earlier(setting: PrecisionSetting, search: Search) -> None:
     """What was found before, if it is there."""
-    if folder.is_dir():
+    if (found := search.kept()) is not None:
         st.caption("Found earlier, on this server:")
-        _show(setting, _FORM.read(folder, None))
+        _show(setting, found)
 
 
 def _show(setting: PrecisionSetting, chosen: ChosenPlan, *, searching: bool = False) -> None:

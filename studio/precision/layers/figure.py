@@ -15,7 +15,7 @@ from studio.figures.palette import TITLES, categories, category_color
 from studio.figures.template import BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
 from studio.graphview.categories import category
 from studio.precision.layers.job import Layer, LayersFound
-from studio.precision.ranges.job import WeightedProduct
+from studio.precision.ranges.inventory import WeightedProduct
 
 _HEIGHT = 380
 _MOST_NAME = 44

@@ -15,7 +15,7 @@ from studio.page.parts import choose_section, show_message, words
 from studio.precision.layers.figure import finding, layer_dots, layers_table, weight_bars
 from studio.precision.layers.job import LayersRequest, PlanErrors, measure
 from studio.precision.link import NUMBERS
-from studio.precision.ranges.job import INVENTORY, Inventory
+from studio.precision.ranges.inventory import INVENTORY, Inventory
 from studio.precision.setting import PrecisionSetting, change, is_quick
 from studio.services import store, tasks
 from studio.variants.plan import offer_plan, open_plan

@@ -15,14 +15,8 @@ import plotly.graph_objects as go
 from optimizer.numbers import bytes_text, counted, three_digits, unit_of
 from optimizer.verify.budget import decibels
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
-from studio.precision.ranges.job import (
-    Bins,
-    Fit,
-    Inventory,
-    Observed,
-    WeightDistribution,
-    WeightedProduct,
-)
+from studio.precision.ranges.inventory import Inventory, WeightedProduct
+from studio.precision.ranges.job import Bins, Fit, Observed, WeightDistribution
 
 CLIPPED_COLOR = "#c9512b"
 _CHANNEL_COLOR = "#a37a2c"

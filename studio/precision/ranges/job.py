@@ -1,20 +1,15 @@
-"""What is in a model in how many bits, its weights, and the ranges of its values on samples."""
+"""The weights of a product, and the ranges of a model's values on samples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 
 import numpy as np
 import onnx_ir as ir
 
 from optimizer.codec import Format
-from optimizer.constants import constant_of
-from optimizer.cost.devices import CORTEX_X4
-from optimizer.cost.predict import predict_graph
-from optimizer.cost.sizes import Sizes
 from optimizer.errors import StudioError
 from optimizer.isolation import Progress
 from optimizer.model.graph import node_id, walk_nodes
@@ -27,7 +22,8 @@ from optimizer.precision.threshold import Integers, methods
 from optimizer.rewrite.graph_at import TraceFiles, graph_at
 from profiling.precision.regions import weight_of
 from studio.artifacts.artifact import Artifact, Value
-from studio.graphview.text import cut, dtype_name
+from studio.graphview.text import cut
+from studio.precision.ranges.inventory import product_of
 from studio.precision.samples import ObserveRequest
 
 DRAWN_BINS = 128
@@ -36,59 +32,6 @@ DRAWN_BINS = 128
 ACTIVATIONS = Integers()
 _QUANTILES = 256
 """Channels' ranges that are kept of one weight."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """The constants of one element type."""
-
-    dtype: str
-    numbers: int
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedProduct:
-    """An operator with constant float32 weights.
-
-    Attributes:
-        node: its id.
-        name: for people.
-        reads: name of the value that is multiplied by the weights.
-        axis: of the weights' channels.
-    """
-
-    node: str
-    name: str
-    op_type: str
-    reads: str
-    shape: tuple[int, ...]
-    axis: int
-
-    @property
-    def numbers(self) -> int:
-        """How many weights."""
-        return prod(self.shape)
-
-
-@dataclass(frozen=True, slots=True)
-class Inventory:
-    """What a model is made of, without running it.
-
-    Attributes:
-        stored: constants by element type, the largest first.
-        products: the one with most weights first.
-        predicted_us: of one run on a small CPU core; tells quick models from slow ones.
-    """
-
-    stored: tuple[Stored, ...]
-    products: tuple[WeightedProduct, ...]
-    predicted_us: float
-
-    @property
-    def size_bytes(self) -> int:
-        """Of all constants."""
-        return sum(one.size_bytes for one in self.stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,27 +114,6 @@ class Observations:
         return tuple((name, kept.low, kept.high) for name, kept in fits)
 
 
-def take_stock(files: TraceFiles, step: int, *, progress: Progress) -> Inventory:
-    """What constants there are, and which of them are weights of products."""
-    progress("reading the graph", 0.2)
-    graph = graph_at(files, step).graph
-    stored: dict[str, list[int]] = {}
-    for tensor in _constants(graph):
-        about = stored.setdefault(dtype_name(tensor.dtype), [0, 0])
-        about[0] += tensor.size
-        about[1] += tensor.nbytes
-    products = [found for node in walk_nodes(graph) if (found := _product(node)) is not None]
-    predicted = predict_graph(graph, Sizes.of(graph), CORTEX_X4)
-    return Inventory(
-        tuple(
-            Stored(name, *about)
-            for name, about in sorted(stored.items(), key=lambda item: -item[1][1])
-        ),
-        tuple(sorted(products, key=lambda product: -product.numbers)),
-        predicted.total_us,
-    )
-
-
 def look_at_weights(
     files: TraceFiles, request: tuple[int, str], *, progress: Progress
 ) -> WeightDistribution:
@@ -204,7 +126,7 @@ def look_at_weights(
     step, identity = request
     nodes = {node_id(node): node for node in walk_nodes(graph_at(files, step).graph)}
     node = nodes.get(identity)
-    tensor, product = (None, None) if node is None else (weight_of(node), _product(node))
+    tensor, product = (None, None) if node is None else (weight_of(node), product_of(node))
     if tensor is None or product is None:
         raise StudioError("This product has no constant float32 weights at this step.")
     weights = tensor.numpy()
@@ -276,36 +198,6 @@ def _observed(
         tuple(fits),
     )
 
-
-def _constants(graph: ir.Graph) -> Iterator[ir.TensorProtocol]:
-    """Every constant that some node reads, once."""
-    known: set[int] = set()
-    for node in walk_nodes(graph):
-        for value in node.inputs:
-            tensor = constant_of(value)
-            if tensor is not None and id(tensor) not in known:
-                known.add(id(tensor))
-                yield tensor
-
-
-def _product(node: ir.Node) -> WeightedProduct | None:
-    weight = weight_of(node)
-    if weight is None or (data := node.inputs[0]) is None:
-        return None
-    axis = {"Conv": 0, "ConvTranspose": 1}.get(node.op_type, len(weight.shape) - 1)
-    if node.op_type == "Gemm":
-        axis = 0 if node.attributes.get_int("transB", 0) else 1
-    shape = tuple(weight.shape.numpy())
-    name = cut(node.name or node_id(node))
-    return WeightedProduct(node_id(node), name, node.op_type, data.name or "", shape, axis)
-
-
-INVENTORY: Artifact[int, Inventory] = Artifact(
-    "precision-inventory",
-    take_stock,
-    Value(Format(Inventory, "passlens.precision-inventory/1", "inventory of a model")),
-)
-"""Of a step."""
 
 WEIGHTS: Artifact[tuple[int, str], WeightDistribution] = Artifact(
     "precision-weights",

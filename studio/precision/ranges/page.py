@@ -20,15 +20,8 @@ from studio.precision.ranges.figure import (
     values_table,
     weights,
 )
-from studio.precision.ranges.job import (
-    INVENTORY,
-    RANGES,
-    WEIGHTS,
-    Inventory,
-    Observations,
-    Observed,
-    WeightedProduct,
-)
+from studio.precision.ranges.inventory import INVENTORY, Inventory, WeightedProduct
+from studio.precision.ranges.job import RANGES, WEIGHTS, Observations, Observed
 from studio.precision.samples import ObserveRequest
 from studio.precision.setting import PrecisionSetting, change, is_quick
 from studio.services import store, tasks

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from profiling.config.question import STARTS
+from profiling.kernels.generated.decisions import keep
 from profiling.records import Measurement, Recording, Records
 from profiling.records.bundle import bundle_bytes
 from studio import services
@@ -23,6 +24,7 @@ from studio.history.figure import median_dots, variants_of
 from studio.history.opened import measurements_table
 from studio.recordings import shipped
 from studio.timeline.job import PROFILE_EXPERIMENT
+from tests.profiling.kernels.generated.decided import decision
 from tests.profiling.records.samples import H100, RACE, sample
 from tests.studio.browsing import PATIENCE_MS
 from tests.studio.profiles import profiled
@@ -179,6 +181,16 @@ def test_a_recorded_profile_is_drawn_with_timeline_and_memory(records: Records) 
     assert column(app, "run, µs") == [1004]  # its stretches, each as in the middle one of all runs
     app.segmented_control(key="phase-timeline").set_value("first").run()
     assert column(app, "run, µs") == [3000]
+
+
+def test_a_decision_about_a_generated_kernel_is_drawn_with_its_tree(records: Records) -> None:
+    identity = keep(decision(), records)
+    app = page(record=str(identity))
+    said = texts(app).replace("\\", "")
+    assert "cannot draw" not in said
+    assert "Halide: 2.00× faster" in said
+    assert "8 copies in a row. Right before it was timed: C on 40, Halide on 40 edge cases." in said
+    assert "Tuning, kernel and algorithm of each as a tree" in [one.label for one in app.expander]
 
 
 def test_a_title_is_text_whatever_is_in_it(records: Records) -> None:

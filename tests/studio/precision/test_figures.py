@@ -82,6 +82,16 @@ def test_plans_stand_at_their_time_and_error_and_what_was_not_raced_beside() -> 
     assert failed(chosen) == 1
 
 
+def test_the_name_of_a_mark_near_the_end_of_the_axis_stays_within_it() -> None:
+    chosen = _chosen()
+    slow = replace(chosen.found.evaluations[1], speed=Contrast(0.72, 0.72, 0.72, 15, "slower"))
+    found = replace(chosen.found, evaluations=(chosen.found.evaluations[0], slow))
+    drawn = cast("Any", pareto(replace(chosen, found=found), picked=1, title="t"))
+    anchors = {one.text.partition(":")[0]: one.xanchor for one in drawn.layout.annotations}
+    assert anchors["<b>answer</b>"] == "right"
+    assert anchors["<b>float"] == "center"
+
+
 def test_where_size_is_the_goal_every_plan_stands_at_its_size() -> None:
     drawn = cast("Any", pareto(replace(_chosen(), goal="size"), picked=1, title="t"))
     assert list(drawn.data[1].x) == [100, 25, 25, 12.5]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,15 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from streamlit.testing.v1 import AppTest
 
+from optimizer.errors import Cancelled, StudioError
+from optimizer.isolation import Progress, silent
+from optimizer.verify import budget_of
 from profiling.precision.building import prelude
+from profiling.precision.choose import SearchRequest
+from profiling.precision.evaluation import Requirement
 from studio import services
+from studio.artifacts.opened import Subject
+from studio.precision.budget.job import Search
 from tests.studio.apps import PATIENCE_S, settle, texts
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("own_store")]
@@ -62,14 +71,19 @@ def test_a_quick_model_opens_on_ranges_of_generated_inputs_that_say_so(products:
     assert "y" in names
 
 
+def subject(products: str) -> Subject:
+    """What the page is about."""
+    opened = services.store().open_file(Path(products), name="products.onnx")
+    return opened, services.store().run(opened, prelude())
+
+
 def test_a_sample_that_does_not_fit_is_told_in_a_sentence_and_weights_stay(
     products: str, tmp_path: Path
 ) -> None:
     from studio.precision.samples import keep_samples
 
     np.save(tmp_path / "one.npy", np.zeros((4, 15), np.float32))
-    opened = services.store().open_file(Path(products), name="products.onnx")
-    run = services.store().run(opened, prelude())
+    _, run = subject(products)
     key = keep_samples(run, {"one.npy": (tmp_path / "one.npy").read_bytes()})
     app = page(model=products, samples=key)
     app.button(key="start-Calibrate").click()
@@ -91,3 +105,28 @@ def test_a_budget_that_makes_no_sense_is_told_and_the_one_before_stays(products:
     app.text_input(key="precision-budget").set_value("little").run()
     assert "'little' is no budget of error" in texts(app)
     assert app.text_input(key="precision-budget").value == "30 dB"
+
+
+def spinning(*, progress: Progress, cancelled: Callable[[], bool]) -> None:
+    """Until somebody wants it to end."""
+    while not cancelled():
+        progress("racing", 0.5)
+        time.sleep(0.01)
+    raise Cancelled("Cancelled.")
+
+
+def test_the_search_begun_last_ends_the_one_before_and_the_page_says_so_first(
+    products: str,
+) -> None:
+    model, run = subject(products)
+    kind = ("precision-search", model.key, run.key)
+    before = services.tasks().start((*kind, "search-other"), spinning)
+    assert "Another search on this model is running" in texts(
+        page(model=products, precision="budget")
+    )
+    asked = SearchRequest(Requirement(budget_of("30 dB")))
+    search = Search(asked, Path("no such file.onnx"), run.folder / "search-new", kind)
+    with pytest.raises(StudioError):
+        search(progress=silent, cancelled=lambda: False)
+    assert before.done
+    assert isinstance(before.error, Cancelled)

@@ -16,15 +16,8 @@ from studio.artifacts.opened import OpenedRun, RunResult
 from studio.link import from_link, to_link
 from studio.precision.link import PrecisionChoice
 from studio.precision.ranges.figure import CLIPPED_COLOR, activation, sizes
-from studio.precision.ranges.job import (
-    ACTIVATIONS,
-    DRAWN_BINS,
-    Fit,
-    Inventory,
-    Observed,
-    Stored,
-    bins_of,
-)
+from studio.precision.ranges.inventory import Inventory, Stored
+from studio.precision.ranges.job import ACTIVATIONS, DRAWN_BINS, Fit, Observed, bins_of
 from studio.precision.samples import keep_samples, samples_folder
 
 

@@ -13,7 +13,7 @@ from optimizer.model.graph import Model
 from optimizer.passes.precision.convert_to_float16 import ConvertToFloat16
 from optimizer.precision.samples import Samples
 from optimizer.verify import ErrorBudget
-from profiling.precision.keep_list import find_keep_list, needed_of
+from profiling.precision.keep_list_search import find_keep_list, needed_of
 from profiling.workers import WorkerPool
 from tests.optimizer.graphs import opened, parsed
 
