@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import platform
 import statistics
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from optimizer.isolation import Isolate
 from optimizer.precision.quantization import Code
+from profiling.processor import flags
 
 _DOT_PRODUCTS: Mapping[str, str] = {
     "amx_int8": "AMX", "avx512_vnni": "AVX-512 VNNI", "avx_vnni": "AVX VNNI",
@@ -43,16 +42,6 @@ class FastIntegers:
     weight_bits: int
     because: str
     certain: bool
-
-
-def flags() -> frozenset[str]:
-    """What this processor can do, in Linux's words; empty where nobody tells."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() in ("flags", "Features"):
-                return frozenset(value.split())
-    return frozenset()
 
 
 def fast_integers(known: Collection[str] | None = None) -> FastIntegers:

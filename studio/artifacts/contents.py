@@ -3,6 +3,8 @@
     models/<model key>/<run key>/<kind>-<request key>/
     plans/<plan key>/
     gallery/<content key>/
+    kernels/library-<key>/, kernels/object-<key>/
+    zig/
 
 A model's folder holds its runs, a run's folder its artifacts; using one of these is using what it
 lies in. Models and plans that somebody has open are pinned. What was measured or calibrated is no
@@ -22,8 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
-from studio.artifacts.atomic_folder import LAST_USED, drafts, lock_of, remove_folder
-from studio.artifacts.file_lock import FileLock, try_lock
+from profiling.cache.atomic_folder import LAST_USED, drafts, lock_of, remove_folder
+from profiling.cache.file_lock import FileLock, try_lock
+from profiling.codegen.compiler import ZIG
+from profiling.codegen.store import KERNELS
 from studio.environment import CACHE_LIMIT
 
 MODELS, PLANS, GALLERY = "models", "plans", "gallery"
@@ -31,6 +35,7 @@ DEFAULT_LIMIT_GIB = 20.0
 IN_USE_S = 60.0
 """What was asked for so recently may be being read."""
 
+_KERNEL_KINDS = {"library": "library of kernels", "object": "kernel"}
 KEY = re.compile(r"[0-9a-f]{16}")
 
 
@@ -178,6 +183,12 @@ def entries(root: Path) -> Iterator[CacheEntry]:
     """Everything in a cache that can go by itself."""
     for sample in _folders(root / GALLERY):
         yield _entry(sample, "sample network", None)
+    for kernel in _folders(root / KERNELS):
+        yield _entry(kernel, _KERNEL_KINDS[kind_of(kernel)], None)
+    if (zig := root / ZIG).is_dir():
+        files = [file.stat() for file in zig.rglob("*") if file.is_file()]
+        size, used = sum(one.st_size for one in files), zig.stat().st_mtime
+        yield CacheEntry(zig, "C library, compiled", None, size, used)
     for plan in _folders(root / PLANS):
         yield _entry(plan, "plan", plan)
     for model in _folders(root / MODELS):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from optimizer.codec import Format
 from optimizer.rewrite.graph_at import TraceFiles
-from studio.artifacts.file_lock import FileLock
+from profiling.cache.file_lock import FileLock
 from studio.graphview.summary import ModelSummary
 
 SOURCE = "source.onnx"

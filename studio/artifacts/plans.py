@@ -14,11 +14,11 @@ from pathlib import Path
 
 from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
-from studio.artifacts.atomic_folder import mark_used, obtain
+from profiling.cache.atomic_folder import mark_used, obtain
+from profiling.cache.folder import cache_folder
 from studio.artifacts.contents import KEY, PLANS, pin
 from studio.artifacts.model_files import key_of
 from studio.artifacts.opened import Pin
-from studio.environment import cache_folder
 
 _FILE = "plan.json"
 _MOST_TITLE = 60

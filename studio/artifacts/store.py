@@ -27,9 +27,10 @@ from optimizer.errors import StudioError, WorkerCrashed, quoted
 from optimizer.isolation import Following, Isolate
 from optimizer.pipeline import Pipeline
 from optimizer.verify import LOSSY, verify
+from profiling.cache.atomic_folder import mark_used, obtain, remove_folder
+from profiling.cache.folder import cache_folder
 from studio.artifacts import jobs
 from studio.artifacts.artifact import Artifact, Value
-from studio.artifacts.atomic_folder import mark_used, obtain, remove_folder
 from studio.artifacts.code_version import code_version
 from studio.artifacts.contents import KEY, MODELS, pin, shrink
 from studio.artifacts.model_files import key_of, model_among, side_files
@@ -42,7 +43,6 @@ from studio.artifacts.opened import (
     Subject,
     Verified,
 )
-from studio.environment import cache_folder
 from studio.graphview.summary import SUMMARY, ModelSummary
 
 Request = TypeVar("Request")

@@ -6,10 +6,10 @@ import argparse
 from dataclasses import asdict
 
 from optimizer.numbers import bytes_text, counted
+from profiling.cache.folder import cache_folder
 from studio.artifacts.contents import CacheUsage, clear, usage
 from studio.commands import DONE
 from studio.commands.output import print_json, say, table
-from studio.environment import cache_folder
 
 SCHEMA = "passlens.cache/1"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.artifacts.atomic_folder import obtain
+from profiling.cache.atomic_folder import obtain
 from studio.artifacts.contents import pin
 from studio.cli import main
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from optimizer.errors import Cancelled
-from studio.artifacts.atomic_folder import obtain
-from studio.artifacts.file_lock import try_lock
+from profiling.cache.atomic_folder import obtain
+from profiling.cache.file_lock import try_lock
 
 MAKE_SLOWLY = """
 import sys, time
 from pathlib import Path
-from studio.artifacts.atomic_folder import obtain
+from profiling.cache.atomic_folder import obtain
 
 here = Path(sys.argv[1])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from optimizer.isolation import Following
-from studio.artifacts.file_lock import wait_for_lock
+from profiling.cache.file_lock import wait_for_lock
 
 LAST_USED = ".used"
 """In every complete folder: its modification time is when somebody last asked for it."""
