@@ -121,8 +121,8 @@ class Expression:
                         found |= atom.divisor.symbols()
         return frozenset(found)
 
-    def evaluate(self, sizes: Mapping[str, int]) -> Dimension:
-        """The expression with the named sizes filled in."""
+    def evaluate(self, sizes: Mapping[str, Dimension]) -> Dimension:
+        """The expression with the named sizes filled in: numbers, or other expressions."""
         total: Dimension = 0
         for monomial, coefficient in self.terms:
             product: Dimension = coefficient
@@ -273,7 +273,7 @@ def _quotient(numerator: Dimension, divisor: Dimension) -> Dimension:
     return Expression((((Quotient(top, divisor),), 1),))
 
 
-def _atom_value(atom: Atom, sizes: Mapping[str, int]) -> Dimension:
+def _atom_value(atom: Atom, sizes: Mapping[str, Dimension]) -> Dimension:
     if isinstance(atom, str):
         size = sizes.get(atom)
         return symbol(atom) if size is None else size

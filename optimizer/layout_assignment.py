@@ -13,9 +13,9 @@ from optimizer.findings import Finding
 from optimizer.layout.formats import Waste, wastes
 from optimizer.layout.images import images_of
 from optimizer.layout.inference import infer_layouts
-from optimizer.layout.planning import LayoutPlan, assign
+from optimizer.layout.planning import Conversion, LayoutPlan, assign
 from optimizer.layout.targets import Target
-from optimizer.model.graph import Model
+from optimizer.model.graph import Model, node_id
 from optimizer.model.own_functions import OLDEST_OPSET
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.passes.layout.assign_layout import AssignLayout
@@ -39,6 +39,7 @@ class Converted:
         size_bytes: read and written.
         us: predicted.
         reader: who asks for it; "the graph" where it is an output.
+        step: of the trace, that puts it there; 0 where it stood in the model.
     """
 
     value: str
@@ -47,6 +48,7 @@ class Converted:
     size_bytes: int
     us: float
     reader: str
+    step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def _told(
         plan.first_us,
         costs.cost,
         Counter(node.op_type for node in plan.moved),
-        sorted(_conversions(plan), key=lambda one: -one.us),
+        sorted(_conversions(plan, trace), key=lambda one: -one.us),
         sorted(_filled(graph, plan, target), key=lambda one: -one.bytes),
         Counter(f"{node.op_type}: {why}" for node, why in plan.reasons.items()),
         transposes,
@@ -149,7 +151,16 @@ def _told(
     )
 
 
-def _conversions(plan: LayoutPlan) -> list[Converted]:
+def _conversions(plan: LayoutPlan, trace: Trace) -> list[Converted]:
+    """What is left; the first reader that moves puts it there, or what makes it."""
+    steps = {r.root: r.step for r in trace.rewrites if r.pass_id == AssignLayout.id}
+
+    def step(one: Conversion) -> int:
+        maker = one.value.producer()
+        reading = [at for node in one.readers if (at := steps.get(node_id(node)))]
+        made = 0 if maker is None else steps.get(node_id(maker), 0)
+        return min(reading, default=made)
+
     return [
         Converted(
             one.value.name or "",
@@ -158,6 +169,7 @@ def _conversions(plan: LayoutPlan) -> list[Converted]:
             one.size_bytes,
             one.us,
             ", ".join(map(described, one.readers)) or "the graph",
+            step(one),
         )
         for one in plan.conversions
         if one.size_bytes  # where only axes of one element move, nothing does

@@ -7,18 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from optimizer.cost.classes import OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
-from optimizer.cost.devices import CORTEX_X4, H200
+from optimizer.cost.devices import H200, X86_CORE
 from optimizer.errors import StudioError, quoted
 from optimizer.hardware import profile_of, shipped
 from optimizer.layout.formats import FIRST, LAST
 from optimizer.operators.layouts import WRAPPED
+from optimizer.runtime.fusions import BLOCKED
 
-_RUNTIME_BLOCKS = frozenset(
-    {"Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", "BatchNormalization",
-     "Resize", "Concat", "Add", "Sum", "Mul", "Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid",
-     "Clip"}
-)  # fmt: skip
-"""What ONNX Runtime's NchwcTransformer leaves in blocks."""
 _CUBE_BLOCKS = frozenset(
     {"Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", "BatchNormalization"}
 )
@@ -55,26 +50,6 @@ class Target:
     images_last: frozenset[str] = frozenset()
 
 
-_X86_CORE = replace(
-    CORTEX_X4,
-    id="x86-core",
-    name="x86-64, one core with AVX-512 at 2.5 GHz",
-    source=(
-        "Two 512-bit multiply-add pipes at 2.5 GHz; caches and memory as of a server processor; "
-        "shares of the peak and launch are estimates, nothing was measured."
-    ),
-    date="2023-01-10",
-    rates={
-        kind: replace(curve, points=tuple((size, rate * 160 / 106) for size, rate in curve.points))
-        for kind, curve in CORTEX_X4.rates.items()
-    },
-    levels=(
-        Level("L1", 48 << 10, 300e9),
-        Level("L2", 2 << 20, 100e9),
-        Level("L3", 30 << 20, 30e9),
-        Level("DDR5", None, 12e9),
-    ),
-)
 _CUBE = replace(
     H200,
     id="cube",
@@ -94,9 +69,9 @@ TARGETS: Mapping[str, Target] = {
         Target(
             "cpu",
             "NCHWc16",
-            _X86_CORE,
+            X86_CORE,
             blocks={32: 16},
-            blocked=_RUNTIME_BLOCKS,
+            blocked=BLOCKED,
             aligned=4,
             # Networks as measured with NchwcTransformer on against off: 1.4 to 2.1.
             faster={

@@ -133,6 +133,11 @@ class Call:
         attribute = self._attribute(name)
         return default if attribute is None else int(attribute.value)
 
+    def real(self, name: str, default: float) -> float:
+        """A floating-point attribute."""
+        attribute = self._attribute(name)
+        return default if attribute is None else float(attribute.value)
+
     def numbers(self, name: str) -> tuple[int, ...] | None:
         """An attribute that is a list of integers; None where it is left out."""
         attribute = self._attribute(name)
@@ -222,6 +227,10 @@ class Call:
         """Elements of the first output."""
         sizes = self.result()
         return None if sizes is None else prod(sizes)
+
+
+IndexRule = Callable[[Call], Dim]
+"""The size of the axis that indices run along; None where it is not known."""
 
 
 def in_numbers(shape: Shape | None) -> tuple[int, ...] | None:

@@ -11,6 +11,7 @@ from optimizer.operators import (
     attention,
     control,
     elementwise,
+    generated,
     generation,
     layouts,
     movement,
@@ -58,6 +59,8 @@ BROADCASTING = frozenset(
 def operator_of(node: ir.Node) -> Operator | None:
     """What is known about a node's operator; None for one that nobody described."""
     domain = "" if node.domain in STANDARD else node.domain
+    if domain == generated.GENERATED:
+        return generated.OPERATOR
     return CATALOGUE.get((domain, node.op_type))
 
 

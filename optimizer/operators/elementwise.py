@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.loops import formulas
 from optimizer.operators import arithmetic, flops, kernels
 from optimizer.operators.arithmetic import combining
 from optimizer.operators.broadcasting import broadcast, like_first
 from optimizer.operators.call import CONTRIB, Call, Typed
 from optimizer.operators.kernels import pairs, unary
+from optimizer.operators.loops import activations as act
+from optimizer.operators.loops import elementwise as loops
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
 
@@ -69,97 +72,165 @@ _VARIADIC = _BINARY.named("", types=variadic)
 _COMPARISON = _BINARY.named("", types=comparison, precision="range-critical")
 
 OPERATORS = (
-    _UNARY.named("Abs", kernel=unary(np.abs)),
+    _UNARY.named("Abs", loops=loops.function("abs"), kernel=unary(np.abs)),
     _UNARY.named("BitwiseNot", kernel=unary(np.invert)),
-    _DECIDING.named("Ceil", kernel=unary(np.ceil)),
-    _DECIDING.named("Floor", kernel=unary(np.floor)),
-    _UNARY.named("Neg", kernel=unary(np.negative), contents=arithmetic.negate),
-    _UNARY.named("Not", kernel=unary(np.logical_not), contents=arithmetic.invert),
-    _DECIDING.named("Reciprocal", kernel=unary(kernels.reciprocal)),
-    _DECIDING.named("Round", kernel=unary(np.rint)),
-    _DECIDING.named("Sign", kernel=unary(np.sign)),
-    _UNARY.named("Sqrt", kernel=unary(np.sqrt)),
-    _DECIDING.named("IsNaN", types=predicate, kernel=unary(np.isnan)),
-    _DECIDING.named("IsInf", types=predicate, kernel=reference),
+    _DECIDING.named("Ceil", loops=loops.function("ceil"), kernel=unary(np.ceil)),
+    _DECIDING.named("Floor", loops=loops.function("floor"), kernel=unary(np.floor)),
+    _UNARY.named(
+        "Neg", loops=loops.function("neg"), kernel=unary(np.negative), contents=arithmetic.negate
+    ),
+    _UNARY.named(
+        "Not", loops=loops.function("not"), kernel=unary(np.logical_not), contents=arithmetic.invert
+    ),
+    _DECIDING.named(
+        "Reciprocal", loops=loops.mapped(formulas.reciprocal), kernel=unary(kernels.reciprocal)
+    ),
+    _DECIDING.named("Round", loops=loops.function("round"), kernel=unary(np.rint)),
+    _DECIDING.named("Sign", loops=loops.function("sign"), kernel=unary(np.sign)),
+    _UNARY.named("Sqrt", loops=loops.function("sqrt"), kernel=unary(np.sqrt)),
+    _DECIDING.named(
+        "IsNaN", loops=loops.function("is_nan"), types=predicate, kernel=unary(np.isnan)
+    ),
+    _DECIDING.named(
+        "IsInf", loops=loops.with_attributes(loops.is_inf), types=predicate, kernel=reference
+    ),
     _UNARY.named("ScaledTanh", category="unknown", overwrites="nothing"),
-    _UNARY.named("Shrink", category="unknown"),
-    _TRANSCENDENTAL.named("Cos", kernel=unary(np.cos)),
-    _TRANSCENDENTAL.named("Exp", kernel=unary(np.exp)),
-    _TRANSCENDENTAL.named("Log", kernel=unary(np.log)),
-    _TRANSCENDENTAL.named("Sin", kernel=unary(np.sin)),
+    _UNARY.named("Shrink", category="unknown", loops=loops.with_attributes(act.shrink)),
+    _TRANSCENDENTAL.named("Cos", loops=loops.function("cos"), kernel=unary(np.cos)),
+    _TRANSCENDENTAL.named("Exp", loops=loops.function("exp"), kernel=unary(np.exp)),
+    _TRANSCENDENTAL.named("Log", loops=loops.function("log"), kernel=unary(np.log)),
+    _TRANSCENDENTAL.named("Sin", loops=loops.function("sin"), kernel=unary(np.sin)),
     *_TRANSCENDENTAL.named("", kernel=reference).each(
         "Acos Acosh Asin Asinh Atan Atanh Cosh Sinh Tan"
     ),
-    _ACTIVATION.named("Clip", kernel=reference, unary=False),
-    _ACTIVATION.named("HardSigmoid", kernel=reference, flops=flops.fixed(3)),
-    _ACTIVATION.named("LeakyRelu", kernel=reference, integer="computes"),
-    _ACTIVATION.named("Relu", kernel=unary(kernels.relu)),
-    _ACTIVATION.named("ThresholdedRelu"),
-    _CURVED.named("Sigmoid", kernel=unary(kernels.sigmoid), integer="computes"),
-    _CURVED.named("Tanh", kernel=unary(np.tanh)),
-    *_CURVED.named("", kernel=reference).each("Elu Erf Softplus"),
-    *_CURVED.each("Celu Selu Softsign"),
-    _CURVED.named("Gelu", flops=flops.fixed(5)),  # 0.5 * x * (1 + erf(x / sqrt 2))
-    _CURVED.named("Swish", flops=flops.fixed(2)),  # x * sigmoid(x)
-    _CURVED.named("HardSwish", flops=flops.fixed(4)),  # x * clip(x / 6 + 0.5)
-    _CURVED.named("Mish", flops=flops.fixed(3)),
-    _GELU.named("BiasGelu", flops=flops.fixed(6), unary=False),
-    _GELU.named("FastGelu", flops=flops.fixed(8), unary=False),
-    _GELU.named("Gelu", flops=flops.fixed(5)),
-    _GELU.named("QuickGelu", flops=flops.fixed(3)),
-    _BINARY.named(
-        "Add", contents=combining(arithmetic.added), kernel=pairs(np.add), integer="computes"
+    _ACTIVATION.named("Clip", loops=loops.clip, kernel=reference, unary=False),
+    _ACTIVATION.named(
+        "HardSigmoid", kernel=reference, flops=flops.fixed(3),
+        loops=loops.with_attributes(act.hard_sigmoid),
     ),
-    _BINARY.named("Sub", contents=combining(arithmetic.subtracted), kernel=pairs(np.subtract)),
+    _ACTIVATION.named(
+        "LeakyRelu", kernel=reference, integer="computes",
+        loops=loops.with_attributes(act.leaky_relu),
+    ),
+    _ACTIVATION.named(
+        "Relu", loops=loops.mapped(act.relu, floats=False), kernel=unary(kernels.relu)
+    ),
+    _ACTIVATION.named("ThresholdedRelu", loops=loops.with_attributes(act.thresholded_relu)),
+    _CURVED.named(
+        "Sigmoid", kernel=unary(kernels.sigmoid), integer="computes",
+        loops=loops.mapped(formulas.sigmoid),
+    ),
+    _CURVED.named("Tanh", loops=loops.function("tanh"), kernel=unary(np.tanh)),
+    _CURVED.named("Elu", kernel=reference, loops=loops.with_attributes(act.elu)),
+    _CURVED.named("Erf", kernel=reference, loops=loops.function("erf")),
+    _CURVED.named("Softplus", kernel=reference, loops=loops.mapped(formulas.softplus)),
+    _CURVED.named("Celu", loops=loops.with_attributes(act.celu)),
+    _CURVED.named("Selu", loops=loops.with_attributes(act.selu)),
+    _CURVED.named("Softsign", loops=loops.mapped(act.softsign)),
+    # 0.5 * x * (1 + erf(x / sqrt 2))
+    _CURVED.named(
+        "Gelu", loops=loops.with_attributes(act.approximate_gelu), flops=flops.fixed(5)
+    ),
+    # x * sigmoid(x)
+    _CURVED.named(
+        "Swish", loops=loops.with_attributes(act.swish), flops=flops.fixed(2)
+    ),
+    # x * clip(x / 6 + 0.5)
+    _CURVED.named(
+        "HardSwish", loops=loops.mapped(act.hard_swish), flops=flops.fixed(4)
+    ),
+    _CURVED.named("Mish", loops=loops.mapped(act.mish), flops=flops.fixed(3)),
+    _GELU.named("BiasGelu", loops=loops.mapped(act.bias_gelu), flops=flops.fixed(6), unary=False),
+    _GELU.named("FastGelu", loops=act.fast_gelu, flops=flops.fixed(8), unary=False),
+    _GELU.named("Gelu", loops=loops.mapped(formulas.gelu), flops=flops.fixed(5)),
+    _GELU.named("QuickGelu", loops=loops.with_attributes(act.quick_gelu), flops=flops.fixed(3)),
+    _BINARY.named(
+        "Add", contents=combining(arithmetic.added), kernel=pairs(np.add), integer="computes",
+        loops=loops.function("add"),
+    ),
+    _BINARY.named(
+        "Sub", contents=combining(arithmetic.subtracted), kernel=pairs(np.subtract),
+        loops=loops.function("sub"),
+    ),
     _BINARY.named(
         "Mul", contents=combining(arithmetic.multiplied), kernel=pairs(np.multiply),
+        loops=loops.function("mul"),
         integer="computes",
     ),
-    _BINARY.named("Div", contents=combining(arithmetic.divided), kernel=pairs(kernels.divide)),
     _BINARY.named(
-        "Pow", kernel=reference, kind=OperatorClass.TRANSCENDENTAL, precision="range-critical"
+        "Div", contents=combining(arithmetic.divided), kernel=pairs(kernels.divide),
+        loops=loops.function("div"),
     ),
-    _BINARY.named("And", contents=combining(arithmetic.multiplied), kernel=pairs(np.logical_and)),
-    _BINARY.named("Or", contents=combining(arithmetic.maximum), kernel=pairs(np.logical_or)),
-    _BINARY.named("Xor", kernel=pairs(np.logical_xor)),
-    _BINARY.named("PRelu", types=like_first, category="act", kernel=reference),
+    _BINARY.named(
+        "Pow", kernel=reference, kind=OperatorClass.TRANSCENDENTAL, precision="range-critical",
+        loops=loops.power,
+    ),
+    _BINARY.named(
+        "And", contents=combining(arithmetic.multiplied), kernel=pairs(np.logical_and),
+        loops=loops.function("and"),
+    ),
+    _BINARY.named(
+        "Or", contents=combining(arithmetic.maximum), kernel=pairs(np.logical_or),
+        loops=loops.function("or"),
+    ),
+    _BINARY.named("Xor", loops=loops.function("xor"), kernel=pairs(np.logical_xor)),
+    _BINARY.named("PRelu", loops=loops.prelu, types=like_first, category="act", kernel=reference),
     _VARIADIC.named("BitShift", kernel=reference),
     _VARIADIC.named("BitwiseAnd", kernel=pairs(np.bitwise_and)),
     _VARIADIC.named("BitwiseOr", kernel=pairs(np.bitwise_or)),
     _VARIADIC.named("BitwiseXor", kernel=pairs(np.bitwise_xor)),
     _VARIADIC.named(
         "Mod", contents=combining(arithmetic.modulo), kernel=kernels.modulo,
+        loops=loops.with_attributes(loops.modulo, floats=False),
         precision="range-critical",
     ),
     _VARIADIC.named(
         "Max", contents=combining(arithmetic.maximum), kernel=kernels.variadic(np.maximum),
+        loops=loops.folded("max"),
         flops=flops.variadic,
     ),
     _VARIADIC.named(
         "Min", contents=combining(arithmetic.minimum), kernel=kernels.variadic(np.minimum),
+        loops=loops.folded("min"),
         flops=flops.variadic,
     ),
-    _VARIADIC.named("Sum", kernel=kernels.variadic(np.add), flops=flops.variadic),
-    _VARIADIC.named("Mean", flops=flops.variadic),
-    _COMPARISON.named("Equal", contents=combining(arithmetic.equal), kernel=pairs(np.equal)),
-    _COMPARISON.named("Greater", contents=combining(arithmetic.greater), kernel=pairs(np.greater)),
-    _COMPARISON.named(
-        "GreaterOrEqual", contents=combining(arithmetic.not_less), kernel=pairs(np.greater_equal)
+    _VARIADIC.named(
+        "Sum", loops=loops.folded("add"), kernel=kernels.variadic(np.add), flops=flops.variadic
     ),
-    _COMPARISON.named("Less", contents=combining(arithmetic.less), kernel=pairs(np.less)),
+    _VARIADIC.named("Mean", loops=loops.mapped(loops.mean), flops=flops.variadic),
     _COMPARISON.named(
-        "LessOrEqual", contents=combining(arithmetic.not_greater), kernel=pairs(np.less_equal)
+        "Equal", contents=combining(arithmetic.equal), kernel=pairs(np.equal),
+        loops=loops.function("eq"),
+    ),
+    _COMPARISON.named(
+        "Greater", contents=combining(arithmetic.greater), kernel=pairs(np.greater),
+        loops=loops.function("gt"),
+    ),
+    _COMPARISON.named(
+        "GreaterOrEqual", contents=combining(arithmetic.not_less), kernel=pairs(np.greater_equal),
+        loops=loops.function("ge"),
+    ),
+    _COMPARISON.named(
+        "Less", contents=combining(arithmetic.less), kernel=pairs(np.less),
+        loops=loops.function("lt"),
+    ),
+    _COMPARISON.named(
+        "LessOrEqual", contents=combining(arithmetic.not_greater), kernel=pairs(np.less_equal),
+        loops=loops.function("le"),
     ),
     _BINARY.named(
         "Where", types=where, contents=arithmetic.where, kernel=kernels.where, any_type=True,
+        loops=loops.where,
         flops=flops.moving,
     ),
     _UNARY.named(
         "Cast", types=cast, contents=arithmetic.cast, category="shape", kernel=kernels.cast,
+        loops=loops.cast_to,
         any_type=True, flops=flops.moving, carries=True, precision=None,
     ),
     _UNARY.named(
         "CastLike", types=cast_like, contents=arithmetic.cast, category="shape",
+        loops=loops.cast_to,
         kernel=kernels.cast, any_type=True, flops=flops.moving, carries=True, unary=False,
         precision=None,
     ),

@@ -10,6 +10,7 @@ from optimizer.constants import constant_tensor
 from optimizer.dimension import at_least, floor_divide
 from optimizer.operators import contents, flops, kernels
 from optimizer.operators.call import CONTRIB, Call, Dim, Typed
+from optimizer.operators.loops import picking
 from optimizer.operators.operands import shape_part
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
@@ -102,7 +103,7 @@ OPERATORS = (
     ),
     Operator("Constant", constant, contents.constant, category="shape", result="metadata"),
     _FILL.named(
-        "ConstantOfShape", types=constant_of_shape, shape_inputs=(0,),
+        "ConstantOfShape", loops=picking.filled, types=constant_of_shape, shape_inputs=(0,),
         **contents.moved(kernels.constant_of_shape),
     ),
     _FILL.named(
@@ -110,6 +111,7 @@ OPERATORS = (
     ),
     Operator(category="shape").named(
         "Range", types=range_, **contents.moved(kernels.range_), flops=flops.moving,
+        loops=picking.counted,
         shape_inputs=(0, 1, 2),
     ),
 )  # fmt: skip

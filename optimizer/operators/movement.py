@@ -10,6 +10,7 @@ from optimizer.dimension import Dimension, at_least, exact_divide, floor_divide
 from optimizer.operators import contents, flops, kernels
 from optimizer.operators.broadcasting import broadcast, like_first, non_negative, same
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
+from optimizer.operators.loops import views
 from optimizer.operators.operands import slice_bounds, split_sizes
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
@@ -267,32 +268,35 @@ _RESIZE = Operator(
 OPERATORS = (
     _COPY.named(
         "Concat", types=concat, **contents.moved(kernels.concat), integer="computes",
+        loops=views.concatenated,
     ),
     _COPY.named(
-        "Split", types=split, **contents.moved(kernels.split),
+        "Split", loops=views.split, types=split, **contents.moved(kernels.split),
         picks=True, shape_inputs=(1,),
     ),
     _COPY.named(
-        "Slice", types=slice_, **contents.moved(kernels.slice_),
+        "Slice", loops=views.sliced, types=slice_, **contents.moved(kernels.slice_),
         picks=True, shape_inputs=(1, 2, 3, 4), integer="keeps",
     ),
     _COPY.named(
         "Expand", types=expand, contents=contents.rearranged, kernel=kernels.expand,
+        loops=views.expanded,
         shape_inputs=(1,),
     ),
     _COPY.named(
-        "Tile", types=tile, **contents.moved(kernels.tile),
+        "Tile", loops=views.tiled, types=tile, **contents.moved(kernels.tile),
         shape_inputs=(1,),
     ),
     _COPY.named(
-        "Pad", types=pad, kernel=kernels.pad, any_type=False, shape_inputs=(1,)
+        "Pad", loops=views.padded, types=pad, kernel=kernels.pad, any_type=False, shape_inputs=(1,)
     ),
     _COPY.named(
-        "Trilu", types=like_first, category="shape", kernel=reference,
+        "Trilu", loops=views.triangle, types=like_first, category="shape", kernel=reference,
         any_type=False, carries=False, shape_inputs=(1,), layout="sensitive",
     ),
     _COPY.named(
         "Transpose", types=transpose, **contents.moved(kernels.transpose), kind=transpose_class,
+        loops=views.transposed,
         integer="keeps",
     ),
     _BLOCKS.named("DepthToSpace", types=depth_to_space),

@@ -8,6 +8,7 @@ from optimizer.dimension import Dimension
 from optimizer.operators import flops
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Shape, Typed, axis_in
+from optimizer.operators.loops import normalization as loops
 from optimizer.operators.operands import indexed_axis
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
@@ -63,6 +64,7 @@ OPERATORS = (
     _NORMALIZATION.named(
         "BatchNormalization",
         types=batch_normalization,
+        loops=loops.batch_normalization,
         overwrites="first",
         flops=flops.fixed(2),
         axes=_IMAGE,
@@ -71,17 +73,28 @@ OPERATORS = (
     _NORMALIZATION.named(
         "LayerNormalization",
         types=layer_normalization,
+        loops=loops.last_axes(centred=True),
         flops=flops.fixed(7),
         layout="follows",
         axes=_LAST,
     ),
-    *_NORMALIZATION.named("", flops=flops.fixed(7), axes=_IMAGE).each(
-        "GroupNormalization InstanceNormalization"
+    _NORMALIZATION.named(
+        "GroupNormalization", flops=flops.fixed(7), axes=_IMAGE, loops=loops.group_normalization
+    ),
+    _NORMALIZATION.named(
+        "InstanceNormalization",
+        flops=flops.fixed(7),
+        axes=_IMAGE,
+        loops=loops.instance_normalization,
     ),
     # square, mean, divide by the root, scale
-    *_NORMALIZATION.named("", flops=flops.fixed(4), layout="follows", axes=_LAST).each(
-        "RMSNormalization SimplifiedLayerNormalization"
-    ),
+    *_NORMALIZATION.named(
+        "",
+        flops=flops.fixed(4),
+        layout="follows",
+        axes=_LAST,
+        loops=loops.last_axes(centred=False),
+    ).each("RMSNormalization SimplifiedLayerNormalization"),
     # both square what they read
     _NORMALIZATION.named(
         "LpNormalization", flops=flops.per_input(2), layout="follows", precision="range-critical"
@@ -90,11 +103,21 @@ OPERATORS = (
         "LRN", flops=flops.local_response_normalization, axes=_IMAGE, precision="range-critical"
     ),
     _NORMALIZATION.named("MeanVarianceNormalization", flops=flops.per_input(5), axes=_IMAGE),
-    _CONTRIB.named("LayerNormalization", flops=flops.fixed(7)),
-    _CONTRIB.named("SimplifiedLayerNormalization", flops=flops.fixed(4)),
-    _CONTRIB.named("SkipLayerNormalization", types=skip_layer_normalization, flops=flops.fixed(8)),
+    _CONTRIB.named("LayerNormalization", flops=flops.fixed(7), loops=loops.last_axes(centred=True)),
     _CONTRIB.named(
-        "SkipSimplifiedLayerNormalization", types=skip_layer_normalization, flops=flops.fixed(5)
+        "SimplifiedLayerNormalization", flops=flops.fixed(4), loops=loops.last_axes(centred=False)
+    ),
+    _CONTRIB.named(
+        "SkipLayerNormalization",
+        types=skip_layer_normalization,
+        flops=flops.fixed(8),
+        loops=loops.with_skip(centred=True),
+    ),
+    _CONTRIB.named(
+        "SkipSimplifiedLayerNormalization",
+        types=skip_layer_normalization,
+        flops=flops.fixed(5),
+        loops=loops.with_skip(centred=False),
     ),
     _CONTRIB.named(
         "EmbedLayerNormalization",
@@ -105,7 +128,8 @@ OPERATORS = (
     _CONTRIB.named("GroupNorm", flops=flops.fixed(7)),
     _CONTRIB.named("SkipGroupNorm", flops=flops.fixed(8)),
     # maximum, subtract, exponential, sum, divide
-    *_SOFTMAX.named("", kernel=reference, flops=flops.fixed(5)).each("LogSoftmax Softmax"),
+    _SOFTMAX.named("LogSoftmax", kernel=reference, flops=flops.fixed(5), loops=loops.log_softmax),
+    _SOFTMAX.named("Softmax", kernel=reference, flops=flops.fixed(5), loops=loops.softmax),
     _SOFTMAX.named(
         "Hardmax", flops=flops.fixed(2), overwrites="nothing", precision="range-critical"
     ),

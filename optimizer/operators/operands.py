@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from optimizer.dimension import Dimension, exact_divide
-from optimizer.operators.call import Call, Contradiction, Dim, Shape, axis_in
-from optimizer.operators.operator import IndexRule
+from optimizer.operators.call import Call, Contradiction, Dim, IndexRule, Shape, axis_in
 
 
 def split_sizes(call: Call, dim: Dimension, count: int) -> Sequence[Dim]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from optimizer.operators.call import Array, Call, Content, Dim, Typed
+from optimizer.operators.call import Array, Call, Content, IndexRule, Typed
+from optimizer.operators.loops.site import LoopRule
 
 Category = Literal[
     "conv", "norm", "act", "pool", "shape", "elem", "attn", "control", "quant", "io", "unknown"
@@ -65,9 +66,6 @@ class OperatorClass(StrEnum):
     CONTROL = "control flow"
 
 
-IndexRule = Callable[[Call], Dim]
-"""The size of the axis that indices run along; None where it is not known."""
-
 ClassRule = Callable[[Call], OperatorClass | None]
 """The class of a node whose shapes decide."""
 
@@ -101,6 +99,7 @@ class Operator:
             for them: `NC* OI* -> NC*`. A star is all spatial axes, `…` those that may be anything,
             `_` says nothing of a tensor.
         integer: see `Integer`; None for one that is computed in floating point.
+        loops: how each element is computed; None for what no kernel is generated from.
     """
 
     name: str = ""
@@ -125,6 +124,7 @@ class Operator:
     precision: Precision | None = None
     axes: str = ""
     integer: Integer | None = None
+    loops: LoopRule | None = None
 
     def named(self, name: str, **known: Any) -> Operator:
         """The operator `name`: like this one but for what is given."""

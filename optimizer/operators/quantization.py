@@ -7,6 +7,7 @@ import onnx_ir as ir
 from optimizer.operators import flops
 from optimizer.operators.broadcasting import broadcast, like_first
 from optimizer.operators.call import CONTRIB, Call, Typed
+from optimizer.operators.loops import quantization as loops
 from optimizer.operators.operator import Operator
 
 FLOAT, UINT8 = ir.DataType.FLOAT, ir.DataType.UINT8
@@ -38,10 +39,26 @@ _ELEMENTS = Operator(domain=CONTRIB, category="quant", flops=flops.fixed(3), lay
 
 OPERATORS = (
     # divide, round, add the zero point; subtract the zero point, multiply
-    _QUANTIZING.named("QuantizeLinear", types=quantize, flops=flops.fixed(3)),
-    _QUANTIZING.named("QuantizeLinear", domain=CONTRIB, types=quantize, flops=flops.fixed(3)),
-    _QUANTIZING.named("DequantizeLinear", types=dequantize, flops=flops.fixed(2)),
-    _QUANTIZING.named("DequantizeLinear", domain=CONTRIB, types=dequantize, flops=flops.fixed(2)),
+    _QUANTIZING.named(
+        "QuantizeLinear", types=quantize, flops=flops.fixed(3), loops=loops.quantized
+    ),
+    _QUANTIZING.named(
+        "QuantizeLinear",
+        domain=CONTRIB,
+        types=quantize,
+        flops=flops.fixed(3),
+        loops=loops.quantized,
+    ),
+    _QUANTIZING.named(
+        "DequantizeLinear", types=dequantize, flops=flops.fixed(2), loops=loops.dequantized
+    ),
+    _QUANTIZING.named(
+        "DequantizeLinear",
+        domain=CONTRIB,
+        types=dequantize,
+        flops=flops.fixed(2),
+        loops=loops.dequantized,
+    ),
     _QUANTIZING.named("DynamicQuantizeLinear", types=dynamic_quantize, flops=flops.per_input(5)),
     *_ELEMENTS.named("", types=quantized_binary).each("QLinearAdd QLinearMul"),
     _ELEMENTS.named("QLinearSigmoid", types=like_first),

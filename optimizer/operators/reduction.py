@@ -6,10 +6,12 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
+from optimizer.loops import formulas
 from optimizer.operators import arithmetic, flops, kernels
 from optimizer.operators.arithmetic import reducing
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import Call, Dim, Shape, Typed, axis_in
+from optimizer.operators.loops import reduction as loops
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
 
@@ -74,22 +76,52 @@ _DECIDING = _REDUCTION.named("", precision="range-critical")
 
 OPERATORS = (
     _EXTREME.named(
-        "ReduceMax", contents=reducing(arithmetic.maximum), kernel=kernels.reduction(np.max)
-    ),
-    _REDUCTION.named("ReduceMean", kernel=kernels.reduction(np.mean)),
-    _EXTREME.named(
-        "ReduceMin", contents=reducing(arithmetic.minimum), kernel=kernels.reduction(np.min)
-    ),
-    _DECIDING.named(
-        "ReduceProd", contents=reducing(arithmetic.multiplied), kernel=kernels.reduction(np.prod)
+        "ReduceMax",
+        contents=reducing(arithmetic.maximum),
+        kernel=kernels.reduction(np.max),
+        loops=loops.reducing("max"),
     ),
     _REDUCTION.named(
-        "ReduceSum", contents=reducing(arithmetic.added), kernel=kernels.reduction(np.sum)
+        "ReduceMean", kernel=kernels.reduction(np.mean), loops=loops.reducing("sum", mean=True)
     ),
-    _REDUCTION.named("ReduceL1", flops=flops.per_input(2)),
-    *_DECIDING.named("", flops=flops.per_input(2)).each("ReduceL2 ReduceSumSquare"),
-    _DECIDING.named("ReduceLogSum", kernel=None, flops=flops.per_input(2)),
-    _DECIDING.named("ReduceLogSumExp", kernel=None, flops=flops.per_input(5)),
+    _EXTREME.named(
+        "ReduceMin",
+        contents=reducing(arithmetic.minimum),
+        kernel=kernels.reduction(np.min),
+        loops=loops.reducing("min"),
+    ),
+    _DECIDING.named(
+        "ReduceProd",
+        contents=reducing(arithmetic.multiplied),
+        kernel=kernels.reduction(np.prod),
+        loops=loops.reducing("product"),
+    ),
+    _REDUCTION.named(
+        "ReduceSum",
+        contents=reducing(arithmetic.added),
+        kernel=kernels.reduction(np.sum),
+        loops=loops.reducing("sum"),
+    ),
+    _REDUCTION.named(
+        "ReduceL1", flops=flops.per_input(2), loops=loops.reducing("sum", formulas.magnitude)
+    ),
+    _DECIDING.named(
+        "ReduceL2",
+        flops=flops.per_input(2),
+        loops=loops.reducing("sum", formulas.square, formulas.root),
+    ),
+    _DECIDING.named(
+        "ReduceSumSquare", flops=flops.per_input(2), loops=loops.reducing("sum", formulas.square)
+    ),
+    _DECIDING.named(
+        "ReduceLogSum",
+        kernel=None,
+        flops=flops.per_input(2),
+        loops=loops.reducing("sum", None, formulas.logarithm),
+    ),
+    _DECIDING.named(
+        "ReduceLogSumExp", kernel=None, flops=flops.per_input(5), loops=loops.log_sum_exp
+    ),
     *_DECIDING.named("", types=arg_reduce).each("ArgMax ArgMin"),
     _REDUCTION.named("CumSum", types=like_first),
     Operator("CumProd", like_first),

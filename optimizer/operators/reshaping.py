@@ -10,6 +10,7 @@ from optimizer.dimension import Dimension, exact_divide, product
 from optimizer.operators import contents, kernels
 from optimizer.operators.broadcasting import like_first, non_negative, same
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
+from optimizer.operators.loops import views
 from optimizer.operators.operator import Operator
 
 BOOL = ir.DataType.BOOL
@@ -104,7 +105,7 @@ def dropout(call: Call) -> list[Typed]:
 _VIEW = Operator(
     contents=contents.rearranged, category="shape", any_type=True,
     result="view", carries=True, shape_inputs=(1,), precision="safe",
-    integer="keeps",
+    integer="keeps", loops=views.reshaped,
 )  # fmt: skip
 
 OPERATORS = (
@@ -117,9 +118,11 @@ OPERATORS = (
     _VIEW.named(
         "Identity", types=like_first, contents=contents.rearranged,
         kernel=kernels.unary(lambda x: x), shape_inputs=(), overwrites="first", unary=True,
+        loops=views.identity,
         layout="agnostic",
     ),
     Operator(
-        "Dropout", dropout, category="shape", result="view", layout="agnostic", precision="safe"
+        "Dropout", dropout, category="shape", result="view", layout="agnostic", precision="safe",
+        loops=views.dropout,
     ),
 )  # fmt: skip

@@ -7,6 +7,7 @@ import onnx_ir as ir
 from optimizer.operators import contents, flops, kernels
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Dim, Typed, axis_in
+from optimizer.operators.loops import picking
 from optimizer.operators.operands import indexed_axis, indexed_lead
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
@@ -88,6 +89,7 @@ _SCATTER = _GATHER.named("", types=like_first)
 OPERATORS = (
     _PICKING.named(
         "Gather", types=gather, **contents.moved(kernels.gather), any_type=True,
+        loops=picking.gathered,
         indexes={1: indexed_axis(0)}, integer="keeps",
     ),
     _PICKING.named(

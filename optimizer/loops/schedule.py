@@ -1,0 +1,197 @@
+"""In which order a kernel computes: primitives over the loops of an algorithm.
+
+Loops are named: a Func has one for each axis, and one more for each axis of its reduction; `Split`
+and `Fuse` replace loops by new ones. A Func with a reduction has two nests: number 0 gives every
+element its first value, number 1 combines. Where nothing is said, a Func has its axes as loops, the
+outermost first, and is computed where it is read (`inlined`), but for outputs and reductions, which
+are computed as a whole before whatever reads them.
+
+Source: Halide's directives (Ragan-Kelley et al. 2013), under their names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from optimizer.codec import Format, one_of
+from optimizer.errors import StudioError
+
+Tail = Literal["auto", "round_up", "guard_with_if", "predicate", "shift_inwards"]
+"""What happens to a split whose factor does not divide the extent; `predicate` masks loads and
+stores, `shift_inwards` computes some elements twice, `round_up` reads past the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One loop as two: `loop` = `outer` x `factor` + `inner`."""
+
+    func: str
+    loop: str
+    outer: str
+    inner: str
+    factor: int
+    tail: Tail = "guard_with_if"
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fuse:
+    """Two loops, one right inside the other, as one."""
+
+    func: str
+    outer: str
+    inner: str
+    fused: str
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder:
+    """Loops in another order: those named take the places they have among themselves.
+
+    Attributes:
+        loops: the outermost first.
+    """
+
+    func: str
+    loops: tuple[str, ...]
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorize:
+    """A loop as one vector instruction; its extent must be a number, such as a split's factor."""
+
+    func: str
+    loop: str
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """A loop written out; its extent must be a number."""
+
+    func: str
+    loop: str
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """A loop whose rounds run on all threads."""
+
+    func: str
+    loop: str
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeRoot:
+    """All of a Func before whatever reads it."""
+
+    func: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeAt:
+    """What one round of a reader's loop needs of a Func, computed in that round.
+
+    Attributes:
+        reader: a Func that reads it, if through others that are inlined.
+        loop: of the reader.
+    """
+
+    func: str
+    reader: str
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAt:
+    """A Func's memory lives for one round of a reader's loop, outside that where it is computed."""
+
+    func: str
+    reader: str
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeInline:
+    """A Func is computed again wherever it is read."""
+
+    func: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreIn:
+    """Where a Func's memory lies."""
+
+    func: str
+    memory: Literal["heap", "stack", "register"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A promise about an axis' extent, so that loops over it can be unrolled or vectorized."""
+
+    func: str
+    loop: str
+    extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class RFactor:
+    """Part of a reduction as a Func of its own, which then is reduced: sums side by side.
+
+    The new Func has the outer loop of the split in its nest 1, and one more axis. What is left has
+    a single nest: it combines the results in pairs, written out.
+
+    Attributes:
+        loop: of the reduction, the inner one of a split.
+        made: the name of the new Func.
+        axis: the name that the loop has as its axis.
+    """
+
+    func: str
+    loop: str
+    made: str
+    axis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """Rounds of a reduction may run side by side: each combines as one undivided act."""
+
+    func: str
+
+
+Primitive = (
+    Split | Fuse | Reorder | Vectorize | Unroll | Parallel | ComputeRoot | ComputeAt | StoreAt
+    | ComputeInline | StoreIn | Bound | RFactor | Atomic
+)  # fmt: skip
+one_of(Primitive, "primitive")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Primitives in the order in which they are applied."""
+
+    primitives: tuple[Primitive, ...] = ()
+
+
+class ScheduleError(StudioError):
+    """A primitive that cannot be applied.
+
+    Attributes:
+        index: its number in the schedule; None where no single one is to blame.
+        reason: why not.
+    """
+
+    def __init__(self, index: int | None, reason: str) -> None:
+        which = "The schedule" if index is None else f"Primitive {index} of the schedule"
+        super().__init__(f"{which} cannot be applied: {reason}.")
+        self.index, self.reason = index, reason
+
+
+SCHEDULE = Format(Schedule, "passlens.schedule/1", "schedule")

@@ -1,0 +1,233 @@
+"""The default schedule: loops that suit most kernels, found from what reads what.
+
+Loops that write outputs come first: rows in parallel, the innermost axis in vectors. A reduction
+along neighbours in memory is computed a row at a time, in lanes side by side; one along other axes
+for a tile of columns at a time. What is kept for such a round lies in a small piece of memory.
+
+Tails are guarded everywhere: Halide rounds inner loops up otherwise, past the end of a tensor.
+Source: measurements of `docs/kernels.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from optimizer.loops.algorithm import Algorithm, Func, LoopAxis
+from optimizer.loops.element_loops import ElementLoops
+from optimizer.loops.indexing import affine, extents_of
+from optimizer.loops.outputs import OutputNest, output_nests
+from optimizer.loops.reach import costs_of, innermost, long_axes, reach_of
+from optimizer.loops.scalar import Var
+from optimizer.loops.schedule import (
+    Bound,
+    ComputeAt,
+    ComputeRoot,
+    Parallel,
+    Primitive,
+    Reorder,
+    RFactor,
+    Schedule,
+    Split,
+    StoreIn,
+    Vectorize,
+)
+from optimizer.loops.tasks import parallel_loops
+from optimizer.loops.vectors import held_by, lanes_of, tile_of, vector_loops
+
+MOST_INSTRUCTIONS = 20_000
+"""Of one element, with all that is computed inside: beyond, compiling takes minutes."""
+STACK_BYTES = 1 << 17
+"""Up to here, what is kept for a round lies on the stack."""
+
+
+class NoSchedule(Exception):
+    """Loops would be bad for this; the text says why."""
+
+
+def default_schedule(algorithm: Algorithm, vector_bits: int = 512) -> Schedule:
+    """Loops for a processor with vectors of so many bits; right on any.
+
+    Raises:
+        NoSchedule: they would take minutes to compile, or outputs have different shapes.
+    """
+    most = max(costs_of(algorithm).values(), default=0)
+    if most > MOST_INSTRUCTIONS:
+        raise NoSchedule(f"one element takes {most} instructions in one loop")
+    nests = output_nests(algorithm)
+    if len(nests) != 1:
+        raise NoSchedule(f"its outputs have {len(nests)} shapes")
+    types = [algorithm.by_name[name].dtype for name in nests[0].outputs]
+    width = vector_bits // max(32, *(dtype.bitwidth for dtype in types))
+    rounds = RoundLoops(algorithm, nests[0], width)
+    alike = ElementLoops(algorithm, nests[0], rounds.reach, width)
+    return Schedule(tuple((rounds if rounds.kept else alike).primitives()))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A Func that is kept for a round of the nest's loops.
+
+    Attributes:
+        level: number of the nest's loops that it is inside of.
+        vector: the axis that runs along neighbours: of its own, or of its reduction.
+        in_lanes: whether that is one of its reduction.
+    """
+
+    func: Func
+    level: int
+    vector: LoopAxis | None
+    in_lanes: bool
+
+
+class RoundLoops:
+    """The loops of one nest and of what is kept for its rounds.
+
+    Attributes:
+        reach: what the nest needs.
+        kept: what of it is kept.
+    """
+
+    def __init__(self, algorithm: Algorithm, nest: OutputNest, width: int) -> None:
+        self._nest, self._width = nest, width
+        self._axes = long_axes(nest.axes)
+        self._last = self._axes[-1] if self._axes else None
+        never: frozenset[str] = frozenset()
+        while True:
+            self.reach = reach_of(algorithm, nest, never)
+            self.kept = [self._round_of(algorithm.by_name[name]) for name in self.reach.kept]
+            self._order = self._ordered()
+            self.kept = [replace(one, level=self._level(one.func)) for one in self.kept]
+            outside = {
+                one.func.name for one in self.kept if not one.level and one.func.reduction is None
+            }
+            if not outside:
+                return
+            never |= outside
+
+    def _round_of(self, func: Func) -> _Kept:
+        own = long_axes(func.axes)
+        reduced = long_axes(func.reduction.axes) if func.reduction else []
+        votes = self._votes(func)
+        best = max([*own, *reduced], key=lambda axis: votes.get(axis.name, 0), default=None)
+        if best is None or func.reduction is None:
+            return _Kept(func, 0, own[-1] if own else None, in_lanes=False)
+        in_lanes = best in reduced and votes.get(best.name, 0) > 0
+        if not in_lanes and best not in own:
+            best = own[-1] if own else None
+        return _Kept(func, 0, best, in_lanes=in_lanes)
+
+    def _votes(self, func: Func) -> dict[str, int]:
+        """How many reads run along neighbours in memory, by the axis along which they do."""
+        found: dict[str, int] = {}
+        for reads in self.reach.reads.values():
+            for reader, at in reads:
+                last = innermost(at) if reader == func.name else None
+                for atom in affine(last, extents_of(func)).factors if last else ():
+                    if isinstance(atom, Var):
+                        found[atom.name] = found.get(atom.name, 0) + 1
+        return found
+
+    def _ordered(self) -> list[LoopAxis]:
+        """The nest's axes: those that most of what is kept follows come first."""
+        followed = [self.reach.followed(one.func.name) for one in self.kept]
+        return sorted(self._axes, key=lambda axis: -sum(axis.name in one for one in followed))
+
+    def _level(self, func: Func) -> int:
+        followed = self.reach.followed(func.name)
+        inside = (number for number, axis in enumerate(self._order) if axis.name not in followed)
+        return next(inside, len(self._order))
+
+    def primitives(self) -> Iterator[Primitive]:
+        """What orders them."""
+        last = self._last
+        following = [
+            one for one in self.kept if last and last.name in self.reach.followed(one.func.name)
+        ]
+        tiled = bool(following) and not any(one.in_lanes for one in following)
+        names = [axis.name for axis in self._order]
+        if tiled and last is not None:
+            names[self._order.index(last)] = f"{last.name}t"
+            yield from self._tile(last, names)
+        elif last is not None and not following:
+            yield from vector_loops(self._nest.name, last, self._width)
+        loops = list(zip(self._order, names, strict=True))
+        yield from parallel_loops(self._nest.name, loops if following else loops[:-1])
+        for one in reversed(self.kept):
+            yield from self._keep(one, names, tile=last if tiled else None)
+
+    def _tile(self, last: LoopAxis, names: Sequence[str]) -> Iterator[Primitive]:
+        nest, tile = self._nest.name, tile_of(last.extent, self._width)
+        inner, columns, vector = f"{last.name}j", f"{last.name}o", f"{last.name}v"
+        yield Split(nest, last.name, f"{last.name}t", inner, tile)
+        yield Split(nest, inner, columns, vector, min(self._width, tile))
+        yield Vectorize(nest, vector)
+        yield Reorder(nest, (*names, columns, vector))
+
+    def _keep(self, one: _Kept, names: Sequence[str], tile: LoopAxis | None) -> Iterator[Primitive]:
+        func = one.func
+        place = names[one.level - 1] if one.level else ""
+        yield ComputeAt(func.name, self._nest.name, place) if place else ComputeRoot(func.name)
+        if one.in_lanes and one.vector is not None:
+            yield from self._lanes(one, place)
+        elif one.vector is not None:
+            yield from vector_loops(func.name, one.vector, self._width)
+            if func.reduction is not None:
+                yield from self._columns(one)
+        held = self._held_elements(one, tile)
+        if held is not None and held * func.dtype.bitwidth // 8 <= STACK_BYTES:
+            yield StoreIn(func.name, "stack")
+
+    def _columns(self, one: _Kept) -> Iterator[Primitive]:
+        """All vectors of a tile in each round of the reduction."""
+        func, axis = one.func, one.vector
+        assert axis is not None, "there is one"
+        assert func.reduction is not None, "it is one"
+        yield from vector_loops(func.name, axis, self._width, nest=1)
+        inner = (f"{axis.name}o", f"{axis.name}v")
+        inner = inner if held_by(axis.extent, self._width) > 1 else (axis.name,)
+        rounds = [other.name for other in func.reduction.axes]
+        yield Reorder(func.name, (*rounds, *inner), nest=1)
+
+    def _lanes(self, one: _Kept, place: str) -> Iterator[Primitive]:
+        """Sums side by side."""
+        func, axis = one.func, one.vector
+        assert axis is not None, "there is one"
+        assert func.reduction is not None, "it is one"
+        made, lane = f"{func.name}_lanes", "lane"
+        count = lanes_of(axis.extent, self._width)
+        outer = f"{axis.name}o"
+        yield Split(func.name, axis.name, outer, f"{axis.name}v", count, nest=1)
+        yield RFactor(func.name, f"{axis.name}v", made, lane)
+        yield Bound(made, lane, count)
+        left = [other for other in long_axes(func.axes) if self._is_whole(func, other, one.level)]
+        if left:
+            yield ComputeAt(made, func.name, left[-1].name)
+        elif place:
+            yield ComputeAt(made, self._nest.name, place)
+        others = [other.name for other in func.reduction.axes if other.name != axis.name]
+        yield Reorder(made, (*others, outer, lane), nest=1)
+        if count > 1:
+            yield Vectorize(made, lane)
+            yield Vectorize(made, lane, nest=1)
+        if left and not place:
+            yield Parallel(func.name, left[0].name)
+
+    def _is_whole(self, func: Func, axis: LoopAxis, level: int) -> bool:
+        """Whether a round needs more than one place of an axis."""
+        inside = {one.name for one in self._order[:level]}
+        return self.reach.places[func.name].get(axis.name) not in inside
+
+    def _held_elements(self, one: _Kept, tile: LoopAxis | None) -> int | None:
+        """How many are kept at a time; None where that is not known."""
+        held = 1
+        for axis in long_axes(one.func.axes):
+            if self._is_whole(one.func, axis, one.level):
+                extent = axis.extent
+            else:
+                followed = self.reach.places[one.func.name][axis.name]
+                extent = tile_of(tile.extent, self._width) if tile and followed == tile.name else 1
+            if not isinstance(extent, int):
+                return None
+            held *= extent
+        return held

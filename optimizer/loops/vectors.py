@@ -1,0 +1,46 @@
+"""How wide the vectors of a loop are, and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from optimizer.dimension import Dimension
+from optimizer.loops.algorithm import LoopAxis
+from optimizer.loops.schedule import Primitive, Split, Vectorize
+
+MOST_LANE_VECTORS = 4
+"""Of sums side by side: as many as hide how long one addition takes."""
+TILE_VECTORS = 4
+"""Of a tile of columns."""
+
+
+def vector_loops(func: str, axis: LoopAxis, width: int, nest: int = 0) -> Iterator[Primitive]:
+    """A loop as one of vectors, called after it with `o`, and what is in one, with `v`."""
+    held = held_by(axis.extent, width)
+    if held < 2:
+        return
+    yield Split(func, axis.name, f"{axis.name}o", f"{axis.name}v", held, nest=nest)
+    yield Vectorize(func, f"{axis.name}v", nest=nest)
+
+
+def held_by(extent: Dimension, width: int) -> int:
+    """How many rounds of a loop a vector holds, a power of two; 1 where there is but one."""
+    if not isinstance(extent, int) or extent >= width:
+        return width
+    return 1 << max(extent - 1, 0).bit_length()
+
+
+def tile_of(extent: Dimension, width: int) -> int:
+    """How many columns are computed at a time."""
+    most = -(-extent // width) if isinstance(extent, int) else TILE_VECTORS
+    return width * max(1, min(TILE_VECTORS, most))
+
+
+def lanes_of(extent: Dimension, width: int) -> int:
+    """How many sums side by side: more than one vector of them where rows are long."""
+    if not isinstance(extent, int):
+        return 2 * width
+    vectors = MOST_LANE_VECTORS
+    while vectors > 1 and extent < 2 * vectors * width:
+        vectors //= 2
+    return held_by(extent, vectors * width)

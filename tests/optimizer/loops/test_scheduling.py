@@ -1,0 +1,87 @@
+"""The default schedule: which loops kernels get."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+import pytest
+
+from optimizer.dimension import symbol
+from optimizer.loops.algorithm import Algorithm, Func, InputTensor, LoopAxis, Reduction
+from optimizer.loops.scalar import Element, Scalar, apply
+from optimizer.loops.schedule import (
+    ComputeAt,
+    Fuse,
+    Parallel,
+    Primitive,
+    RFactor,
+    Split,
+    Unroll,
+    Vectorize,
+)
+from optimizer.loops.scheduling import NoSchedule, default_schedule
+from tests.profiling.codegen import algorithms
+
+N, K = symbol("n"), symbol("k")
+
+
+def primitives(algorithm: Algorithm) -> tuple[Primitive, ...]:
+    return default_schedule(algorithm).primitives
+
+
+def test_elements_alike_are_one_loop_in_chunks_and_vectors() -> None:
+    made = primitives(algorithms.silu(64, 1376))
+    assert made[:2] == (Fuse("y", "i0", "i1", "i0i1"), Split("y", "i0i1", "i0i1c", "i0i1i", 8192))
+    assert Parallel("y", "i0i1c") in made
+    assert made[-1] == Vectorize("y", "i0i1iv")
+
+
+def test_rows_of_a_free_size_stay_loops_of_their_own() -> None:
+    made = primitives(algorithms.silu(N, K))
+    assert not any(isinstance(one, Fuse) for one in made)
+    assert Parallel("y", "i0") in made
+
+
+def test_a_reduction_along_rows_is_computed_in_the_row_in_lanes() -> None:
+    made = primitives(algorithms.softmax(12, N, 128))
+    assert ComputeAt("top", "y", "i1") in made
+    assert ComputeAt("power", "y", "i1") in made  # exp is dear, and read twice
+    assert RFactor("total", "r0v", "total_lanes", "lane") in made
+    assert not any(one.func == "masked" for one in made)  # cheap: computed where it is read
+
+
+def test_a_reduction_along_channels_is_computed_for_a_tile_of_columns() -> None:
+    made = primitives(algorithms.channel_norm(1, 96, 3136))
+    assert ComputeAt("mean_sum", "y", "i2t") in made
+    assert not any(isinstance(one, RFactor) for one in made)
+
+
+def test_a_short_row_whose_vectors_differ_is_written_out() -> None:
+    made = primitives(algorithms.rotary(8, N, 64))
+    assert Unroll("y", "i2o") in made
+
+
+def test_what_would_compile_for_minutes_is_refused() -> None:
+    axis = LoopAxis("i", N)
+    x = InputTensor("x", ir.DataType.FLOAT, (N,))
+    body: Scalar = Element("x", (axis.var,), x.dtype)
+    funcs: list[Func] = []
+    for number in range(16):
+        body = apply("add", apply("sqrt", body), apply("exp", body))
+        body = apply("mul", body, body)
+        funcs.append(Func(f"f{number}", x.dtype, (axis,), body))
+        body = apply(
+            "add", funcs[-1].at([apply("sub", axis.var, axis.var)]), funcs[-1].at([axis.var])
+        )
+    with pytest.raises(NoSchedule, match=r"one element takes \d+ instructions in one loop"):
+        default_schedule(Algorithm((x,), tuple(funcs), (funcs[-1].name,)))
+
+
+def test_outputs_of_different_shapes_are_refused() -> None:
+    n, r = LoopAxis("n", N), LoopAxis("r", K)
+    x = InputTensor("x", ir.DataType.FLOAT, (N, K))
+    total = Func(
+        "total", x.dtype, (n,), Element("x", (n.var, r.var), x.dtype), Reduction("sum", (r,))
+    )
+    copy = Func("copy", x.dtype, (n, r), Element("x", (n.var, r.var), x.dtype))
+    with pytest.raises(NoSchedule, match="its outputs have 2 shapes"):
+        default_schedule(Algorithm((x,), (total, copy), ("total", "copy")))
