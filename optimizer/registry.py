@@ -35,7 +35,7 @@ Family = Literal[
     "memory", "imported",
 ]  # fmt: skip
 Exactness = Literal["exact", "reassociates", "lossy"]
-Preset = Literal["default", "runtime"]
+Preset = Literal["default", "runtime", "generated"]
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
@@ -78,6 +78,7 @@ class Pass:
         exactness: what it may do to the numbers.
         presets: the presets it belongs to: all unless it says, none in `ON_REQUEST`.
         order: passes of one family run in this order, then by id.
+        last: whether it runs once, when all others are done; so do the families in `LAST`.
     """
 
     id: ClassVar[str]
@@ -85,6 +86,7 @@ class Pass:
     exactness: ClassVar[Exactness]
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
     order: ClassVar[int] = 50
+    last: ClassVar[bool] = False
 
     def rules(self) -> list[Rule]:
         """The rules, in the order in which they stand in the file."""
@@ -138,6 +140,8 @@ def register(declared: PassType) -> PassType:
     """
     if "family" not in vars(declared):
         declared.family = cast("Family", declared.__module__.split(".")[-2])
+    if declared.family in LAST:
+        declared.last = True
     if declared.family in ON_REQUEST and "presets" not in vars(declared):
         declared.presets = ()
     if "__dataclass_fields__" not in vars(declared):

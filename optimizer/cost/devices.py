@@ -11,6 +11,7 @@ NVIDIA publishes no bandwidth of an L2: it is what some 20 MB gave, read again a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from optimizer.cost.classes import OperatorClass
 from optimizer.cost.device import DeviceProfile, Level, RateCurve, flat
@@ -150,6 +151,28 @@ CORTEX_X4 = DeviceProfile(
     element_operations=_ELEMENT_OPERATIONS,
     faster=_FASTER,
 )
+
+X86_CORE = replace(
+    CORTEX_X4,
+    id="x86-core",
+    name="x86-64, one core with AVX-512 at 2.5 GHz",
+    source=(
+        "Two 512-bit multiply-add pipes at 2.5 GHz; caches and memory as of a server processor; "
+        "shares of the peak and launch are estimates, nothing was measured."
+    ),
+    date="2023-01-10",
+    rates={
+        kind: replace(curve, points=tuple((size, rate * 160 / 106) for size, rate in curve.points))
+        for kind, curve in CORTEX_X4.rates.items()
+    },
+    levels=(
+        Level("L1", 48 << 10, 300e9),
+        Level("L2", 2 << 20, 100e9),
+        Level("L3", 30 << 20, 30e9),
+        Level("DDR5", None, 12e9),
+    ),
+)
+"""Of which layouts and kernels are planned; nobody picks it from a list."""
 
 DEVICES = (H200, A100, CORTEX_X4)
 """The data sheets, the fastest first."""

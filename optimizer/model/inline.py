@@ -14,10 +14,12 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from optimizer.errors import InvalidGraph, quoted
 from optimizer.model.functions import FunctionKey, call_key, function_key
+from optimizer.model.generated_functions import is_generated
 from optimizer.model.nesting import FreshNames, body_protos, node_lists, value_names
 from optimizer.model.own_functions import is_own
 from optimizer.model.report import Findings, Place
 from optimizer.model.signatures import signature
+from optimizer.operators.generated import GENERATED
 from optimizer.operators.layouts import LAYOUTS
 
 _LONGEST_PREFIX = 200
@@ -63,19 +65,22 @@ def expanded(call: NodeProto, function: FunctionProto) -> list[NodeProto]:
 
 
 def _kept(functions: Iterable[FunctionProto], versions: Mapping[str, int]) -> list[FunctionProto]:
-    """Those that we write ourselves, if all of their domain are."""
-    ours = [function for function in functions if function.domain == LAYOUTS]
-    same = all(
-        is_own(function)
-        and all(versions.get(entry.domain) == entry.version for entry in function.opset_import)
-        for function in ours
-    )
-    if not same:
-        return []
-    kept = [FunctionProto() for _ in ours]
-    for copy, function in zip(kept, ours, strict=True):
-        copy.CopyFrom(function)
+    """Those that we write ourselves; of layouts, whose functions call each other, all or none."""
+    ours: dict[str, list[FunctionProto]] = {LAYOUTS: [], GENERATED: []}
+    for function in functions:
+        if function.domain in ours:
+            ours[function.domain].append(function)
+    layouts = ours[LAYOUTS] if all(is_own(f) and _fits(f, versions) for f in ours[LAYOUTS]) else []
+    generated = (f for f in ours[GENERATED] if is_generated(f) and _fits(f, versions))
+    kept: list[FunctionProto] = []
+    for function in (*layouts, *generated):
+        kept.append(FunctionProto())
+        kept[-1].CopyFrom(function)
     return kept
+
+
+def _fits(function: FunctionProto, versions: Mapping[str, int]) -> bool:
+    return all(versions.get(entry.domain) == entry.version for entry in function.opset_import)
 
 
 def _import(proto: ModelProto, domain: str, version: int) -> None:

@@ -9,8 +9,10 @@ every rewrite that keeps the value's meaning, so answers are kept until `forget`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 
 import onnx_ir as ir
 
@@ -76,17 +78,24 @@ class SymbolicValues:
         contradictions: what cannot be, by value: text for people.
     """
 
-    def __init__(self, model: ir.Model, *, slices_fit: bool = True) -> None:
-        """Make an empty table for `model`.
+    def __init__(
+        self,
+        model: ir.Model,
+        *,
+        slices_fit: bool = True,
+        given: Mapping[ir.Value, Fact] = MappingProxyType({}),
+    ) -> None:
+        """Make a table for `model`.
 
         Args:
             model: its inputs' shapes are taken as the contract; nothing is changed in it.
             slices_fit: see `operators.movement.slice_`.
+            given: what is known already, of inputs.
         """
         self._opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
         self._functions = {key for key in model.functions if key[0] != LAYOUTS}
         self._slices_fit = slices_fit
-        self._facts: dict[ir.Value, Fact] = {}
+        self._facts: dict[ir.Value, Fact] = dict(given)
         self._fresh: dict[tuple[ir.Value, int], Expression] = {}
         self._open: set[ir.Node] = set()
         self._interface = _interface_symbols(model.graph)

@@ -132,8 +132,8 @@ def _ir_version(model: ir.Model) -> int:
                 needed = max(needed, 4)
             if value.dtype is not None:
                 needed = max(needed, _NEEDS_IR_VERSION.get(value.dtype, 3))
-    if model.functions:
-        needed = max(needed, 8)
+    for function in model.functions.values():
+        needed = max(needed, 10 if function.metadata_props else 8)
     return min(needed, RUNTIME_IR_VERSION)
 
 

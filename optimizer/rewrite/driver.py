@@ -2,7 +2,7 @@
 
 A round asks each pass in turn. A pass looks at all nodes once, afterwards only at the
 neighbourhood of what changed since it last looked; it keeps going until none of its rules fires.
-Rounds go on until no pass fires; the families in `LAST` run once after that. Everything is
+Rounds go on until no pass fires; those that come last run once after that. Everything is
 deterministic: the order is the node list's.
 """
 
@@ -27,7 +27,7 @@ from optimizer.model.graph import Model, node_id
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
-from optimizer.registry import LAST, Rule
+from optimizer.registry import Rule
 from optimizer.rewrite.edits import Retype
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.rewriter import Applied, Rewriter
@@ -133,12 +133,12 @@ class _Run:
         for number in range(1, MAX_ROUNDS + 1):
             before = self.trace.steps
             for queue in self.worklist.queues:
-                if queue.planned.family not in LAST:
+                if not queue.planned.last:
                     self._run_pass(queue, number)
             if self.trace.steps == before or self.trace.stopped:
                 break
         for queue in self.worklist.queues:
-            if queue.planned.family in LAST:
+            if queue.planned.last:
                 self._run_pass(queue, number)
         alive = self.rewriter.state.nodes
         self.trace.declined = [d for d in self.declined.values() if alive[d.root].graph is not None]

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
+from optimizer.model.generated_functions import VERSION as GENERATED_VERSION
 from optimizer.model.graph import bodies, graph_id, is_used, node_id, value_id, walk_nodes
 from optimizer.model.own_functions import VERSION
 from optimizer.model.symbolic import Refinement
+from optimizer.operators.generated import GENERATED
 from optimizer.operators.layouts import LAYOUTS
 from optimizer.rewrite import edits
 from optimizer.rewrite.edited_graph import EditedGraph
@@ -30,7 +32,7 @@ from optimizer.rules.replacement import (
     as_attributes,
 )
 
-OPSET_VERSIONS = {"com.microsoft": 1, LAYOUTS: VERSION}
+OPSET_VERSIONS = {"com.microsoft": 1, GENERATED: GENERATED_VERSION, LAYOUTS: VERSION}
 """Versions under which operator sets are imported that the model did not use before."""
 
 

@@ -184,7 +184,7 @@ class FuseGeluRuntime(Pass):
 
     id = "fuse-gelu-runtime"
     exactness = "reassociates"
-    presets = ("runtime",)
+    presets = ("runtime", "generated")
     order = 81
 
     @rule("Mul", "Div", name="RuntimeErfGelu", reach=REACH)

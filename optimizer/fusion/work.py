@@ -1,0 +1,109 @@
+"""What the loops of one node are like: over how many elements, and along which it reduces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.cost.classes import MOVING, OperatorClass, operator_class
+from optimizer.cost.sizes import Sizes
+from optimizer.dimension import Dimension, TooComplex, product
+from optimizer.operators.call import Call, Contradiction, Known, axis_in
+from optimizer.operators.catalogue import operator_of
+
+Rows = tuple[Dimension, Dimension, Dimension]
+"""Elements outside, along and inside the axes that a node reduces."""
+
+_SOFTMAX_OVER_LAST = 13
+_OVER_LAST = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
+_FROM_AXIS = frozenset({"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"})
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The loops of a node.
+
+    Attributes:
+        made: elements of its first output.
+        size: elements that it goes over: of its input where it reduces, else those it makes.
+        rows: how it reduces; None where every element stands alone.
+        apart: whether it reduces along axes that do not lie together.
+        cheap: whether computing it twice costs next to nothing.
+        view: whether it only gives its input another shape.
+    """
+
+    made: Dimension
+    size: Dimension
+    rows: Rows | None
+    apart: bool
+    cheap: bool
+    view: bool
+
+
+def work_of(node: ir.Node, known: Known, opset: int, sizes: Sizes) -> Work | None:
+    """The loops of a node; None where a rank is unknown."""
+    kind = operator_class(node, sizes)
+    shapes = [known(value).shape for value in (*node.inputs, *node.outputs) if value is not None]
+    if None in shapes or not node.outputs:
+        return None
+    try:
+        made = product(known(node.outputs[0]).shape or ())
+        axes = _reduced_axes(node, kind, known, opset)
+        rows = None if axes is None else _rows(known(_data(node)).shape or (), axes)
+    except (TooComplex, Contradiction):
+        return None
+    size = made if rows is None else product(rows)
+    cheap = kind in MOVING or kind in (OperatorClass.ELEMENTWISE, OperatorClass.VIEW)
+    apart = axes is not None and rows is None
+    return Work(made, size, rows, apart, cheap and rows is None, kind == OperatorClass.VIEW)
+
+
+def _data(node: ir.Node) -> ir.Value:
+    data = node.inputs[0]
+    assert data is not None, "a reduction has its data"
+    return data
+
+
+def _reduced_axes(
+    node: ir.Node, kind: OperatorClass | None, known: Known, opset: int
+) -> tuple[int, ...] | None:
+    """The axes along which a node combines elements; None where it does not."""
+    if kind not in (
+        OperatorClass.SOFTMAX, OperatorClass.NORMALIZATION, OperatorClass.REDUCTION
+    ) or not node.inputs or node.inputs[0] is None:  # fmt: skip
+        return None
+    call = Call(node, known, opset=opset)
+    rank = len(call.shape(0) or ())
+    if node.op_type in _OVER_LAST:
+        return (rank - 1,)
+    if kind == OperatorClass.REDUCTION:
+        axes = call.axes("axes", 1, rank)
+        keeps = call.number("noop_with_empty_axes", 0)
+        return axes or (() if keeps else tuple(range(rank)))
+    if kind == OperatorClass.SOFTMAX:
+        flattened = opset < _SOFTMAX_OVER_LAST
+        axis = axis_in(call.number("axis", 1 if flattened else -1), rank)
+        return tuple(range(axis, rank)) if flattened else (axis,)
+    if node.op_type in _FROM_AXIS:
+        return tuple(range(axis_in(call.number("axis", -1), rank), rank))
+    return tuple(range(2, rank)) if node.op_type == "InstanceNormalization" else None
+
+
+def _rows(shape: tuple[Dimension, ...], axes: tuple[int, ...]) -> Rows | None:
+    """Elements outside, along and inside some axes; None where others lie between."""
+    moving = [(axis in axes, size) for axis, size in enumerate(shape) if size != 1]
+    first = next((i for i, (reduced, _) in enumerate(moving) if reduced), len(moving))
+    last = len(moving) - next(
+        (i for i, (reduced, _) in enumerate(reversed(moving)) if reduced), len(moving) - first
+    )
+    if not all(reduced for reduced, _ in moving[first:last]):
+        return None
+    sizes = [size for _, size in moving]
+    return product(sizes[:first]), product(sizes[first:last]), product(sizes[last:])
+
+
+def is_candidate(node: ir.Node) -> bool:
+    """Whether code can be generated for a node's operator."""
+    operator = operator_of(node)
+    return operator is not None and operator.loops is not None and not operator.random

@@ -1,0 +1,108 @@
+"""Regions as generated kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import onnx_ir as ir
+
+from optimizer.fusion.planning import FusionPlan, plan_fusion
+from optimizer.fusion.region import Region, read_outside
+from optimizer.model.region_functions import region_function
+from optimizer.operators.generated import GENERATED
+from optimizer.registry import ANY, Pass, register, rule
+from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A plan, and the region that each node is in."""
+
+    plan: FusionPlan
+    regions: Mapping[ir.Node, Region]
+
+
+@register
+class GenerateKernels(Pass):
+    """Generate kernels for regions.
+
+    What it does:
+        Operators that work element by element, reductions, softmax, normalizations and what moves
+        data become one node where one kernel is predicted to take less than all of them: it is
+        launched once, and what passes between them never reaches memory. So does a single node
+        whose kernel in ONNX Runtime is slow. The node is a function of the model with the
+        region's own nodes: a library of compiled kernels makes it fast, and without one the file
+        computes the same.
+    Before:
+        x → Mul → Add → Softmax → y
+    After:
+        x → passlens.generated.Mul_Add_Softmax_… → y
+    When it is safe:
+        The loops of every operator in it are known, its types and ranks too, and every free size
+        is an axis of something that it reads. Its outputs have one shape. What ONNX Runtime makes
+        part of a product or a convolution by itself is left to it.
+    Numerics:
+        The same mathematics; a kernel may add in another order than the runtime.
+    Source:
+        Chen et al. 2018, TVM, for which loops fit together; Ragan-Kelley et al. 2013, Halide.
+    """
+
+    id = "generate-kernels"
+    exactness = "reassociates"
+    presets = ("generated",)
+    order = 90
+    last = True
+
+    @rule(ANY, name="RegionAsKernel", reach=1)
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """Write the region that a node is in, once all that it reads is there."""
+        if node.domain == GENERATED or [*context.scopes(cast("ir.Graph", node.graph))][1:]:
+            return None
+        planned = _planned(node, context)
+        region = planned.regions.get(node)
+        if region is None:
+            refused = planned.plan.refused.get(node)
+            return None if refused is None else Declined(refused[0], _still(refused[1]))
+        if not _stands(region) or not _in_place(region, node, context):
+            return None
+        made = region_function(region.nodes, region.outputs, context.symbolic.fact, context.opsets)
+        name = cast("ir.Node", region.outputs[0].producer()).name
+        new = NewNode(
+            made.proto.name, made.inputs, domain=GENERATED, outputs=len(made.outputs), name=name
+        )
+        values = {value: new.output(index) for index, value in enumerate(made.outputs)}
+        return Replacement(region.nodes, values, region.reason, [new], functions=[made.function()])
+
+
+def _planned(node: ir.Node, context: Context) -> _Planned:
+    known = cast("_Planned | None", context.memory.get(GENERATED))
+    if known is None:
+        plan = plan_fusion(cast("ir.Graph", node.graph), context.symbolic.fact)
+        known = _Planned(plan, {one: region for region in plan.regions for one in region.nodes})
+        context.memory[GENERATED] = known
+    return known
+
+
+def _still(nodes: tuple[ir.Node, ...]) -> tuple[ir.Node, ...]:
+    return tuple(node for node in nodes if node.graph is not None)
+
+
+def _stands(region: Region) -> bool:
+    """Whether all of it is there as it was planned."""
+    return all(node.graph is not None for node in region.nodes)
+
+
+def _in_place(region: Region, node: ir.Node, context: Context) -> bool:
+    """Whether a kernel right before a node finds all that it reads, and is before its readers."""
+    makers = (value.producer() for value in read_outside(region.nodes))
+    if not all(maker is None or context.precedes(maker, node) for maker in makers):
+        return False
+    return all(reader is node or context.precedes(node, reader) for reader in _readers(region))
+
+
+def _readers(region: Region) -> Iterator[ir.Node]:
+    inside = set(region.nodes)
+    uses = (use.node for value in region.outputs for use in value.uses())
+    return (reader for reader in uses if reader not in inside)
