@@ -9,6 +9,7 @@ from profiling.config.option import choice, listing, number, switch
 from profiling.config.session import SessionFields
 
 ArenaGrowth = Literal["power_of_two", "same_as_requested"]
+GeneratedKernels = Literal["halide", "c", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,12 @@ class CpuFields(SessionFields):
     )
     lut_gemm: bool = switch(
         "Lookup-table GEMM", "look up products with 2-bit weights in a table", "mlas.use_lut_gemm"
+    )
+    generated_kernels: GeneratedKernels = choice(
+        "halide",
+        "Generated kernels",
+        "whose code runs the model's generated functions; off, they are the operators in them",
+        "RegisterCustomOps",
     )
 
 

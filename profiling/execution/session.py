@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from pathlib import Path
 from typing import Any
 
 from optimizer.errors import RunError
+from profiling.codegen.kernel import LibraryError
+from profiling.codegen.store import library_of
 from profiling.config import RunConfig
 from profiling.config.option import items
 from profiling.execution.keys import (
@@ -46,6 +49,7 @@ def open_session(
 
     Raises:
         SessionError: the model is refused, or the runtime would fall back to another device.
+        LibraryError: the model has generated kernels, which cannot be built here.
     """
     import onnxruntime
 
@@ -55,6 +59,7 @@ def open_session(
     preload(ort, config.device)
     _share_arena(ort, config)
     options = session_options(ort, config)
+    _register_kernels(options, model, config)
     if profile_prefix:
         options.enable_profiling = True
         options.profile_file_prefix = profile_prefix
@@ -76,6 +81,25 @@ def open_session(
             "nothing was measured."
         )
     return session
+
+
+def _register_kernels(options: Any, model: Path, config: RunConfig) -> None:
+    """Have the model's generated functions run as kernels; elsewhere than on a CPU, as they are.
+
+    Raises:
+        LibraryError: their library cannot be built or loaded.
+    """
+    if config.generated_kernels == "off" or config.device != "cpu":
+        return
+    library = library_of(model, config.generated_kernels)
+    if library is None:
+        return
+    try:
+        options.register_custom_ops_library(str(library))
+        ctypes.CDLL(str(library)).watch_crashes()
+    except Exception as error:  # the runtime has a dozen classes for this
+        text = _shortened(" ".join(str(error).split()))
+        raise LibraryError(f"The library of generated kernels cannot be loaded: {text}") from error
 
 
 def _weights_apart(copy: Path) -> dict[str, str]:

@@ -159,13 +159,16 @@ class _Racing:
         began_s = time.monotonic()
         for done, entry in enumerate(self._runners):
             self._clock.expect_set_up(done, time.monotonic() - began_s)
-            self._prepare(entry, bench, reference)
+            self._prepare(entry, pool, bench, reference)
         self._run_rounds()
         for entry in self._runners:
             entry.attempt(entry.finish)
 
-    def _prepare(self, entry: Runner, bench: MeasuringWorkers, reference: jobs.Reference) -> None:
+    def _prepare(
+        self, entry: Runner, pool: WorkerPool, bench: MeasuringWorkers, reference: jobs.Reference
+    ) -> None:
         label = entry.timing.label
+        self._step(entry, f"{label}: building its kernels", lambda: entry.build(pool))
         self._step(entry, f"{label}: starting a process", lambda: entry.start(bench))
         self._step(entry, f"{label}: creating the session", entry.open)
         self._step(entry, f"{label}: first run", lambda: entry.run_first(reference))

@@ -11,9 +11,12 @@ from typing import TypeVar
 import numpy as np
 
 from optimizer.errors import Cancelled, RunError
+from optimizer.isolation import Isolate
+from optimizer.model.generated_functions import generated_names
 from optimizer.numbers import bytes_text, counted
 from optimizer.verify import jobs
 from optimizer.verify.comparison import Comparison, Tolerance, compare
+from profiling.codegen.store import build_missing
 from profiling.config import RunConfig
 from profiling.execution import runner
 from profiling.racing.clock import RaceClock
@@ -111,9 +114,28 @@ class Runner:
         if not self.timing.error and self._worker is not None and not self._worker.alive:
             self.fail(self._gone())
 
+    def build(self, isolate: Isolate) -> None:
+        """Have its generated kernels compiled, where neither time nor memory is measured."""
+        config = self.timing.config
+        model = self._file()
+        if (
+            config.generated_kernels == "off"
+            or config.device != "cpu"
+            or not generated_names(model)
+        ):
+            return
+        isolate(
+            build_missing,
+            model,
+            config.generated_kernels,
+            limits=self._clock.limits(),
+            cancelled=self._clock.cancelled,
+        )
+
     def start(self, bench: MeasuringWorkers) -> None:
         """A fresh process that takes work."""
         self._began_s, self._turns_before_s = time.monotonic(), self._clock.turns_s
+        self._turns_s = 0.0
         self._worker = bench.worker(fresh=True)
         self._run(runner.ready)
         start_ms = 1000 * (time.monotonic() - self._began_s)

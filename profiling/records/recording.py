@@ -11,7 +11,9 @@ from optimizer.numbers import counted
 from profiling.config import Value
 from profiling.machine import Machine
 
-Kind = Literal["race", "sweep", "worth", "kernels", "capture", "profile", "benchmark"]
+Kind = Literal[
+    "race", "sweep", "worth", "kernels", "decision", "capture", "profile", "benchmark"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

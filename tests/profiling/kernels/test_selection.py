@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
 
 from optimizer.errors import Cancelled, StudioError
 from optimizer.findings import Status
-from optimizer.verify import Comparison
 from profiling.config import Group, RunConfig, Value
 from profiling.execution.availability import availability
 from profiling.kernels.candidates import BASELINE, Candidate, candidates
@@ -29,10 +27,10 @@ from profiling.kernels.hotspots import Hotspot, Hotspots
 from profiling.kernels.selection import SELECTION, Selection, WorkloadRace, select
 from profiling.kernels.tuning import TuningResults, export_tuning, read_tuning
 from profiling.kernels.workload import TensorSize, Workload
-from profiling.machine import this_machine
-from profiling.racing.race import Race, Timing, Variant
+from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.models import floats
+from tests.profiling.kernels.races import made_race
 
 HERE = Status(ok=True)
 NO_GPU: dict[Group, Status] = {
@@ -43,7 +41,6 @@ NO_GPU: dict[Group, Status] = {
     ),
 }
 WITH_GPU: dict[Group, Status] = {**NO_GPU, "cuda": HERE}
-OFTEN = 24
 TUNED = [
     {
         "ep": "CUDAExecutionProvider",
@@ -57,20 +54,6 @@ TUNED = [
 def work(kind: str, key: str = "k") -> Workload:
     size = TensorSize("FLOAT", (1, 8, 8, 8))
     return Workload(key, kind, f"{kind} {key}", (kind, "Relu"), (size,), "{}")
-
-
-def made_race(latencies: Mapping[str, float], *, wrong: str = "") -> Race:
-    """A race with a little noise of its own, without a clock."""
-    generator = np.random.default_rng(0)
-    timings: list[Timing] = []
-    for label, latency in latencies.items():
-        blocks = tuple(
-            tuple(latency * (1 + 0.004 * generator.standard_normal(3))) for _ in range(OFTEN)
-        )
-        far = 0.02 if label == wrong else 1e-7
-        output = Comparison("result", ok=True, max_abs=far, scale=1.0, scaled=far)
-        timings.append(Timing(label, RunConfig(), blocks_ms=blocks, outputs=(output,)))
-    return Race(tuple(timings), (), True, this_machine(), 0.0, "2026-01-01T00:00:00+00:00", 1.0)
 
 
 def raced(

@@ -1,0 +1,152 @@
+"""Kernels compiled by Halide, ahead of time. To be called in a worker process."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optimizer.errors import quoted
+from optimizer.limits import MIB, JobLimits
+from optimizer.loops.algorithm import Algorithm
+from optimizer.loops.schedule import Schedule, ScheduleError
+from profiling.codegen.kernel import CpuLevel, LibraryError
+
+if TYPE_CHECKING:
+    from profiling.codegen.halide_pipeline import HalidePipeline
+
+COMPILE_LIMITS = JobLimits(seconds=60, memory_bytes=4096 * MIB)
+"""Of one kernel: most take less than a second."""
+
+_INSTRUCTIONS: Mapping[CpuLevel, str] = {
+    "baseline": "sse41",
+    "avx2": "sse41-avx-f16c-fma-avx2",
+    "avx512": "sse41-avx-f16c-fma-avx2-avx512-avx512_skylake",
+}
+_CONVENTIONS = "no_runtime-no_asserts-no_bounds_query-user_context-strict_float"
+
+
+def compile_object(
+    algorithm: Algorithm, schedule: Schedule, name: str, level: CpuLevel, folder: Path
+) -> Path:
+    """An object file with the one function `name`.
+
+    In C it is `int NAME(void *user_context, halide_buffer_t *in0, …, halide_buffer_t *out0, …)`
+    and gives 0. Buffers are dense, and as large as the algorithm says: nothing is checked. Host
+    pointers are never null: where an input has no elements, its first may still be read.
+    It needs `halide_do_par_for`, where a loop is parallel, and `halide_malloc` and `halide_free`,
+    where memory between loops is large or of a free size.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied.
+    """
+    path = folder / f"{name}.o"
+    pipeline = _scheduled(algorithm, schedule)
+    _lowered(algorithm, schedule, lambda: _compile(pipeline, name, level, {"object": path}))
+    return path
+
+
+def assembly(algorithm: Algorithm, schedule: Schedule, level: CpuLevel) -> str:
+    """The instructions of a kernel, as text.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied.
+    """
+    pipeline = _scheduled(algorithm, schedule)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.s"
+        _lowered(
+            algorithm, schedule, lambda: _compile(pipeline, "kernel", level, {"assembly": path})
+        )
+        return path.read_text()
+
+
+def loop_nest(algorithm: Algorithm, schedule: Schedule) -> str:
+    """The loops of a kernel, as Halide prints them.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied.
+    """
+    from profiling.codegen.standard_error import captured
+
+    pipeline = _scheduled(algorithm, schedule)
+    with captured() as said:
+        _lowered(algorithm, schedule, lambda: _pipeline(pipeline).print_loop_nest())
+    return re.sub(r"\$\d+", "", said())
+
+
+def _scheduled(algorithm: Algorithm, schedule: Schedule) -> HalidePipeline:
+    try:
+        from profiling.codegen.halide_pipeline import HalidePipeline
+        from profiling.codegen.halide_schedule import apply_schedule
+    except ImportError as error:
+        if error.name != "halide":
+            raise
+        raise LibraryError(
+            "Halide is not installed, which compiles kernels: pip install halide "
+            "(there are wheels for x86-64 and ARM)."
+        ) from error
+    pipeline = HalidePipeline(algorithm, schedule)
+    apply_schedule(pipeline, schedule)
+    return pipeline
+
+
+def _pipeline(pipeline: HalidePipeline) -> Any:
+    from profiling.codegen.halide_bindings import hl
+
+    return hl.Pipeline(pipeline.outputs)
+
+
+def _compile(
+    pipeline: HalidePipeline, name: str, level: CpuLevel, kinds: Mapping[str, Path]
+) -> None:
+    from profiling.codegen.halide_bindings import hl
+
+    target = hl.Target(f"x86-64-linux-{_INSTRUCTIONS[level]}-{_CONVENTIONS}")
+    files = {getattr(hl.OutputFileType, kind): str(path) for kind, path in kinds.items()}
+    _pipeline(pipeline).compile_to(files, pipeline.params, name, target)
+
+
+def _lowered(algorithm: Algorithm, schedule: Schedule, work: Callable[[], None]) -> None:
+    """Do what lowers a pipeline; what Halide says against it is the fault of a primitive.
+
+    Raises:
+        ScheduleError: names the last primitive without which those before it can be lowered.
+        LibraryError: it cannot be lowered without a schedule, either.
+    """
+    from profiling.codegen.halide_bindings import hl
+    from profiling.codegen.halide_schedule import reason_of
+
+    try:
+        work()
+    except hl.HalideError as error:
+        reason = reason_of(error)
+        for count in reversed(range(len(schedule.primitives))):
+            before = _refusal(algorithm, replace(schedule, primitives=schedule.primitives[:count]))
+            if before is None:
+                raise ScheduleError(count, reason) from error
+            reason = before
+        text = quoted(reason, limit=200)
+        raise LibraryError(f"Halide cannot compile this kernel: {text}.") from error
+
+
+def _refusal(algorithm: Algorithm, schedule: Schedule) -> str | None:
+    """What Halide says against a schedule; None where it can be lowered."""
+    from profiling.codegen.halide_bindings import hl
+    from profiling.codegen.halide_schedule import reason_of
+
+    try:
+        pipeline = _scheduled(algorithm, schedule)
+        with tempfile.TemporaryDirectory() as folder:
+            _compile(pipeline, "kernel", "baseline", {"stmt": Path(folder) / "kernel.stmt"})
+    except hl.HalideError as error:
+        return reason_of(error)
+    except ScheduleError as error:
+        return error.reason
+    return None

@@ -1,0 +1,216 @@
+"""An algorithm as a Halide pipeline; `halide_schedule` orders its loops.
+
+Halide names axes from the innermost outwards.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from optimizer.dimension import Dimension
+from optimizer.loops.algorithm import Algorithm, Func, LoopAxis, extent_scalar
+from optimizer.loops.indexing import extents_of
+from optimizer.loops.outputs import OutputNest, output_nests
+from optimizer.loops.schedule import Schedule
+from profiling.codegen.halide_bindings import Expr, hl
+from profiling.codegen.halide_reductions import (
+    Lanes,
+    accumulator_type,
+    combined,
+    combined_in_pairs,
+    identity,
+    partial_results,
+)
+from profiling.codegen.halide_scalars import Body, stored, stored_type
+from profiling.codegen.kernel import LibraryError
+
+MAX_ELEMENTS = 2**31 - 1
+"""Of a tensor: places in it are 32-bit integers."""
+
+
+@dataclass(frozen=True)
+class LoopNests:
+    """A Func of Halide's, and the loops of each of its nests by name."""
+
+    func: Any
+    loops: tuple[dict[str, Any], ...]
+
+
+class HalidePipeline:
+    """The Funcs of an algorithm in Halide, their loops not yet ordered.
+
+    Attributes:
+        params: the inputs.
+        nests: by name of a Func, or of what gives outputs.
+        outputs: in order.
+        consumed: numbers of the schedule's primitives that the definitions follow already.
+    """
+
+    def __init__(self, algorithm: Algorithm, schedule: Schedule) -> None:
+        tensors = (*algorithm.inputs, *algorithm.funcs)
+        self._shapes = {tensor.name: tensor.shape for tensor in tensors}
+        _refuse_large(self._shapes)
+        self._lanes, self.consumed = partial_results(algorithm, schedule)
+        self._algorithm = algorithm
+        self.params = [
+            hl.ImageParam(stored_type(tensor.dtype), len(tensor.shape), _plain(tensor.name))
+            for tensor in algorithm.inputs
+        ]
+        self._sources: dict[str, Any] = {
+            tensor.name: param for tensor, param in zip(algorithm.inputs, self.params, strict=True)
+        }
+        self._sizes = {
+            name: self.params[number].dim(len(algorithm.inputs[number].shape) - 1 - axis).extent()
+            for name, (number, axis) in algorithm.free_sizes.items()
+        }
+        self._describe_inputs()
+        self.nests: dict[str, LoopNests] = {}
+        for func in algorithm.funcs:
+            self.nests[func.name] = self._defined(func)
+        self.outputs = [self._output(nest) for nest in output_nests(algorithm)]
+
+    def _extent(self, extent: Dimension) -> Expr:
+        if not isinstance(extent, int):
+            for name in extent.symbols() - self._sizes.keys():
+                raise LibraryError(f"Nothing says how large {name} is: no input has such an axis.")
+        return self._body({}).value(extent_scalar(extent))
+
+    def _describe_inputs(self) -> None:
+        own = {place: name for name, place in self._algorithm.free_sizes.items()}
+        for number, tensor in enumerate(self._algorithm.inputs):
+            _describe(
+                self.params[number],
+                [
+                    None if (number, axis) in own else self._extent(size)
+                    for axis, size in enumerate(tensor.shape)
+                ],
+            )
+
+    def _body(
+        self, variables: Mapping[str, Any], extents: Mapping[str, Dimension] | None = None
+    ) -> Body:
+        return Body(
+            variables, extents or {}, sizes=self._sizes, read=self._element, shapes=self._shapes
+        )
+
+    def _element(self, tensor: str, places: Sequence[Expr]) -> Expr:
+        found = self._sources[tensor][_at(places)]
+        func = self._algorithm.by_name.get(tensor)
+        return found if func is None else stored(hl.Expr(found), func.dtype)
+
+    def _defined(self, func: Func) -> LoopNests:
+        made = self._sources[func.name] = hl.Func(_plain(func.name))
+        if func.reduction is not None:
+            lanes = self._lanes.get(func.name)
+            return self._in_lanes(func, made, lanes) if lanes else self._reduced(func, made)
+        axes = _variables(func.axes)
+        value = self._body(_expressions(axes), extents_of(func)).value(func.body)
+        made[_at(axes.values())] = stored(value, func.dtype)
+        return LoopNests(made, (axes,))
+
+    def _in_lanes(self, func: Func, made: Any, lanes: Lanes) -> LoopNests:
+        """A reduction by lanes, then of all lanes in pairs."""
+        assert func.reduction is not None, "others have no lanes"
+        partials = hl.Func(_plain(lanes.made))
+        self.nests[lanes.made] = self._reduced(func, partials, lanes)
+        axes = _variables(func.axes)
+        results = [
+            hl.Expr(partials[_at([*axes.values(), hl.i32(lane)])]) for lane in range(lanes.factor)
+        ]
+        made[_at(axes.values())] = combined_in_pairs(func.reduction.kind, results)
+        made.compute_root()
+        return LoopNests(made, (axes,))
+
+    def _reduced(self, func: Func, made: Any, lanes: Lanes | None = None) -> LoopNests:
+        reduction = func.reduction
+        assert reduction is not None, "others do not reduce"
+        axes = _variables(func.axes)
+        if lanes is not None:
+            axes[lanes.lane] = hl.Var(_plain(lanes.lane))
+        rounds = self._rounds(reduction.axes, lanes)
+        ranges = [(0, extent) for extent in reversed(rounds.values())]
+        domain = hl.RDom(ranges, _plain("_".join(rounds)))
+        loops = dict(zip(reversed(rounds), (domain[n] for n in range(len(rounds))), strict=True))
+        variables = _expressions({**axes, **loops})
+        if lanes is not None:
+            place = variables[lanes.outer] * lanes.factor + variables[lanes.lane]
+            size = next(axis.extent for axis in reduction.axes if axis.name == lanes.axis)
+            domain.where(hl.likely(place < self._extent(size)))
+            variables[lanes.axis] = place
+        value = self._body(variables, extents_of(func)).value(func.body)
+        at = _at(axes.values())
+        made[at] = identity(reduction.kind, func.dtype)
+        gathered = hl.cast(accumulator_type(func.dtype), value)
+        made[at] = combined(reduction.kind, hl.Expr(made[at]), gathered)
+        made.compute_root()
+        return LoopNests(made, (axes, {**axes, **loops}))
+
+    def _rounds(self, axes: Sequence[LoopAxis], lanes: Lanes | None) -> dict[str, Expr]:
+        """How often each loop of a reduction runs."""
+        found: dict[str, Expr] = {}
+        for axis in axes:
+            extent = self._extent(axis.extent)
+            if lanes is not None and axis.name == lanes.axis:
+                found[lanes.outer] = (extent + (lanes.factor - 1)) / lanes.factor
+            else:
+                found[axis.name] = extent
+        return found
+
+    def _output(self, nest: OutputNest) -> Any:
+        if nest.name in self.nests:
+            made = self.nests[nest.name].func
+        else:
+            made = hl.Func(_plain(nest.name))
+            axes = _variables(nest.axes)
+            places = list(_expressions(axes).values())
+            values = [self._element(name, places) for name in nest.outputs]
+            made[_at(axes.values())] = hl.Tuple(values) if len(values) > 1 else values[0]
+            self.nests[nest.name] = LoopNests(made, (axes,))
+        buffers = made.output_buffers()
+        _describe(buffers[0], [self._extent(axis.extent) for axis in nest.axes])
+        return made
+
+
+def _describe(buffer: Any, extents: Sequence[Expr | None]) -> None:
+    """Tell of a dense buffer that starts at 0; an extent of None stays what it is."""
+    stride: Expr = hl.i32(1)
+    for number, extent in enumerate(reversed(extents)):
+        dim = buffer.dim(number)
+        dim.set_stride(stride)
+        if extent is None:
+            dim.set_min(0)
+            extent = dim.extent()
+        else:
+            dim.set_bounds(0, extent)
+        stride = stride * extent
+
+
+def _refuse_large(shapes: Mapping[str, Sequence[Dimension]]) -> None:
+    for name, shape in shapes.items():
+        count = math.prod(size for size in shape if isinstance(size, int))
+        if count > MAX_ELEMENTS:
+            raise LibraryError(
+                f"{name} has {count} elements; a generated kernel takes at most {MAX_ELEMENTS}."
+            )
+
+
+def _variables(axes: Iterable[LoopAxis]) -> dict[str, Any]:
+    return {axis.name: hl.Var(_plain(axis.name)) for axis in axes}
+
+
+def _expressions(variables: Mapping[str, Any]) -> dict[str, Expr]:
+    return {name: hl.Expr(variable) for name, variable in variables.items()}
+
+
+def _at(places: Iterable[Any]) -> tuple[Any, ...]:
+    """Where, as Halide writes it: the innermost axis first."""
+    return tuple(reversed(list(places)))
+
+
+def _plain(name: str) -> str:
+    """A name that Halide takes."""
+    return re.sub(r"\W", "_", name)

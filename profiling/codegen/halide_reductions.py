@@ -1,0 +1,105 @@
+"""How a reduction combines in Halide, and its partial results side by side.
+
+Halide's own `rfactor` knows sums, but no maximum that keeps NaN, and under `strict_float` it adds
+the partial results up one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import onnx_ir as ir
+
+from optimizer.loops.algorithm import Algorithm, ReductionKind
+from optimizer.loops.evaluation import extremes
+from optimizer.loops.schedule import RFactor, Schedule, ScheduleError, Split
+from profiling.codegen import halide_math as guarded
+from profiling.codegen.halide_bindings import Expr, hl
+from profiling.codegen.halide_scalars import computed_type, constant
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Partial results of a reduction, side by side.
+
+    Attributes:
+        axis: of the reduction; a round of it is `outer` * `factor` + `lane`.
+        made: the Func of the partial results.
+    """
+
+    axis: str
+    outer: str
+    lane: str
+    factor: int
+    made: str
+
+
+def partial_results(
+    algorithm: Algorithm, schedule: Schedule
+) -> tuple[Mapping[str, Lanes], frozenset[int]]:
+    """The lanes of reductions by Func, and the numbers of the primitives that say so.
+
+    Raises:
+        ScheduleError: a primitive asks for lanes that cannot be.
+    """
+    splits: dict[tuple[str, str], tuple[int, Split]] = {}
+    found: dict[str, Lanes] = {}
+    consumed: set[int] = set()
+    for number, primitive in enumerate(schedule.primitives):
+        if isinstance(primitive, Split) and primitive.nest == 1:
+            splits[primitive.func, primitive.inner] = number, primitive
+        if not isinstance(primitive, RFactor):
+            continue
+        func = algorithm.by_name.get(primitive.func)
+        reduced = func.reduction.axes if func and func.reduction else ()
+        at, split = splits.get((primitive.func, primitive.loop), (-1, None))
+        if split is None or split.loop not in {axis.name for axis in reduced}:
+            raise ScheduleError(number, f"{primitive.loop} is no inner loop of a split reduction")
+        if primitive.func in found:
+            raise ScheduleError(number, f"{primitive.func} has partial results already")
+        found[primitive.func] = Lanes(
+            split.loop, split.outer, primitive.axis, split.factor, primitive.made
+        )
+        consumed |= {at, number}
+    return found, frozenset(consumed)
+
+
+def accumulator_type(dtype: ir.DataType) -> Any:
+    """The Halide type in which a reduction gathers: of 16-bit floats, float32."""
+    return hl.UInt(8) if dtype == ir.DataType.BOOL else computed_type(dtype)
+
+
+def identity(kind: ReductionKind, dtype: ir.DataType) -> Expr:
+    """What combining begins with, of the accumulator's type."""
+    if kind in ("sum", "any"):
+        return hl.cast(accumulator_type(dtype), 0)
+    if kind in ("product", "all"):
+        return hl.cast(accumulator_type(dtype), 1)
+    return hl.cast(accumulator_type(dtype), constant(extremes(dtype)[kind == "min"], dtype))
+
+
+def combined(kind: ReductionKind, one: Expr, other: Expr) -> Expr:
+    """Two values of the accumulator's type as one."""
+    return _COMBINED[kind](one, other)
+
+
+def combined_in_pairs(kind: ReductionKind, values: Sequence[Expr]) -> Expr:
+    """All of them, the first half with the second, and so on."""
+    left = list(values)
+    while len(left) > 1:
+        half = len(left) // 2
+        pairs = zip(left[:half], left[half:], strict=False)
+        left = [combined(kind, one, other) for one, other in pairs] + left[2 * half :]
+    return left[0]
+
+
+_COMBINED: Mapping[ReductionKind, Callable[[Expr, Expr], Expr]] = {
+    "sum": lambda a, b: a + b,
+    "product": lambda a, b: a * b,
+    "max": guarded.largest,
+    "min": guarded.smallest,
+    "any": lambda a, b: a | b,
+    "all": lambda a, b: a & b,
+}

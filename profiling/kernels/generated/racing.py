@@ -1,0 +1,150 @@
+"""The candidates of one kernel: checked first, then raced against the runtime's best form of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+from numpy.typing import NDArray
+
+from optimizer.errors import Cancelled, StudioError
+from optimizer.isolation import Following
+from optimizer.model.writer import to_bytes
+from optimizer.verify import jobs
+from optimizer.verify.feeds import Feed, planned
+from optimizer.verify.runtime import Session, as_file
+from optimizer.verify.sizes import plans
+from profiling.config import RunConfig
+from profiling.kernels.candidates import Candidate
+from profiling.kernels.generated.decisions import KernelDecision
+from profiling.kernels.generated.edge_cases import EdgeCase, size_cases, special_cases
+from profiling.kernels.generated.implementations import (
+    IMPLEMENTATIONS,
+    Implementation,
+    RuntimeChain,
+)
+from profiling.kernels.generated.placed import PlacedKernel
+from profiling.kernels.generated.single import call_of, told_contents
+from profiling.kernels.hotspots import Hotspot
+from profiling.kernels.repeated import repeated
+from profiling.kernels.selection import WorkloadRace
+from profiling.racing.measure import RacePlan, measure
+from profiling.racing.race import Race, Variant
+from profiling.workers import WorkerPool
+
+_RUN_BYTES = 4 << 20
+"""What one run of a race reads and writes at least: beside it, calling a session takes no time."""
+_MOST_COPIES = 64
+
+
+def race_kernel(
+    kernel: PlacedKernel,
+    *,
+    pool: WorkerPool,
+    seconds: float,
+    threads: int = 1,
+    offered: Sequence[Implementation] = IMPLEMENTATIONS,
+    **following: Unpack[Following],
+) -> KernelDecision:
+    """Check the candidates of a kernel and race those that compute the right thing.
+
+    Args:
+        kernel: with its sizes.
+        pool: where it runs.
+        seconds: of steady running.
+        threads: of the session.
+        offered: the candidates, at least one of them the runtime's own.
+        following: told what is done, and asked often.
+
+    Raises:
+        Cancelled: if `cancelled` said so.
+    """
+    base = RunConfig(intra_threads=threads)
+    copies = _copies(kernel)
+    model = to_bytes(repeated(kernel.model(), copies))
+    told, checked = list[Candidate](), dict[str, int]()
+    for one in offered:
+        reason, cases = _fitness(one, kernel, model, pool)
+        told.append(Candidate(one.label, "cpu", one.changes, unavailable=reason))
+        checked |= {one.label: cases} if cases else {}
+    operator = Hotspot(kernel.workload(threads), kernel.places, 0.0, 0.0)
+    variants = [
+        Variant(candidate.label, model, candidate.config(base))
+        for candidate in told
+        if not candidate.unavailable
+    ]
+    plan = RacePlan(seconds=seconds, runs=1, request=jobs.Request(seeds=1))
+    try:
+        feeds = pool(_feeds, model, told_contents(kernel.body, kernel.sizes))
+        race = measure(variants, pool=pool, plan=plan, feeds=feeds, **following)
+    except Cancelled:
+        raise
+    except StudioError as error:
+        raced = WorkloadRace(operator, tuple(told), None, error.message)
+    else:
+        own = {one.label for one in offered if isinstance(one, RuntimeChain)}
+        raced = WorkloadRace(operator, _best_first(told, race, own), race)
+    return KernelDecision(kernel.name, copies, threads, checked, raced)
+
+
+def _feeds(model: bytes, told: Mapping[str, NDArray[Any]]) -> list[Feed]:
+    """How the inputs of all copies are filled. In a worker."""
+    path = as_file(model)
+    inputs = Session(path).interface.inputs
+    plan = next(plans({one.name: one.shape for one in inputs}, {}))
+    feeds = planned(inputs, plan, jobs.structure_of(path))
+    known = {name: tuple(map(float, array.ravel())) for name, array in told.items()}
+    return [
+        replace(feed, kind="choice", values=known[name])
+        if (name := feed.name.partition(".")[0]) in known
+        else feed
+        for feed in feeds
+    ]
+
+
+def _fitness(
+    one: Implementation, kernel: PlacedKernel, model: bytes, pool: WorkerPool
+) -> tuple[str, int]:
+    """Why a candidate is not raced, empty if it is; and how many edge cases it got right."""
+    reason = one.supports(kernel.body)
+    if reason:
+        return reason, 0
+    single = to_bytes(call_of(kernel.body))
+    try:
+        one.build(single, pool)
+        checked = one.check(single, edge_cases(kernel), pool)
+    except Cancelled:
+        raise
+    except StudioError as error:
+        return error.message, 0
+    wrong = f"its result is wrong: {checked.fault}" if checked.fault else ""
+    return wrong, checked.cases
+
+
+def edge_cases(kernel: PlacedKernel) -> list[EdgeCase]:
+    """Where loops end, and numbers that are rarely thought of, for this kernel."""
+    inputs = zip(kernel.body.inputs, kernel.body.signature.inputs, strict=True)
+    floats = [value.name or "" for value, told in inputs if told.dtype in _FLOATS]
+    names = [*kernel.sizes]
+    return [*size_cases(names, kernel.sizes), *special_cases(names, floats)]
+
+
+_FLOATS = frozenset({"FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE"})
+
+
+def _copies(kernel: PlacedKernel) -> int:
+    return max(1, min(_MOST_COPIES, _RUN_BYTES // max(1, kernel.moved_bytes)))
+
+
+def _best_first(
+    told: Sequence[Candidate], race: Race, own: frozenset[str] | set[str]
+) -> tuple[Candidate, ...]:
+    """The runtime's fastest form in front: that is what has to be beaten."""
+    times = {
+        timing.label: timing.summary.p50_ms
+        for timing in race.timings
+        if timing.label in own and timing.summary is not None and timing.believable
+    }
+    best = min(times, key=lambda label: times[label], default="")
+    return tuple(sorted(told, key=lambda candidate: candidate.label != best))
