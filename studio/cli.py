@@ -26,6 +26,7 @@ COMMANDS = {
     "bisect": "find the step that changed the outputs",
     "bench": "race models against each other",
     "quantize": "find the precision of each part of a model within what may be lost",
+    "kernels": "generate kernels for a model's regions, race them against the runtime's own",
     "plan": "plan where activations lie in memory",
     "records": "what was measured: list, show, export, import",
     "cache": "what is kept on disk to be fast: show it, empty it",
@@ -33,7 +34,7 @@ COMMANDS = {
 """Each a module of `studio.commands`. Only the one that is called is imported: all of them take
 longer than most commands do."""
 
-THREADED = frozenset({"studio", "bench", "quantize"})
+THREADED = frozenset({"studio", "bench", "kernels", "quantize"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,13 +1,6 @@
-"""The environment variables Passlens listens to, and the cache folder they lead to."""
+"""The environment variables the studio listens to; that of the cache is in `profiling.cache`."""
 
 from __future__ import annotations
-
-import os
-import sys
-from pathlib import Path
-
-CACHE = "PASSLENS_CACHE"
-"""Folder for what can always be made again; the platform's cache folder by default."""
 
 LOCAL_FILES = "PASSLENS_LOCAL_FILES"
 """0 keeps visitors from opening files of the server by path."""
@@ -20,15 +13,3 @@ FIRST_MODEL = "PASSLENS_FIRST_MODEL"
 
 CACHE_LIMIT = "PASSLENS_CACHE_GIB"
 """How large the cache may grow, in GiB; what was not used for longest goes first."""
-
-
-def cache_folder() -> Path:
-    """For what can always be made again: `PASSLENS_CACHE`, or the platform's; maybe missing."""
-    chosen = os.environ.get(CACHE)
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "passlens"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "passlens"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "passlens"

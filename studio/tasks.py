@@ -142,6 +142,16 @@ class Tasks:
         """The task of this key, if there is one."""
         return self._tasks.get(key)
 
+    def running(self, first: tuple[Hashable, ...]) -> dict[Hashable, Task[Any]]:
+        """Tasks that have not ended, of those whose key begins so."""
+        with self._lock:
+            every = list(self._tasks.items())
+        return {
+            key: task
+            for key, task in every
+            if isinstance(key, tuple) and key[: len(first)] == first and not task.done
+        }
+
     def drop(self, key: Hashable) -> None:
         """Forget a task, so that it can be tried again."""
         with self._lock:

@@ -9,10 +9,10 @@ import streamlit as st
 
 from optimizer.cost.device import DeviceProfile
 from optimizer.cost.devices import DEVICES
+from profiling.cache.folder import cache_folder
 from profiling.calibration import cached, calibrate
 from studio.cost.link import CostChoice
 from studio.cost.sidebar import setting
-from studio.environment import cache_folder
 from studio.page.parts import PATIENCE_S, follow, show_error, words
 from studio.services import pool, tasks
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from optimizer.errors import LoadError, StudioError, quoted
 from optimizer.numbers import bytes_text
-from studio.artifacts.atomic_folder import obtain
-from studio.environment import cache_folder
+from profiling.cache.atomic_folder import obtain
+from profiling.cache.folder import cache_folder
 from studio.gallery.packed import unpack
 
 PACKED = Path(__file__).parent

@@ -112,14 +112,14 @@ def _dot(figure: go.Figure, row: CandidateRow, position: int) -> None:
         position,
         (found.low, found.speedup, found.high),
         color=color,
-        hover=f"{label}<br>%{{x:.3g}}×, {_time(row.p50_ms or 0)}",
+        hover=f"{label}<br>%{{x:.3g}}×, {time_text(row.p50_ms or 0)}",
         symbol="diamond" if row.candidate.lossy else "circle",
     )
     figure.add_annotation(
         x=1,
         xref="paper",
         y=position,
-        text=_time(row.p50_ms or 0),
+        text=time_text(row.p50_ms or 0),
         showarrow=False,
         xanchor="left",
         xshift=6,
@@ -143,12 +143,15 @@ def _ticks(rows: Sequence[CandidateRow]) -> dict[str, object]:
 
 
 def _about(raced: WorkloadRace) -> str:
-    operator = raced.operator
-    share = f"{100 * operator.share:.3g} % of the time{_times(len(operator.nodes))}"
-    return f"{short(operator.workload.title, _MOST_TITLE)} · {share}"
+    operator, title = raced.operator, short(raced.operator.workload.title, _MOST_TITLE)
+    places = _times(len(operator.nodes))
+    if not operator.share:  # raced without a profile of its model
+        return f"{title}{places}"
+    return f"{title} · {100 * operator.share:.3g} % of the time{places}"
 
 
-def _time(latency_ms: float) -> str:
+def time_text(latency_ms: float) -> str:
+    """A latency with the unit that fits."""
     if latency_ms < _SHORT_MS:
         return f"{three_digits(1000 * latency_ms)} µs"
     return f"{three_digits(latency_ms)} ms"

@@ -11,12 +11,14 @@ from optimizer.numbers import counted, digits
 from profiling.config import Value
 from profiling.config.option import setting_text
 from profiling.kernels.confirmation import OPTIONS, Confirmation
+from profiling.kernels.generated.decisions import KernelDecision
 from profiling.kernels.hotspots import Hotspots
 from profiling.kernels.selection import CandidateRow, Selection, WorkloadRace
 from profiling.timeline.finding import taken_off
 from studio.experiment import measured_on
 from studio.kernels.figure import candidate_dots, hot_bars
 from studio.kernels.job import KernelsReport, finding
+from studio.kernels.tree_figure import selection_tree
 from studio.page.figure import Table, show_figure, show_twin
 from studio.page.parts import show_message, words
 from studio.race.latency_figure import latency_strips
@@ -41,10 +43,20 @@ def show_kernels(report: KernelsReport) -> None:
         for column, race in zip(st.columns(2, gap="medium"), races[first:], strict=False):
             with column:
                 _workload(race)
+    _trees(races)
     if report.tuning is not None:
         _tuning(report)
     if report.confirmation is not None:
         show_confirmation(report.confirmation, report.selection)
+
+
+def _trees(races: Sequence[WorkloadRace]) -> None:
+    """What was decided about each workload: tuning, kernel, algorithm."""
+    raced = [race for race in races if race.race is not None]
+    if raced:
+        with st.expander("Tuning, kernel and algorithm of each as a tree"):
+            for race in raced:
+                show_figure(selection_tree(race), f"tree-{race.operator.workload.key[:12]}")
 
 
 def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
@@ -69,6 +81,20 @@ def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
     for note in (*confirmation.choice.notes, *_places(confirmation)):
         st.caption(words(note))
     show_twin("Whole model as a table", _whole_table(confirmation))
+
+
+def show_decision(decision: KernelDecision) -> None:
+    """The candidates of one generated kernel: what won, what lost and by how much."""
+    _workload(decision.raced)
+    _trees([decision.raced])
+    checked = [f"{label} on {count}" for label, count in decision.checked.items()]
+    told = f" Right before it was timed: {', '.join(checked)} edge cases." if checked else ""
+    st.caption(
+        words(
+            f"{decision.name}, {counted(decision.threads, 'thread')}, "
+            f"{counted(decision.copies, 'copy', 'copies')} in a row.{told}"
+        )
+    )
 
 
 def command_line(options: Mapping[str, Value]) -> str:

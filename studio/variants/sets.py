@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from optimizer.registry import PRESETS
+from optimizer.registry import PRESETS, Preset
 from profiling.config.option import Value
 from studio.variants.link import LAST, SOURCE, RunChoice, VariantChoice
 from studio.variants.options import why_not
 from studio.workspace import Workspace
+
+GENERATED: Preset = "generated"
+"""Its kernels are compiled first: no preset of the set that one runs to begin with."""
 
 
 def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]:
@@ -19,11 +22,13 @@ def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]
         others = [
             p
             for p in PRESETS
-            if p != workspace.preset or workspace.on or workspace.off or workspace.plan
+            if p != GENERATED
+            and (p != workspace.preset or workspace.on or workspace.off or workspace.plan)
         ]
         graphs = [SOURCE, LAST, *others]
         variants = tuple(VariantChoice(graph) for graph in graphs)
         found["Source / last step / presets"] = replace(workspace.of(RunChoice), variants=variants)
+        found["Generated kernels off / on"] = _generated(workspace)
     found["The same twice"] = replace(
         workspace.of(RunChoice), variants=(VariantChoice(LAST), VariantChoice(LAST))
     )
@@ -41,6 +46,12 @@ def gpu_sets(workspace: Workspace) -> dict[str, RunChoice]:
         "CUDA graph off / on": _varied(workspace, "cuda_graph", False, True, options=on_gpu),
         "TF32 off / on": _varied(workspace, "tf32", False, True, options=on_gpu),
     }
+
+
+def _generated(workspace: Workspace) -> RunChoice:
+    """The same graph, its regions once as operators and once as compiled kernels."""
+    variants = VariantChoice(GENERATED, (("generated_kernels", "off"),)), VariantChoice(GENERATED)
+    return replace(workspace.of(RunChoice), variants=variants)
 
 
 def _varied(

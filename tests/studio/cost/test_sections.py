@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 from optimizer.cost.device import DEVICE_FORM
 from optimizer.cost.devices import CORTEX_X4
 from optimizer.errors import Cancelled
+from profiling.cache.folder import cache_folder
 from profiling.calibration.calibrate import path_of
 from studio import services
 from studio.cost.device import calibration_key
-from studio.environment import cache_folder
 
 pytestmark = pytest.mark.long
 

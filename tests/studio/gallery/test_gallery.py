@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.gallery_figures import count
 from optimizer.errors import LoadError, StudioError
-from studio.artifacts.atomic_folder import LAST_USED
+from profiling.cache.atomic_folder import LAST_USED
 from studio.gallery import gallery
 from studio.gallery import packed as packed_module
 from studio.gallery.gallery import GalleryModel

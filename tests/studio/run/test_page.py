@@ -213,3 +213,10 @@ def test_the_first_set_races_source_default_and_runtime() -> None:
     choice = sets_of(Workspace(), has_rewrites=True)["Source / last step / presets"]
     labels = [variant.label for variant in variants_of(Workspace().having(choice), last=9)]
     assert labels == ["source", "default preset", "runtime preset"]
+
+
+def test_the_set_of_generated_kernels_races_one_graph_without_and_with_them() -> None:
+    choice = sets_of(Workspace(), has_rewrites=True)["Generated kernels off / on"]
+    off, on = variants_of(Workspace().having(choice), last=9)
+    assert off.config.changed() == {"generated_kernels": "off"}
+    assert not on.config.changed()

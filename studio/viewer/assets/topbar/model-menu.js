@@ -12,6 +12,7 @@ const DOWN = "M4.5 6.5 8 10l3.5-3.5";
 const CHOOSER = ".st-key-chooser button"; // of the Model page
 const EXPAND = "[data-testid=stExpandSidebarButton]";
 const PATIENCE_MS = 60_000;
+const HOLD_MS = 3000; // the page may be drawn once more, and what had the focus be replaced
 
 export class ModelMenu {
   constructor() {
@@ -133,13 +134,18 @@ function focusWhenThere(selector) {
   let ended = performance.now() + PATIENCE_MS;
   const elsewhere = () => (ended = 0); // who goes on to something else keeps it
   for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, elsewhere, { once: true });
+  /** @type {HTMLElement | null} */ let focused = null;
   const poll = () => {
     if (performance.now() > ended) return;
     /** @type {HTMLElement | null} */ const folded = document.querySelector(EXPAND);
     folded?.click();
     /** @type {HTMLElement | null} */ const found = document.querySelector(selector);
-    if (found?.checkVisibility()) found.focus();
-    else requestAnimationFrame(poll);
+    if (found !== focused && found?.checkVisibility()) {
+      found.focus();
+      if (!focused) ended = performance.now() + HOLD_MS;
+      focused = found;
+    }
+    requestAnimationFrame(poll);
   };
   poll();
 }

@@ -1,0 +1,202 @@
+"""`passlens kernels`: the regions of a model that get code, their candidates, and what won."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from optimizer.errors import StudioError, plain, quoted
+from optimizer.model.loader import load_path
+from optimizer.model.writer import write
+from optimizer.numbers import counted, three_digits, times_text
+from optimizer.operators.generated import GENERATED
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from optimizer.rewrite.edits import InsertNode
+from optimizer.rewrite.trace import Trace
+from optimizer.source import complete
+from profiling.codegen.kernel import GeneratorId
+from profiling.kernels.generated.decisions import DECISION, KernelDecision, finding, keep, kept
+from profiling.kernels.generated.placed import PlacedKernel, placed_kernels, sizes_run
+from profiling.kernels.generated.racing import race_kernel
+from profiling.kernels.selection import CandidateRow
+from profiling.records import Records
+from profiling.workers import default_pool
+from studio.commands import DONE
+from studio.commands.models import bindings, model_path
+from studio.commands.output import print_json, say, table
+from studio.commands.progress_line import progress_line
+from studio.export.kernels import export_kernels
+from studio.recordings.keeper import database_url
+
+SCHEMA = "passlens.kernel-decisions/1"
+PASS = "generate-kernels"  # noqa: S105 no password
+_LONGEST_S = 600.0
+_GENERATED = "generated.onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The kernels of a model.
+
+    Attributes:
+        trace: that leads to them.
+        kernels: with the sizes they have there.
+        reasons: name of a kernel -> what it gains on paper.
+    """
+
+    trace: Trace
+    kernels: tuple[PlacedKernel, ...]
+    reasons: Mapping[str, str]
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    add = parser.add_argument
+    add("model", metavar="MODEL")
+    add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
+    add("--list", action="store_true", help="say which regions there are, and race nothing")
+    add("--again", action="store_true", help="race also what was decided on this machine before")
+    add("--threads", type=int, default=1, metavar="N", help="of a session; 1 by default")
+    add("--seconds", type=float, default=4.0, metavar="S", help="for the race of one kernel")
+    what = "write the model, its kernels that won (with --list: all) and programs that run both"
+    add("-o", "--output", type=Path, metavar="FOLDER", help=what)
+    add("--json", action="store_true", help="machine-readable, to stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan the kernels of the model, decide about each, and report.
+
+    Raises:
+        StudioError: the model cannot be opened, optimized or run.
+    """
+    if not 0 < arguments.seconds <= _LONGEST_S or arguments.threads < 1:
+        raise StudioError(f"--threads is 1 or more, --seconds above 0 and {_LONGEST_S:g} at most.")
+    with tempfile.TemporaryDirectory(prefix="passlens-kernels-") as folder:
+        planned = _planned(arguments, Path(folder))
+        decisions = {} if arguments.list else _decisions(arguments, planned)
+        if arguments.output is not None:
+            _export(Path(folder) / _GENERATED, arguments.output, decisions)
+    if arguments.json:
+        print_json(_document(planned, decisions))
+        return DONE
+    for line in _text(planned, decisions):
+        print(line)
+    return DONE
+
+
+def _planned(arguments: argparse.Namespace, folder: Path) -> Planned:
+    source, bound = model_path(arguments.model), bindings(arguments.bind)
+    with progress_line() as progress:
+        progress("planning kernels", 0.0)
+        model = complete(load_path(source), isolate=default_pool(), bind=bound)
+        trace = optimize(model, Pipeline.of("generated"), isolate=default_pool(), progress=progress)
+        target = folder / _GENERATED
+        write(model.ir, target)
+        progress("looking for sizes", 0.9)
+        sizes = sizes_run(target, bound, isolate=default_pool())
+        kernels = tuple(placed_kernels(target, model.ir.graph, sizes))
+    reasons: dict[str, str] = {}
+    for rewrite in trace.rewrites:
+        for edit in rewrite.edits:
+            if isinstance(edit, InsertNode) and edit.domain == GENERATED:
+                reasons.setdefault(edit.op_type, rewrite.reason)
+    return Planned(trace, kernels, reasons)
+
+
+def _decisions(arguments: argparse.Namespace, planned: Planned) -> dict[str, KernelDecision]:
+    """What is decided about each kernel: as it is kept, or raced now."""
+    found: dict[str, KernelDecision] = {}
+    with Records(database_url()) as records, progress_line() as progress:
+        for number, kernel in enumerate(planned.kernels):
+            key = kernel.workload(arguments.threads).key
+            known = None if arguments.again else kept(key, records)
+            if known is None:
+                progress(kernel.name, number / len(planned.kernels))
+                known = race_kernel(
+                    kernel,
+                    pool=default_pool(),
+                    seconds=arguments.seconds,
+                    threads=arguments.threads,
+                )
+                keep(known, records)
+            found[kernel.name] = known
+    return found
+
+
+def _export(model: Path, folder: Path, decisions: Mapping[str, KernelDecision]) -> None:
+    """The model with the kernels that won; with all of them where nothing was decided."""
+    won: dict[str, GeneratorId] = {}
+    for name, decision in decisions.items():
+        if decision.generator is not None:
+            won[name] = decision.generator
+    if decisions and not won:
+        raise StudioError(f"No kernel won, so {quoted(folder)} was not written.")
+    names = export_kernels(model, folder, isolate=default_pool(), generator=won or "halide")
+    say(f"Wrote {', '.join(names)} to {folder}.")
+
+
+def _text(planned: Planned, decisions: Mapping[str, KernelDecision]) -> Iterator[str]:
+    """For a person."""
+    places = sum(len(kernel.places) for kernel in planned.kernels)
+    yield f"{counted(len(planned.kernels), 'kernel')} in {counted(places, 'place')}"
+    for kernel in planned.kernels:
+        yield ""
+        operators = kernel.workload(1).title
+        yield plain(f"{kernel.name}: {operators}, {counted(len(kernel.places), 'place')}")
+        yield plain(f"  {planned.reasons.get(kernel.name, '')}")
+        decision = decisions.get(kernel.name)
+        if decision is not None:
+            yield plain(f"  {finding(decision)}")
+            rows = [_cells(row, decision.copies) for row in decision.raced.rows()]
+            text = table([["", "µs", "times as fast", ""], *rows], right=frozenset({1, 2}))
+            yield from (f"    {line}" for line in text.splitlines())
+    refused = [one for one in planned.trace.declined if one.pass_id == PASS]
+    if refused:
+        yield ""
+        yield f"Left as they are, {counted(len(refused), 'place')}:"
+        counts: dict[str, int] = {}
+        for one in refused:
+            counts[one.condition] = counts.get(one.condition, 0) + 1
+        for condition, count in sorted(counts.items(), key=lambda item: -item[1]):
+            yield plain(f"  {count} × {condition}")
+
+
+def _cells(row: CandidateRow, copies: int) -> list[str]:
+    """A candidate: of one copy, its time, and against the runtime's best form."""
+    time = "" if row.p50_ms is None else three_digits(1000 * row.p50_ms / copies)
+    against = "" if row.contrast is None else times_text(row.contrast.speedup)
+    return [plain(row.candidate.label), time, against, plain(row.verdict)]
+
+
+def _document(planned: Planned, decisions: Mapping[str, KernelDecision]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "model": planned.trace.model_name,
+        "kernels": [
+            {
+                "name": kernel.name,
+                "operators": list(kernel.workload(1).operators),
+                "places": [list(place) for place in kernel.places],
+                "sizes": dict(kernel.sizes),
+                "reason": planned.reasons.get(kernel.name, ""),
+                "decision": _decided(decisions.get(kernel.name)),
+            }
+            for kernel in planned.kernels
+        ],
+        "declined": [
+            {"node": one.root, "nodes": list(one.nodes), "reason": one.reason}
+            for one in planned.trace.declined
+            if one.pass_id == PASS
+        ],
+    }
+
+
+def _decided(decision: KernelDecision | None) -> dict[str, Any] | None:
+    if decision is None:
+        return None
+    return {"finding": finding(decision), "winner": decision.winner, **DECISION.to_json(decision)}

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimizer.model.generated_functions import generated_names
+from studio.cli import main
+from tests.profiling.kernels.models import floats, parsed
+
+NETWORK = """g (float[n,12] x, float[n,12] mask) => (float[n,8] y) <float s = {0.5}> {
+    a = Mul(x, s)
+    b = Add(a, mask)
+    c = Softmax<axis=-1>(b)
+    y = MatMul(c, w)
+}"""
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("kernels") / "net.onnx"
+    path.write_bytes(parsed(NETWORK, {"w": floats(12, 8)}))
+    return str(path)
+
+
+def document(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    capsys.readouterr()
+    assert main(["kernels", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_kernels_of_a_model_are_listed_with_sizes_and_reasons(
+    capsys: pytest.CaptureFixture[str], network: str
+) -> None:
+    found = document(capsys, network, "--bind", "n=4", "--list")
+    assert found["schema"] == "passlens.kernel-decisions/1"
+    (kernel,) = found["kernels"]
+    assert kernel["operators"] == ["Mul", "Add", "Softmax"]
+    assert "predicted apart" in kernel["reason"]
+    assert kernel["decision"] is None
+    assert main(["kernels", network, "--bind", "n=4", "--list"]) == 0
+    text = capsys.readouterr().out
+    assert "1 kernel in 1 place" in text
+    assert "Mul + Add + Softmax on 4×12" in text
+
+
+def test_a_kernel_is_raced_once_and_read_again(
+    capsys: pytest.CaptureFixture[str], network: str
+) -> None:
+    words = [network, "--bind", "n=64", "--seconds", "0.2"]
+    first, again = document(capsys, *words), document(capsys, *words)
+    made, read = (one["kernels"][0]["decision"] for one in (first, again))
+    assert made["raced"]["race"]["started_at"] == read["raced"]["race"]["started_at"]
+    labels = [one["label"] for one in made["raced"]["candidates"]]
+    assert {"ONNX Runtime", "Halide", "C"} <= {*labels}
+    assert labels[0].startswith("ONNX Runtime")
+    assert made["checked"]["C"] >= 19
+    assert main(["kernels", *words]) == 0
+    assert "times as fast" in capsys.readouterr().out
+
+
+def test_without_a_compiler_every_kernel_says_so_and_the_chain_stays(
+    capsys: pytest.CaptureFixture[str], network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "profiling.kernels.generated.implementations.compiler_missing",
+        lambda: "There is no C compiler for generated kernels.",
+    )
+    found = document(capsys, network, "--bind", "n=3", "--seconds", "0.2", "--again")
+    decision = found["kernels"][0]["decision"]
+    assert decision["winner"].startswith("ONNX Runtime")
+    reasons = {one["label"]: one["unavailable"] for one in decision["raced"]["candidates"]}
+    assert reasons["Halide"] == reasons["C"] == "There is no C compiler for generated kernels."
+
+
+@pytest.mark.parametrize("words", [["--seconds", "0"], ["--threads", "0"], ["--seconds", "1e9"]])
+def test_impossible_arguments_are_one_sentence(
+    capsys: pytest.CaptureFixture[str], network: str, words: list[str]
+) -> None:
+    assert main(["kernels", network, *words]) == 2
+    assert "--seconds above 0" in capsys.readouterr().err
+
+
+def test_a_model_that_is_none_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "none.onnx"
+    path.write_bytes(b"nothing")
+    assert main(["kernels", str(path), "--list"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_all_kernels_of_a_model_are_exported_without_a_race_where_they_are_only_listed(
+    capsys: pytest.CaptureFixture[str], network: str, tmp_path: Path
+) -> None:
+    assert main(["kernels", network, "--list", "-o", str(tmp_path / "taken")]) == 0
+    assert "Wrote SHA256SUMS, kernels.so, model.h, model.onnx, run.c, run.py" in (
+        capsys.readouterr().err
+    )
+    (name,) = generated_names(tmp_path / "taken" / "model.onnx")
+    assert name.encode() in (tmp_path / "taken" / "kernels.so").read_bytes()
+    assert main(["kernels", network, "--list", "-o", str(tmp_path / "taken")]) == 2
+    assert "is not empty; name another one" in capsys.readouterr().err
