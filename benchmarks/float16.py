@@ -34,7 +34,8 @@ from optimizer.precision.samples import Samples
 from optimizer.rewrite.driver import optimize
 from optimizer.source import open_source
 from optimizer.verify import ErrorBudget, Tolerance, jobs
-from profiling.precision.keep_list import KeepList, find_keep_list, reference_on
+from profiling.precision.keep_list import KeepList
+from profiling.precision.keep_list_search import find_keep_list, reference_on
 from profiling.workers import default_pool
 
 BUDGET = ErrorBudget(1.0, "%")
