@@ -122,6 +122,11 @@ def parts_of(scalar: Scalar) -> Iterator[Scalar]:
         left += reversed(_operands(one))
 
 
+def variables_of(scalar: Scalar) -> set[str]:
+    """Names of the loop variables in an expression."""
+    return {part.name for part in parts_of(scalar) if isinstance(part, Var)}
+
+
 def rewritten(scalar: Scalar, change: Callable[[Scalar], Scalar]) -> Scalar:
     """An expression in which every part, from the inside out, is what `change` makes of it."""
     done: dict[int, Scalar] = {}

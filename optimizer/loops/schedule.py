@@ -145,7 +145,7 @@ class RFactor:
     """Part of a reduction as a Func of its own, which then is reduced: sums side by side.
 
     The new Func has the outer loop of the split in its nest 1, and one more axis. What is left has
-    a single nest: it combines the results in pairs, written out.
+    a single nest: it combines the first half of the results with the second, and so on.
 
     Attributes:
         loop: of the reduction, the inner one of a split.

@@ -18,7 +18,7 @@ from optimizer.loops.element_loops import ElementLoops
 from optimizer.loops.indexing import affine, extents_of
 from optimizer.loops.outputs import OutputNest, output_nests
 from optimizer.loops.reach import costs_of, innermost, long_axes, reach_of
-from optimizer.loops.scalar import Var
+from optimizer.loops.scalar import Var, variables_of
 from optimizer.loops.schedule import (
     Bound,
     ComputeAt,
@@ -120,9 +120,11 @@ class RoundLoops:
     def _votes(self, func: Func) -> dict[str, int]:
         """How many reads run along neighbours in memory, by the axis along which they do."""
         found: dict[str, int] = {}
+        rounds = {axis.name for axis in func.reduction.axes} if func.reduction else set[str]()
         for reads in self.reach.reads.values():
             for reader, at in reads:
-                last = innermost(at) if reader == func.name else None
+                moving = reader == func.name and any(rounds & variables_of(one) for one in at)
+                last = innermost(at) if moving else None
                 for atom in affine(last, extents_of(func)).factors if last else ():
                     if isinstance(atom, Var):
                         found[atom.name] = found.get(atom.name, 0) + 1

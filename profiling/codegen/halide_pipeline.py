@@ -21,7 +21,7 @@ from profiling.codegen.halide_reductions import (
     Lanes,
     accumulator_type,
     combined,
-    combined_in_pairs,
+    halves,
     identity,
     partial_results,
 )
@@ -46,6 +46,7 @@ class HalidePipeline:
     Attributes:
         params: the inputs.
         nests: by name of a Func, or of what gives outputs.
+        halves: of a reduction by lanes, what combines its partial results, in order.
         outputs: in order.
         consumed: numbers of the schedule's primitives that the definitions follow already.
     """
@@ -69,6 +70,7 @@ class HalidePipeline:
         }
         self._describe_inputs()
         self.nests: dict[str, LoopNests] = {}
+        self.halves: dict[str, list[Any]] = {}
         for func in algorithm.funcs:
             self.nests[func.name] = self._defined(func)
         self.outputs = [self._output(nest) for nest in output_nests(algorithm)]
@@ -113,15 +115,16 @@ class HalidePipeline:
         return LoopNests(made, (axes,))
 
     def _in_lanes(self, func: Func, made: Any, lanes: Lanes) -> LoopNests:
-        """A reduction by lanes, then of all lanes in pairs."""
+        """A reduction by lanes, then of half as many, down to one."""
         assert func.reduction is not None, "others have no lanes"
         partials = hl.Func(_plain(lanes.made))
         self.nests[lanes.made] = self._reduced(func, partials, lanes)
         axes = _variables(func.axes)
-        results = [
-            hl.Expr(partials[_at([*axes.values(), hl.i32(lane)])]) for lane in range(lanes.factor)
-        ]
-        made[_at(axes.values())] = combined_in_pairs(func.reduction.kind, results)
+        self.halves[func.name] = list(
+            halves(partials, func.reduction.kind, lanes, [*axes.values()])
+        )
+        last = self.halves[func.name][-1] if lanes.factor > 1 else partials
+        made[_at(axes.values())] = last[_at([*axes.values(), hl.i32(0)])]
         made.compute_root()
         return LoopNests(made, (axes,))
 

@@ -6,7 +6,7 @@ the partial results up one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,14 +85,30 @@ def combined(kind: ReductionKind, one: Expr, other: Expr) -> Expr:
     return _COMBINED[kind](one, other)
 
 
-def combined_in_pairs(kind: ReductionKind, values: Sequence[Expr]) -> Expr:
-    """All of them, the first half with the second, and so on."""
-    left = list(values)
-    while len(left) > 1:
-        half = len(left) // 2
-        pairs = zip(left[:half], left[half:], strict=False)
-        left = [combined(kind, one, other) for one, other in pairs] + left[2 * half :]
-    return left[0]
+def halves(partials: Any, kind: ReductionKind, lanes: Lanes, axes: Sequence[Any]) -> Iterator[Any]:
+    """Funcs of half as many partial results each, down to one: the first half with the second.
+
+    Each is one vector, so that no element of it goes through memory.
+
+    Args:
+        partials: the Func with all of them.
+        kind: how they are combined.
+        lanes: how many they are.
+        axes: variables of the axes besides the lanes, the outermost first.
+    """
+    count = lanes.factor
+    while count > 1:
+        count //= 2
+        lane = hl.Var(lanes.lane)
+        others = list(reversed(axes))
+        made = hl.Func(f"{lanes.made}_{count}")
+        one, other = hl.Expr(partials[lane, *others]), hl.Expr(partials[lane + count, *others])
+        made[lane, *others] = combined(kind, one, other)
+        made.bound(lane, 0, count)
+        if count > 1:
+            made.vectorize(lane)
+        yield made
+        partials = made
 
 
 _COMBINED: Mapping[ReductionKind, Callable[[Expr, Expr], Expr]] = {

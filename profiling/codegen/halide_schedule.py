@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from optimizer.loops.schedule import (
@@ -55,6 +55,15 @@ def apply_schedule(pipeline: HalidePipeline, schedule: Schedule) -> None:
             _apply(pipeline.nests, primitive)
         except (LookupError, hl.HalideError) as error:
             raise ScheduleError(number, reason_of(error)) from error
+    for name, halves in pipeline.halves.items():
+        _place_inside(pipeline.nests[name], halves)
+
+
+def _place_inside(made: LoopNests, halves: Sequence[Any]) -> None:
+    """What combines partial results, in the innermost loop of whatever reads the result."""
+    loop = next(reversed(made.loops[0].values()), hl.Var.outermost())
+    for one in halves:
+        one.compute_at(made.func, loop)
 
 
 def reason_of(error: Exception) -> str:
