@@ -1,8 +1,9 @@
 """Functions of numbers in Halide that keep to IEEE and to NumPy where Halide's own do not.
 
 Halide's exp makes 0 of NaN and of infinity, its erf NaN of infinity, its log a number of NaN, and
-its tanh is a call of the C library for each element. All of this presumes Halide's `strict_float`:
-without it, the compiler takes for granted that there are no NaNs.
+its tanh is a call of the C library for each element. What is here presumes that operations are
+strict, but for what is said to be contracted: there, NaN and infinities give anything, and a
+`select` outside takes something else for them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,29 @@ from __future__ import annotations
 import math
 
 from profiling.codegen.halide_bindings import Expr, hl
+from profiling.codegen.halide_stages import Stages
+
+_EXP = (0.0013814467238262296, 0.008368780836462975, 0.04166839271783829, 0.1666651964187622,
+        0.4999999403953552, 1.0, 1.0)  # fmt: skip
+"""Of exp within half a logarithm of 2 around 0: relative error 3e-9 at most."""
+_LOG2_E = 1.44269504
+_LN_2, _LN_2_REST = 0.693359375, -2.12194440e-4
+"""Together the logarithm of 2; whole numbers times the first one are exact."""
+_ROUNDING = 1.5 * 2**23
+"""Added to a float32, it leaves the nearest whole number in the last bits."""
+_EXP_FROM, _EXP_BELOW = -87.33654, 88.72284
+"""Of float32: what exp makes 0, a normal number, and infinity of."""
+_MANTISSA_BITS = 23
+_BIG = 3e38
+
+_ERF_ODD = (
+    -2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
+    -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02,
+)  # fmt: skip
+_ERF_EVEN = (-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
+             -7.37332916720468e-03, -1.42647390514189e-02)  # fmt: skip
+_ERF_ONE = 4.0
+"""From here on, the quotient of the two polynomials is 1 in float32."""
 
 _TANH_ODD = (
     -2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
@@ -59,12 +83,19 @@ def sign(a: Expr) -> Expr:
     return hl.select(a > zero, one, below)
 
 
-def exp(a: Expr) -> Expr:
-    """The exponential."""
+def exp(a: Expr, stages: Stages) -> Expr:
+    """The exponential: 2 to a whole number, times a polynomial."""
     if a.type().bits() != 32:
         return hl.exp(a)
-    held = at_most(hl.f32(89.0), at_least(hl.f32(-104.0), a))
-    return hl.select(hl.is_nan(a), a, hl.exp(held))
+    a = stages.strict(a)
+    shifted = a * hl.f32(_LOG2_E) + hl.f32(_ROUNDING)
+    times = shifted - hl.f32(_ROUNDING)
+    rest = stages.strict(a - times * hl.f32(_LN_2) - times * hl.f32(_LN_2_REST))
+    factor = hl.reinterpret(hl.Int(32), stages.contracted(_polynomial(rest, _EXP)))
+    doubled = hl.reinterpret(hl.Int(32), shifted) << _MANTISSA_BITS
+    found = hl.reinterpret(hl.Float(32), factor + doubled)
+    above = hl.select(a < hl.f32(_EXP_BELOW), found, a * hl.f32(_BIG))  # infinity, and NaN
+    return hl.select(a < hl.f32(_EXP_FROM), hl.f32(0.0), above)
 
 
 def log(a: Expr) -> Expr:
@@ -79,24 +110,35 @@ def log(a: Expr) -> Expr:
     return hl.select(hl.is_nan(a), a, hl.select(a > hl.f32(0.0), positive, edge))
 
 
-def erf(a: Expr) -> Expr:
-    """The error function."""
+def erf(a: Expr, stages: Stages) -> Expr:
+    """The error function: in float32, a quotient of polynomials.
+
+    Source: Eigen's `generic_fast_erf_float`.
+    """
     if a.type().bits() != 32:
         return hl.erf(a)
-    held = at_most(hl.f32(4.0), at_least(hl.f32(-4.0), a))
-    return hl.select(hl.is_nan(a), a, hl.erf(held))
+    return _odd_quotient(a, _ERF_ODD, _ERF_EVEN, stages, end=_ERF_ONE)
 
 
-def tanh(a: Expr) -> Expr:
+def tanh(a: Expr, stages: Stages) -> Expr:
     """The hyperbolic tangent: in float32, a quotient of polynomials.
 
     Source: Eigen's `ptanh_float`, which ONNX Runtime's kernel follows, too.
     """
     if a.type().bits() != 32:
         return hl.tanh(a)
-    held = at_most(hl.f32(_TANH_ONE), at_least(hl.f32(-_TANH_ONE), a))
+    return _odd_quotient(a, _TANH_ODD, _TANH_EVEN, stages, end=_TANH_ONE)
+
+
+def _odd_quotient(
+    a: Expr, odd: tuple[float, ...], even: tuple[float, ...], stages: Stages, *, end: float
+) -> Expr:
+    """An odd function that is constant from `end` on: a P(a²) / Q(a²)."""
+    a = stages.strict(a)
+    held = stages.strict(at_most(hl.f32(end), at_least(hl.f32(-end), a)))
     square = held * held
-    return held * (_polynomial(square, _TANH_ODD) / _polynomial(square, _TANH_EVEN))
+    quotient = held * _polynomial(square, odd) / _polynomial(square, even)
+    return hl.select(hl.is_nan(a), a, stages.contracted(quotient))
 
 
 def power(base: Expr, exponent: float) -> Expr | None:

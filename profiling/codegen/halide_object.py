@@ -26,7 +26,7 @@ _INSTRUCTIONS: Mapping[CpuLevel, str] = {
     "avx2": "sse41-avx-f16c-fma-avx2",
     "avx512": "sse41-avx-f16c-fma-avx2-avx512-avx512_skylake",
 }
-_CONVENTIONS = "no_runtime-no_asserts-no_bounds_query-user_context-strict_float"
+_CONVENTIONS = "no_runtime-no_asserts-no_bounds_query-user_context"
 
 
 def compile_object(
@@ -108,7 +108,8 @@ def _compile(
 ) -> None:
     from profiling.codegen.halide_bindings import hl
 
-    target = hl.Target(f"x86-64-linux-{_INSTRUCTIONS[level]}-{_CONVENTIONS}")
+    conventions = f"{_CONVENTIONS}-strict_float" if pipeline.strict else _CONVENTIONS
+    target = hl.Target(f"x86-64-linux-{_INSTRUCTIONS[level]}-{conventions}")
     files = {getattr(hl.OutputFileType, kind): str(path) for kind, path in kinds.items()}
     _pipeline(pipeline).compile_to(files, pipeline.params, name, target)
 

@@ -26,6 +26,7 @@ from profiling.codegen.halide_reductions import (
     partial_results,
 )
 from profiling.codegen.halide_scalars import Body, stored, stored_type
+from profiling.codegen.halide_stages import Stages, needs_strict_target, strict
 from profiling.codegen.kernel import LibraryError
 
 MAX_ELEMENTS = 2**31 - 1
@@ -49,6 +50,7 @@ class HalidePipeline:
         halves: of a reduction by lanes, what combines its partial results, in order.
         outputs: in order.
         consumed: numbers of the schedule's primitives that the definitions follow already.
+        strict: whether it is right only for a target that takes all operations as written.
     """
 
     def __init__(self, algorithm: Algorithm, schedule: Schedule) -> None:
@@ -57,6 +59,7 @@ class HalidePipeline:
         _refuse_large(self._shapes)
         self._lanes, self.consumed = partial_results(algorithm, schedule)
         self._algorithm = algorithm
+        self.strict = needs_strict_target(algorithm)
         self.params = [
             hl.ImageParam(stored_type(tensor.dtype), len(tensor.shape), _plain(tensor.name))
             for tensor in algorithm.inputs
@@ -79,7 +82,7 @@ class HalidePipeline:
         if not isinstance(extent, int):
             for name in extent.symbols() - self._sizes.keys():
                 raise LibraryError(f"Nothing says how large {name} is: no input has such an axis.")
-        return self._body({}).value(extent_scalar(extent))
+        return self._body({}, {}).value(extent_scalar(extent))
 
     def _describe_inputs(self) -> None:
         own = {place: name for name, place in self._algorithm.free_sizes.items()}
@@ -92,11 +95,14 @@ class HalidePipeline:
                 ],
             )
 
-    def _body(
-        self, variables: Mapping[str, Any], extents: Mapping[str, Dimension] | None = None
-    ) -> Body:
+    def _body(self, variables: Mapping[str, Any], extents: Mapping[str, Dimension]) -> Body:
         return Body(
-            variables, extents or {}, sizes=self._sizes, read=self._element, shapes=self._shapes
+            _expressions(variables),
+            extents,
+            sizes=self._sizes,
+            read=self._element,
+            shapes=self._shapes,
+            stages=Stages(_at(variables.values())),
         )
 
     def _element(self, tensor: str, places: Sequence[Expr]) -> Expr:
@@ -110,8 +116,8 @@ class HalidePipeline:
             lanes = self._lanes.get(func.name)
             return self._in_lanes(func, made, lanes) if lanes else self._reduced(func, made)
         axes = _variables(func.axes)
-        value = self._body(_expressions(axes), extents_of(func)).value(func.body)
-        made[_at(axes.values())] = stored(value, func.dtype)
+        value = self._body(axes, extents_of(func)).value(func.body)
+        made[_at(axes.values())] = strict(stored(value, func.dtype))
         return LoopNests(made, (axes,))
 
     def _in_lanes(self, func: Func, made: Any, lanes: Lanes) -> LoopNests:
@@ -144,13 +150,21 @@ class HalidePipeline:
             size = next(axis.extent for axis in reduction.axes if axis.name == lanes.axis)
             domain.where(hl.likely(place < self._extent(size)))
             variables[lanes.axis] = place
-        value = self._body(variables, extents_of(func)).value(func.body)
         at = _at(axes.values())
         made[at] = identity(reduction.kind, func.dtype)
-        gathered = hl.cast(accumulator_type(func.dtype), value)
+        gathered = self._gathered(func, variables)
         made[at] = combined(reduction.kind, hl.Expr(made[at]), gathered)
         made.compute_root()
         return LoopNests(made, (axes, {**axes, **loops}))
+
+    def _gathered(self, func: Func, places: Mapping[str, Expr]) -> Expr:
+        """What a reduction combines: a Func of its own, since stages know no reductions."""
+        assert func.reduction is not None, "others gather nothing"
+        variables = _variables((*func.axes, *func.reduction.axes))
+        value = self._body(variables, extents_of(func)).value(func.body)
+        made = hl.Func(_plain(f"{func.name}_element"))
+        made[_at(variables.values())] = strict(hl.cast(accumulator_type(func.dtype), value))
+        return hl.Expr(made[_at(places[name] for name in variables)])
 
     def _rounds(self, axes: Sequence[LoopAxis], lanes: Lanes | None) -> dict[str, Expr]:
         """How often each loop of a reduction runs."""

@@ -18,6 +18,7 @@ from optimizer.loops.schedule import RFactor, Schedule, ScheduleError, Split
 from profiling.codegen import halide_math as guarded
 from profiling.codegen.halide_bindings import Expr, hl
 from profiling.codegen.halide_scalars import computed_type, constant
+from profiling.codegen.halide_stages import strict
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def identity(kind: ReductionKind, dtype: ir.DataType) -> Expr:
 
 def combined(kind: ReductionKind, one: Expr, other: Expr) -> Expr:
     """Two values of the accumulator's type as one."""
-    return _COMBINED[kind](one, other)
+    return strict(_COMBINED[kind](one, other))
 
 
 def halves(partials: Any, kind: ReductionKind, lanes: Lanes, axes: Sequence[Any]) -> Iterator[Any]:

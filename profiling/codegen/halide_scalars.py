@@ -27,6 +27,7 @@ from optimizer.loops.scalar import (
 )
 from profiling.codegen import halide_math as guarded
 from profiling.codegen.halide_bindings import Expr, hl
+from profiling.codegen.halide_stages import Stages
 from profiling.codegen.kernel import LibraryError
 
 _STORED: Mapping[ir.DataType, Any] = {
@@ -80,6 +81,7 @@ class Body:
         sizes: the free sizes.
         read: an element of an input or of a Func, as it lies in memory.
         shapes: of inputs and Funcs.
+        stages: over the same variables.
     """
 
     def __init__(
@@ -90,9 +92,10 @@ class Body:
         sizes: Mapping[str, Expr],
         read: Callable[[str, Sequence[Expr]], Expr],
         shapes: Mapping[str, Sequence[Dimension]],
+        stages: Stages,
     ) -> None:
         self._variables, self._extents, self._sizes = variables, extents, sizes
-        self._read, self._shapes = read, shapes
+        self._read, self._shapes, self._stages = read, shapes, stages
         self._known: dict[int, tuple[Scalar, Expr]] = {}
 
     def value(self, scalar: Scalar) -> Expr:
@@ -133,6 +136,8 @@ class Body:
             return _converted(values[0], scalar.arguments[0].dtype, scalar.dtype)
         if scalar.function in ("min", "max"):
             return _extreme(scalar, values)
+        if scalar.function in _IN_STAGES:
+            return _IN_STAGES[scalar.function](*values, self._stages)
         table = _OF_FLOATS if scalar.arguments[0].dtype in FLOATS else _OF_INTEGERS
         found = table.get(scalar.function) or _OF_ALL.get(scalar.function)
         if found is None:
@@ -207,10 +212,12 @@ _OF_ALL: Mapping[ScalarFunction, Callable[..., Expr]] = {
     "eq": _PYTHON.eq, "ne": _PYTHON.ne, "xor": _PYTHON.ne,
     "and": _PYTHON.and_, "or": _PYTHON.or_, "not": hl.Expr.logical_not,
 }  # fmt: skip
+_IN_STAGES: Mapping[ScalarFunction, Callable[..., Expr]] = {
+    "exp": guarded.exp, "erf": guarded.erf, "tanh": guarded.tanh,
+}  # fmt: skip
 _OF_FLOATS: Mapping[ScalarFunction, Callable[..., Expr]] = {
-    "div": _PYTHON.truediv, "sqrt": hl.sqrt, "exp": guarded.exp, "log": guarded.log,
-    "erf": guarded.erf, "tanh": guarded.tanh, "sin": hl.sin, "cos": hl.cos, "floor": hl.floor,
-    "ceil": hl.ceil, "round": hl.round, "is_nan": hl.is_nan,
+    "div": _PYTHON.truediv, "sqrt": hl.sqrt, "log": guarded.log, "sin": hl.sin, "cos": hl.cos,
+    "floor": hl.floor, "ceil": hl.ceil, "round": hl.round, "is_nan": hl.is_nan,
 }  # fmt: skip
 _OF_INTEGERS: Mapping[ScalarFunction, Callable[..., Expr]] = {
     "div": _divided, "floor_div": _PYTHON.truediv, "floor_mod": _PYTHON.mod,

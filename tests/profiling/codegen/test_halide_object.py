@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -125,6 +126,31 @@ def test_functions_agree_with_numpy_at_every_level_special_values_included(
             # What is too small for a normal number may be 0.
             least = 4e-7 if name == "erf" else float(np.finfo(np.float32).tiny)
             np.testing.assert_allclose(one, other, rtol=2e-6, atol=least, err_msg=str(name))
+
+
+def test_polynomials_are_within_a_few_units_in_the_last_place(shared_pool: WorkerPool) -> None:
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-87.3, 88.7, 20001), rng.normal(0, 1, 20001)])
+    x = x.astype(np.float32)
+    exact = x.astype(np.float64)
+    wanted = [np.exp(exact), np.vectorize(math.erf)(exact), np.tanh(exact)]
+    algorithm = elementwise(of_x("exp"), of_x("erf"), of_x("tanh"))
+    for (found,) in computed(shared_pool, algorithm, [[x]], by_vectors()):
+        for one, right, units in zip(found, wanted, (1.5, 6.0, 6.0), strict=True):
+            last_place = np.spacing(right.astype(np.float32))
+            assert np.max(np.abs(one - right) / last_place) < units
+
+
+def test_nan_of_16_bits_is_seen_where_it_is_asked_for(shared_pool: WorkerPool) -> None:
+    for kind in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16):
+        algorithm = elementwise(
+            lambda x: apply("is_nan", cast(x, FLOAT)),
+            lambda x: apply("max", cast(x, FLOAT), Number(0.5, FLOAT)),
+            lambda x: apply("is_nan", apply("exp", cast(x, FLOAT))),
+            dtype=kind,
+        )
+        data = np.array([np.nan, np.inf, -np.inf, 1, -1, 0], np.float32).astype(kind.numpy())
+        agrees(shared_pool, algorithm, [data])
 
 
 def test_the_larger_of_two_is_nan_where_either_is_one_and_a_reduction_keeps_it(
