@@ -28,6 +28,18 @@ def layout_profile(page: Page, url: str) -> None:
     _figures(page, url, "layout", model="tour", target="matrix-engine")
 
 
+def layout_transposes(page: Page, url: str) -> None:
+    """Transposes of two megabytes, measured beside a plain copy."""
+    page.goto(f"{url}/layout?{urlencode({'model': 'whisper-encoder', 'target': 'cpu'})}")
+    measure = page.get_by_role("button", name="Measure Transposes")
+    again = page.get_by_role("button", name="Run again")
+    measure.or_(again).first.wait_for(timeout=PATIENCE_MS)
+    if measure.count():
+        measure.click()
+    again.wait_for(timeout=PATIENCE_MS)
+    page.wait_for_timeout(3000)
+
+
 def ranges(page: Page, url: str) -> None:
     """An activation that some methods clip."""
     _figures(page, url, "precision", model="mobilenetv2", value=_CLIPPED)
@@ -97,6 +109,7 @@ VIEWS: Mapping[str, Callable[[Page, str], None]] = {
     "layout-device": layout_device,
     "layout-padding": layout_padding,
     "layout-profile": layout_profile,
+    "layout-transposes": layout_transposes,
     "ranges": ranges,
     "layers": layers,
     "budget": budget,

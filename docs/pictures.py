@@ -33,6 +33,7 @@ TITLES: Mapping[str, str] = {
     "layout-device": "Layout: channels last for a GPU",
     "layout-padding": "Layout: what blocks of channels fill up",
     "layout-profile": "Layout: what a device lacks",
+    "layout-transposes": "Layout: Transposes beside a plain copy",
     "ranges": "Precision: ranges of an activation",
     "layers": "Precision: where the error starts",
     "budget": "Precision: everything a search tried",

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from docs.number_views import OF_THE_GRAPH, VIEWS
 
 IMAGES = Path(__file__).parent / "images"
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--font-render-hinting=none"]
 SIZE = (1440, 900)
 PATIENCE_MS = 60_000
 LONGEST_PX = 2600

@@ -27,6 +27,8 @@ from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
 
+NOTHING_TO_ASSIGN = "No operator of this model works over images: there is no layout to choose."
+
 
 @dataclass(frozen=True, slots=True)
 class Converted:

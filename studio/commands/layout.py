@@ -13,7 +13,12 @@ from optimizer.errors import plain
 from optimizer.hardware import shipped
 from optimizer.layout.formats import Waste
 from optimizer.layout.targets import TARGETS, target_of
-from optimizer.layout_assignment import AssignedLayouts, Converted, assign_layouts
+from optimizer.layout_assignment import (
+    NOTHING_TO_ASSIGN,
+    AssignedLayouts,
+    Converted,
+    assign_layouts,
+)
 from optimizer.numbers import bytes_text, counted, three_digits
 from optimizer.source import open_source
 from optimizer.verify import Verification
@@ -96,10 +101,13 @@ def layout_text(found: AssignedLayouts) -> str:
         for one, how in ((found.first_us, "all in NCHW"), (found.written_us, "as written"))
     )
     source, default, assigned = found.transposes
+    moved = (
+        f"{counted(found.moved.total(), 'node')} moved, {counted(found.trace.steps, 'rewrite')};"
+        f" predicted {first}, {written} -> {_us(found.assigned_us)}, {found.certificate}"
+    )
     parts = [
         f"{plain(found.trace.model_name)} for {found.target.id} ({found.target.device.title})",
-        f"{counted(found.moved.total(), 'node')} moved, {counted(found.trace.steps, 'rewrite')};"
-        f" predicted {first}, {written} -> {_us(found.assigned_us)}, {found.certificate}",
+        moved if found.assigned_us or found.unmoved else NOTHING_TO_ASSIGN,
         f"Transposes: {source} in the file, {default} after the default passes, {assigned} now",
     ]
     if found.moved:

@@ -9,11 +9,13 @@ from typing import Any
 import plotly.graph_objects as go
 
 from optimizer.layout.formats import Waste
+from optimizer.layout_assignment import NOTHING_TO_ASSIGN
 from optimizer.numbers import Unit, bytes_text, counted, digits, three_digits, times_text, unit_of
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, short, titled
 from studio.layout.job import Assigned, Legal
 
 WASTE_COLOR = "#c9512b"
+NOTHING_MOVED = "No node over images can move; why each stays is below."
 _ROW_PX = 28
 _MOST_ROWS = 14
 _MOST_NAME = 46
@@ -118,7 +120,7 @@ def assigned_title(found: Assigned) -> str:
 def unmoved_text(found: Assigned) -> str:
     """Why there is nothing to draw."""
     if not found.written_us:
-        return "No operator of this model works over images: there is no layout to choose."
+        return NOTHING_MOVED if found.unmoved else NOTHING_TO_ASSIGN
     stays = _time_unit(found.written_us).text(found.written_us)
     return f"Stays as it is written: {stays} predicted, and no use of {found.layout} takes less."
 
@@ -192,8 +194,8 @@ def conversions_table(found: Assigned) -> dict[str, list[Any]]:
         "to": [one.wanted for one in every],
         "MiB moved": [digits(one.size_bytes / 2**20) for one in every],
         "predicted, µs": [digits(one.us) for one in every],
-        "for": [one.reader for one in every],
         "step": [one.step or None for one in every],
+        "for": [one.reader for one in every],
     }
 
 

@@ -32,6 +32,7 @@ def launch(
     explain: Draw,
     show: Callable[[Result], None],
     name: str = "Run",
+    again: str = "Run again",
     show_partial: Callable[[Any], None] | None = None,
     show_left: Callable[[Any], None] | None = None,
     beside: Callable[[Result], None] | None = None,
@@ -46,6 +47,7 @@ def launch(
         explain: draws what will be here, until there is something to show.
         show: draws the result.
         name: of the button, and of the progress.
+        again: of the button once there is a result.
         show_partial: draws what is known so far, of work that publishes it through `partial`.
         show_left: the same when it was cancelled or failed; as `show_partial` unless given.
         beside: draws what more can be done with a result, beside the button.
@@ -73,14 +75,14 @@ def launch(
         _follow(task, name, so_far)
     elif task.error is not None:
         with _row(name):
-            _again(name, start, blocked)
+            _again((name, again), start, blocked)
             _say_why(task, name)
         with _body(name):
             so_far(task)
     elif task.result is not None:
         result: Result = task.result
         with _row(name):
-            _again(name, start, blocked)
+            _again((name, again), start, blocked)
             if beside is not None:
                 beside(result)
         with _body(name):
@@ -101,9 +103,10 @@ def _begin(name: str, start: Callable[[], None], blocked: Draw | None) -> None:
     _say_blocked(blocked)
 
 
-def _again(name: str, start: Callable[[], None], blocked: Draw | None) -> None:
+def _again(names: tuple[str, str], start: Callable[[], None], blocked: Draw | None) -> None:
+    name, again = names
     st.button(
-        "Run again",
+        again,
         on_click=start,
         key=f"again-{name}",
         icon=":material/replay:",

@@ -10,7 +10,7 @@ import onnx_ir as ir
 import plotly.graph_objects as go
 
 from optimizer.layout.transposes import MovedTensor, PlacedTranspose
-from optimizer.numbers import digits, three_digits
+from optimizer.numbers import bytes_text, digits, three_digits
 from profiling.transposes.measurement import TransposeTimes
 from studio.figures.template import AFTER_COLOR, BEFORE_COLOR, TEMPLATE, rows_axis, titled
 from studio.graphview.text import cut, dtype_name
@@ -51,7 +51,9 @@ def rate_dots(times: Sequence[TransposeTimes], *, title: str) -> go.Figure:
         height=120 + _ROW_PX * len(times),
         margin={"t": 64},
         xaxis={"title": "GB/s, read and written", "rangemode": "tozero"},
-        yaxis=rows_axis(f"{shape_text(one.tensor)} {_size(one.tensor)}" for one in times),
+        yaxis=rows_axis(
+            f"{shape_text(one.tensor)} · {bytes_text(one.tensor.size_bytes)}" for one in times
+        ),
     )
     return figure
 
@@ -73,7 +75,7 @@ def transposes_table(placed: Sequence[PlacedTranspose]) -> dict[str, list[Any]]:
         "as few as it needs": [one.text for one in reduced],
         "axes": [f"{len(a.perm)} → {len(b.perm)}" for a, b in zip(tensors, reduced, strict=True)],
         "type": [dtype_name(ir.DataType[one.dtype]) for one in tensors],
-        "MiB": [_mib(one) for one in tensors],
+        "KiB": [_kib(one) for one in tensors],
         "Reshapes absorbed": [_ABSORBED[one.reshaped_before, one.reshaped_after] for one in placed],
     }
 
@@ -84,7 +86,7 @@ def times_table(times: Sequence[TransposeTimes]) -> dict[str, list[Any]]:
     return {
         "shape, axes": [one.tensor.text for one in times],
         "as few as it needs": [one.tensor.reduced().text for one in times],
-        "MiB": [_mib(one.tensor) for one in times],
+        "KiB": [_kib(one.tensor) for one in times],
         "as written, GB/s": [one and digits(one.rate_gbps(one.written_us)) for one in timed],
         "reduced, GB/s": [one and digits(one.rate_gbps(one.reduced_us)) for one in timed],
         "plain copy, GB/s": [one and digits(one.rate_gbps(one.copy_us)) for one in timed],
@@ -96,9 +98,5 @@ def times_table(times: Sequence[TransposeTimes]) -> dict[str, list[Any]]:
     }
 
 
-def _mib(tensor: MovedTensor) -> float:
-    return digits(tensor.size_bytes / 2**20)
-
-
-def _size(tensor: MovedTensor) -> str:
-    return f"· {three_digits(tensor.size_bytes / 2**20)} MiB"
+def _kib(tensor: MovedTensor) -> float:
+    return digits(tensor.size_bytes / 2**10)

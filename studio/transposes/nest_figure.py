@@ -58,7 +58,7 @@ def nest_title(tensor: MovedTensor) -> str:
     before, after = len(tensor.perm), len(reduced.perm)
     blocks = reduced.written.block != 1
     together = f"{bytes_text(reduced.block_bytes)} at a time" if blocks else "element by element"
-    fewer = f"{before} loops are {after}" if after < before else f"All {before} loops are needed"
+    fewer = f"{after} of {before} loops needed" if after < before else f"All {before} loops needed"
     return f"{fewer}; moved {together}"
 
 

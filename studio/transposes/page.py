@@ -49,7 +49,7 @@ def _loops(found: FoundTransposes) -> None:
     picture = st.container()
     fewer = sum(len(one.tensor.reduced().perm) < len(one.tensor.perm) for one in found.placed)
     title = (
-        f"{counted(len(found.placed), 'Transpose')}, of which fewer axes would do {fewer};"
+        f"{counted(len(found.placed), 'Transpose')}, {fewer} of them over more axes than needed;"
         " a row shows its loops"
     )
     row = picked_row(title, transposes_table(found.placed), key="transposes", expanded=True)
@@ -61,12 +61,15 @@ def _loops(found: FoundTransposes) -> None:
                 look_at(chosen.node, None)
             which = "The largest" if row is None else "The chosen one"
             st.caption(words(f"{which}: {chosen.name}. Strides are in elements."))
+    st.caption(
+        "Transposes of constants, of unknown sizes, and those that move nothing are left out."
+    )
 
 
 def _explain(found: FoundTransposes) -> None:
     distinct = len(found.tensors)
     which = (
-        f"The {MOST_MEASURED} largest of {distinct} distinct Transposes run"
+        f"The {MOST_MEASURED} largest of {distinct} distinct Transposes will run"
         if distinct > MOST_MEASURED
         else f"{counted(distinct, 'distinct Transpose')} will run"
     )

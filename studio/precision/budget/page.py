@@ -63,6 +63,7 @@ def render_budget(setting: PrecisionSetting) -> None:
         explain=partial(_explain, setting, search),
         show=partial(_show, setting),
         name="Search",
+        again="Search again",
         show_partial=partial(_show, setting, searching=True),
         show_left=partial(_show, setting),
         earlier=partial(_earlier, setting, search),
@@ -113,6 +114,9 @@ def _explain(setting: PrecisionSetting, search: Search) -> None:
     if search.folder.is_dir():
         return
     found = computed_artifact(INVENTORY, setting.subject, setting.step, "Reading the weights")
+    if found is not None and not found.stored:
+        show_message("There is nothing to quantize: the model has no constants.", key="nothing")
+        return
     if found is not None:
         show_figure(sizes(found), "precision-sizes")
     st.caption(
@@ -206,6 +210,7 @@ def _errors(setting: PrecisionSetting, chosen: ChosenPlan, place: int) -> None:
         explain=_explain_errors,
         show=_show_errors,
         name="Measure errors",
+        again="Measure errors again",
     )
 
 

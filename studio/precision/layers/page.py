@@ -56,6 +56,7 @@ def _measured(setting: PrecisionSetting, inventory: Inventory, choice: Choice) -
         explain=lambda: _explain(inventory),
         show=lambda found: _show(setting, choice, found),
         name="Measure errors",
+        again="Measure errors again",
     )
 
 

@@ -46,6 +46,8 @@ def render_ranges(setting: PrecisionSetting) -> None:
     else:
         show_message(f"This model cannot be run: {runnable.reason}", key="not-runnable")
         _weights_alone(setting, inventory)
+    if not inventory.stored:
+        return
     with st.container(key="body-constants"):
         show_figure(sizes(inventory), "precision-sizes")
         st.caption("Counted from the constants of the float model; nothing was run.")
@@ -67,6 +69,7 @@ def calibrate(setting: PrecisionSetting, inventory: Inventory) -> None:
         explain=lambda: _weights_alone(setting, inventory),
         show=lambda found: _show(setting, inventory, found),
         name="Calibrate",
+        again="Calibrate again",
     )
 
 

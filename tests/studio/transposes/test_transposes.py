@@ -98,10 +98,10 @@ def _told(size: int, read: int, written: int, innermost: bool) -> tuple[int, ...
 def test_the_innermost_loop_is_marked_by_whether_it_runs_side_by_side() -> None:
     heads = cast("Any", nest_figure(HEADS).layout).shapes
     assert [one.line.color for one in heads].count(RUN_COLOR) == 2  # before and after
-    assert nest_title(HEADS) == "4 loops are 3; moved 32 B at a time"
+    assert nest_title(HEADS) == "3 of 4 loops needed; moved 32 B at a time"
     image = cast("Any", nest_figure(TO_NHWC).layout).shapes
     assert [one.line.color for one in image].count(STRIDED_COLOR) == 2
-    assert nest_title(TO_NHWC) == "4 loops are 2; moved element by element"
+    assert nest_title(TO_NHWC) == "2 of 4 loops needed; moved element by element"
 
 
 @pytest.mark.usefixtures("own_store")
