@@ -1,4 +1,4 @@
-"""Whether code can be generated for a region: whether there are loops for all of its nodes."""
+"""Whether code can be generated for a region: loops for all of its nodes, and an order for them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import onnx_ir as ir
 
 from optimizer.fusion.algorithm import algorithm_of
 from optimizer.loops.building import NotGenerated
+from optimizer.loops.scheduling import NoSchedule, default_schedule
 from optimizer.model.generated_functions import kernel_body
 from optimizer.model.region_functions import NoSignature, RegionFunction, region_function
 from optimizer.operators.call import Known
@@ -37,7 +38,9 @@ class KernelCheck:
 def _reason(made: RegionFunction) -> str:
     body = kernel_body(made.proto)
     try:
-        algorithm_of(body.nodes, body.inputs, body.outputs, body.known, body.opset)
-    except NotGenerated as error:
+        default_schedule(
+            algorithm_of(body.nodes, body.inputs, body.outputs, body.known, body.opset)
+        )
+    except (NotGenerated, NoSchedule) as error:
         return str(error)
     return ""

@@ -161,8 +161,6 @@ class _Planning:
         """A part as a region, or why it is none."""
         if len(part.outputs) > MOST_OUTPUTS:
             return f"it has {len(part.outputs)} outputs, more than {MOST_OUTPUTS}"
-        if not self._has_a_place(part):
-            return "in the file's order something reads an output before an input is computed"
         made = self._check.function(part.nodes, part.outputs)
         if isinstance(made, str):
             return made
@@ -175,16 +173,6 @@ class _Planning:
             return f"one kernel would not pay: {priced_text(price)}"
         ends = ends_at(part.nodes, part.outputs)
         return Region(part.level, part.nodes, part.outputs, made.proto.name, price, ends)
-
-    def _has_a_place(self, part: Part) -> bool:
-        """Whether all that it reads is there before anybody reads what it gives."""
-        inside = set(part.nodes)
-        makers = (value.producer() for value in read_outside(part.nodes))
-        first = max((self._place.get(maker, -1) for maker in makers if maker), default=-1)
-        readers = (use.node for value in part.outputs for use in value.uses())
-        outside = (self._place.get(r, len(self._place)) for r in readers if r not in inside)
-        last = min(outside, default=len(self._place))
-        return any(first < self._place[node] < last for node in part.nodes)
 
     def _with_siblings(self, regions: Sequence[Region]) -> Iterator[Region]:
         """Regions of one level and one shape that read the same, as one kernel where that pays."""

@@ -12,6 +12,7 @@ from optimizer.constants import is_constant_node
 from optimizer.errors import quoted
 from optimizer.fusion.growth import Level
 from optimizer.fusion.prices import Price
+from optimizer.model.region_functions import stands_inside
 from optimizer.numbers import bytes_text, three_digits
 
 Kind = Literal["fusion", "better kernel"]
@@ -98,6 +99,11 @@ def read_outside(nodes: Collection[ir.Node]) -> list[ir.Value]:
     made = {value for node in nodes for value in node.outputs}
     read = (value for node in nodes for value in node.inputs if value is not None)
     return [value for value in dict.fromkeys(read) if value not in made]
+
+
+def read_by_kernel(nodes: Collection[ir.Node]) -> list[ir.Value]:
+    """The same without the constants that become part of a kernel."""
+    return [value for value in read_outside(nodes) if not stands_inside(value)]
 
 
 def ends_at(nodes: Collection[ir.Node], outputs: Collection[ir.Value]) -> str:

@@ -1,7 +1,7 @@
 """A graph that is being rewritten: its objects by id, their order, and names that are taken.
 
-Nodes never move in the list: new ones stand right before their root, so one order serves every
-step of a trace.
+New nodes stand right before their root, and so do those that have to wait for them; all others stay
+where they are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class EditedGraph:
         self._node_names = {node.name for node in self.state.nodes.values() if node.name}
         self._positions: dict[str, float] = {}
         for graph in walk_graphs(model.graph):
-            self._number(graph)
+            self.renumber(graph)
 
     def position(self, node: ir.Node) -> float:
         """Where a node stands in its graph's list; comparable within one graph only."""
@@ -77,12 +77,12 @@ class EditedGraph:
         return self._refine(node) if self._refine is not None else ()
 
     def place(self, identities: Sequence[str], root: ir.Node) -> None:
-        """Give new nodes positions between `root` and the node before it."""
+        """Give nodes that come there positions between `root` and the node before it."""
         graph = root.graph
         assert isinstance(graph, ir.Graph)
         low, high = self._gap(graph, root)
         if high - low < 1e-6:
-            self._number(graph)
+            self.renumber(graph)
             low, high = self._gap(graph, root)
         for number, identity in enumerate(identities, start=1):
             self._positions[identity] = low + (high - low) * number / (len(identities) + 1)
@@ -96,7 +96,8 @@ class EditedGraph:
         here, before = self.position(root), _link(graph, root).prev.value
         return (self.position(before) if before is not None else here - 1.0), here
 
-    def _number(self, graph: ir.Graph) -> None:
+    def renumber(self, graph: ir.Graph) -> None:
+        """Give all nodes of a graph the positions that they have in its list."""
         self._positions.update((node_id(node), float(i)) for i, node in enumerate(graph))
 
 

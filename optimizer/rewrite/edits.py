@@ -68,6 +68,19 @@ class RemoveNode:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveNode:
+    """Put a node elsewhere in its graph, right before the live node `before`.
+
+    `follower` is the live node that followed it, None at the end of the list.
+    """
+
+    graph: str
+    node: str
+    before: str
+    follower: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SetInput:
     """Let input `index` of a node read another value."""
 
@@ -152,6 +165,7 @@ class AddFunction:
 Edit = (
     InsertNode
     | RemoveNode
+    | MoveNode
     | SetInput
     | SetGraphOutput
     | AddInitializer

@@ -68,6 +68,8 @@ class GraphState:
                 self._insert(edit) if forward else self._take_out(edit.graph, edit.id)
             case edits.RemoveNode():
                 self._take_out(edit.graph, edit.node) if forward else self._put_back(edit)
+            case edits.MoveNode():
+                self._stand(edit.graph, edit.node, edit.before if forward else edit.follower)
             case edits.AddInitializer() | edits.DropInitializer():
                 initializers = self.graphs[edit.graph].initializers
                 if forward != isinstance(edit, edits.AddInitializer):
@@ -151,15 +153,19 @@ class GraphState:
         self.graphs[graph].remove(node)
 
     def _put_back(self, edit: edits.RemoveNode) -> None:
-        node, graph = self.nodes[edit.node], self.graphs[edit.graph]
+        node = self.nodes[edit.node]
         self._read(node, edit.inputs)
         for inner in _nodes_of_bodies(node):
             for index, value in enumerate(self._inner_inputs[inner.meta[ID]]):
                 inner.replace_input_with(index, value)
-        if edit.before is None:
-            graph.append(node)
+        self._stand(edit.graph, edit.node, edit.before)
+
+    def _stand(self, graph: str, node: str, before: str | None) -> None:
+        """Put a node right before another one, or at the end."""
+        if before is None:
+            self.graphs[graph].append(self.nodes[node])
         else:
-            graph.insert_before(self.nodes[edit.before], node)
+            self.graphs[graph].insert_before(self.nodes[before], self.nodes[node])
 
     def _initializer(self, edit: edits.AddInitializer | edits.DropInitializer) -> ir.Value:
         if edit.value not in self.values and isinstance(edit, edits.AddInitializer):

@@ -6,11 +6,12 @@ keep their names and number, and a value is never replaced by one of another typ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import onnx_ir as ir
 
 from optimizer.rewrite.edited_graph import EditedGraph
+from optimizer.rewrite.waiting import in_the_way, waiting_nodes
 from optimizer.rules.replacement import NewInitializer, NewOutput, Operand, Replacement
 
 
@@ -32,9 +33,12 @@ def check(edited: EditedGraph, root: ir.Node, proposal: Replacement) -> None:
     for new in proposal.nodes:
         for operand in new.inputs:
             _check_order(edited, root, operand)
+    waiting = dict.fromkeys(waiting_nodes(edited, root, proposal))
+    if in_the_way(waiting, proposal):
+        raise Refused("the replacement needs what it gives")
     claimed: set[ir.Value] = set()
     for old, operand in proposal.values.items():
-        _check_consumers(edited, root, old, operand)
+        _check_consumers(edited, root, (old, operand), waiting)
         _check_type(old, operand, proposal.types)
         _check_name(old, operand, claimed)
 
@@ -55,8 +59,14 @@ def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) ->
         raise Refused("an input of the replacement is computed later")
 
 
-def _check_consumers(edited: EditedGraph, root: ir.Node, old: ir.Value, operand: Operand) -> None:
+def _check_consumers(
+    edited: EditedGraph,
+    root: ir.Node,
+    values: tuple[ir.Value, Operand],
+    waiting: Container[ir.Node],
+) -> None:
     """Whatever takes the place of a value is there before the value's first consumer."""
+    old, operand = values
     anchor = operand.producer() if isinstance(operand, ir.Value) else root
     if isinstance(operand, ir.Value):
         _check_order(edited, root, operand)
@@ -64,7 +74,7 @@ def _check_consumers(edited: EditedGraph, root: ir.Node, old: ir.Value, operand:
         return
     for use in old.uses():
         consumer = edited.around(use.node, anchor.graph)
-        if consumer is None or consumer is root:
+        if consumer is None or consumer is root or consumer in waiting:
             continue
         if edited.position(consumer) < edited.position(anchor):
             raise Refused("a consumer stands before the replacement")

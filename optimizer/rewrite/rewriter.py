@@ -23,6 +23,7 @@ from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import Edit
 from optimizer.rewrite.refusal import check
 from optimizer.rewrite.vetoes import leaving_nodes
+from optimizer.rewrite.waiting import waiting_nodes
 from optimizer.rules.replacement import (
     NewInitializer,
     NewNode,
@@ -110,8 +111,9 @@ class Application:
             self.done.changed[value] = None
 
     def _insert_nodes(self) -> None:
+        waiting = waiting_nodes(self.edited, self.root, self.proposal)
         identities = [self.edited.fresh_id(self.root) for _ in self.proposal.nodes]
-        self.edited.place(identities, self.root)
+        self.edited.place([*identities, *map(node_id, waiting)], self.root)
         for identity, new in zip(identities, self.proposal.nodes, strict=True):
             inputs = tuple(
                 None if operand is None else value_id(self._resolve(operand))
@@ -121,6 +123,20 @@ class Application:
             node = self.state.nodes[identity]
             self.outputs[new] = tuple(node.outputs)
             self.done.added.append(node)
+        for node in waiting:
+            self._delay(node)
+
+    def _delay(self, node: ir.Node) -> None:
+        """Put a node right before the root, behind the new nodes."""
+        follower = self.edited.follower(node)
+        self._edit(
+            edits.MoveNode(
+                graph_id(self.graph),
+                node_id(node),
+                node_id(self.root),
+                None if follower is None else node_id(follower),
+            )
+        )
 
     def _insertion(
         self, new: NewNode, identity: str, inputs: tuple[str | None, ...]
@@ -271,17 +287,17 @@ class Application:
     def _settle_names(self) -> None:
         """Let replacements inherit the names of what they replaced, graph outputs above all."""
         for old, operand in self.proposal.values.items():
-            new = self._resolve(operand)
+            new, name = self._resolve(operand), old.name
             producer = old.producer()
             gone = producer is not None and producer.graph is None
-            if not old.name or new.is_graph_input() or old.name == new.name:
+            if not name or new.is_graph_input() or name == new.name:
                 continue
             if new.is_graph_output() and self._was_output(old):
                 if not gone:
-                    self._rename(old, self.edited.fresh_name(old.name))
-                self._rename(new, old.name)
+                    self._rename(old, self.edited.fresh_name(name))
+                self._rename(new, name)
             elif gone and isinstance(operand, NewOutput):
-                self._rename(new, old.name)
+                self._rename(new, name)
 
     def _was_output(self, old: ir.Value) -> bool:
         identity = value_id(old)
@@ -341,4 +357,5 @@ class Rewriter(EditedGraph):
             for edit in reversed(application.done.edits):
                 self.state.revert(edit)
             self.state.forget(application.done.edits)
+            self.renumber(application.graph)
             raise

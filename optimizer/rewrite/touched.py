@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from optimizer.rewrite.edits import (
     Edit,
     InsertNode,
+    MoveNode,
     RemoveNode,
     Retype,
     SetAttributes,
@@ -47,7 +48,7 @@ def _nodes(edit: Edit) -> Iterable[str]:
             return _producers(edit.inputs)
         case SetInput():
             return (edit.node, *_producers((edit.old,)))
-        case SetAttributes():
+        case SetAttributes() | MoveNode():
             return (edit.node,)
         case Retype():
             return _producers((edit.value,))

@@ -96,6 +96,8 @@ class Replacement:
         opsets: operator sets to use in another version, by domain; every node that stays must mean
             the same in it.
         types: element types of the graph's inputs and outputs that change.
+        delays: whether nodes that stand before the root, but need a replaced value, directly or
+            not, are put behind the new nodes; without it they are a reason to refuse.
         functions: functions of the model that new nodes call; those that it has are left as they
             are.
     """
@@ -114,6 +116,7 @@ class Replacement:
     opsets: Mapping[str, int] = field(default_factory=dict[str, int])
     types: Mapping[ir.Value, ir.DataType] = field(default_factory=dict[ir.Value, ir.DataType])
     functions: Sequence[ir.Function] = ()
+    delays: bool = False
 
     @staticmethod
     def by(made: NewNode, reason: str, *matched: ir.Node) -> Replacement:

@@ -15,6 +15,7 @@ from optimizer.model.graph import node_id, walk_nodes
 from optimizer.rewrite.edits import (
     DropInitializer,
     InsertNode,
+    MoveNode,
     Retype,
     SetAttributes,
     SetGraphOutput,
@@ -206,11 +207,12 @@ class _Steps:
         return record(node, group=group, opset=opset)
 
     def _place(self, rewrite: Rewrite) -> None:
-        """Order keys of new nodes: right before their root, after earlier ones put there."""
+        """Order keys of nodes put right before their root, after earlier ones put there."""
         for edit in rewrite.edits:
-            if isinstance(edit, InsertNode):
+            if isinstance(edit, InsertNode | MoveNode):
+                identity = edit.id if isinstance(edit, InsertNode) else edit.node
                 number = self.inserted[edit.before] = self.inserted.get(edit.before, 0) + 1
-                self.order[edit.id] = (*self.order[edit.before][:-1], float(number), _LAST)
+                self.order[identity] = (*self.order[edit.before][:-1], float(number), _LAST)
 
     def _add_records(
         self,

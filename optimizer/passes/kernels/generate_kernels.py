@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
 import onnx_ir as ir
 
 from optimizer.fusion.planning import FusionPlan, plan_fusion
-from optimizer.fusion.region import Region, read_outside
+from optimizer.fusion.region import Region, read_by_kernel
 from optimizer.model.region_functions import region_function
 from optimizer.operators.generated import GENERATED
 from optimizer.registry import ANY, Pass, register, rule
@@ -73,7 +73,9 @@ class GenerateKernels(Pass):
             made.proto.name, made.inputs, domain=GENERATED, outputs=len(made.outputs), name=name
         )
         values = {value: new.output(index) for index, value in enumerate(made.outputs)}
-        return Replacement(region.nodes, values, region.reason, [new], functions=[made.function()])
+        return Replacement(
+            region.nodes, values, region.reason, [new], functions=[made.function()], delays=True
+        )
 
 
 def _planned(node: ir.Node, context: Context) -> _Planned:
@@ -95,14 +97,6 @@ def _stands(region: Region) -> bool:
 
 
 def _in_place(region: Region, node: ir.Node, context: Context) -> bool:
-    """Whether a kernel right before a node finds all that it reads, and is before its readers."""
-    makers = (value.producer() for value in read_outside(region.nodes))
-    if not all(maker is None or context.precedes(maker, node) for maker in makers):
-        return False
-    return all(reader is node or context.precedes(node, reader) for reader in _readers(region))
-
-
-def _readers(region: Region) -> Iterator[ir.Node]:
-    inside = set(region.nodes)
-    uses = (use.node for value in region.outputs for use in value.uses())
-    return (reader for reader in uses if reader not in inside)
+    """Whether a kernel right before a node finds all that it reads."""
+    makers = (value.producer() for value in read_by_kernel(region.nodes))
+    return all(maker is None or context.precedes(maker, node) for maker in makers)

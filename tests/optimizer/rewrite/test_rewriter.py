@@ -156,3 +156,58 @@ def test_a_new_initializer_lands_in_the_body_that_uses_it() -> None:
     one.undo(done)
     one.redo(done)
     assert to_bytes(one.model) == source
+
+
+def test_a_graph_output_keeps_its_name_when_a_new_node_gives_it_and_its_maker_stays() -> None:
+    one = bench("(float[N] x) => (float[N] y, float[N] z)", "y, u = Split(x)", "z = Neg(u)")
+    made = NewNode("Abs", [one.value("x")])
+    one.apply("y", Replacement([one.node("y")], {one.value("y"): made.output()}, "", [made]))
+    assert [value.name for value in one.model.graph.outputs] == ["y", "z"]
+    names = [value.name for node in one.model.graph for value in node.outputs]
+    assert len(set(names)) == len(names)
+
+
+APART = ("a = Abs(x)", "r = Relu(a)", "s = Sqrt(r)", "b = Neg(x)", "y = Add(a, b)")
+
+
+def _joined(one: Bench, *, delays: bool) -> Replacement:
+    """Abs and Add as one node, which needs Neg; Relu and Sqrt stand before Neg."""
+    new = NewNode("Both", [one.value("x"), one.value("b")], outputs=2)
+    values = {one.value("a"): new.output(0), one.value("y"): new.output(1)}
+    return Replacement([one.node("a"), one.node("y")], values, "", [new], delays=delays)
+
+
+def test_what_needs_a_new_node_and_stands_before_it_waits_and_undo_takes_it_back() -> None:
+    one = bench("(float[N] x) => (float[N] y, float[N] s)", *APART)
+    source = to_bytes(one.model)
+    done = one.apply("y", _joined(one, delays=True))
+    assert [node.op_type for node in one.model.graph] == ["Neg", "Both", "Relu", "Sqrt"]
+    place = [one.rewriter.position(node) for node in one.model.graph]
+    assert place == sorted(place)
+    result = to_bytes(one.model)
+    one.undo(done)
+    assert to_bytes(one.model) == source
+    one.redo(done)
+    assert to_bytes(one.model) == result
+
+
+def test_nothing_waits_unless_a_replacement_says_so() -> None:
+    one = bench("(float[N] x) => (float[N] y, float[N] s)", *APART)
+    assert "before the replacement" in one.refusal("y", _joined(one, delays=False))
+
+
+def test_a_replacement_that_needs_what_it_gives_is_refused() -> None:
+    one = bench("(float[N] x) => (float[N] y)", "a = Abs(x)", "b = Neg(a)", "y = Add(a, b)")
+    assert one.refusal("y", _joined(one, delays=True)) == "the replacement needs what it gives"
+
+
+def test_a_node_waits_with_a_body_that_needs_the_new_node() -> None:
+    body = IF.replace("m", "a").replace("y = If", "s = If").replace("a = Add(a", "q = Add(a")
+    body = body.replace("Neg(a)", "Neg(q)")
+    one = bench(
+        "(bool c, float[N] x) => (float[N] y, float[N] s)",
+        *("a = Abs(x)", body, "b = Neg(x)", "y = Add(a, b)"),
+        weights="float[1] w = {2}",
+    )
+    one.apply("y", _joined(one, delays=True))
+    assert [node.op_type for node in one.model.graph] == ["Neg", "Both", "If"]
