@@ -1,8 +1,10 @@
 """Which nodes belong together: groups of connected nodes whose loops fit into one another.
 
-Nodes are asked in the order of the graph. A node joins the groups of what it reads if all of them
-fit, else it begins a group on a higher level than they are on. An edge between two groups always
-goes up, so groups never wait for each other in a circle, and groups of one level are independent.
+Nodes are asked in the order of the graph. A node joins the groups that it reads on the highest
+level if all of them fit, else it begins a group on the next one. What stays is on a higher level
+than the groups that it needs, and never waits for those of its own. So an edge between two groups
+always goes up, groups never wait for each other in a circle, and groups of one level are
+independent.
 """
 
 from __future__ import annotations
@@ -107,19 +109,17 @@ class _Growth:
         read = (*node.inputs, *read_by_bodies(node))
         makers = dict.fromkeys(None if value is None else value.producer() for value in read)
         before = [maker for maker in makers if maker is not None and maker in self._levels]
-        level = max((self._levels[maker] for maker in before), default=0)
-        last = [maker for maker in before if self._levels[maker] == level]
         work = self._works.get(node)
         if work is None:
-            self._levels[node] = level + bool(before)
+            after = (self._levels[maker] + (maker in self.groups) for maker in before)
+            self._levels[node] = max(after, default=0)
             return
-        groups = list(dict.fromkeys(self.groups[m] for m in last if m in self.groups))
-        if groups and len(last) == sum(m in self.groups for m in last):
-            reason = self._refusal(node, work, groups)
-            if reason:
-                self.cut[node] = reason, last[-1]
-                groups, level = [], level + 1
-        elif last:
+        level = max((self._levels[maker] for maker in before), default=0)
+        last = [m for m in before if self._levels[m] == level and m in self.groups]
+        groups = list(dict.fromkeys(self.groups[maker] for maker in last))
+        reason = self._refusal(node, work, groups) if groups else ""
+        if reason:
+            self.cut[node] = reason, last[-1]
             groups, level = [], level + 1
         self._levels[node] = level
         group = groups[0] if groups else Group((*self._base, level))

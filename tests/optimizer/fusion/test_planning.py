@@ -10,6 +10,7 @@ from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from tests.optimizer.graphs import loaded, opened, proto_of
+from tests.optimizer.running import differences, feeds_for, run
 
 HEADER = '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>\n'
 
@@ -125,3 +126,51 @@ def test_free_sizes_stay_free_and_nodes_of_bodies_are_left_alone() -> None:
 }""")
     assert [operators(region) for region in plan.regions] == [["Exp", "Neg"]]
     assert isinstance(plan.regions[0].outputs[0], ir.Value)
+
+
+def test_a_region_without_a_schedule_is_refused_with_the_reason_for_that() -> None:
+    doubled = "\n".join(f"v{i + 1} = Add(v{i}, v{i})" for i in range(16))
+    plan = planned(f"""g (float[512, 512] v0) => (float[512, 512] y) {{
+    {doubled}
+    y = Neg(v16)
+}}""")
+    assert not plan.regions
+    (reason, _) = next(iter(plan.refused.values()))
+    assert "instructions in one loop" in reason
+
+
+APART = """g (float[64, 64] x, float[64, 64] w) => (float[64, 64] y, float[64, 64] z) {
+    a = Exp(x)
+    p = MatMul(a, w)
+    z = Relu(p)
+    q = MatMul(x, w)
+    b = Mul(a, q)
+    y = Neg(b)
+}"""
+
+
+def test_readers_of_a_kernel_that_stand_before_it_wait_for_it() -> None:
+    model = opened(HEADER + APART)
+    source = proto_of(model.ir)
+    trace = optimize(model, Pipeline.of("none", enable=["generate-kernels"]))
+    assert trace.steps == 1
+    kinds = [node.op_type.split("_")[0] for node in model.ir.graph]
+    assert kinds == ["MatMul", "Exp", "MatMul", "Relu"]
+    feeds = feeds_for(source)
+    assert not differences(run(source, feeds), run(proto_of(model.ir), feeds), exact=False)
+
+
+def test_a_constant_further_down_does_not_keep_a_region_apart() -> None:
+    model = opened(
+        HEADER
+        + """g (float[64, 64] x, float[64, 64] w) => (float[64, 64] y, float[64, 64] z) {
+    a = Exp(x)
+    z = MatMul(a, w)
+    two = Constant<value = float {2.0}>()
+    b = Mul(a, two)
+    y = Neg(b)
+}"""
+    )
+    trace = optimize(model, Pipeline.of("none", enable=["generate-kernels"]))
+    assert [len(rewrite.matched) for rewrite in trace.rewrites] == [3]
+    assert [node.op_type for node in model.ir.graph][1:] == ["MatMul"]
