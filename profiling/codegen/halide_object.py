@@ -45,7 +45,7 @@ def compile_object(
         ScheduleError: a primitive cannot be applied.
     """
     path = folder / f"{name}.o"
-    pipeline = _scheduled(algorithm, schedule)
+    pipeline = _scheduled(algorithm, schedule, level)
     _lowered(algorithm, schedule, lambda: _compile(pipeline, name, level, {"object": path}))
     return path
 
@@ -57,7 +57,7 @@ def assembly(algorithm: Algorithm, schedule: Schedule, level: CpuLevel) -> str:
         LibraryError: Halide is not installed, or cannot compute this.
         ScheduleError: a primitive cannot be applied.
     """
-    pipeline = _scheduled(algorithm, schedule)
+    pipeline = _scheduled(algorithm, schedule, level)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.s"
         _lowered(
@@ -81,7 +81,9 @@ def loop_nest(algorithm: Algorithm, schedule: Schedule) -> str:
     return re.sub(r"\$\d+", "", said())
 
 
-def _scheduled(algorithm: Algorithm, schedule: Schedule) -> HalidePipeline:
+def _scheduled(
+    algorithm: Algorithm, schedule: Schedule, level: CpuLevel = "baseline"
+) -> HalidePipeline:
     try:
         from profiling.codegen.halide_pipeline import HalidePipeline
         from profiling.codegen.halide_schedule import apply_schedule
@@ -92,7 +94,7 @@ def _scheduled(algorithm: Algorithm, schedule: Schedule) -> HalidePipeline:
             "Halide is not installed, which compiles kernels: pip install halide "
             "(there are wheels for x86-64 and ARM)."
         ) from error
-    pipeline = HalidePipeline(algorithm, schedule)
+    pipeline = HalidePipeline(algorithm, schedule, level)
     apply_schedule(pipeline, schedule)
     return pipeline
 

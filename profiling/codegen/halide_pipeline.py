@@ -27,7 +27,7 @@ from profiling.codegen.halide_reductions import (
 )
 from profiling.codegen.halide_scalars import Body, stored, stored_type
 from profiling.codegen.halide_stages import Stages, needs_strict_target, strict
-from profiling.codegen.kernel import LibraryError
+from profiling.codegen.kernel import CpuLevel, LibraryError
 
 MAX_ELEMENTS = 2**31 - 1
 """Of a tensor: places in it are 32-bit integers."""
@@ -53,13 +53,14 @@ class HalidePipeline:
         strict: whether it is right only for a target that takes all operations as written.
     """
 
-    def __init__(self, algorithm: Algorithm, schedule: Schedule) -> None:
+    def __init__(self, algorithm: Algorithm, schedule: Schedule, level: CpuLevel) -> None:
         tensors = (*algorithm.inputs, *algorithm.funcs)
         self._shapes = {tensor.name: tensor.shape for tensor in tensors}
         _refuse_large(self._shapes)
         self._lanes, self.consumed = partial_results(algorithm, schedule)
         self._algorithm = algorithm
         self.strict = needs_strict_target(algorithm)
+        self._fused = level != "baseline" and not self.strict
         self.params = [
             hl.ImageParam(stored_type(tensor.dtype), len(tensor.shape), _plain(tensor.name))
             for tensor in algorithm.inputs
@@ -102,7 +103,7 @@ class HalidePipeline:
             sizes=self._sizes,
             read=self._element,
             shapes=self._shapes,
-            stages=Stages(_at(variables.values())),
+            stages=Stages(_at(variables.values()), fused=self._fused),
         )
 
     def _element(self, tensor: str, places: Sequence[Expr]) -> Expr:

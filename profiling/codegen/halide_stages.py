@@ -31,12 +31,12 @@ def strict(value: Expr) -> Expr:
 class Stages:
     """Expressions of one Func as Funcs of their own over the same variables.
 
-    Args:
-        variables: the Func's.
+    Attributes:
+        fused: whether a product and a sum, contracted, are rounded only once.
     """
 
-    def __init__(self, variables: Sequence[Any]) -> None:
-        self._at = tuple(variables)
+    def __init__(self, variables: Sequence[Any], *, fused: bool) -> None:
+        self._at, self.fused = tuple(variables), fused
 
     def strict(self, value: Expr) -> Expr:
         """The value with operations as written, whoever reads it."""
