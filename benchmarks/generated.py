@@ -1,55 +1,45 @@
 """What do generated kernels bring whole networks, beside the best there is without them?
 
-    python -m benchmarks.generated ZOO... --keep FOLDER [--prepare] [--minutes M] [--threads N]
-                                   [--only NAME] [--write FILE]
+    python -m benchmarks.generated ZOO... --keep FOLDER [--prepare] [--minutes M] [--threads N]*
+                                   [--only NAME]* [--write FILE]
 
-Each network, its free sizes bound, as it came and as the presets `default` and `runtime` make it,
-under all of ONNX Runtime's own rewrites and without the two that are slow on a CPU, against the
-preset `generated`: all in one interleaved race, outputs compared first. Then kernels are left out
-in parts; what does not pay is taken back (`profiling.kernels.generated.settling`). Times are shares
-of that of the best form without kernels, with 95 % intervals; without any kernel it is 1.00.
+Each network, its free sizes bound: as it came, as the presets `default` and `runtime` make it, and
+as every other optimizer that is installed makes it (`benchmarks.peers`), all under ONNX Runtime's
+own rewrites and without the two that are slow on a CPU, against the preset `generated`, in one
+interleaved race, outputs compared first. Then kernels are left out in parts, better kernels and
+fusions apart; what does not pay is taken back (`profiling.kernels.generated.settling`). Times are
+shares of that of the best form without kernels, with 95 % intervals; without any kernel it is 1.00.
 
-`--prepare` writes the files, builds the libraries and times nothing: what takes long and may share
-the machine. `--minutes` is for all races together; networks get parts of it by their size, those
+`--prepare` writes all files, has every kernel built, checked on its edge cases and raced alone, and
+finds out which forms are one graph in the runtime or far behind: all that takes long and may share
+the machine. `--minutes` is for the races that count; networks get parts of it by their size, those
 that the project makes promises about first. What was found is kept in the folder as it comes, and
 the report is written after each network; the same command goes on where it ended.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.generated_forms import prepared
 from benchmarks.generated_table import GROUPS, Network, lines
-from benchmarks.models import sizes_of
 from benchmarks.report import parser, publish, section
-from optimizer.codec import Format
 from optimizer.errors import StudioError
-from optimizer.model.generated_functions import generated_names
-from optimizer.model.loader import load_path
-from optimizer.model.writer import write
-from optimizer.pipeline import Pipeline
-from optimizer.rewrite.driver import optimize
-from optimizer.source import complete
-from optimizer.verify import jobs
-from profiling.codegen.store import build_missing
-from profiling.config.question import config_for
-from profiling.kernels.generated.implementations import BUILDING, SLOW_FUSIONS
-from profiling.kernels.generated.settling import SettledNetwork, settle_network
-from profiling.racing.plan import RacePlan
-from profiling.racing.race import Variant
+from profiling.codegen.store import code_version
+from profiling.kernels.generated.network import (
+    GENERATED,
+    NETWORK,
+    NetworkDecision,
+    decide_network,
+)
 from profiling.workers import default_pool
 
-PRESETS = ("default", "runtime")
-GENERATED, SOURCE = "generated", "source"
-UNFUSED = "without two fusions"
-_LEAST_S = 20.0
-_OF_RACES = 0.6
-"""Of a network's time; the rest opens sessions and warms them up."""
-FOUND = Format(SettledNetwork, "passlens.settled-network/1", "result of a network")
+_LEAST_S = 15.0
+Results = Mapping[int, dict[Network, NetworkDecision]]
+"""By number of threads."""
 
 
 def networks(folders: Sequence[Path], only: Sequence[str]) -> list[Network]:
@@ -68,68 +58,37 @@ def networks(folders: Sequence[Path], only: Sequence[str]) -> list[Network]:
     return [one for one in every if not only or any(part in one.name for part in only)]
 
 
-def prepare(network: Network, folder: Path) -> None:
-    """Write the file of every preset, unless it is there, and build the kernels.
-
-    Raises:
-        StudioError: the network cannot be opened or optimized, or a kernel not built.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    source = folder / f"{SOURCE}.onnx"
-    if not source.exists():
-        model = load_path(network.path)
-        write(complete(model, isolate=default_pool(), bind=sizes_of(model)).ir, source)
-    for preset in (*PRESETS, GENERATED):
-        target = folder / f"{preset}.onnx"
-        if target.exists():
-            continue
-        model = complete(load_path(source), isolate=default_pool())
-        optimize(model, Pipeline.of(preset), isolate=default_pool())
-        write(model.ir, target)
-    default_pool()(build_missing, folder / f"{GENERATED}.onnx", "halide", limits=BUILDING)
-
-
-def variants(folder: Path, threads: int) -> tuple[list[Variant], Variant]:
-    """All forms without kernels, and the one with all of them."""
-    usual = config_for("deployed", {"intra_threads": threads})
-    left_out = "+".join(SLOW_FUSIONS)
-    unfused = config_for("deployed", {"intra_threads": threads, "optimizers_off": left_out})
-    rivals = [Variant(one, folder / f"{one}.onnx", usual) for one in (SOURCE, *PRESETS)]
-    # What `runtime` writes into the file, no option takes out.
-    rivals += [
-        Variant(f"{one} {UNFUSED}", folder / f"{one}.onnx", unfused) for one in (SOURCE, "default")
-    ]
-    return rivals, Variant(GENERATED, folder / f"{GENERATED}.onnx", unfused)
-
-
-def find(network: Network, folder: Path, *, threads: int, seconds: float) -> SettledNetwork:
+def find(network: Network, folder: Path, *, threads: int, seconds: float) -> NetworkDecision:
     """Race a network, and keep what was found.
 
     Raises:
         StudioError: it cannot be prepared, or does not run.
     """
-    prepare(network, folder)
-    rivals, generated = variants(folder, threads)
-    found = settle_network(
-        rivals,
-        generated,
-        generated_names(folder / f"{GENERATED}.onnx"),
+    began = time.monotonic()
+    ready = prepared(network, folder, threads=threads)
+    found = decide_network(
+        [form.rival(folder, threads) for form in ready.forms],
+        folder / f"{GENERATED}.onnx",
+        ready.kernels,
+        model=network.name,
+        sizes={},
+        threads=threads,
+        seconds=max(_LEAST_S, seconds - (time.monotonic() - began)),
         pool=default_pool(),
-        plan=RacePlan(seconds=seconds, runs=1, precision=0.005, request=jobs.Request(seeds=1)),
         folder=folder,
     )
-    _kept(folder, threads).write_text(json.dumps(FOUND.to_json(found)), encoding="utf-8")
+    _kept(folder, threads).write_bytes(NETWORK.dumps(found))
     return found
 
 
-def found_before(folder: Path, threads: int) -> SettledNetwork | None:
-    """What is kept of a network."""
+def found_before(folder: Path, threads: int) -> NetworkDecision | None:
+    """What is kept of a network, by this version."""
     file = _kept(folder, threads)
-    return FOUND.loads(file.read_bytes()) if file.exists() else None
+    return NETWORK.loads(file.read_bytes()) if file.exists() else None
 
 
 def _kept(folder: Path, threads: int) -> Path:
-    return folder / f"found-{threads}.json"
+    return folder / f"found-{threads}-{code_version()[:8]}.json"
 
 
 def raced(
@@ -150,7 +109,7 @@ def raced(
         write_to: gets the report.
     """
     ends, left_out = time.monotonic() + 60 * minutes, list[str]()
-    results: dict[int, dict[Network, SettledNetwork]] = {count: {} for count in counts}
+    results: Results = {count: {} for count in counts}
     left: list[tuple[Network, int]] = []
     for network, count in _in_order(wanted, counts):
         before = found_before(keep / network.name, count)
@@ -158,9 +117,9 @@ def raced(
             left.append((network, count))
         else:
             results[count][network] = before
-    while left and time.monotonic() < ends:
+    while left and time.monotonic() < ends - _LEAST_S:
         share = left[0][0].wants / sum(network.wants for network, _ in left)
-        seconds = max(_LEAST_S, _OF_RACES * share * (ends - time.monotonic()))
+        seconds = max(_LEAST_S, share * (ends - time.monotonic()))
         network, count = left.pop(0)
         print(f"{network.name}, {count}: {seconds:.0f} s", file=sys.stderr, flush=True)
         try:
@@ -175,6 +134,31 @@ def raced(
     publish(lines(results, left_out, _names(left)), write_to)
 
 
+def prepare(wanted: Sequence[Network], counts: Sequence[int], keep: Path) -> list[str]:
+    """Have everything ready; a line for each network that cannot be."""
+    left_out: list[str] = []
+    for network, count in _in_order(wanted, counts):
+        began = time.monotonic()
+        try:
+            ready = prepared(network, keep / network.name, threads=count)
+        except StudioError as error:
+            left_out.append(f"- {network.name}, {count}: {error.message}")
+            continue
+        tried = [one for one in ready.kernels if not one.refusal]
+        rivals = ", ".join(" = ".join([one.label, *one.same]) for one in ready.forms)
+        print(
+            f"{network.name}, {count}: {len(tried)} of {len(ready.kernels)} kernels to try, "
+            f"against {rivals} ({time.monotonic() - began:.0f} s)",
+            file=sys.stderr,
+            flush=True,
+        )
+        for told in ready.slower:
+            print(f"  not raced: {told}", file=sys.stderr, flush=True)
+        for one in ready.kernels:
+            print(f"  {one.text}: {one.refusal or 'to try'}", file=sys.stderr, flush=True)
+    return left_out
+
+
 def _in_order(wanted: Sequence[Network], counts: Sequence[int]) -> list[tuple[Network, int]]:
     """Networks of promises under every number of threads, then all others."""
     promised = [(one, count) for count in counts for one in wanted if one.group]
@@ -182,32 +166,28 @@ def _in_order(wanted: Sequence[Network], counts: Sequence[int]) -> list[tuple[Ne
 
 
 def _names(left: Sequence[tuple[Network, int]]) -> list[str]:
-    return [f"{network.name}, {count} threads" for network, count in left]
+    return [f"{network.name}, {count}" for network, count in left]
 
 
 def main() -> None:
     """Prepare every network, or race them as long as there is time and report after each."""
     made = parser(__doc__)
     made.add_argument("--keep", type=Path, required=True, help="folder for files and results")
-    made.add_argument("--prepare", action="store_true", help="write files and build libraries")
+    made.add_argument("--prepare", action="store_true", help="have everything ready, time nothing")
     made.add_argument("--minutes", type=float, default=15.0, help="for all races together")
-    made.add_argument("--threads", type=int, action="append", help="one row for each; 1 and 2")
+    made.add_argument("--threads", type=int, action="append", help="one row for each; 1")
     made.add_argument(
         "--only", action="append", default=[], help="networks with this in their name"
     )
     arguments = made.parse_args()
-    wanted, left_out = networks(arguments.folders, arguments.only), list[str]()
+    wanted = networks(arguments.folders, arguments.only)
+    keep: Path = arguments.keep.absolute()
+    keep.mkdir(parents=True, exist_ok=True)
+    counts: list[int] = arguments.threads or [1]
     if arguments.prepare:
-        for network in wanted:
-            print(network.name, file=sys.stderr, flush=True)
-            try:
-                prepare(network, arguments.keep / network.name)
-            except StudioError as error:
-                left_out.append(f"- {network.name}: {error.message}")
-        publish(section("Left out:", left_out), None)
+        publish(section("Left out:", prepare(wanted, counts, keep)), None)
         return
-    counts: list[int] = arguments.threads or [1, 2]
-    raced(wanted, counts, arguments.keep, minutes=arguments.minutes, write_to=arguments.write)
+    raced(wanted, counts, keep, minutes=arguments.minutes, write_to=arguments.write)
 
 
 if __name__ == "__main__":

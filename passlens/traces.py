@@ -39,7 +39,7 @@ def optimize(
 
     Args:
         model: of `open_model`.
-        pipeline: one of your own, or the name of a preset: default, runtime or none.
+        pipeline: one of your own, or the name of a preset: default, runtime, generated or none.
         limit: stop after this many rewrites.
 
     Raises:

@@ -16,3 +16,28 @@ OPERATOR = Operator(
     domain=GENERATED, category="elem", flops=flops.per_element, kind=OperatorClass.ELEMENTWISE
 )
 """What is known of every one of them."""
+
+_HASH_DIGITS = 16
+_TOLD = (("Softmax", "softmax"), ("Normalization", "norm"))
+"""Endings of operators that say what a region is."""
+
+
+def region_title(name: str) -> str:
+    """What a generated kernel computes, for people: `softmax of 5 nodes: Mul, Add, Softmax, …`.
+
+    Args:
+        name: of its function, which tells some of its operators, their number, and a hash; any
+            other name is given back as it is.
+    """
+    told, _, digits = name.rpartition("_")
+    if len(digits) != _HASH_DIGITS or not told:
+        return name
+    operators = told.split("_")
+    count = int(operators.pop()) if operators[-1].isdecimal() else len(operators)
+    if not operators:
+        return name
+    kinds = (kind for ending, kind in _TOLD for one in operators if one.endswith(ending))
+    listed = ", ".join([*operators, *(["…"] if count > len(operators) else [])])
+    if count == 1:
+        return f"kernel of {listed}"
+    return f"{next(kinds, 'kernel')} of {count} nodes: {listed}"

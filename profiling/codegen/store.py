@@ -157,12 +157,12 @@ def _checksum(path: Path) -> str:
 def _key(*parts: str) -> str:
     """Of what decides about a file: its parts, the generators, the compiler."""
     zig = "zig" if compiler().is_zig else "cc"
-    text = "\0".join([zig, _code_version(), *parts])
+    text = "\0".join([zig, code_version(), *parts])
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 @lru_cache(maxsize=1)
-def _code_version() -> str:
+def code_version() -> str:
     """Of everything that writes kernels: Halide, and the files in which that is said."""
     try:
         digest = hashlib.sha256(version("halide").encode())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.errors import StudioError, plain, quoted
+from optimizer.model.generated_functions import generated_names
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.numbers import counted, three_digits, times_text
@@ -21,12 +22,16 @@ from optimizer.rewrite.trace import Trace
 from optimizer.source import complete
 from profiling.codegen.kernel import GeneratorId
 from profiling.kernels.generated.decisions import DECISION, KernelDecision, finding, keep, kept
+from profiling.kernels.generated.network import NETWORK, NetworkDecision
+from profiling.kernels.generated.network import finding as network_finding
 from profiling.kernels.generated.placed import PlacedKernel, placed_kernels, sizes_run
 from profiling.kernels.generated.racing import race_kernel
+from profiling.kernels.generated.settling import without_kernels
 from profiling.kernels.selection import CandidateRow
 from profiling.records import Records
 from profiling.workers import default_pool
 from studio.commands import DONE
+from studio.commands import kernels_whole as whole
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say, table
 from studio.commands.progress_line import progress_line
@@ -63,7 +68,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--again", action="store_true", help="race also what was decided on this machine before")
     add("--threads", type=int, default=1, metavar="N", help="of a session; 1 by default")
     add("--seconds", type=float, default=4.0, metavar="S", help="for the race of one kernel")
-    what = "write the model, its kernels that won (with --list: all) and programs that run both"
+    what = "race the network with the kernels that do not lose alone; take back what does not pay"
+    add("--whole", action="store_true", help=what)
+    what = "for all races of the network, by the clock; 60 by default"
+    add("--whole-seconds", type=float, default=60.0, metavar="S", help=what)
+    what = (
+        "write the model, its kernels that won (with --whole: in the network; with --list: all) "
+        "and programs that run both"
+    )
     add("-o", "--output", type=Path, metavar="FOLDER", help=what)
     add("--json", action="store_true", help="machine-readable, to stdout")
 
@@ -74,19 +86,40 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         StudioError: the model cannot be opened, optimized or run.
     """
-    if not 0 < arguments.seconds <= _LONGEST_S or arguments.threads < 1:
-        raise StudioError(f"--threads is 1 or more, --seconds above 0 and {_LONGEST_S:g} at most.")
+    _check(arguments)
     with tempfile.TemporaryDirectory(prefix="passlens-kernels-") as folder:
         planned = _planned(arguments, Path(folder))
+        model = Path(folder) / _GENERATED
         decisions = {} if arguments.list else _decisions(arguments, planned)
+        network = None
+        if arguments.whole:
+            network = whole.decided(
+                arguments, planned.trace, bindings(arguments.bind), decisions, model
+            )
+        if arguments.json:
+            print_json(_document(planned, decisions, network))
+        else:
+            for line in _told(planned, decisions, network):
+                print(line)
         if arguments.output is not None:
-            _export(Path(folder) / _GENERATED, arguments.output, decisions)
-    if arguments.json:
-        print_json(_document(planned, decisions))
-        return DONE
-    for line in _text(planned, decisions):
-        print(line)
+            _export(model, arguments.output, _winners(decisions, network))
     return DONE
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Whether what is asked for is possible.
+
+    Raises:
+        StudioError: it is not.
+    """
+    times = (arguments.seconds, arguments.whole_seconds)
+    if not all(0 < one <= _LONGEST_S for one in times) or arguments.threads < 1:
+        raise StudioError(
+            "--threads is 1 or more, --seconds and --whole-seconds above 0 and "
+            f"{_LONGEST_S:g} at most."
+        )
+    if arguments.whole and arguments.list:
+        raise StudioError("--list races nothing, and --whole is a race; ask for one of them.")
 
 
 def _planned(arguments: argparse.Namespace, folder: Path) -> Planned:
@@ -128,16 +161,38 @@ def _decisions(arguments: argparse.Namespace, planned: Planned) -> dict[str, Ker
     return found
 
 
-def _export(model: Path, folder: Path, decisions: Mapping[str, KernelDecision]) -> None:
-    """The model with the kernels that won; with all of them where nothing was decided."""
-    won: dict[str, GeneratorId] = {}
-    for name, decision in decisions.items():
-        if decision.generator is not None:
-            won[name] = decision.generator
-    if decisions and not won:
+def _winners(
+    decisions: Mapping[str, KernelDecision], network: NetworkDecision | None
+) -> Mapping[str, GeneratorId] | None:
+    """Who writes the code of each kernel that is taken along; None for Halide of all."""
+    if network is not None:
+        return dict.fromkeys(network.settled.kept, "halide")
+    if not decisions:
+        return None
+    return {name: one.generator for name, one in decisions.items() if one.generator is not None}
+
+
+def _export(model: Path, folder: Path, won: Mapping[str, GeneratorId] | None) -> None:
+    """The model with the kernels that won; the others are the operators they were."""
+    if won is not None and not won:
         raise StudioError(f"No kernel won, so {quoted(folder)} was not written.")
-    names = export_kernels(model, folder, isolate=default_pool(), generator=won or "halide")
+    if won is not None:
+        lost = [name for name in generated_names(model) if name not in won]
+        taken = model.with_name("taken.onnx")
+        default_pool()(without_kernels, model, lost, taken)
+        model = taken
+    names = export_kernels(
+        model, folder, isolate=default_pool(), generator="halide" if won is None else won
+    )
     say(f"Wrote {', '.join(names)} to {folder}.")
+
+
+def _told(
+    planned: Planned, decisions: Mapping[str, KernelDecision], network: NetworkDecision | None
+) -> Iterator[str]:
+    yield from _text(planned, decisions)
+    if network is not None:
+        yield from whole.report(network)
 
 
 def _text(planned: Planned, decisions: Mapping[str, KernelDecision]) -> Iterator[str]:
@@ -173,7 +228,9 @@ def _cells(row: CandidateRow, copies: int) -> list[str]:
     return [plain(row.candidate.label), time, against, plain(row.verdict)]
 
 
-def _document(planned: Planned, decisions: Mapping[str, KernelDecision]) -> dict[str, Any]:
+def _document(
+    planned: Planned, decisions: Mapping[str, KernelDecision], network: NetworkDecision | None
+) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "model": planned.trace.model_name,
@@ -188,6 +245,9 @@ def _document(planned: Planned, decisions: Mapping[str, KernelDecision]) -> dict
             }
             for kernel in planned.kernels
         ],
+        "network": None
+        if network is None
+        else {"finding": network_finding(network), **NETWORK.to_json(network)},
         "declined": [
             {"node": one.root, "nodes": list(one.nodes), "reason": one.reason}
             for one in planned.trace.declined

@@ -23,6 +23,7 @@ from optimizer.operators.generated import GENERATED
 from optimizer.verify import jobs
 from optimizer.verify.runtime import Session
 from optimizer.verify.sizes import evaluate
+from profiling.codegen.store import code_version
 from profiling.kernels.generated.single import call_of
 from profiling.kernels.workload import TensorSize, Workload
 
@@ -74,7 +75,7 @@ class PlacedKernel:
     def code(self) -> str:
         """Hash of the loops, of their schedule, and of who makes code of them."""
         body = self.body
-        made = ["halide", _version("halide"), _version("passlens")]
+        made = [code_version(), _version("passlens")]
         try:
             loops = algorithm_of(body.nodes, body.inputs, body.outputs, body.known, body.opset)
             made += [repr(loops), repr(default_schedule(loops))]

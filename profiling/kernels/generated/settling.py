@@ -2,12 +2,14 @@
 
 All of them together are raced against the best there is without any. Then parts of them are left
 out, each decided by a race with its interval; where that is not sure, their halves are, down to a
-single kernel. What does not pay is taken back: the chain stays as it was. Where the result is not
-surely as fast as what was best without, there are no kernels.
+single kernel. What does not pay is taken back: the chain stays as it was. What is left is raced
+against the best without; as long as it is not surely within 1.02 of that, the half that promises
+less is taken back, too, and in the end all.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -29,15 +31,14 @@ NEVER_ABOVE = 1.02
 """Of the best time without kernels, the upper end of the interval; beyond it, there are none."""
 WITH, WITHOUT = "with", "without"
 
-_OF_FIRST = 0.5
-"""Of the seconds: the race of everything there is."""
-_OF_PARTS = 0.4
-"""Of the seconds: everything until the parts that do not pay are found."""
-_OF_LAST = 0.2
-"""Of the seconds: the race of what is left against the best without."""
-_OF_ONE = 0.1
-"""Of the seconds: one race of a part."""
+_OF_FIRST = 0.35
+"""Of the seconds, steady running: the race of everything there is."""
+_OF_LAST = 0.15
+"""Of the seconds, steady running: the race of what is left against the best without."""
+_OF_ONE = 0.06
+"""Of the seconds, steady running: the race of one part."""
 _WORTHLESS = Contrast(0.0, 0.0, 0.0, 0, "slower")
+_UNKNOWN = Contrast(1.0, 0.0, math.inf, 0, "no_clear_difference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,22 @@ class SettledNetwork:
 
     @property
     def tried(self) -> Contrast | None:
-        """The same of all kernels together."""
+        """The same of all kernels together; None where they were not measured."""
+        if not self.kernels or not self.first.timings[-1].believable:
+            return None
         return self.first.contrast(self.first.timings[-1].label, baseline=self.best)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Kernels that stay although there was no time to ask about them alone, or sure enough."""
+        asked = {name for part in self.parts for name in part.names}
+        return tuple(name for name in self.kept if name not in asked)
 
 
 def settle_network(
     rivals: Sequence[Variant],
     generated: Variant,
-    kernels: Sequence[str],
+    parts: Sequence[Sequence[str]],
     *,
     pool: WorkerPool,
     plan: RacePlan,
@@ -102,9 +111,10 @@ def settle_network(
     Args:
         rivals: what there is without generated kernels; the first says what is right.
         generated: the file with all kernels.
-        kernels: their names, those that promise most first.
+        parts: names of its kernels, in the parts that are asked about first; in each those first
+            that promise most.
         pool: where they run.
-        plan: of all races together, by its seconds of steady running.
+        plan: of all races together; its seconds are those of a clock, starts of processes included.
         folder: for files with some of the kernels.
         following: told what is done, and asked often.
 
@@ -112,28 +122,7 @@ def settle_network(
         StudioError: no rival runs.
         Cancelled: if `cancelled` said so.
     """
-    told = part_of(following, "", 0, of=2)
-    first = measure([*rivals, generated], pool=pool, plan=_part(plan, _OF_FIRST), **told)
-    best = _fastest(first, [one.label for one in rivals])
-    network = _Network(
-        generated, kernels, (pool, plan, folder), part_of(following, "", 1, of=2)
-    )  # fmt: skip
-    is_sure = _lower(first.contrast(generated.label, baseline=best)) > 1
-    ends = time.monotonic() + _OF_PARTS * plan.seconds
-    kept, parts = settle(_halves(tuple(kernels)), network.compare, ends=ends)
-    names = tuple(name for name in kernels if name in kept)
-    if names == tuple(kernels) and is_sure:
-        return SettledNetwork(first, best, tuple(kernels), names, parts)
-    if not names:
-        return SettledNetwork(first, best, tuple(kernels), (), parts)
-    rival = next(one for one in rivals if one.label == best)
-    last = measure(
-        [rival, network.variant(frozenset(names), generated.label)],
-        pool=pool, plan=_part(plan, _OF_LAST), **following,
-    )  # fmt: skip
-    pays = _lower(last.contrast(generated.label, baseline=best)) >= 1 / NEVER_ABOVE
-    stays = names if pays and last.timings[-1].believable else ()
-    return SettledNetwork(first, best, tuple(kernels), stays, parts, last)
+    return _Settling(rivals, generated, parts, (pool, plan, folder)).run(following)
 
 
 def settle(
@@ -172,36 +161,87 @@ def without_kernels(source: Path, names: Sequence[str], target: Path) -> None:
     write(model, target)
 
 
-class _Network:
-    """Files of a network with some of its kernels, and their races."""
+class _Settling:
+    """The races of one network, within the time of its plan."""
 
     def __init__(
         self,
+        rivals: Sequence[Variant],
         generated: Variant,
-        kernels: Sequence[str],
+        parts: Sequence[Sequence[str]],
         bench: tuple[WorkerPool, RacePlan, Path],
-        told: Following,
     ) -> None:
-        self._generated, self._kernels = generated, kernels
+        self._rivals, self._generated = rivals, generated
+        self._parts = [tuple(part) for part in parts if part]
+        self._names = tuple(name for part in self._parts for name in part)
         self._pool, self._plan, self._folder = bench
-        self._told = told
-        self._files: dict[frozenset[str], Path] = {}
+        self._ends = time.monotonic() + self._plan.seconds
+        self._start_s = 0.0
+        """What one variant takes in a race beside its steady runs."""
+        self._files = {frozenset(self._names): generated.model}
+        self._told: Following = {}
 
-    def compare(self, without: frozenset[str], kept: frozenset[str]) -> Contrast:
+    def run(self, following: Following) -> SettledNetwork:
+        """All races, one after the other."""
+        self._told = part_of(following, "all kernels: ", 0, of=3)
+        first = self._race([*self._rivals, self._generated], _OF_FIRST)
+        best = _fastest(first, [one.label for one in self._rivals])
+        found = SettledNetwork(first, best, self._names, self._names)
+        if not self._names:
+            return found
+        self._told = part_of(following, "kernels in parts: ", 1, of=3)
+        last_s = _OF_LAST * self._plan.seconds + 2 * self._start_s
+        one_s = _OF_ONE * self._plan.seconds + 2 * self._start_s
+        asked = self._parts if len(self._parts) > 1 else _halves(self._names)
+        kept, parts = settle(asked, self._compare, ends=self._ends - last_s - one_s)
+        found = replace(found, parts=parts, kept=_of(self._names, kept))
+        if found.kept == self._names and _low(found.tried) > 1:
+            return found
+        self._told = part_of(following, "what is left: ", 2, of=3)
+        return self._last(found)
+
+    def _last(self, found: SettledNetwork) -> SettledNetwork:
+        """What is left against the best without, less of it as long as that is not surely good."""
+        rival = next(one for one in self._rivals if one.label == found.best)
+        names = found.kept
+        while names:
+            pair = [rival, self._variant(frozenset(names), self._generated.label)]
+            race = self._race(pair, _OF_LAST)
+            tried = replace(found, kept=names, last=race)
+            if race.timings[-1].believable and _low(tried.contrast) >= 1 / NEVER_ABOVE:
+                return tried
+            names = names[: len(names) // 2] if time.monotonic() < self._ends else ()
+        return replace(found, kept=())
+
+    def _compare(self, without: frozenset[str], kept: frozenset[str]) -> Contrast:
         """One race of two files; what computes something else does not pay, however fast it is."""
-        pair = [self.variant(without, WITHOUT), self.variant(kept, WITH)]
-        race = measure(pair, pool=self._pool, plan=_part(self._plan, _OF_ONE), **self._told)
+        pair = [self._variant(without, WITHOUT), self._variant(kept, WITH)]
+        race = self._race(pair, _OF_ONE)
+        before, after = race.timings
+        if not before.believable:  # what is wrong is not among those that were left out
+            return _UNKNOWN
         found = race.contrast(WITH, baseline=WITHOUT)
-        return _WORTHLESS if found is None or not race.timings[-1].believable else found
+        return found if found is not None and after.believable else _WORTHLESS
 
-    def variant(self, kept: frozenset[str], label: str) -> Variant:
+    def _race(self, variants: Sequence[Variant], share: float) -> Race:
+        plan = replace(self._plan, seconds=share * self._plan.seconds)
+        race = measure(variants, pool=self._pool, plan=plan, **self._told)
+        ran_s = sum(sum(timing.latencies_ms) for timing in race.timings) / 1000
+        self._start_s = max(0.0, race.seconds - ran_s) / len(variants)
+        return race
+
+    def _variant(self, kept: frozenset[str], label: str) -> Variant:
         """The network with these kernels, and no others."""
         if kept not in self._files:
             target = self._folder / f"kernels-{len(self._files)}.onnx"
-            left_out = [name for name in self._kernels if name not in kept]
+            left_out = [name for name in self._names if name not in kept]
             self._pool(without_kernels, self._generated.located, left_out, target)
             self._files[kept] = target
         return replace(self._generated, label=label, model=self._files[kept])
+
+
+def _of(names: tuple[str, ...], kept: frozenset[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in kept)
 
 
 def _halves(names: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -209,11 +249,7 @@ def _halves(names: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [part for part in (names[:middle], names[middle:]) if part]
 
 
-def _part(plan: RacePlan, share: float) -> RacePlan:
-    return replace(plan, seconds=share * plan.seconds)
-
-
-def _lower(found: Contrast | None) -> float:
+def _low(found: Contrast | None) -> float:
     return 0.0 if found is None else found.low
 
 

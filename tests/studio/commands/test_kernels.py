@@ -80,7 +80,7 @@ def test_impossible_arguments_are_one_sentence(
     capsys: pytest.CaptureFixture[str], network: str, words: list[str]
 ) -> None:
     assert main(["kernels", network, *words]) == 2
-    assert "--seconds above 0" in capsys.readouterr().err
+    assert "above 0 and 600 at most" in capsys.readouterr().err
 
 
 def test_a_model_that_is_none_is_one_sentence(
@@ -90,6 +90,36 @@ def test_a_model_that_is_none_is_one_sentence(
     path.write_bytes(b"nothing")
     assert main(["kernels", str(path), "--list"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_whole_network_is_raced_once_and_what_survives_is_exported(
+    capsys: pytest.CaptureFixture[str], network: str, tmp_path: Path
+) -> None:
+    words = [network, "--bind", "n=64", "--seconds", "0.2", "--whole", "--whole-seconds", "3"]
+    found = document(capsys, *words)["network"]
+    assert found["kernels"][0]["region"]["kind"] == "fusion"
+    assert found["settled"]["best"].startswith(("source", "default", "runtime"))
+    labels = [one["label"] for one in found["settled"]["first"]["variants"]]
+    assert (labels[0], labels[-1]) == ("source", "generated")
+    again = document(capsys, *words)["network"]
+    assert again["settled"]["first"]["started_at"] == found["settled"]["first"]["started_at"]
+    status = main(["kernels", *words, "-o", str(tmp_path / "taken")])
+    told = capsys.readouterr()
+    assert f"Whole network: {found['finding']}" in told.out
+    kept = found["settled"]["kept"]
+    assert status == (0 if kept else 2)
+    if kept:
+        assert generated_names(tmp_path / "taken" / "model.onnx") == tuple(kept)
+    else:
+        assert "No kernel won" in told.err
+        assert "left out: softmax of 3 nodes: Mul, Add, Softmax" in told.out
+
+
+def test_the_whole_network_is_not_raced_where_kernels_are_only_listed(
+    capsys: pytest.CaptureFixture[str], network: str
+) -> None:
+    assert main(["kernels", network, "--list", "--whole"]) == 2
+    assert "ask for one of them" in capsys.readouterr().err
 
 
 def test_all_kernels_of_a_model_are_exported_without_a_race_where_they_are_only_listed(

@@ -73,9 +73,9 @@ def test_what_does_not_pay_in_the_whole_network_is_taken_back(
     found = settle_network(
         [Variant("source", source, usual)],
         Variant("generated", generated, from_values({"generated_kernels": "c"}, base=usual)),
-        kernels,
+        [kernels],
         pool=shared_pool,
-        plan=RacePlan(seconds=3.0, runs=1, request=jobs.Request(seeds=1)),
+        plan=RacePlan(seconds=8.0, runs=1, request=jobs.Request(seeds=1)),
         folder=tmp_path,
     )
     assert found.best == "source"
