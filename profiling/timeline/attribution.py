@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from optimizer.operators.generated import region_title
 from profiling.timeline.balance import own_times
 from profiling.timeline.origins import StepNode
 from profiling.timeline.profile import Phase, Profile
@@ -21,6 +22,7 @@ class Kernel:
     """An operator that ran.
 
     Attributes:
+        op_type: its type; of a generated kernel its region, in words.
         time_us: its own, in one run.
         nodes: ids of the nodes of its step that it computes.
         sources: ids of the source's nodes those come from.
@@ -113,7 +115,9 @@ def _kernel(
 ) -> Kernel:
     here = [nodes[node] for node in profile.kernels.get(name, ()) if node in nodes]
     sources = dict.fromkeys(source for node in here for source in node.sources)
-    return Kernel(name, op_type, time_us, tuple(node.id for node in here), tuple(sources))
+    return Kernel(
+        name, region_title(op_type), time_us, tuple(node.id for node in here), tuple(sources)
+    )
 
 
 def attribute(before: Iterable[Kernel], after: Iterable[Kernel]) -> Attribution:

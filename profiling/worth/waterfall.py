@@ -29,7 +29,7 @@ class StepCost:
     Attributes:
         step: from 1.
         pass_id: whose rewrite it was.
-        rule: of that pass.
+        rule: of that pass; the region of a generated kernel where it writes one.
         delta: what it added, negative where it saved, by metric.
     """
 

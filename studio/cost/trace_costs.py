@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.errors import StudioError
+from optimizer.operators.generated import GENERATED, region_title
 from profiling.worth.waterfall import METRICS, Metric, StepCost
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
@@ -76,13 +77,20 @@ def _read(path: Path) -> TraceCosts:
     """A run's folder never changes, so what was read stays true."""
     data: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
     passes = data["passes"]
+    kernels = {node["id"]: node["op"] for node in data["nodes"] if node.get("domain") == GENERATED}
     steps = tuple(
-        StepCost(step["n"], passes[step["pass"]]["id"], step["rule"], step["delta"])
+        StepCost(step["n"], passes[step["pass"]]["id"], _rule(step, kernels), step["delta"])
         for step in data["steps"]
     )
     names = {entry["id"]: PassName(entry["title"], entry["family"]) for entry in passes}
     totals: dict[Metric, Sequence[int]] = {metric: data["totals"][metric] for metric in METRICS}
     return TraceCosts(steps, totals, names, float(data["seconds"]))
+
+
+def _rule(step: Mapping[str, Any], kernels: Mapping[str, str]) -> str:
+    """The rule of a step; of one that writes a generated kernel its region."""
+    made = (kernels[node] for node in step["added"] if node in kernels)
+    return next(map(region_title, made), step["rule"])
 
 
 def steps_text(steps: Sequence[int]) -> str:

@@ -13,6 +13,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.numbers import counted, three_digits
+from optimizer.operators.generated import region_title
 from profiling.timeline.events import Event, Lane, Run, lanes_of
 from profiling.timeline.finding import finding
 from profiling.timeline.profile import Phase, Profile
@@ -134,7 +135,7 @@ def _spots(rows: list[_Row], longest: float, profiles: Mapping[str, Profile]) ->
 
 def _about(event: Event, nodes: tuple[str, ...]) -> str:
     lines = [
-        f"<b>{escape(event.op_type[:60])}</b> {three_digits(event.duration_us)} µs",
+        f"<b>{escape(region_title(event.op_type)[:60])}</b> {three_digits(event.duration_us)} µs",
         escape(event.node[-90:]),
     ]
     if len(nodes) > 1:

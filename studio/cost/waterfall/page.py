@@ -36,6 +36,8 @@ from studio.page.figure import Table, picked_row, picked_trace, show_figure
 from studio.page.launch import Draw
 from studio.page.parts import show_remarks, words
 
+GENERATE = "generate-kernels"
+"""The pass whose steps are called by their regions."""
 _UNITS = {"nodes": "nodes", "flops": "FLOP", "bytes": "bytes moved", "predicted": "ns"}
 
 
@@ -183,7 +185,9 @@ def show_waterfall(
 
 def _measured_label(bar: MeasuredBar, report: WaterfallReport, by: MeasuredBy) -> str:
     """The count first: the rest may be cut off."""
-    title = report.names[bar.passes[0]].title
+    title, rules = report.names[bar.passes[0]].title, {report.steps[n - 1][1] for n in bar.steps}
+    if by != "pass" and len(rules) == 1 and bar.passes == (GENERATE,):
+        (title,) = rules
     several = f"{len(bar.passes)} passes: " if len(bar.passes) > 1 else ""
     return several + (title if by == "pass" else f"{steps_text(bar.steps)} · {title}")
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from profiling.timeline.attribution import Kernel, attribute
+from profiling.timeline.attribution import Kernel, attribute, kernels_of
+from profiling.timeline.events import Event, Run, Timeline
+from profiling.timeline.profile import Profile
 
 
 def kernel(name: str, time_us: float, *sources: str) -> Kernel:
@@ -31,3 +33,11 @@ def test_groups_grow_together_where_both_sides_merge() -> None:
         [kernel("bc", 4, "b", "c"), kernel("d", 1, "d")],
     )
     assert sorted(map(len, (row.sources for row in found.rows))) == [1, 3]
+
+
+def test_a_generated_kernel_is_called_by_its_region() -> None:
+    name = "Mul_Add_Softmax_5_0123456789abcdef"
+    event = Event("call", name, "CPUExecutionProvider", 0, 7, 1, 0, 0, 0, 0, None)
+    profile = Profile(Timeline(0, 0, (Run(0, 9, (event,)),)), ())
+    (found,) = kernels_of(profile, {}, "steady")
+    assert found.op_type == "softmax of 5 nodes: Mul, Add, Softmax, …"

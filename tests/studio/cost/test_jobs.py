@@ -201,3 +201,15 @@ def test_amounts_and_steps_are_short() -> None:
     assert steps_text((4,)) == "step 4"
     assert steps_text((4, 5, 6)) == "steps 4–6"
     assert steps_text((4, 6)) == "2 steps between 4 and 6"
+
+
+def test_bars_of_generated_kernels_are_called_by_their_regions(store: Store) -> None:
+    model = store.open_file(gallery.open_path("bert"), name="bert")
+    run = store.run(model, Pipeline.of("generated"))
+    costs = trace_costs(store, model, run)
+    bars = waterfall(costs.steps, costs.totals, metric="nodes", by="rule").bars
+    told = [bar.rule for bar in bars if costs.names[bar.pass_id].family == "kernels"]
+    assert told
+    assert len(set(told)) == len(told)
+    assert all(" of " in one and not one.endswith("RegionAsKernel") for one in told)
+    assert [step.rule for step in costs.steps if step.rule.startswith(("softmax", "norm"))]
