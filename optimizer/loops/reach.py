@@ -19,6 +19,7 @@ from optimizer.loops.scalar import (
     Scalar,
     Var,
     parts_of,
+    variables_of,
     with_indices,
 )
 
@@ -28,6 +29,8 @@ _WEIGHTS = {"exp": 12, "log": 12, "erf": 20, "tanh": 20, "sin": 20, "cos": 20, "
 """Instructions of functions that take more than one or two, roughly."""
 KEPT_FROM = 4
 """Instructions a Func must have, with what is computed inside, for memory to be cheaper."""
+WHOLE = 16
+"""Elements: rows of a multiple of them end where a vector ends, whatever its length."""
 
 Place = tuple[Scalar, ...]
 
@@ -37,6 +40,7 @@ class Reach:
     """What one nest of output loops needs.
 
     Attributes:
+        inputs: names of the kernel's inputs.
         reads: by Func or input, which kept Func (or the nest) reads it, and where in its variables.
         kept: Funcs that are kept in memory, each after those that read it.
         places: of each kept Func, which loop of the nest each of its axes follows; None for an axis
@@ -44,6 +48,7 @@ class Reach:
     """
 
     nest: OutputNest
+    inputs: frozenset[str]
     reads: dict[str, dict[tuple[str, Place], None]] = field(
         default_factory=dict[str, dict[tuple[str, Place], None]]
     )
@@ -56,10 +61,26 @@ class Reach:
         """The loops of the nest that a kept Func follows."""
         return frozenset(one for one in self.places[func].values() if one)
 
+    def stays_in(self, rows: Mapping[str, int], reader: str, axis: LoopAxis) -> bool:
+        """Whether all that is read along an axis lies in rows of Funcs, place by place.
+
+        Args:
+            rows: by Func, its axis along which there is memory past the end.
+            reader: a kept Func, or the nest.
+            axis: of the reader.
+        """
+        for tensor, reads in self.reads.items():
+            in_memory = tensor in self.kept or tensor in self.inputs
+            for _, at in (one for one in reads if in_memory and one[0] == reader):
+                along = [number for number, one in enumerate(at) if axis.name in variables_of(one)]
+                if along and (along != [rows.get(tensor)] or at[along[0]] != axis.var):
+                    return False
+        return True
+
 
 def reach_of(algorithm: Algorithm, nest: OutputNest, never: frozenset[str] = frozenset()) -> Reach:
     """Everything that a nest needs; what is in `never` is not kept but for reductions."""
-    found = Reach(nest)
+    found = Reach(nest, frozenset(one.name for one in algorithm.inputs))
     here = tuple(axis.var for axis in nest.axes)
     found.reads.update({output: {(nest.name, here): None} for output in nest.outputs})
     costs = costs_of(algorithm)
@@ -67,7 +88,7 @@ def reach_of(algorithm: Algorithm, nest: OutputNest, never: frozenset[str] = fro
         reads = found.reads.get(func.name)
         if reads is None:
             continue
-        costly = len(reads) > 1 and costs[func.name] > KEPT_FROM and func.name not in never
+        costly = len(reads) > 1 and costs[func.name] > _kept_from(func) and func.name not in never
         if func.name != nest.name and (func.reduction is not None or costly):
             found.kept.append(func.name)
             found.places[func.name] = dict(_places(found, func, reads))
@@ -76,6 +97,13 @@ def reach_of(algorithm: Algorithm, nest: OutputNest, never: frozenset[str] = fro
             known = found.reads.setdefault(element.tensor, {})
             known |= {(reader, _moved(element, func, at)): None for reader, at in reads}
     return found
+
+
+def _kept_from(func: Func) -> int:
+    """Instructions beyond which it is kept: any, where rows end inside a vector."""
+    last = long_axes(func.axes)[-1:]
+    ragged = any(isinstance(axis.extent, int) and axis.extent % WHOLE for axis in last)
+    return 0 if ragged else KEPT_FROM
 
 
 def elements_of(func: Func) -> Iterator[Element]:

@@ -17,9 +17,14 @@ from typing import Literal
 from optimizer.codec import Format, one_of
 from optimizer.errors import StudioError
 
-Tail = Literal["auto", "round_up", "guard_with_if", "predicate", "shift_inwards"]
+Tail = Literal[
+    "auto", "round_up", "guard_with_if", "predicate", "predicate_loads", "predicate_stores",
+    "shift_inwards",
+]  # fmt: skip
 """What happens to a split whose factor does not divide the extent; `predicate` masks loads and
-stores, `shift_inwards` computes some elements twice, `round_up` reads past the end."""
+stores, `predicate_loads` and `predicate_stores` one of the two and go past the end with the other,
+`shift_inwards` computes some elements twice, `round_up` reads and writes past the end. In lanes of
+a reduction (`RFactor`), `round_up` reads past the end and takes nothing from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,15 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class AlignStorage:
+    """Memory for a multiple of so many elements along an axis: vectors may go past its end."""
+
+    func: str
+    loop: str
+    factor: int
+
+
+@dataclass(frozen=True, slots=True)
 class RFactor:
     """Part of a reduction as a Func of its own, which then is reduced: sums side by side.
 
@@ -168,7 +182,7 @@ class Atomic:
 
 Primitive = (
     Split | Fuse | Reorder | Vectorize | Unroll | Parallel | ComputeRoot | ComputeAt | StoreAt
-    | ComputeInline | StoreIn | Bound | RFactor | Atomic
+    | ComputeInline | StoreIn | Bound | AlignStorage | RFactor | Atomic
 )  # fmt: skip
 one_of(Primitive, "primitive")
 

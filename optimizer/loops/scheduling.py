@@ -20,6 +20,7 @@ from optimizer.loops.outputs import OutputNest, output_nests
 from optimizer.loops.reach import costs_of, innermost, long_axes, reach_of
 from optimizer.loops.scalar import Var, variables_of
 from optimizer.loops.schedule import (
+    AlignStorage,
     Bound,
     ComputeAt,
     ComputeRoot,
@@ -30,10 +31,18 @@ from optimizer.loops.schedule import (
     Schedule,
     Split,
     StoreIn,
+    Tail,
     Vectorize,
 )
 from optimizer.loops.tasks import parallel_loops
-from optimizer.loops.vectors import held_by, lanes_of, tile_of, vector_loops
+from optimizer.loops.vectors import (
+    MOST_LANE_VECTORS,
+    held_by,
+    lanes_of,
+    tile_of,
+    unrolled,
+    vector_loops,
+)
 
 MOST_INSTRUCTIONS = 20_000
 """Of one element, with all that is computed inside: beyond, compiling takes minutes."""
@@ -152,11 +161,17 @@ class RoundLoops:
             names[self._order.index(last)] = f"{last.name}t"
             yield from self._tile(last, names)
         elif last is not None and not following:
-            yield from vector_loops(self._nest.name, last, self._width)
+            yield from self._written(self._nest.name, last)
         loops = list(zip(self._order, names, strict=True))
         yield from parallel_loops(self._nest.name, loops if following else loops[:-1])
         for one in reversed(self.kept):
             yield from self._keep(one, names, tile=last if tiled else None)
+
+    def _written(self, nest: str, last: LoopAxis) -> Iterator[Primitive]:
+        """Vectors of an output's row."""
+        tail = self._tail(nest, last, past="predicate_stores", inside="guard_with_if")
+        yield from vector_loops(nest, last, self._width, tail=tail)
+        yield from unrolled(nest, last, self._width)
 
     def _tile(self, last: LoopAxis, names: Sequence[str]) -> Iterator[Primitive]:
         nest, tile = self._nest.name, tile_of(last.extent, self._width)
@@ -172,13 +187,26 @@ class RoundLoops:
         yield ComputeAt(func.name, self._nest.name, place) if place else ComputeRoot(func.name)
         if one.in_lanes and one.vector is not None:
             yield from self._lanes(one, place)
-        elif one.vector is not None:
+        elif one.vector is not None and func.reduction is not None:
             yield from vector_loops(func.name, one.vector, self._width)
-            if func.reduction is not None:
-                yield from self._columns(one)
+            yield from self._columns(one)
+        elif one.vector is not None:
+            yield from self._row(
+                func, one.vector, whole=self._is_whole(func, one.vector, one.level)
+            )
         held = self._held_elements(one, tile)
-        if held is not None and held * func.dtype.bitwidth // 8 <= STACK_BYTES:
+        if held is None or held * func.dtype.bitwidth // 8 <= STACK_BYTES:
             yield StoreIn(func.name, "stack")
+
+    def _row(self, func: Func, axis: LoopAxis, *, whole: bool) -> Iterator[Primitive]:
+        """Vectors of what is kept: a whole row, which they may go past, or a tile."""
+        if not whole:
+            yield from vector_loops(func.name, axis, self._width)
+            return
+        yield AlignStorage(func.name, axis.name, MOST_LANE_VECTORS * self._width)
+        tail = self._tail(func.name, axis, past="round_up", inside="guard_with_if")
+        yield from vector_loops(func.name, axis, self._width, tail=tail)
+        yield from unrolled(func.name, axis, self._width)
 
     def _columns(self, one: _Kept) -> Iterator[Primitive]:
         """All vectors of a tile in each round of the reduction."""
@@ -198,8 +226,9 @@ class RoundLoops:
         assert func.reduction is not None, "it is one"
         made, lane = f"{func.name}_lanes", "lane"
         count = lanes_of(axis.extent, self._width)
+        tail = self._tail(func.name, axis, past="round_up", inside="guard_with_if")
         outer = f"{axis.name}o"
-        yield Split(func.name, axis.name, outer, f"{axis.name}v", count, nest=1)
+        yield Split(func.name, axis.name, outer, f"{axis.name}v", count, tail, nest=1)
         yield RFactor(func.name, f"{axis.name}v", made, lane)
         yield Bound(made, lane, count)
         left = [other for other in long_axes(func.axes) if self._is_whole(func, other, one.level)]
@@ -212,8 +241,23 @@ class RoundLoops:
         if count > 1:
             yield Vectorize(made, lane)
             yield Vectorize(made, lane, nest=1)
+        yield from unrolled(made, axis, count, nest=1)
         if left and not place:
             yield Parallel(func.name, left[0].name)
+
+    def _tail(self, reader: str, axis: LoopAxis, *, past: Tail, inside: Tail) -> Tail:
+        """What happens at the end of a row: vectors may go past it where only rows are read."""
+        return past if self.reach.stays_in(self._rows(), reader, axis) else inside
+
+    def _rows(self) -> dict[str, int]:
+        """The axis along which vectors may go past the end of what is kept."""
+        return {
+            one.func.name: one.func.axes.index(one.vector)
+            for one in self.kept
+            if one.func.reduction is None
+            and one.vector is not None
+            and self._is_whole(one.func, one.vector, one.level)
+        }
 
     def _is_whole(self, func: Func, axis: LoopAxis, level: int) -> bool:
         """Whether a round needs more than one place of an axis."""

@@ -6,21 +6,31 @@ from collections.abc import Iterator
 
 from optimizer.dimension import Dimension
 from optimizer.loops.algorithm import LoopAxis
-from optimizer.loops.schedule import Primitive, Split, Vectorize
+from optimizer.loops.schedule import Primitive, Split, Tail, Unroll, Vectorize
 
 MOST_LANE_VECTORS = 4
 """Of sums side by side: as many as hide how long one addition takes."""
+UNROLLED = 8
+"""Vectors of a row that are written out."""
 TILE_VECTORS = 4
 """Of a tile of columns."""
 
 
-def vector_loops(func: str, axis: LoopAxis, width: int, nest: int = 0) -> Iterator[Primitive]:
+def vector_loops(
+    func: str, axis: LoopAxis, width: int, nest: int = 0, tail: Tail = "guard_with_if"
+) -> Iterator[Primitive]:
     """A loop as one of vectors, called after it with `o`, and what is in one, with `v`."""
     held = held_by(axis.extent, width)
     if held < 2:
         return
-    yield Split(func, axis.name, f"{axis.name}o", f"{axis.name}v", held, nest=nest)
+    yield Split(func, axis.name, f"{axis.name}o", f"{axis.name}v", held, nest=nest, tail=tail)
     yield Vectorize(func, f"{axis.name}v", nest=nest)
+
+
+def unrolled(func: str, axis: LoopAxis, width: int, nest: int = 0) -> Iterator[Primitive]:
+    """A short loop of vectors, written out: then what is kept for it stays in registers."""
+    if isinstance(axis.extent, int) and width < axis.extent <= UNROLLED * width:
+        yield Unroll(func, f"{axis.name}o", nest=nest)
 
 
 def held_by(extent: Dimension, width: int) -> int:

@@ -45,6 +45,7 @@ _TANH_ONE = 7.90531110763549805
 
 _SMALLEST_NORMAL = 2.0**-126
 _TO_NORMAL = 23
+_SCALE = 2.0**64
 
 
 def number(value: float, like: Expr) -> Expr:
@@ -80,6 +81,17 @@ def sign(a: Expr) -> Expr:
     zero = hl.cast(a.type(), 0)
     below = hl.select(a < zero, zero - one, a)
     return hl.select(a > zero, one, below)
+
+
+def quotient_of_row(a: Expr, b: Expr) -> Expr:
+    """A quotient of float32 whose divisor is the same in many rounds: products with its reciprocal.
+
+    What is too large or too small for a reciprocal is scaled by a power of two first.
+    """
+    size = hl.abs(b)
+    small = hl.select(size < hl.f32(1 / _SCALE), hl.f32(_SCALE), hl.f32(1.0))
+    scale = hl.select(size > hl.f32(_SCALE), hl.f32(1 / _SCALE), small)
+    return a * scale * (hl.f32(1.0) / (b * scale))
 
 
 def exp(a: Expr, stages: Stages) -> Expr:

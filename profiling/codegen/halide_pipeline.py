@@ -146,15 +146,22 @@ class HalidePipeline:
         domain = hl.RDom(ranges, _plain("_".join(rounds)))
         loops = dict(zip(reversed(rounds), (domain[n] for n in range(len(rounds))), strict=True))
         variables = _expressions({**axes, **loops})
+        inside: Expr | None = None
         if lanes is not None:
             place = variables[lanes.outer] * lanes.factor + variables[lanes.lane]
             size = next(axis.extent for axis in reduction.axes if axis.name == lanes.axis)
-            domain.where(hl.likely(place < self._extent(size)))
-            variables[lanes.axis] = place
+            inside = hl.likely(place < self._extent(size))
+            # What is computed for this ends where the axis ends, whether lanes do or not.
+            variables[lanes.axis] = hl.unsafe_promise_clamped(place, 0, self._extent(size) - 1)
         at = _at(axes.values())
-        made[at] = identity(reduction.kind, func.dtype)
+        start = identity(reduction.kind, func.dtype)
+        made[at] = start
         gathered = self._gathered(func, variables)
-        made[at] = combined(reduction.kind, hl.Expr(made[at]), gathered)
+        if inside is not None and lanes is not None and lanes.past_end:
+            gathered = hl.select(inside, gathered, start)
+        elif inside is not None:
+            domain.where(inside)
+        made[at] = strict(combined(reduction.kind, hl.Expr(made[at]), gathered))
         made.compute_root()
         return LoopNests(made, (axes, {**axes, **loops}))
 

@@ -28,6 +28,7 @@ class Lanes:
     Attributes:
         axis: of the reduction; a round of it is `outer` * `factor` + `lane`.
         made: the Func of the partial results.
+        past_end: whether elements are read past the axis' end, and not taken.
     """
 
     axis: str
@@ -35,6 +36,7 @@ class Lanes:
     lane: str
     factor: int
     made: str
+    past_end: bool
 
 
 def partial_results(
@@ -61,7 +63,12 @@ def partial_results(
         if primitive.func in found:
             raise ScheduleError(number, f"{primitive.func} has partial results already")
         found[primitive.func] = Lanes(
-            split.loop, split.outer, primitive.axis, split.factor, primitive.made
+            split.loop,
+            split.outer,
+            primitive.axis,
+            split.factor,
+            primitive.made,
+            split.tail == "round_up",
         )
         consumed |= {at, number}
     return found, frozenset(consumed)
@@ -104,7 +111,7 @@ def halves(partials: Any, kind: ReductionKind, lanes: Lanes, axes: Sequence[Any]
         others = list(reversed(axes))
         made = hl.Func(f"{lanes.made}_{count}")
         one, other = hl.Expr(partials[lane, *others]), hl.Expr(partials[lane + count, *others])
-        made[lane, *others] = combined(kind, one, other)
+        made[lane, *others] = strict(combined(kind, one, other))
         made.bound(lane, 0, count)
         if count > 1:
             made.vectorize(lane)

@@ -24,6 +24,8 @@ from optimizer.loops.scalar import (
     Scalar,
     ScalarFunction,
     Var,
+    parts_of,
+    variables_of,
 )
 from profiling.codegen import halide_math as guarded
 from profiling.codegen.halide_bindings import Expr, hl
@@ -138,12 +140,21 @@ class Body:
             return _extreme(scalar, values)
         if scalar.function in _IN_STAGES:
             return _IN_STAGES[scalar.function](*values, self._stages)
+        if scalar.function == "div" and self._stays_in_row(scalar.arguments[1]):
+            return guarded.quotient_of_row(*values)
         table = _OF_FLOATS if scalar.arguments[0].dtype in FLOATS else _OF_INTEGERS
         found = table.get(scalar.function) or _OF_ALL.get(scalar.function)
         if found is None:
             kind = scalar.arguments[0].dtype.name
             raise LibraryError(f"Halide has no {scalar.function} of elements of type {kind}.")
         return found(*values)
+
+    def _stays_in_row(self, divisor: Scalar) -> bool:
+        """Whether a number is read and is the same for all elements along the innermost axis."""
+        moving = [name for name, extent in self._extents.items() if extent != 1]
+        read = any(isinstance(part, Element) for part in parts_of(divisor))
+        single = computed_type(divisor.dtype) == hl.Float(32)
+        return single and read and bool(moving) and moving[-1] not in variables_of(divisor)
 
     def _power(self, scalar: Apply) -> Expr:
         base, exponent = scalar.arguments

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from optimizer.loops.schedule import (
+    AlignStorage,
     Atomic,
     Bound,
     ComputeAt,
@@ -33,6 +34,8 @@ _TAILS: Mapping[str, Any] = {
     "round_up": hl.TailStrategy.RoundUp,
     "guard_with_if": hl.TailStrategy.GuardWithIf,
     "predicate": hl.TailStrategy.Predicate,
+    "predicate_loads": hl.TailStrategy.PredicateLoads,
+    "predicate_stores": hl.TailStrategy.PredicateStores,
     "shift_inwards": hl.TailStrategy.ShiftInwards,
 }
 _MEMORY: Mapping[str, Any] = {
@@ -90,6 +93,9 @@ def _apply(nests: Mapping[str, LoopNests], primitive: Primitive) -> None:
             made.func.store_in(_MEMORY[primitive.memory])
         case Bound():
             made.func.bound(_found(made.loops[0], primitive.loop, "axis"), 0, primitive.extent)
+        case AlignStorage():
+            axis = _found(made.loops[0], primitive.loop, "axis")
+            made.func.align_storage(axis, primitive.factor)
         case Atomic():
             made.func.update(0).atomic()
         case RFactor():

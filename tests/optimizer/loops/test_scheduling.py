@@ -9,6 +9,7 @@ from optimizer.dimension import symbol
 from optimizer.loops.algorithm import Algorithm, Func, InputTensor, LoopAxis, Reduction
 from optimizer.loops.scalar import Element, Scalar, apply
 from optimizer.loops.schedule import (
+    AlignStorage,
     ComputeAt,
     Fuse,
     Parallel,
@@ -47,6 +48,29 @@ def test_a_reduction_along_rows_is_computed_in_the_row_in_lanes() -> None:
     assert ComputeAt("power", "y", "i1") in made  # exp is dear, and read twice
     assert RFactor("total", "r0v", "total_lanes", "lane") in made
     assert not any(one.func == "masked" for one in made)  # cheap: computed where it is read
+
+
+def test_what_a_short_row_needs_is_kept_and_its_vectors_may_go_past_its_end() -> None:
+    made = primitives(algorithms.softmax(12, N, 49))
+    assert ComputeAt("masked", "y", "i1") in made  # cheap, but kept: the row ends inside a vector
+    assert AlignStorage("masked", "i2", 64) in made
+    tails = {(one.func, one.nest): one.tail for one in made if isinstance(one, Split)}
+    assert tails["masked", 0] == "guard_with_if"  # it reads tensors
+    assert tails["power", 0] == tails["top", 1] == tails["total", 1] == "round_up"
+    assert tails["y", 0] == "predicate_stores"
+    assert Unroll("total_lanes", "r0o", nest=1) in made
+
+
+def test_what_reads_tensors_is_guarded_at_the_end_of_a_row() -> None:
+    made = primitives(algorithms.rms_norm(N, 49))
+    tails = {one.func: one.tail for one in made if isinstance(one, Split)}
+    assert set(tails.values()) == {"guard_with_if"}
+
+
+def test_a_sum_runs_along_its_rows_where_it_reads_a_number_of_the_row_as_well() -> None:
+    made = primitives(algorithms.layer_norm(N, 96, residual_too=False))
+    split = {one.func for one in made if isinstance(one, RFactor)}
+    assert len(split) == 2  # the mean's sum and the variance's, which reads the mean
 
 
 def test_a_reduction_along_channels_is_computed_for_a_tile_of_columns() -> None:

@@ -34,6 +34,11 @@ FAMILIES: dict[str, tuple[Callable[[], Algorithm], Sequence[Shape]]] = {
         lambda: algorithms.softmax(B, N, K),
         [(2, 5, 49), (1, 1, 1), (0, 3, 5), (3, 0, 4), (3, 4, 64), (2, 3, 130)],
     ),
+    "softmax of short rows": (lambda: algorithms.softmax(B, N, 49), [(2, 5, 49), (0, 1, 49)]),
+    "softmax of rows in several vectors": (
+        lambda: algorithms.softmax(B, N, 203),
+        [(2, 3, 203)],
+    ),
     "RMSNorm": (lambda: algorithms.rms_norm(N, K), [(3, 7), (0, 5), (1, 1), (2, 2049)]),
     "LayerNorm and the sum": (
         lambda: algorithms.layer_norm(N, 96, residual_too=True),

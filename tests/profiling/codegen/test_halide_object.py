@@ -170,6 +170,22 @@ def test_the_larger_of_two_is_nan_where_either_is_one_and_a_reduction_keeps_it(
     agrees(shared_pool, algorithm, [SPECIAL], schedule=by_vectors())
 
 
+def test_a_row_divided_by_one_number_is_right_for_special_values(
+    shared_pool: WorkerPool,
+) -> None:
+    row, place = LoopAxis("i", symbol("n")), LoopAxis("j", symbol("k"))
+    x = InputTensor("x", FLOAT, (symbol("k"),))
+    divisor = InputTensor("d", FLOAT, (symbol("n"),))
+    body = apply("div", Element("x", (place.var,), FLOAT), Element("d", (row.var,), FLOAT))
+    algorithm = Algorithm((x, divisor), (Func("y", FLOAT, (row, place), body),), ("y",))
+    values = np.concatenate([SPECIAL, np.logspace(-37, 38, 76).astype(np.float32)])
+    with np.errstate(all="ignore"):
+        (expected,) = evaluate(algorithm, [values, values])
+    tiny = float(np.finfo(np.float32).tiny)
+    for ((found,),) in computed(shared_pool, algorithm, [[values, values]]):
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=tiny)
+
+
 def test_integers_divide_towards_zero_and_nothing_stops_the_processor(
     shared_pool: WorkerPool,
 ) -> None:
