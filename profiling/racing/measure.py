@@ -163,6 +163,8 @@ class _Racing:
         self._run_rounds()
         for entry in self._runners:
             entry.attempt(entry.finish)
+        for entry in self._runners:
+            entry.look_inside(pool)
 
     def _prepare(
         self, entry: Runner, pool: WorkerPool, bench: MeasuringWorkers, reference: jobs.Reference

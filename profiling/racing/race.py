@@ -10,6 +10,7 @@ from optimizer.codec import Format, renamed
 from optimizer.errors import quoted
 from optimizer.verify import Comparison, Feed
 from profiling.config import RunConfig
+from profiling.config.advice import Advice, advice
 from profiling.config.question import Question, question_of
 from profiling.machine import Machine
 from profiling.racing.samples import Contrast, LatencySummary, contrast, summarize, warm_after
@@ -80,6 +81,8 @@ class Timing:
         providers: what the session really used, the preferred first.
         nodes_on: nodes by provider, where the runtime tells.
         outputs: compared with the first variant's file as it stands.
+        written_slow: operators with slow kernels that the runtime's own rewrites put in, and how
+            many.
     """
 
     label: str
@@ -91,6 +94,12 @@ class Timing:
     providers: tuple[str, ...] = ()
     nodes_on: Mapping[str, int] | None = None
     outputs: tuple[Comparison, ...] = ()
+    written_slow: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def advice(self) -> Advice | None:
+        """Options that would make it faster; None where none are known."""
+        return advice(self.config, self.written_slow)
 
     @property
     def latencies_ms(self) -> tuple[float, ...]:
@@ -196,7 +205,15 @@ class Race:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader of the numbers should know; empty if conditions were good."""
-        return tuple(filter(None, (self.instead, self.busy)))
+        return tuple(filter(None, (self.instead, self.busy, self.advised)))
+
+    @property
+    def advised(self) -> str:
+        """Which options would make a variant faster, of the first that there are any for."""
+        for timing in self.timings:
+            if timing.advice is not None:
+                return f"{quoted(timing.label)}: {timing.advice}"
+        return ""
 
     @property
     def instead(self) -> str:
@@ -245,7 +262,8 @@ def remarks_of(races: Sequence[Race]) -> tuple[str, ...]:
     """The remarks of several races one after the other; a busy machine is told of once."""
     told = [race.instead for race in races]
     busy = [race.busy for race in races if race.busy]
-    return tuple(dict.fromkeys(filter(None, [*told, *busy[:1]])))
+    advised = [race.advised for race in races if race.advised]
+    return tuple(dict.fromkeys(filter(None, [*told, *busy[:1], *advised[:1]])))
 
 
 renamed(Timing, config="options")

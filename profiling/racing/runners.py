@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from optimizer.errors import Cancelled, RunError
+from optimizer.errors import Cancelled, RunError, StudioError
 from optimizer.isolation import Isolate
 from optimizer.model.generated_functions import generated_names
 from optimizer.numbers import bytes_text, counted
@@ -18,7 +18,9 @@ from optimizer.verify import jobs
 from optimizer.verify.comparison import Comparison, Tolerance, compare
 from profiling.codegen.store import build_missing
 from profiling.config import RunConfig
+from profiling.config.advice import may_fuse
 from profiling.execution import runner
+from profiling.execution.slow_fusions import written_slow
 from profiling.racing.clock import RaceClock
 from profiling.racing.plan import RacePlan
 from profiling.racing.race import Phases, Timing, Variant
@@ -197,6 +199,22 @@ class Runner:
         """Ask for the memory before the process ends."""
         peak_bytes = self._run(runner.peak_resident_bytes)
         self.timing = replace(self.timing, peak_bytes=peak_bytes)
+
+    def look_inside(self, isolate: Isolate) -> None:
+        """Which slow operators the runtime has put in; nothing where it does not tell."""
+        config = self.timing.config
+        if self.timing.error or not may_fuse(config):
+            return
+        try:
+            found = isolate(
+                written_slow, self._file(), config,
+                limits=self._clock.limits(), cancelled=self._clock.cancelled,
+            )  # fmt: skip
+        except Cancelled:
+            raise
+        except StudioError:
+            return
+        self.timing = replace(self.timing, written_slow=found)
 
     def _file(self) -> Path:
         """The model as a file, within what a worker may write."""

@@ -10,7 +10,8 @@ import streamlit as st
 from profiling.config.question import meaning_of, question_of
 from studio.page.experiment import offer
 from studio.page.parts import choose_section, show_message
-from studio.race.job import RACE_EXPERIMENT, RaceRequest
+from studio.race.advised import with_advice
+from studio.race.job import RACE_EXPERIMENT, RaceReport, RaceRequest
 from studio.race.report import show_race, show_race_cut_short, show_race_so_far
 from studio.race.sweep.job import dimensions_of
 from studio.race.sweep.page import render_sweep
@@ -48,12 +49,25 @@ def _race(setup: RunSetup) -> None:
         request,
         name="Race",
         explain=lambda: _explain(setup, request),
-        show=show_race,
+        show=lambda report: _show(report, setup),
         show_recorded=show_race,
         show_partial=show_race_so_far,
         show_left=show_race_cut_short,
         blocked=setup.blocked,
     )
+
+
+def _show(report: RaceReport, setup: RunSetup) -> None:
+    """The race, and one click that makes of its advice one more variant."""
+    taken = with_advice(current().of(RunChoice), setup.variants, report.races)
+    if taken is not None:
+        st.button(
+            "Add a variant without the runtime's slow fusions",
+            icon=":material/build:",
+            key="advice",
+            on_click=lambda: remember(current().having(taken)),
+        )
+    show_race(report)
 
 
 def _explain(setup: RunSetup, request: RaceRequest) -> None:

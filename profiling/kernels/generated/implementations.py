@@ -17,12 +17,10 @@ from profiling.codegen.compiler import compiler_missing
 from profiling.codegen.kernel import GeneratorId
 from profiling.codegen.store import build_missing
 from profiling.config import RunConfig, Value
+from profiling.config.advice import SLOW_FUSIONS
 from profiling.config.settings import from_values
 from profiling.kernels.generated.checking import Checked, first_fault
 from profiling.kernels.generated.edge_cases import EdgeCase
-
-SLOW_FUSIONS = ("SkipLayerNormFusion", "BiasGeluFusion")
-"""Rewrites of ONNX Runtime's that lead to slower kernels on a CPU than what they replace."""
 
 BUILDING = JobLimits(seconds=300.0, memory_bytes=6 << 30)
 """All kernels of one model."""

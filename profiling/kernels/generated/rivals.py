@@ -16,9 +16,9 @@ from optimizer.errors import Cancelled, StudioError
 from optimizer.isolation import Following, part_of, silent
 from optimizer.limits import JobLimits
 from profiling.config import RunConfig
+from profiling.config.advice import SLOW_FUSIONS
 from profiling.config.question import config_for
 from profiling.execution.fingerprint import graph_fingerprint
-from profiling.kernels.generated.implementations import SLOW_FUSIONS
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
 

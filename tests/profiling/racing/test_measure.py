@@ -55,6 +55,24 @@ def test_variants_are_measured_in_interleaved_rounds_with_separate_phases(
     assert "load 9.2 on 4 cores" in busy.remarks[0]
 
 
+def test_a_graph_that_the_runtime_fuses_to_slow_kernels_is_told_from_one_without(
+    shared_pool: WorkerPool,
+) -> None:
+    norm = model(
+        """g (float[1,4,8] x, float[1,4,8] z) => (float[1,4,8] y)
+        <float[8] w = {1, 1, 1, 1, 1, 1, 1, 1}, float[8] b = {0, 0, 0, 0, 0, 0, 0, 0}> {
+            s = Add(x, z)
+            y = LayerNormalization(s, w, b)
+        }"""
+    )
+    fused = RunConfig(graph_optimization="all")
+    left = RunConfig(graph_optimization="all", optimizers_off="SkipLayerNormFusion")
+    variants = [Variant("fused", norm, fused), Variant("left", norm, left)]
+    race = measure(variants, pool=shared_pool, plan=replace(QUICK, runs=1, rounds=1))
+    assert [timing.written_slow for timing in race.timings] == [{"SkipLayerNormalization": 1}, {}]
+    assert "'fused': ONNX Runtime's own rewrites put 1 SkipLayerNormalization" in race.remarks[-1]
+
+
 def test_a_variant_that_computes_something_else_is_not_believed(shared_pool: WorkerPool) -> None:
     race = measure(
         [Variant("right", scaled(2)), Variant("wrong", scaled(3))], pool=shared_pool, plan=QUICK
