@@ -50,6 +50,11 @@ def layers(page: Page, url: str) -> None:
     _figures(page, url, "precision", model="bert", precision="layers")
 
 
+def keep_list(page: Page, url: str) -> None:
+    """Nodes that float16 would take out of its range."""
+    _figures(page, url, "precision", model="tour", precision="layers", numbers="float16")
+
+
 def budget(page: Page, url: str) -> None:
     """A search that has ended, and the errors of its answer."""
     choice = {"precision": "budget", "budget": "40 dB", "minutes": 2}
@@ -112,6 +117,7 @@ VIEWS: Mapping[str, Callable[[Page, str], None]] = {
     "layout-transposes": layout_transposes,
     "ranges": ranges,
     "layers": layers,
+    "keep-list": keep_list,
     "budget": budget,
     "layouts": layouts,
     "types": types,

@@ -36,6 +36,7 @@ TITLES: Mapping[str, str] = {
     "layout-transposes": "Layout: Transposes beside a plain copy",
     "ranges": "Precision: ranges of an activation",
     "layers": "Precision: where the error starts",
+    "keep-list": "Precision: what stays float32 beside float16",
     "budget": "Precision: everything a search tried",
     "history": "History",
     "comparison": "History: two recordings compared",

@@ -228,8 +228,8 @@ def _out_of_range(
                 if histogram.magnitude * _HEADROOM >= form.overflow:
                     reached = three_digits(histogram.magnitude)
                     name = quoted(value.name or "")
-                    ends = f"{form.name} ends at {form.largest:.5g}"
-                    found.setdefault(node, f"it {verb} {name}, which reaches {reached}; {ends}")
+                    half = f"more than half of what {form.name} holds ({form.largest:.5g})"
+                    found.setdefault(node, f"it {verb} {name}, which reaches {reached}, {half}")
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -16,7 +16,6 @@ from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
 from optimizer.precision.emulation import emulated
 from optimizer.precision.layers import layer_errors
-from optimizer.precision.ranges import Row
 from optimizer.registry import Pass, find
 from optimizer.rewrite.graph_at import TraceFiles, graph_at
 from profiling.precision.building import passes_of, prelude
@@ -26,6 +25,7 @@ from studio.artifacts.opened import Subject
 from studio.artifacts.store import Store
 from studio.graphview.text import cut
 from studio.precision.errors import NodeErrors, keep_errors, node_errors
+from studio.precision.layers.kept import KEPT, KeepListFound
 from studio.precision.ranges.job import RANGES
 from studio.precision.samples import ObserveRequest
 
@@ -103,11 +103,13 @@ class PlanErrors:
     Attributes:
         pipeline: all passes of the plan.
         changed: steps of the passes that lose something.
+        kept: what stays float32 beside float16, where that was looked for.
     """
 
     found: LayersFound
     pipeline: Pipeline
     changed: int
+    kept: KeepListFound | None = None
 
 
 def compare_layers(files: TraceFiles, request: LayersRequest, *, progress: Progress) -> LayersFound:
@@ -163,16 +165,16 @@ LAYERS: Artifact[LayersRequest, LayersFound] = Artifact(
 """Of a step of a plan's run."""
 
 
-def plan_of(choice: Choice, ranges: tuple[Row, ...]) -> Pipeline:
+def plan_of(choice: Choice, options: Mapping[str, Any]) -> Pipeline:
     """A precision wherever it makes sense.
 
     Args:
         choice: which.
-        ranges: of activations, for static int8.
+        options: of its passes, each of those that have it.
     """
     first = prelude()
     found = [find(pass_id) for pass_id in passes_of(choice)]
-    passes = [_configured(one, ranges) for one in found if one is not None]
+    passes = [_configured(one, options) for one in found if one is not None]
     return replace(first, passes=(*first.passes, *passes))
 
 
@@ -184,17 +186,24 @@ def measure(
     request: LayersRequest,
     **following: Unpack[Following],
 ) -> PlanErrors:
-    """Calibrate where ranges are needed, rewrite, compare; each is found where it was made before.
+    """Find ranges or a keep-list where one is needed, rewrite, compare; each is made once.
 
     Raises:
         StudioError: a sample does not fit, or a model does not run.
     """
-    rows: tuple[Row, ...] = ()
+    options: dict[str, Any] = {}
+    kept: KeepListFound | None = None
     if choice == "static int8":
         told = part_of(following, "calibrating: ", 0, of=2)
-        rows = store.get(RANGES, subject, request.observed, **told).rows(method)
+        options["ranges"] = store.get(RANGES, subject, request.observed, **told).rows(method)
         following = part_of(following, "", 1, of=2)
-    return measure_plan(store, subject, plan_of(choice, rows), request, **following)
+    elif choice == "float16":
+        told = part_of(following, "what stays float32: ", 0, of=2)
+        kept = store.get(KEPT, subject, request.observed, **told)
+        options["keep"] = kept.keep
+        following = part_of(following, "", 1, of=2)
+    found = measure_plan(store, subject, plan_of(choice, options), request, **following)
+    return replace(found, kept=kept)
 
 
 def measure_plan(
@@ -226,5 +235,5 @@ def measure_plan(
     return PlanErrors(found, pipeline, last - plain.result.steps)
 
 
-def _configured(declared: type[Pass], ranges: tuple[Row, ...]) -> Pass:
-    return declared(**{"ranges": ranges}) if hasattr(declared, "ranges") else declared()
+def _configured(declared: type[Pass], options: Mapping[str, Any]) -> Pass:
+    return declared(**{name: one for name, one in options.items() if hasattr(declared, name)})

@@ -14,6 +14,7 @@ from studio.page.launch import launch
 from studio.page.parts import choose_section, show_message, words
 from studio.precision.layers.figure import finding, layer_dots, layers_table, weight_bars
 from studio.precision.layers.job import LayersRequest, PlanErrors, measure
+from studio.precision.layers.kept import KeepListFound, kept_table
 from studio.precision.link import NUMBERS
 from studio.precision.ranges.inventory import INVENTORY, Inventory
 from studio.precision.setting import PrecisionSetting, change, is_quick
@@ -73,7 +74,19 @@ def _show(setting: PrecisionSetting, choice: Choice, measured: PlanErrors) -> No
         show_message(f"No pass found a place for {choice}; the model stays float.", key="unchanged")
         return
     show_layers(measured, choice, ways=True)
+    if measured.kept is not None:
+        _show_kept(measured, measured.kept)
     st.caption(words(_how(setting, choice, measured)))
+
+
+def _show_kept(measured: PlanErrors, kept: KeepListFound) -> None:
+    """The keep-list, and the way to a node of it."""
+    if kept.nodes:
+        title = f"{counted(len(kept.nodes), 'node stays', 'nodes stay')} float32; a row leads to it"
+        row = picked_row(title, kept_table(kept), key="kept", expanded=True)
+        if row is not None:
+            open_plan(measured.pipeline, node=kept.nodes[row].id)
+    st.caption(words(f"Keep-list: {kept.told}"))
 
 
 def show_layers(measured: PlanErrors, name: str, *, ways: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -98,6 +99,33 @@ def test_layers_measure_every_value_and_leave_errors_for_the_viewer(products: st
     assert "The error starts at" in said
     assert "Inputs were generated: errors rank methods" in said
     assert list(services.store().root.glob("models/*/*/overlay-errors-*"))
+
+
+def test_what_leaves_the_range_of_float16_stays_float32_with_its_reason(tmp_path: Path) -> None:
+    weights = {"w": 300 * np.eye(4), "v": 0.001 * np.eye(4)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"], name="first"),
+        helper.make_node("Relu", ["a"], ["b"], name="relu"),
+        helper.make_node("MatMul", ["b", "w"], ["c"], name="large"),
+        helper.make_node("Relu", ["c"], ["d"], name="between"),
+        helper.make_node("MatMul", ["d", "v"], ["y"], name="last"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [8, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [8, 4])],
+        [numpy_helper.from_array(w.astype(np.float32), name) for name, w in weights.items()],
+    )
+    path = tmp_path / "large.onnx"
+    opset = helper.make_opsetid("", 17)
+    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=9), path)
+    app = page(model=str(path), precision="layers", numbers="float16")
+    assert "Keep-list: 3 nodes kept in float32" in texts(app)
+    tables = [cast("Any", frame.value) for frame in app.dataframe]
+    (kept,) = [one for one in tables if "why it stays float32" in one]
+    assert list(kept["node"]) == ["large", "between", "last"]
+    assert "which reaches" in kept["why it stays float32"][0]
 
 
 def test_a_budget_that_makes_no_sense_is_told_and_the_one_before_stays(products: str) -> None:
