@@ -12,6 +12,7 @@ from optimizer.loops.reach import Reach, innermost, long_axes
 from optimizer.loops.scalar import Apply, Element, Scalar, Var, parts_of
 from optimizer.loops.schedule import Fuse, Parallel, Primitive, Reorder, Split, Unroll
 from optimizer.loops.tasks import parallel_loops
+from optimizer.loops.transposed_tiles import turned_input, turned_tiles
 from optimizer.loops.vectors import held_by, vector_loops
 
 CHUNK = 8192
@@ -31,6 +32,10 @@ class ElementLoops:
     def primitives(self) -> Iterator[Primitive]:
         """What orders them."""
         if self._last is None:
+            return
+        turned = turned_input(self._reach, self._axes, self._width)
+        if turned is not None:
+            yield from turned_tiles(self._nest.name, self._axes, turned, self._width)
             return
         nest, group = self._nest.name, self._merged()
         fused = group[-1]

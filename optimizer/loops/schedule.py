@@ -113,6 +113,19 @@ class ComputeAt:
 
 
 @dataclass(frozen=True, slots=True)
+class In:
+    """An input is read through a Func of its own, which is a copy of what is needed of it.
+
+    Attributes:
+        func: the input.
+        made: the Func's name; its axes are `a0`, `a1`, …, the outermost first.
+    """
+
+    func: str
+    made: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoreAt:
     """A Func's memory lives for one round of a reader's loop, outside that where it is computed."""
 
@@ -143,6 +156,18 @@ class Bound:
     func: str
     loop: str
     extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReorderStorage:
+    """A Func's axes lie in memory in another order.
+
+    Attributes:
+        loops: its axes, the outermost first.
+    """
+
+    func: str
+    loops: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +206,8 @@ class Atomic:
 
 
 Primitive = (
-    Split | Fuse | Reorder | Vectorize | Unroll | Parallel | ComputeRoot | ComputeAt | StoreAt
-    | ComputeInline | StoreIn | Bound | AlignStorage | RFactor | Atomic
+    In | Split | Fuse | Reorder | Vectorize | Unroll | Parallel | ComputeRoot | ComputeAt | StoreAt
+    | ComputeInline | StoreIn | ReorderStorage | AlignStorage | Bound | RFactor | Atomic
 )  # fmt: skip
 one_of(Primitive, "primitive")
 

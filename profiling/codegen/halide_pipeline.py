@@ -15,7 +15,7 @@ from optimizer.dimension import Dimension
 from optimizer.loops.algorithm import Algorithm, Func, LoopAxis, extent_scalar
 from optimizer.loops.indexing import extents_of
 from optimizer.loops.outputs import OutputNest, output_nests
-from optimizer.loops.schedule import Schedule
+from optimizer.loops.schedule import In, Schedule
 from profiling.codegen.halide_bindings import Expr, hl
 from profiling.codegen.halide_reductions import (
     Lanes,
@@ -74,10 +74,26 @@ class HalidePipeline:
         }
         self._describe_inputs()
         self.nests: dict[str, LoopNests] = {}
+        self.consumed |= self._copied(schedule)
         self.halves: dict[str, list[Any]] = {}
         for func in algorithm.funcs:
             self.nests[func.name] = self._defined(func)
         self.outputs = [self._output(nest) for nest in output_nests(algorithm)]
+
+    def _copied(self, schedule: Schedule) -> frozenset[int]:
+        """Have inputs read through Funcs of their own; the primitives that say so."""
+        ranks = {tensor.name: len(tensor.shape) for tensor in self._algorithm.inputs}
+        found: list[int] = []
+        for number, primitive in enumerate(schedule.primitives):
+            if not isinstance(primitive, In) or primitive.func not in ranks:
+                continue
+            axes = {f"a{axis}": hl.Var(f"a{axis}") for axis in range(ranks[primitive.func])}
+            made = hl.Func(_plain(primitive.made))
+            made[_at(axes.values())] = self._sources[primitive.func][_at(axes.values())]
+            self._sources[primitive.func] = made
+            self.nests[primitive.made] = LoopNests(made, (axes,))
+            found.append(number)
+        return frozenset(found)
 
     def _extent(self, extent: Dimension) -> Expr:
         if not isinstance(extent, int):

@@ -14,9 +14,11 @@ from optimizer.loops.schedule import (
     ComputeInline,
     ComputeRoot,
     Fuse,
+    In,
     Parallel,
     Primitive,
     Reorder,
+    ReorderStorage,
     RFactor,
     Schedule,
     ScheduleError,
@@ -89,19 +91,32 @@ def _apply(nests: Mapping[str, LoopNests], primitive: Primitive) -> None:
         case StoreAt():
             reader = _found(nests, primitive.reader, "Func")
             made.func.store_at(reader.func, _loop(reader, primitive.loop))
-        case StoreIn():
-            made.func.store_in(_MEMORY[primitive.memory])
-        case Bound():
-            made.func.bound(_found(made.loops[0], primitive.loop, "axis"), 0, primitive.extent)
-        case AlignStorage():
-            axis = _found(made.loops[0], primitive.loop, "axis")
-            made.func.align_storage(axis, primitive.factor)
+        case StoreIn() | Bound() | AlignStorage() | ReorderStorage():
+            _store(made, primitive)
         case Atomic():
             made.func.update(0).atomic()
         case RFactor():
             raise LookupError("its split is missing")
+        case In():
+            raise LookupError(f"{primitive.func} is no input")
         case _:
             _order(made, primitive)
+
+
+def _store(made: LoopNests, primitive: StoreIn | Bound | AlignStorage | ReorderStorage) -> None:
+    axes = made.loops[0]
+    match primitive:
+        case StoreIn():
+            made.func.store_in(_MEMORY[primitive.memory])
+        case Bound():
+            made.func.bound(_found(axes, primitive.loop, "axis"), 0, primitive.extent)
+        case AlignStorage():
+            made.func.align_storage(_found(axes, primitive.loop, "axis"), primitive.factor)
+        case ReorderStorage():
+            names = reversed(primitive.loops)
+            made.func.reorder_storage(*(_found(axes, name, "axis") for name in names))
+        case _:
+            assert_never(primitive)
 
 
 def _order(

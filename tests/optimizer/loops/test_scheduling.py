@@ -12,8 +12,10 @@ from optimizer.loops.schedule import (
     AlignStorage,
     ComputeAt,
     Fuse,
+    In,
     Parallel,
     Primitive,
+    ReorderStorage,
     RFactor,
     Split,
     Unroll,
@@ -82,6 +84,18 @@ def test_a_reduction_along_channels_is_computed_for_a_tile_of_columns() -> None:
 def test_a_short_row_whose_vectors_differ_is_written_out() -> None:
     made = primitives(algorithms.rotary(8, N, 64))
     assert Unroll("y", "i2o") in made
+
+
+def test_what_lies_across_its_input_is_turned_in_squares() -> None:
+    made = primitives(algorithms.transposed(2, 56, 96))
+    assert In("x", "x_square") in made
+    assert {one.factor for one in made if isinstance(one, Split)} == {8}
+    assert any(isinstance(one, ReorderStorage) for one in made)
+
+
+def test_squares_need_sides_that_are_known_to_be_long_enough() -> None:
+    for shape in ((2, N, 96), (2, 56, 7)):
+        assert not any(isinstance(one, In) for one in primitives(algorithms.transposed(*shape)))
 
 
 def test_what_would_compile_for_minutes_is_refused() -> None:

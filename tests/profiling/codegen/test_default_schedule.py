@@ -54,6 +54,7 @@ FAMILIES: dict[str, tuple[Callable[[], Algorithm], Sequence[Shape]]] = {
     "chain": (lambda: algorithms.chain(N), [(1,), (0,), (37,), (20001,)]),
     "dequantized": (lambda: algorithms.dequantized(N, K), [(3, 33), (1, 1), (20, 1000)]),
     "transposed": (lambda: algorithms.transposed(B, N, K), [(2, 33, 17), (1, 1, 5), (1, 0, 5)]),
+    "transposed in squares": (lambda: algorithms.transposed(B, 33, 17), [(2, 33, 17), (0, 33, 17)]),
     "column sum": (lambda: algorithms.column_sum(N, K), [(5, 130), (1, 3), (0, 5), (4, 17)]),
     "scan": (lambda: algorithms.scan(4, N, 16), [(4, 19, 16), (4, 1, 16)]),
 }

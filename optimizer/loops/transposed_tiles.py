@@ -1,0 +1,103 @@
+"""Loops of an output that lies across what it reads: small squares, turned in registers.
+
+A square of an input is read along neighbours in memory, kept the other way round, and written along
+neighbours. At the far edges, the last squares begin earlier and overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from optimizer.loops.algorithm import LoopAxis
+from optimizer.loops.reach import Place, Reach, innermost
+from optimizer.loops.scalar import Var, variables_of
+from optimizer.loops.schedule import (
+    ComputeAt,
+    In,
+    Primitive,
+    Reorder,
+    ReorderStorage,
+    Split,
+    StoreIn,
+    Unroll,
+    Vectorize,
+)
+from optimizer.loops.tasks import parallel_loops
+
+SIDE = 8
+"""Of a square: what is shuffled fits into registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """An input that an output lies across.
+
+    Attributes:
+        tensor: its name.
+        rank: how many axes it has.
+        last: which of them the output's last axis follows.
+        across: the output's axis that runs along its neighbours in memory; at its last axis.
+    """
+
+    tensor: str
+    rank: int
+    last: int
+    across: LoopAxis
+
+
+def turned_input(reach: Reach, axes: Sequence[LoopAxis], width: int) -> Turned | None:
+    """The one input that an output lies across, where both sides are long enough for squares."""
+    found = {
+        name: one
+        for name in reach.inputs
+        for _, at in reach.reads.get(name, {})
+        if (one := _turned(name, at, axes)) is not None
+    }
+    if len(found) != 1:
+        return None
+    (one,) = found.values()
+    sides = (one.across.extent, axes[-1].extent)
+    long = all(isinstance(extent, int) and extent >= min(SIDE, width) for extent in sides)
+    return one if long and len(reach.reads[one.tensor]) == 1 else None
+
+
+def _turned(tensor: str, at: Place, axes: Sequence[LoopAxis]) -> Turned | None:
+    along = [axis for axis in axes[:-1] if axis.var == innermost(at)]
+    last = axes[-1]
+    moving = [number for number, one in enumerate(at) if last.name in variables_of(one)]
+    plain = all(isinstance(at[number], Var) for number in moving)
+    neighbours = bool(at) and bool(along) and at[-1] == along[0].var
+    if not neighbours or len(moving) != 1 or not plain:
+        return None
+    return Turned(tensor, len(at), moving[0], along[0])
+
+
+def turned_tiles(
+    nest: str, axes: Sequence[LoopAxis], turned: Turned, width: int
+) -> Iterator[Primitive]:
+    """The loops of a nest that lies across an input."""
+    side, across, last = min(SIDE, width), turned.across.name, axes[-1].name
+    tile, row, column, vector = f"{across}t", f"{across}r", f"{last}o", f"{last}v"
+    made = f"{turned.tensor}_square"
+    yield In(turned.tensor, made)
+    yield Split(nest, across, tile, row, side, "shift_inwards")
+    yield Split(nest, last, column, vector, side, "shift_inwards")
+    tiles = LoopAxis(tile, _squares(turned.across, side))
+    outer = [tiles if axis == turned.across else axis for axis in axes[:-1]]
+    yield Reorder(nest, (*(axis.name for axis in outer), column, row, vector))
+    yield Vectorize(nest, vector)
+    yield Unroll(nest, row)
+    yield from parallel_loops(nest, [(axis, axis.name) for axis in outer])
+    yield ComputeAt(made, nest, column)
+    own = [f"a{axis}" for axis in range(turned.rank)]
+    kept = own.pop(turned.last)
+    yield ReorderStorage(made, (*own, kept))
+    yield Vectorize(made, own[-1])
+    yield Unroll(made, kept)
+    yield StoreIn(made, "stack")
+
+
+def _squares(axis: LoopAxis, side: int) -> int:
+    assert isinstance(axis.extent, int), "others have no squares"
+    return -(-axis.extent // side)
