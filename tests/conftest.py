@@ -86,8 +86,11 @@ def browser() -> Generator[Browser]:
     executable = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if executable is None:
         pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright  # not on a machine that tests a GPU only
+    from playwright.sync_api import expect, sync_playwright  # not where only a GPU is tested
 
+    from tests.studio.browsing import PATIENCE_MS
+
+    expect.set_options(timeout=PATIENCE_MS)  # not Playwright's 5 s
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         yield chromium

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Page, TimeoutError
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError
 
 PATIENCE_MS = 180_000
 """Long, for conditions alone: a busy machine is slow, not wrong."""
+
+
+def visitor(browser: Browser, **options: Any) -> BrowserContext:
+    """A visitor of their own, to be closed, whose pages wait longer than Playwright's 30 s."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE_MS)
+    return context
 
 
 def state(page: Page) -> dict[str, Any]:

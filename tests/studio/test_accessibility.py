@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from studio.frame.places import HOME, PLACES
-from tests.studio.browsing import PATIENCE_MS
+from tests.studio.browsing import PATIENCE_MS, visitor
 
 pytestmark = pytest.mark.browser
 
@@ -44,7 +44,7 @@ def page(browser: Browser) -> Iterator[Page]:
     """One visitor for all pages, with axe in them."""
     if not AXE.is_file():
         pytest.skip("axe-core is not there; `make browser` fetches it")
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context = visitor(browser, viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.add_init_script(path=AXE)
     yield context.new_page()
     context.close()

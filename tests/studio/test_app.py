@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.corpus.bad_inputs import generate, model_path
-from tests.studio.browsing import PATIENCE_MS, opened, state, wait
+from tests.studio.browsing import PATIENCE_MS, opened, state, visitor, wait
 
 pytestmark = pytest.mark.browser
 
@@ -79,7 +79,7 @@ def test_switching_a_pass_off_removes_its_steps_and_is_in_the_link(
 
 
 def test_two_visitors_do_not_disturb_each_other(browser: Browser, app_url: str) -> None:
-    contexts = [browser.new_context(viewport={"width": 1280, "height": 800}) for _ in range(2)]
+    contexts = [visitor(browser, viewport={"width": 1280, "height": 800}) for _ in range(2)]
     tour, bert = (context.new_page() for context in contexts)
     opened(tour, f"{app_url}/?model=tour&step=3", condition="window.__passlens.step === 3")
     opened(bert, f"{app_url}/?model=bert&step=9", condition="window.__passlens.step === 9")

@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from viewer_server import serving
 
+from tests.studio.browsing import PATIENCE_MS
+
 
 @pytest.fixture(scope="session")
 def address() -> Generator[str]:
@@ -32,10 +34,11 @@ def opened(browser: Browser, address: str) -> Generator[Callable[..., Page]]:
             viewport={"width": 1280, "height": 800},
             reduced_motion="reduce" if reduced else "no-preference",
         )
+        page.set_default_timeout(PATIENCE_MS)
         pages.append(page)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(f"{address}/?{query}")
-        page.wait_for_function("window.__passlens?.ready === true", timeout=120_000)
+        page.wait_for_function("window.__passlens?.ready === true")
         page.evaluate("shadow.querySelector('.pl-root').focus()")
         return page
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser
 
+from tests.studio.browsing import PATIENCE_MS
+
 pytestmark = pytest.mark.browser
 
 LAYER = ["attention/self/key", "attention/output/dense", "intermediate/dense", "output/dense"]
@@ -27,6 +29,7 @@ CASES = [
 
 def test_a_place_is_named_by_what_tells_it_from_the_others(browser: Browser, address: str) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{address}/?fixture=folding")
     names = page.evaluate(
         """async (cases) => {

@@ -20,6 +20,7 @@ from studio.gallery import gallery
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.records import drawn
 from studio.graphview.steps_file import steps_json
+from tests.studio.browsing import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -43,6 +44,7 @@ FAMILY = """async ([url, source, final]) => {
 def page(browser: Browser, address: str) -> Generator[Page]:
     """One page for all networks: nothing is drawn in it."""
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{address}/?fixture=folding")
     yield page
     page.close()

@@ -27,6 +27,7 @@ from studio.memory.film.job import FILM, KINDS, content_key, film_url
 from studio.memory.film.page import film_table
 from studio.memory.subject import ArenaRequest
 from tests.coroutines import finished
+from tests.studio.browsing import visitor
 
 pytestmark = pytest.mark.long
 
@@ -208,11 +209,11 @@ def test_the_event_looked_at_survives_a_reload_another_page_and_a_link(
     page.wait_for_url("**/model?**", timeout=180_000)
     page.go_back()
     page.wait_for_function(stands_at(8), timeout=180_000)
-    visitor = browser.new_context()
-    colleague = visitor.new_page()
+    elsewhere = visitor(browser)
+    colleague = elsewhere.new_page()
     colleague.goto(page.url)
     colleague.wait_for_function(stands_at(8), timeout=180_000)
-    visitor.close()
+    elsewhere.close()
 
 
 def test_with_another_alignment_the_film_stays_and_is_in_the_link_again(

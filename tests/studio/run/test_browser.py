@@ -9,7 +9,7 @@ import signal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.browsing import PATIENCE_MS, wait
+from tests.studio.browsing import PATIENCE_MS, visitor, wait
 from tests.studio.conftest import RunningStudio
 
 pytestmark = pytest.mark.browser
@@ -43,7 +43,7 @@ def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
 ) -> None:
     # 40 rounds of six blocks of a quarter of a second: surely under way when it is cancelled
     link = f"{app_url}/run?model=tour&race=source%2C1%2C2%2C3%2C21%2Clast&seconds=100"
-    contexts = [browser.new_context() for _ in range(2)]
+    contexts = [visitor(browser) for _ in range(2)]
     first, second = (context.new_page() for context in contexts)
     first.goto(link)
     press(first, "Race")
