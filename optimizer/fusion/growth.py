@@ -103,6 +103,7 @@ class _Growth:
         self.cut: dict[ir.Node, tuple[str, ir.Node]] = {}
         self._works, self._base, self._alone = works, level, alone
         self._levels: dict[ir.Node, int] = {}
+        self._needs: dict[ir.Node, int] = {}
 
     def ask(self, node: ir.Node) -> None:
         """Give a node its level and, unless it is a border, its group."""
@@ -128,6 +129,19 @@ class _Growth:
             self.groups.update(dict.fromkeys(other.nodes, group))
         group.add(node, work)
         self.groups[node] = group
+        self._needs[node] = 1 + sum(self._needs[maker] for maker in last if groups)
+
+    def _is_again(self, node: ir.Node, group: Group) -> bool:
+        """Whether what a node reads of a group may be computed again for each of its elements."""
+        makers = (None if value is None else value.producer() for value in node.inputs)
+        mine = (maker for maker in makers if maker and self.groups.get(maker) is group)
+        return group.cheap and sum(self._needs[maker] for maker in mine) <= MOST_COMPUTED_AGAIN
+
+    def _joins(self, node: ir.Node, rows: Rows | None) -> bool:
+        """Whether a node puts results of reductions side by side."""
+        makers = (None if value is None else value.producer() for value in node.inputs)
+        made = [self._works[maker].made for maker in makers if maker in self.groups]
+        return bool(rows) and self._works[node].moves and {*made} == {rows[0] * rows[2]}
 
     def _refusal(self, node: ir.Node, work: Work, groups: Sequence[Group]) -> str:
         """Why a node does not belong to what it reads; empty where it does."""
@@ -141,14 +155,15 @@ class _Growth:
         if len(known) > 1:
             return "it reduces along other axes than what it reads"
         rows = next(iter(known), None)
-        if not all(_fits(work, group, rows) for group in groups):
+        if not self._joins(node, rows) and not all(
+            _fits(work, group, rows, self._is_again(node, group)) for group in groups
+        ):
             return "it goes over another number of elements than what it reads"
         return ""
 
 
-def _fits(work: Work, group: Group, rows: Rows | None) -> bool:
-    """Whether a node's loops go over the elements of a group, or over a part of them."""
-    again = group.cheap and len(group.nodes) <= MOST_COMPUTED_AGAIN
+def _fits(work: Work, group: Group, rows: Rows | None, again: bool) -> bool:
+    """Whether a node's loops go over the elements of a group, or a part, or compute it again."""
     if work.size in group.sizes or again:
         return True
     if rows is not None:

@@ -1,7 +1,7 @@
 """A group of nodes as parts whose outputs have one shape each, as one kernel gives them.
 
-Where a value of another shape is read outside, it is computed again for those who read it if that
-is cheap; else what comes before it, or after, is a part of its own.
+Where a value of another shape is read outside and cheap, what it takes is computed again in a part
+of its own; else what comes before it, or after, is a part of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from optimizer.cost.sizes import Sizes
 from optimizer.fusion.growth import MOST_COMPUTED_AGAIN, Level
-from optimizer.fusion.region import exported
+from optimizer.fusion.region import Kernels
 from optimizer.fusion.work import Work
 from optimizer.operators.call import Known
 
@@ -34,10 +34,17 @@ class Part:
 
 
 class Parts:
-    """Takes groups of one graph apart."""
+    """Takes groups of one graph apart.
 
-    def __init__(self, works: Mapping[ir.Node, Work], known: Known, sizes: Sizes) -> None:
-        self._works, self._known, self._sizes = works, known, sizes
+    Attributes:
+        home: the level of each node's own group; in others it is computed again, and not given.
+    """
+
+    def __init__(
+        self, works: Mapping[ir.Node, Work], known: Known, sizes: Sizes, kernels: Kernels
+    ) -> None:
+        self._works, self._known, self._sizes, self._kernels = works, known, sizes, kernels
+        self.home: dict[ir.Node, Level] = {}
 
     def of(self, nodes: Sequence[ir.Node], level: Level) -> Iterator[Part]:
         """The parts of some nodes, which are connected.
@@ -49,18 +56,32 @@ class Parts:
         pending = [(list(nodes), level)]
         while pending:
             current, level = pending.pop()
-            outputs = exported(current)
+            own = [node for node in current if self.home.get(node, level) == level[:1]]
+            outputs = self._kernels.exported(own, current)
             main = self._largest(outputs)
             kept = [v for v in outputs if self._shape(v) == self._shape(main)] if main else []
             other = self._in_the_way(current, outputs, kept)
             if other is None:
-                needed = _before(kept, current)
-                yield Part(level, tuple(n for n in current if n in needed), tuple(kept))
+                yield from self._of_each_shape(current, level, kept, outputs)
                 continue
             lower = self._cut(current, other, kept)
             upper = [node for node in current if node not in lower]
             pending += [(one, (*level, 1)) for one in connected(upper)]
             pending += [(one, (*level, 0)) for one in connected([n for n in current if n in lower])]
+
+    def _of_each_shape(
+        self,
+        nodes: Sequence[ir.Node],
+        level: Level,
+        kept: Sequence[ir.Value],
+        outputs: Sequence[ir.Value],
+    ) -> Iterator[Part]:
+        """A part for the main outputs, then one for those of each other shape."""
+        shapes = dict.fromkeys(map(self._shape, (*kept, *outputs)))
+        for shape in shapes:
+            alike = tuple(value for value in outputs if self._shape(value) == shape)
+            needed = needed_for(alike, nodes)
+            yield Part(level, tuple(node for node in nodes if node in needed), alike)
 
     def _shape(self, value: ir.Value | None) -> object:
         return None if value is None else self._known(value).shape
@@ -74,7 +95,7 @@ class Parts:
     ) -> ir.Value | None:
         """An output of another shape that is not cheap to compute again."""
         for value in outputs:
-            before = _before([value], nodes)
+            before = needed_for([value], nodes)
             cheap = all(self._works[node].cheap for node in before)
             if value not in kept and not (cheap and len(before) <= MOST_COMPUTED_AGAIN):
                 return value
@@ -84,7 +105,7 @@ class Parts:
         self, nodes: Sequence[ir.Node], other: ir.Value, kept: Iterable[ir.Value]
     ) -> set[ir.Node]:
         """The first of two parts: up to a value, or all but what comes after its node."""
-        before = _before([other], nodes)
+        before = needed_for([other], nodes)
         if not any(value.producer() in before for value in kept):
             return before
         return set(nodes) - _after(other.producer(), nodes)
@@ -106,7 +127,7 @@ def connected(nodes: Sequence[ir.Node]) -> list[list[ir.Node]]:
     return [sorted(group, key=place.__getitem__) for group in unique.values()]
 
 
-def _before(values: Iterable[ir.Value], nodes: Iterable[ir.Node]) -> set[ir.Node]:
+def needed_for(values: Iterable[ir.Value], nodes: Iterable[ir.Node]) -> set[ir.Node]:
     """Of some nodes those that values depend on."""
     inside, found = set(nodes), set[ir.Node]()
     pending = [value.producer() for value in values]

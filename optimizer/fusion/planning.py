@@ -17,13 +17,14 @@ from optimizer.cost.classes import MOVING, operator_class
 from optimizer.cost.sizes import Sizes
 from optimizer.fusion.checks import KernelCheck
 from optimizer.fusion.growth import MOST_NODES, Group, grow
-from optimizer.fusion.parts import Part, Parts
-from optimizer.fusion.prices import Prices, is_slow
+from optimizer.fusion.moved_inputs import MovedInputs
+from optimizer.fusion.parts import Part, Parts, needed_for
+from optimizer.fusion.prices import Prices
 from optimizer.fusion.region import (
+    Kernels,
     Region,
     described,
     ends_at,
-    leaving,
     priced_text,
     read_outside,
 )
@@ -84,13 +85,18 @@ class _Planning:
         self._check = KernelCheck(known, graph.opset_imports)
         self._prices = Prices(self._sizes)
         self._works = dict(self._candidates())
-        self._parts = Parts(self._works, known, self._sizes)
+        self._kernels = Kernels()
+        self._parts = Parts(self._works, known, self._sizes, self._kernels)
 
     def run(self) -> None:
         grown = grow(self._graph, self._works)
+        self._parts.home = {n: group.level for group in grown.groups for n in group.nodes}
         self._refuse_cuts(grown.cut)
-        regions = [one for group in grown.groups for one in self._regions(group, 0)]
-        regions = list(self._with_siblings(regions))
+        # Readers first: what their kernels compute again, nobody needs from others.
+        groups = sorted(grown.groups, key=lambda group: group.level, reverse=True)
+        moved = MovedInputs(self._works, self._place)
+        regions = [one for group in groups for one in self._regions(moved.with_them(group), 0)]
+        regions = list(self._with_siblings(list(self._settled(regions))))
         regions.sort(key=lambda region: self._place[region.nodes[-1]])
         self.plan.regions = [self._with_borders(region) for region in regions]
 
@@ -127,12 +133,14 @@ class _Planning:
 
     def _regions(self, group: Group, attempt: int) -> Iterator[Region]:
         """The regions of a group, taken apart as far as needed."""
-        nodes = sorted(group.nodes, key=self._place.__getitem__)
+        left = (node for node in group.nodes if node not in self._kernels.gone)
+        nodes = sorted(left, key=self._place.__getitem__)
         for part in self._parts.of(nodes, group.level):
             if not self._worth_looking_at(part):
                 continue
             found = self._region(part)
             if isinstance(found, Region):
+                self._kernels.add(found.nodes, found.outputs)
                 yield found
             elif attempt < len(_BORDERS):
                 yield from self._taken_apart(part, attempt, found)
@@ -153,9 +161,9 @@ class _Planning:
 
     def _worth_looking_at(self, part: Part) -> bool:
         """Whether several nodes work, or one does whose own kernel is slow."""
-        gone = leaving(part.nodes, part.outputs)
+        gone = self._kernels.leaving(part.nodes, part.outputs)
         working = [node for node in gone if not self._works[node].view]
-        return len(working) > 1 or any(map(is_slow, gone))
+        return len(working) > 1 or any(map(self._prices.is_slow, gone))
 
     def _region(self, part: Part) -> Region | str:
         """A part as a region, or why it is none."""
@@ -165,7 +173,10 @@ class _Planning:
         if isinstance(made, str):
             return made
         price = self._prices.of(
-            part.nodes, leaving(part.nodes, part.outputs), made.inputs, made.outputs
+            part.nodes,
+            self._kernels.leaving(part.nodes, part.outputs),
+            made.inputs,
+            made.outputs,
         )
         if price is None:
             return "a size of it is not known"
@@ -173,6 +184,24 @@ class _Planning:
             return f"one kernel would not pay: {priced_text(price)}"
         ends = ends_at(part.nodes, part.outputs)
         return Region(part.level, part.nodes, part.outputs, made.proto.name, price, ends)
+
+    def _settled(self, regions: Sequence[Region]) -> Iterator[Region]:
+        """Regions that compute nothing again that another one gives."""
+        given = {value for region in regions for value in region.outputs}
+        for region in regions:
+            own = [
+                node
+                for node in region.nodes
+                if self._parts.home[node] == region.level[:1] or given.isdisjoint(node.outputs)
+            ]
+            if len(own) == len(region.nodes):
+                yield region
+                continue
+            needed = needed_for(region.outputs, own)
+            nodes = tuple(node for node in own if node in needed)
+            found = self._region(Part(region.level, nodes, region.outputs))
+            if isinstance(found, Region):
+                yield found
 
     def _with_siblings(self, regions: Sequence[Region]) -> Iterator[Region]:
         """Regions of one level and one shape that read the same, as one kernel where that pays."""
@@ -215,9 +244,20 @@ def _sources(region: Region) -> set[ir.Value]:
         if maker is None and not value.is_graph_input():
             continue
         found.add(value)
-        before = () if maker is None else maker.inputs[:1]
-        found |= {read for read in before if read is not None}
+        found |= _read_by(maker) if maker is None or maker.op_type != "Add" else _products(maker)
     return found
+
+
+def _read_by(node: ir.Node | None) -> set[ir.Value]:
+    """What a node reads first."""
+    before = () if node is None else node.inputs[:1]
+    return {read for read in before if read is not None}
+
+
+def _products(node: ir.Node) -> set[ir.Value]:
+    """What the products read to which a node adds something."""
+    makers = (None if value is None else value.producer() for value in node.inputs)
+    return {read for one in makers if one and one.op_type == "MatMul" for read in _read_by(one)}
 
 
 Border = Callable[[ir.Node, Work, Sizes], bool]

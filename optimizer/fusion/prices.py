@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from optimizer.cost.classes import OperatorClass, operator_class
+from optimizer.cost.classes import MATRIX, OperatorClass, operator_class
 from optimizer.cost.device import Level
 from optimizer.cost.devices import X86_CORE
 from optimizer.cost.predict import operator_of as listed_as
 from optimizer.cost.predict import predict
 from optimizer.cost.sizes import Sizes
+from optimizer.cost.widths import width_of
 from optimizer.operators.catalogue import operator_of
 
 DEVICE = replace(
@@ -41,6 +42,11 @@ SLOW_NS: Mapping[tuple[str, str], float] = {
 }
 """Nanoseconds an element of kernels of ONNX Runtime 1.31.1 that are slow: one AVX-512 core."""
 
+BLOCK_NS = 13.0
+"""Nanoseconds for each block of at most `BLOCK_BYTES` that ONNX Runtime 1.31.1 moves in a Transpose
+that leaves the last axis where it is: 10 to 15, where generated code takes 4 to 9."""
+BLOCK_BYTES = 256
+
 _GENERATED_NS: Mapping[str, float] = {
     "Div": 0.1, "Sqrt": 0.1, "Reciprocal": 0.1, "Exp": 0.4, "Erf": 0.45, "Gelu": 0.55,
     "BiasGelu": 0.55, "FastGelu": 0.6, "QuickGelu": 0.5, "Sigmoid": 0.5, "Swish": 0.5, "Tanh": 0.6,
@@ -61,6 +67,7 @@ class Price:
         separate_us: nodes that go, one after the other.
         kernel_us: the kernel.
         launches: nodes that go and are launched.
+        working: those of them that do more than give data another shape.
         separate_bytes: read and written by nodes that go.
         kernel_bytes: read and written by the kernel.
         slow: operators among them whose own kernel is slow.
@@ -69,6 +76,7 @@ class Price:
     separate_us: float
     kernel_us: float
     launches: int
+    working: int
     separate_bytes: int
     kernel_bytes: int
     slow: tuple[str, ...]
@@ -100,7 +108,7 @@ class Prices:
             inputs: what the kernel reads.
             outputs: what it writes.
         """
-        separate, separate_bytes, launches = 0.0, 0, 0
+        separate, separate_bytes, launches, working = 0.0, 0, 0, 0
         for node in leaving:
             found = predict(node, self._sizes, DEVICE)
             if found is None:
@@ -108,6 +116,7 @@ class Prices:
             separate += self._slow_us(node) or found.parts.total_us
             separate_bytes += found.cost.bytes_moved
             launches += 1
+            working += operator_class(node, self._sizes) != OperatorClass.VIEW
         moved = [self._read_bytes(value, nodes) for value in inputs]
         moved += [self._sizes.size_bytes(value) for value in outputs]
         if None in moved:
@@ -116,8 +125,8 @@ class Prices:
         compute_us = sum(self._computed_us(node) for node in nodes)
         traffic_us = kernel_bytes / DEVICE.level(kernel_bytes).bytes_per_s * 1e6
         kernel = DEVICE.launch_us + max(compute_us, traffic_us)
-        slow = tuple(node.op_type for node in leaving if (node.domain, node.op_type) in SLOW_NS)
-        return Price(separate, kernel, launches, separate_bytes, kernel_bytes, slow)
+        slow = tuple(node.op_type for node in leaving if self.is_slow(node))
+        return Price(separate, kernel, launches, working, separate_bytes, kernel_bytes, slow)
 
     def _read_bytes(self, value: ir.Value, nodes: Collection[ir.Node]) -> int | None:
         """Of an input; where only parts are picked from it, of those."""
@@ -129,20 +138,25 @@ class Prices:
         parts = [self._sizes.size_bytes(out) for node in readers for out in node.outputs]
         return min(whole, sum(part or 0 for part in parts))
 
+    def is_slow(self, node: ir.Node) -> bool:
+        """Whether the runtime's own kernel for a node is slow."""
+        return self._slow_us(node) > 0
+
     def _slow_us(self, node: ir.Node) -> float:
         """What a slow kernel takes; 0 for all others."""
         elements = self._sizes.elements(node.outputs[0]) or 0
+        if operator_class(node, self._sizes) == OperatorClass.BLOCK_TRANSPOSE:
+            block = width_of(node, OperatorClass.BLOCK_TRANSPOSE, self._sizes)
+            size = self._sizes.size_bytes(node.outputs[0])
+            if block is None or size is None or not 1 <= block <= BLOCK_BYTES:
+                return 0.0
+            return size / block * BLOCK_NS / 1e3
         return SLOW_NS.get((node.domain, node.op_type), 0.0) * elements / 1e3
 
     def _computed_us(self, node: ir.Node) -> float:
         if operator_class(node, self._sizes) == OperatorClass.VIEW:
             return 0.0
-        reduces = operator_class(node, self._sizes) == OperatorClass.REDUCTION
+        reduces = operator_class(node, self._sizes) in (OperatorClass.REDUCTION, *MATRIX)
         value = node.inputs[0] if reduces else node.outputs[0]
         elements = self._sizes.elements(value) or 0
         return elements * _GENERATED_NS.get(listed_as(node), _SIMPLE_NS) / 1e3
-
-
-def is_slow(node: ir.Node) -> bool:
-    """Whether the runtime's own kernel for a node is slow."""
-    return operator_of(node) is not None and (node.domain, node.op_type) in SLOW_NS

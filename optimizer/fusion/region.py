@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,7 +42,7 @@ class Region:
     @property
     def kind(self) -> Kind:
         """What is gained: by joining, or by another kernel alone."""
-        return "better kernel" if self.price.launches == 1 else "fusion"
+        return "better kernel" if self.price.working == 1 and self.price.slow else "fusion"
 
     @property
     def reason(self) -> str:
@@ -50,7 +50,7 @@ class Region:
         price = self.price
         count = len(self.nodes)
         if self.kind == "better kernel":
-            what = f"Better kernel: ONNX Runtime's own {self.nodes[0].op_type} is slow"
+            what = f"Better kernel: ONNX Runtime's own {price.slow[0]} is slow"
         else:
             what = f"Fusion: {count} nodes as one kernel"
         slow = ""
@@ -67,31 +67,43 @@ def priced_text(price: Price) -> str:
     return f"{times}; {moved}{launched}"
 
 
-def exported(nodes: Collection[ir.Node]) -> list[ir.Value]:
-    """Values of some nodes that are read by others, or are the graph's outputs."""
-    inside = set(nodes)
-    return [
-        value
-        for node in nodes
-        for value in node.outputs
-        if value.is_graph_output() or any(use.node not in inside for use in value.uses())
-    ]
+class Kernels:
+    """Regions that are kernels already, as far as others ask: who still needs a value.
 
+    Attributes:
+        gone: nodes that are no more.
+        inputs: what the kernels read.
+    """
 
-def leaving(nodes: Collection[ir.Node], outputs: Collection[ir.Value]) -> list[ir.Node]:
-    """Nodes of a region that nobody needs once its outputs come from a kernel."""
-    gone: set[ir.Node] = set()
-    replaced = set(outputs)
-    for node in reversed([*nodes]):
-        needed = (
-            value
-            for value in node.outputs
-            if value not in replaced
-            and (value.is_graph_output() or any(use.node not in gone for use in value.uses()))
+    def __init__(self) -> None:
+        self.gone: set[ir.Node] = set()
+        self.inputs: set[ir.Value] = set()
+
+    def add(self, nodes: Collection[ir.Node], outputs: Collection[ir.Value]) -> None:
+        """One more."""
+        self.gone.update(self.leaving(nodes, outputs))
+        self.inputs.update(read_outside(nodes))
+
+    def exported(self, nodes: Iterable[ir.Node], around: Iterable[ir.Node]) -> list[ir.Value]:
+        """Values of nodes that others than those around read, or that are the graph's outputs."""
+        inside = set(around)
+        return [v for node in nodes for v in node.outputs if self._needed(v, inside)]
+
+    def leaving(self, nodes: Collection[ir.Node], outputs: Collection[ir.Value]) -> list[ir.Node]:
+        """Nodes of a region that nobody needs once its outputs come from a kernel."""
+        gone: set[ir.Node] = set()
+        replaced = set(outputs)
+        for node in reversed([*nodes]):
+            if not any(v not in replaced and self._needed(v, gone) for v in node.outputs):
+                gone.add(node)
+        return [node for node in nodes if node in gone]
+
+    def _needed(self, value: ir.Value, inside: Collection[ir.Node]) -> bool:
+        """Whether others than some nodes read a value; nodes of a kernel do through its inputs."""
+        return value.is_graph_output() or any(
+            use.node not in inside and (use.node not in self.gone or value in self.inputs)
+            for use in value.uses()
         )
-        if next(needed, None) is None:
-            gone.add(node)
-    return [node for node in nodes if node in gone]
 
 
 def read_outside(nodes: Collection[ir.Node]) -> list[ir.Value]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from optimizer.cost.classes import MOVING, OperatorClass, operator_class
+from optimizer.constants import constant_of
+from optimizer.cost.classes import MATRIX, MOVING, OperatorClass, operator_class
 from optimizer.cost.sizes import Sizes
 from optimizer.dimension import Dimension, TooComplex, product
 from optimizer.operators.call import Call, Contradiction, Known, axis_in
@@ -15,6 +16,8 @@ from optimizer.operators.catalogue import operator_of
 Rows = tuple[Dimension, Dimension, Dimension]
 """Elements outside, along and inside the axes that a node reduces."""
 
+MOST_SUMMED = 256
+"""Elements of a vector with which matrices may be multiplied in a kernel."""
 _SOFTMAX_OVER_LAST = 13
 _OVER_LAST = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
 _FROM_AXIS = frozenset({"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"})
@@ -31,6 +34,7 @@ class Work:
         apart: whether it reduces along axes that do not lie together.
         cheap: whether computing it twice costs next to nothing.
         view: whether it only gives its input another shape.
+        moves: whether it only moves data, or not even that.
     """
 
     made: Dimension
@@ -39,6 +43,7 @@ class Work:
     apart: bool
     cheap: bool
     view: bool
+    moves: bool
 
 
 def work_of(node: ir.Node, known: Known, opset: int, sizes: Sizes) -> Work | None:
@@ -49,6 +54,8 @@ def work_of(node: ir.Node, known: Known, opset: int, sizes: Sizes) -> Work | Non
         return None
     try:
         made = product(known(node.outputs[0]).shape or ())
+        if kind in MATRIX:
+            return _vector_product(node, made, known)
         axes = _reduced_axes(node, kind, known, opset)
         rows = None if axes is None else _rows(known(_data(node)).shape or (), axes)
     except (TooComplex, Contradiction):
@@ -56,7 +63,25 @@ def work_of(node: ir.Node, known: Known, opset: int, sizes: Sizes) -> Work | Non
     size = made if rows is None else product(rows)
     cheap = kind in MOVING or kind in (OperatorClass.ELEMENTWISE, OperatorClass.VIEW)
     apart = axes is not None and rows is None
-    return Work(made, size, rows, apart, cheap and rows is None, kind == OperatorClass.VIEW)
+    view = kind == OperatorClass.VIEW
+    return Work(
+        made, size, rows, apart, cheap=cheap and rows is None, view=view,
+        moves=view or kind in MOVING,
+    )  # fmt: skip
+
+
+def _vector_product(node: ir.Node, made: Dimension, known: Known) -> Work | None:
+    """A product with a short vector that is computed, too: the runtime's kernels are for others."""
+    left, right = (known(value).shape for value in node.inputs if value is not None)
+    computed = all(v is not None and v.producer() and not constant_of(v) for v in node.inputs)
+    if node.op_type != "MatMul" or not computed or not left or not right or len(right) < 2:
+        return None
+    depth = left[-1]
+    if right[-1] != 1 or not isinstance(depth, int) or depth > MOST_SUMMED:
+        return None
+    return Work(
+        made, made * depth, (made, depth, 1), apart=False, cheap=False, view=False, moves=False
+    )
 
 
 def _data(node: ir.Node) -> ir.Value:

@@ -10,6 +10,7 @@ from optimizer.dimension import Dimension
 from optimizer.operators import flops, kernels
 from optimizer.operators.broadcasting import broadcast, broadcast_dim, same
 from optimizer.operators.call import CONTRIB, Call, Contradiction, Dim, Shape, Typed
+from optimizer.operators.loops.products import matrix_product
 from optimizer.operators.operator import Operator, OperatorClass, TypeRule
 from optimizer.operators.reference import reference
 
@@ -143,7 +144,7 @@ _GEMM = _PRODUCT.named("", types=gemm, flops=flops.gemm, kind=OperatorClass.GEMM
 _CONTRIB = _PRODUCT.named("", domain=CONTRIB)
 
 OPERATORS = (
-    _PRODUCT.named("MatMul", kernel=kernels.matmul),
+    _PRODUCT.named("MatMul", kernel=kernels.matmul, loops=matrix_product),
     _PRODUCT.named("MatMulInteger", types=sums(INT32), precision=None),
     _PRODUCT.named(
         "QLinearMatMul", types=quantized_matmul, kind=partial(product_class, right=3),

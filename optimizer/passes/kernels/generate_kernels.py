@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from optimizer.fusion.planning import FusionPlan, plan_fusion
 from optimizer.fusion.region import Region, read_by_kernel
+from optimizer.model.graph import is_used
 from optimizer.model.region_functions import region_function
 from optimizer.operators.generated import GENERATED
 from optimizer.registry import ANY, Pass, register, rule
@@ -18,10 +19,10 @@ from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A plan, and the region that each node is in."""
+    """A plan, and the regions that each node is in: several may compute it again."""
 
     plan: FusionPlan
-    regions: Mapping[ir.Node, Region]
+    regions: Mapping[ir.Node, Sequence[Region]]
 
 
 @register
@@ -32,7 +33,8 @@ class GenerateKernels(Pass):
         Operators that work element by element, reductions, softmax, normalizations and what moves
         data become one node where one kernel is predicted to take less than all of them: it is
         launched once, and what passes between them never reaches memory. So does a single node
-        whose kernel in ONNX Runtime is slow. The node is a function of the model with the
+        whose kernel in ONNX Runtime is slow. What only moves data for several kernels is part of
+        each of them. The node is a function of the model with the
         region's own nodes: a library of compiled kernels makes it fast, and without one the file
         computes the same.
     Before:
@@ -63,28 +65,36 @@ class GenerateKernels(Pass):
         if node.domain == GENERATED or [*context.scopes(cast("ir.Graph", node.graph))][1:]:
             return None
         planned = _planned(node, context)
-        region = planned.regions.get(node)
-        if region is None:
+        regions = planned.regions.get(node)
+        if regions is None:
             refused = planned.plan.refused.get(node)
             return None if refused is None else Declined(refused[0], _still(refused[1]))
-        if not _stands(region) or not _in_place(region, node, context):
-            return None
-        made = region_function(region.nodes, region.outputs, context.symbolic.fact, context.opsets)
-        name = cast("ir.Node", region.outputs[0].producer()).name
-        new = NewNode(
-            made.proto.name, made.inputs, domain=GENERATED, outputs=len(made.outputs), name=name
-        )
-        values = {value: new.output(index) for index, value in enumerate(made.outputs)}
-        return Replacement(
-            region.nodes, values, region.reason, [new], functions=[made.function()], delays=True
-        )
+        ready = (one for one in regions if _stands(one) and _in_place(one, node, context))
+        region = next(ready, None)
+        return None if region is None else _replacement(region, context)
+
+
+def _replacement(region: Region, context: Context) -> Replacement:
+    made = region_function(region.nodes, region.outputs, context.symbolic.fact, context.opsets)
+    name = cast("ir.Node", region.outputs[0].producer()).name
+    new = NewNode(
+        made.proto.name, made.inputs, domain=GENERATED, outputs=len(made.outputs), name=name
+    )
+    values = {value: new.output(index) for index, value in enumerate(made.outputs)}
+    return Replacement(
+        region.nodes, values, region.reason, [new], functions=[made.function()], delays=True
+    )
 
 
 def _planned(node: ir.Node, context: Context) -> _Planned:
     known = cast("_Planned | None", context.memory.get(GENERATED))
     if known is None:
         plan = plan_fusion(cast("ir.Graph", node.graph), context.symbolic.fact)
-        known = _Planned(plan, {one: region for region in plan.regions for one in region.nodes})
+        regions: dict[ir.Node, list[Region]] = {}
+        for region in plan.regions:
+            for one in region.nodes:
+                regions.setdefault(one, []).append(region)
+        known = _Planned(plan, regions)
         context.memory[GENERATED] = known
     return known
 
@@ -94,8 +104,8 @@ def _still(nodes: tuple[ir.Node, ...]) -> tuple[ir.Node, ...]:
 
 
 def _stands(region: Region) -> bool:
-    """Whether all of it is there as it was planned."""
-    return all(node.graph is not None for node in region.nodes)
+    """Whether all of it is there as it was planned, and its outputs are still read."""
+    return all(map(is_used, region.outputs)) and all(n.graph is not None for n in region.nodes)
 
 
 def _in_place(region: Region, node: ir.Node, context: Context) -> bool:

@@ -174,3 +174,84 @@ def test_a_constant_further_down_does_not_keep_a_region_apart() -> None:
     trace = optimize(model, Pipeline.of("none", enable=["generate-kernels"]))
     assert [len(rewrite.matched) for rewrite in trace.rewrites] == [3]
     assert [node.op_type for node in model.ir.graph][1:] == ["MatMul"]
+
+
+def agrees(text: str) -> list[str]:
+    """What is left after all kernels are written; the file computes what it did, and all fit."""
+    model = opened(HEADER + text)
+    plan = plan_fusion(model.ir.graph, SymbolicValues(model.ir).fact)
+    source = proto_of(model.ir)
+    trace = optimize(model, Pipeline.of("none", enable=["generate-kernels"]))
+    assert trace.steps == len(plan.regions)
+    feeds = feeds_for(source)
+    assert not differences(run(source, feeds), run(proto_of(model.ir), feeds), exact=False)
+    return [node.op_type for node in model.ir.graph]
+
+
+SCAN = """g (float[1, 256, 16] x, float[1, 16, 16] c, float[256, 256] w) => (float[1, 256, 2] y)
+<int64 i0 = {0}, int64 i1 = {1}, int64[1] two = {2}> {
+    e = Exp(x)
+    m = MatMul(w, x)
+    h0 = Mul(e, m)
+    h1 = Add(h0, e)
+    d = Neg(c)
+    c0 = Gather<axis = 1>(d, i0)
+    c1 = Gather<axis = 1>(d, i1)
+    v0 = Unsqueeze(c0, two)
+    v1 = Unsqueeze(c1, two)
+    y0 = MatMul(h0, v0)
+    y1 = MatMul(h1, v1)
+    y = Concat<axis = 2>(y0, y1)
+}"""
+
+
+def test_products_with_short_vectors_that_are_computed_are_part_of_a_scan() -> None:
+    left = agrees(SCAN)
+    assert [kind.split("_")[0] for kind in left] == ["MatMul", "Exp"]
+    assert left[0] == "MatMul", "one with a matrix stays"
+
+
+def test_what_moves_data_for_kernels_alone_is_not_written() -> None:
+    left = agrees(
+        """g (float[1, 64, 576] x, float[576, 576] w)
+=> (float[1, 12, 64, 16] q, float[1, 12, 16, 64] k) <int64[4] s = {1, 64, 12, 16}> {
+    m = MatMul(x, w)
+    a, b, c = Split<axis = 2, num_outputs = 3>(m)
+    d = Reshape(a, s)
+    q = Transpose<perm = [0, 2, 1, 3]>(d)
+    e = Reshape(b, s)
+    k = Transpose<perm = [0, 2, 3, 1]>(e)
+}""".replace(", num_outputs = 3", "")
+    )
+    assert [kind.split("_")[0] for kind in left] == ["MatMul", "Split", "Split"]
+
+
+RESIDUAL = """g (float[512, 128] t, int64[1, 64] i, float[128, 128] w)
+=> (float[1, 64, 128] x1, float[1, 64, 128] n1) {
+    x0 = Gather(t, i)
+    s0 = Mul(x0, x0) r0 = ReduceMean<axes = [-1]>(s0) n0 = Mul(x0, r0)
+    m = MatMul(n0, w)
+    x1 = Add(x0, m)
+    s1 = Mul(x1, x1) r1 = ReduceMean<axes = [-1]>(s1) n1 = Mul(x1, r1)
+}"""
+
+
+def test_what_is_gathered_for_two_kernels_is_gathered_by_both() -> None:
+    assert [kind.split("_")[0] for kind in agrees(RESIDUAL)] == ["Gather", "MatMul", "Gather"]
+
+
+def test_what_a_kernel_gives_is_not_computed_again_by_the_next() -> None:
+    other = RESIDUAL.replace("n1) {", "n1, float[1, 66, 128] p) <int64[6] e = {0,1,0,0,1,0}> {")
+    left = agrees(other.replace("m = Mat", 'p = Pad<mode = "reflect">(x0, e) m = Mat'))
+    assert [kind.split("_")[0] for kind in left] == ["Gather", "Pad", "MatMul", "Add"]
+
+
+def test_a_transpose_that_moves_small_blocks_is_worth_a_kernel_of_its_own() -> None:
+    (region,) = planned("""g (float[64, 12, 64] x) => (float[12, 64, 64] y) {
+    y = Transpose<perm = [1, 0, 2]>(x)
+}""").regions
+    assert region.kind == "better kernel"
+    assert "own Transpose is slow: 9.98 µs predicted apart" in region.reason
+    assert not planned("""g (float[64, 12, 64] x) => (float[64, 64, 12] y) {
+    y = Transpose<perm = [0, 2, 1]>(x)
+}""").regions
