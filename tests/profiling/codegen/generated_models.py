@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import os
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from optimizer.passes.kernels.generate_kernels import GenerateKernels
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
+from profiling.codegen import library as library_module
 from profiling.codegen.compiler import compile_c
 from profiling.codegen.kernel import CpuLevel, Kernel
 from profiling.codegen.kernel_table import symbol
@@ -25,6 +27,7 @@ from profiling.codegen.library import build_library
 from profiling.codegen.store import kernels_of, library_of
 from profiling.config import RunConfig
 from profiling.config.providers import GeneratedKernels
+from profiling.execution import session as session_module
 from profiling.execution.session import open_session
 from tests.optimizer.graphs import loaded, parsed
 
@@ -76,6 +79,25 @@ def result_without_compilers(model: Path, cache: Path) -> Array:
     return result(model, cache, "c")
 
 
+def result_without_halide(model: Path, cache: Path) -> Array:
+    """The same where Halide is not installed; in a worker of its own."""
+    sys.modules["halide"] = None  # pyright: ignore[reportArgumentType] # so an import fails
+    return result(model, cache, "halide")
+
+
+def result_with_library_gone(model: Path, cache: Path) -> Array:
+    """The same where somebody deletes the library just before; in a worker of its own."""
+
+    def deleted(*asked: Any) -> Path | None:
+        library = library_of(*asked)
+        assert library is not None
+        library.unlink()
+        return library
+
+    session_module.library_of = deleted
+    return result(model, cache, "c")
+
+
 def built(model: Path, cache: Path, kernels: str = "c") -> Path | None:
     """Its library; in a worker."""
     os.environ["PASSLENS_CACHE"] = str(cache)
@@ -93,6 +115,19 @@ def plant_crash(model: Path, cache: Path) -> None:
     build_library(
         kernels_of(model, "c"), library.parent, levels=[cpu_level()], compiled_by=crashing
     )
+    digest = hashlib.sha256(library.read_bytes()).hexdigest()
+    (library.parent / "sha256").write_text(digest)
+
+
+def plant_for_another_processor(model: Path, cache: Path, shim: Path) -> None:
+    """Have the library in the cache need AVX-512, and find none; in a worker of its own."""
+    library = built(model, cache)
+    assert library is not None
+    shutil.copytree(library_module.SHIM, shim)
+    told = '#include "processor.h"\n#include "kernels.h"\n'
+    (shim / "processor.c").write_text(f"{told}int processor_level(void) {{ return BASELINE; }}\n")
+    library_module.SHIM = shim
+    build_library(kernels_of(model, "c"), library.parent, levels=["avx512"])
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     (library.parent / "sha256").write_text(digest)
 

@@ -89,6 +89,35 @@ def test_a_session_without_a_compiler_is_told_what_to_install(
         shared_pool.run_fresh(run)
 
 
+def test_a_session_without_halide_is_told_what_to_install(
+    model: Path, tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    run = partial(made.result_without_halide, model, tmp_path)
+    with pytest.raises(LibraryError, match="Halide is not installed, which compiles kernels"):
+        shared_pool.run_fresh(run)
+
+
+def test_a_library_that_is_deleted_before_a_session_loads_it_is_said(
+    model: Path, tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    run = partial(made.result_with_library_gone, model, tmp_path)
+    with pytest.raises(LibraryError, match=r"cannot be loaded: .*kernels\.so") as told:
+        shared_pool.run_fresh(run)
+    assert "\n" not in told.value.message
+    found = shared_pool(made.result, model, tmp_path, "c")
+    assert found.shape == (2, 12, 64, 64), "the next session has it built again"
+
+
+def test_a_library_for_another_processor_is_refused_with_what_it_needs(
+    model: Path, tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    plant = partial(made.plant_for_another_processor, model, tmp_path, tmp_path / "shim")
+    shared_pool.run_fresh(plant)
+    told = r"Kernel \w+ was built for processors with AVX-512; this one has none"
+    with pytest.raises(LibraryError, match=told):
+        shared_pool(made.result, model, tmp_path, "c")
+
+
 def test_a_cache_that_cannot_be_written_is_said(
     model: Path, tmp_path: Path, shared_pool: WorkerPool
 ) -> None:
