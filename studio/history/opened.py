@@ -11,6 +11,7 @@ import streamlit as st
 from optimizer.errors import StudioError
 from optimizer.numbers import mebibytes, three_digits
 from profiling.kernels.generated.decisions import DECISION, KIND
+from profiling.kernels.generated.network import NETWORK
 from profiling.records import Measurement, Recording, origin
 from studio.capture.job import CAPTURE_EXPERIMENT
 from studio.capture.report import show_capture
@@ -24,6 +25,7 @@ from studio.experiment import Experiment
 from studio.history.benchmark import show_benchmark
 from studio.history.figure import median_dots, options_texts, variants_of
 from studio.kernels.job import KERNELS_EXPERIMENT
+from studio.kernels.network import show_network
 from studio.kernels.report import show_decision, show_kernels
 from studio.page.experiment import draw_recorded
 from studio.page.parts import words
@@ -114,6 +116,9 @@ def show_recording(recording: Recording) -> None:
     """
     if recording.kind == "benchmark":
         show_benchmark(recording.payload)
+        return
+    if recording.kind == KIND and NETWORK.reads(recording.payload):
+        show_network(NETWORK.from_json(recording.payload))
         return
     if recording.kind == KIND:
         show_decision(DECISION.from_json(recording.payload))

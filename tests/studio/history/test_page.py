@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from profiling.config.question import STARTS
 from profiling.kernels.generated.decisions import keep
+from profiling.kernels.generated.network import keep_network
 from profiling.records import Measurement, Recording, Records
 from profiling.records.bundle import bundle_bytes
 from studio import services
@@ -25,6 +26,7 @@ from studio.history.opened import measurements_table
 from studio.recordings import shipped
 from studio.timeline.job import PROFILE_EXPERIMENT
 from tests.profiling.kernels.generated.decided import decision
+from tests.profiling.kernels.generated.test_networks import GELU, SOFTMAX, network
 from tests.profiling.records.samples import H100, RACE, sample
 from tests.studio.browsing import PATIENCE_MS
 from tests.studio.profiles import profiled
@@ -191,6 +193,18 @@ def test_a_decision_about_a_generated_kernel_is_drawn_with_its_tree(records: Rec
     assert "Halide: 2.00× faster" in said
     assert "8 copies in a row. Right before it was timed: C on 40, Halide on 40 edge cases." in said
     assert "Tuning, kernel and algorithm of each as a tree" in [one.label for one in app.expander]
+
+
+def test_a_decision_about_a_network_is_drawn_with_what_stays_and_what_does_not(
+    records: Records,
+) -> None:
+    identity = keep_network(network(GELU.name, slow=SOFTMAX.name), "d" * 64, records)
+    app = page(record=str(identity))
+    said = texts(app).replace("\\", "")
+    assert "cannot draw" not in said
+    assert "1 kernel of 2: 1.18× faster" in said
+    assert "onnxsim: the graph of source; better kernel: 1.12×" in said
+    assert column(app, "in the network") == ["stays", "in the network: 0.90× as fast with it"]
 
 
 def test_a_title_is_text_whatever_is_in_it(records: Records) -> None:
