@@ -13,6 +13,7 @@ from optimizer.model.graph import Model, count_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.writer import to_bytes
 from optimizer.pipeline import Pipeline
+from optimizer.registry import PRESETS
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.source import complete
@@ -56,7 +57,7 @@ def test_every_model_has_a_note() -> None:
     assert all(note(path)["note"] for path in MODELS)
 
 
-@pytest.mark.parametrize("preset", ["default", "runtime"])
+@pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_a_nasty_model_ends_as_its_note_says(path: Path, preset: str) -> None:
     model = opened(path)

@@ -68,6 +68,7 @@ COMPARE = """async ([graphName, first, second]) => {
         ("cnn8", "cnn8"),
         ("tour-default", "tour-runtime"),
         ("tour-runtime", "tour-default"),
+        ("tour-default", "tour-generated"),
     ],
 )
 def test_each_pane_shows_what_its_pipeline_makes_alone(

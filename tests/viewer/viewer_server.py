@@ -18,6 +18,7 @@ from viewer_maker import pass_records
 from optimizer.model.loader import load_path
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline
+from optimizer.registry import PRESETS
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
 from studio.gallery import gallery
@@ -58,7 +59,7 @@ MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
     "transformer160": lambda: transformer(160),
     "folding": folding,
     "hostile": hostile,
-    **{f"tour-{preset}": partial(optimized, "tour", preset) for preset in ("default", "runtime")},
+    **{f"tour-{preset}": partial(optimized, "tour", preset) for preset in PRESETS},
     "wide": wide,
 }
 _made: dict[str, tuple[Json, Json]] = {}
@@ -94,7 +95,7 @@ def descriptor(name: str) -> Json:
         "passes": steps["passes"],
         "pipeline": {
             "preset": "default",
-            "presets": ["default", "runtime", "none"],
+            "presets": [*PRESETS, "none"],
             "enabled": enabled,
             "vetoed": [],
         },
