@@ -150,11 +150,10 @@ def _odd_quotient(
     a: Expr, odd: tuple[float, ...], even: tuple[float, ...], stages: Stages, *, end: float
 ) -> Expr:
     """An odd function that is constant from `end` on: a P(a²) / Q(a²)."""
-    a = stages.strict(a)
     held = stages.strict(at_most(hl.f32(end), at_least(hl.f32(-end), a)))
     square = held * held
-    quotient = held * _polynomial(square, odd) / _polynomial(square, even)
-    return hl.select(hl.is_nan(a), a, stages.contracted(quotient))
+    over = stages.contracted(held * _polynomial(square, odd))
+    return over / stages.contracted(_polynomial(square, even))
 
 
 def power(base: Expr, exponent: float) -> Expr | None:
