@@ -20,7 +20,7 @@ from optimizer.loops.building import (
     NotGenerated,
     constant_tensor,
 )
-from optimizer.loops.simplification import with_short_indices
+from optimizer.loops.simplification import simplified
 from optimizer.operators.call import MAX_CONSTANT, Call, Contradiction, Known
 from optimizer.operators.catalogue import operator_of
 from optimizer.operators.loops.site import NodeLoops
@@ -95,7 +95,7 @@ class _Region:
             NotGenerated: the inputs do not say how large something is.
         """
         made = self._builder.algorithm([self._tensor(value) for value in outputs])
-        found = with_short_indices(made)
+        found = simplified(made)
         missing = found.unknown_sizes()
         if missing:
             raise NotGenerated(f"no input says how large {missing[0]} is")

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 from optimizer.loops.algorithm import Algorithm, Func
 from optimizer.loops.indexing import extents_of, shortened
+from optimizer.loops.quotients import with_quotients
 from optimizer.loops.scalar import Element, parts_of
 
 
-def with_short_indices(algorithm: Algorithm) -> Algorithm:
-    """The same with indices in their shortest form, without Funcs that nothing reads."""
+def simplified(algorithm: Algorithm) -> Algorithm:
+    """The same with indices in their shortest form, no Func that nothing reads, fewer products."""
     funcs = tuple(
         replace(func, body=shortened(func.body, extents_of(func))) for func in algorithm.funcs
     )
-    return without_unread(replace(algorithm, funcs=funcs))
+    return with_quotients(without_unread(replace(algorithm, funcs=funcs)))
 
 
 def without_unread(algorithm: Algorithm) -> Algorithm:
