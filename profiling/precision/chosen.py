@@ -87,9 +87,8 @@ class ChosenPlan:
         found = self.found
         if found.answer:
             return f"{_sentence(self.told(found.answer))}"
-        wanted = "smaller" if self.goal == "size" else "surely faster"
         within = f"within the budget ({self.required})"
-        none = f"{within} and {wanted}" if found.met else within
+        none = f"{within} and {self.wanted}" if found.met else within
         tried = counted(len(found.evaluations) - 1, "plan")
         nearest = "" if found.nearest is None else f" The nearest: {self.told(found.nearest)}."
         failed = next((one for one in found.evaluations if one.failure), None)
@@ -99,6 +98,11 @@ class ChosenPlan:
                 f"Float: of {tried} tried none can be built and run. {_sentence(why.rstrip('.'))}"
             )
         return f"Float: of {tried} tried none is {none}.{nearest}"
+
+    @property
+    def wanted(self) -> str:
+        """What an answer is beside within the budget."""
+        return "smaller" if self.goal == "size" else "surely faster"
 
     def told(self, place: int) -> str:
         """A plan that was tried, in words: what it is, what it loses, how fast, how large."""

@@ -71,6 +71,17 @@ def pareto(chosen: ChosenPlan, *, picked: int, title: str) -> go.Figure:
     return figure
 
 
+def search_title(chosen: ChosenPlan, *, searching: bool = False) -> str:
+    """How much was tried, and whether anything is an answer."""
+    tried = counted(len(chosen.found.evaluations) - 1, "plan")
+    if searching:
+        return f"Searching: {tried} tried, {len(chosen.front)} on the front"
+    met = "met" if chosen.found.met else "not met"
+    if chosen.found.met and not chosen.found.answer:
+        met = f"met by none that is {chosen.wanted}"
+    return f"{tried} tried, {len(chosen.front)} on the front; {chosen.required}: {met}"
+
+
 def tried_table(chosen: ChosenPlan) -> dict[str, list[Any]]:
     """A row for everything tried."""
     found, front = chosen.found.evaluations, set(chosen.front)

@@ -22,7 +22,13 @@ from studio.page.computed import computed_artifact
 from studio.page.figure import picked_key, picked_row, show_figure, show_table
 from studio.page.launch import launch
 from studio.page.parts import choose_section, run_again_after, show_error, show_message, words
-from studio.precision.budget.figure import failed, pareto, regions_table, tried_table
+from studio.precision.budget.figure import (
+    failed,
+    pareto,
+    regions_table,
+    search_title,
+    tried_table,
+)
 from studio.precision.budget.job import Search
 from studio.precision.layers.job import LayersRequest, PlanErrors, measure_plan
 from studio.precision.layers.page import show_layers
@@ -139,7 +145,7 @@ def _show(setting: PrecisionSetting, chosen: ChosenPlan, *, searching: bool = Fa
         f"{_PICKED}-{chosen.digest}-{chosen.started_at}", _Picked()
     )
     place = chosen.found.answer if state.place is None else state.place
-    title = _title(chosen, searching=searching)
+    title = search_title(chosen, searching=searching)
     clicked = picked_key(pareto(chosen, picked=place, title=title), "precision-pareto")
     st.caption(words(_how(chosen)))
     row = picked_row(
@@ -228,14 +234,6 @@ def _explain_errors() -> None:
         "Measured, every value of this plan is compared with the float source: where its error"
         " starts, and in Rewrite the same as colours (key x)."
     )
-
-
-def _title(chosen: ChosenPlan, *, searching: bool) -> str:
-    tried = counted(len(chosen.found.evaluations) - 1, "plan")
-    if searching:
-        return f"Searching: {tried} tried, {len(chosen.front)} on the front"
-    met = "met" if chosen.found.met else "not met"
-    return f"{tried} tried, {len(chosen.front)} on the front; {chosen.required}: {met}"
 
 
 def _how(chosen: ChosenPlan) -> str:

@@ -16,7 +16,13 @@ from profiling.precision.plans import PrecisionPlan
 from profiling.precision.regions import Region
 from profiling.precision.search import SearchResult
 from profiling.racing.samples import Contrast
-from studio.precision.budget.figure import failed, pareto, regions_table, tried_table
+from studio.precision.budget.figure import (
+    failed,
+    pareto,
+    regions_table,
+    search_title,
+    tried_table,
+)
 from studio.precision.errors import NodeErrors
 from studio.precision.layers.figure import finding, layer_dots
 from studio.precision.layers.job import Layer, LayersFound
@@ -90,6 +96,15 @@ def test_the_name_of_a_mark_near_the_end_of_the_axis_stays_within_it() -> None:
     anchors = {one.text.partition(":")[0]: one.xanchor for one in drawn.layout.annotations}
     assert anchors["<b>answer</b>"] == "right"
     assert anchors["<b>float"] == "center"
+
+
+def test_the_title_of_a_search_agrees_with_its_answer() -> None:
+    chosen = _chosen()
+    assert search_title(chosen).endswith("at least 25 dB: met")
+    slow = replace(chosen, found=replace(chosen.found, answer=0))
+    assert search_title(slow).endswith("at least 25 dB: met by none that is surely faster")
+    none = replace(slow, found=replace(slow.found, within=(0,)))
+    assert search_title(none).endswith("at least 25 dB: not met")
 
 
 def test_where_size_is_the_goal_every_plan_stands_at_its_size() -> None:
