@@ -130,8 +130,9 @@ class ElementLoops:
 
     def _chooses(self, axis: LoopAxis) -> bool:
         """Whether vectors of a short row compute different things."""
-        long = not isinstance(axis.extent, int) or axis.extent > UNROLLED * self._width
-        return not long and self._computes_with_places()
+        if not isinstance(axis.extent, int) or not 1 < axis.extent <= UNROLLED * self._width:
+            return False
+        return self._computes_with_places()
 
 
 def _outside_indices(body: Scalar) -> Iterator[Scalar]:

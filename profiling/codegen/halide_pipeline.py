@@ -15,6 +15,7 @@ from optimizer.dimension import Dimension
 from optimizer.loops.algorithm import Algorithm, Func, LoopAxis, extent_scalar
 from optimizer.loops.indexing import extents_of
 from optimizer.loops.outputs import OutputNest, output_nests
+from optimizer.loops.scalar import FUNCTIONS
 from optimizer.loops.schedule import In, Schedule
 from profiling.codegen.halide_bindings import Expr, hl
 from profiling.codegen.halide_reductions import (
@@ -253,5 +254,5 @@ def _at(places: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _plain(name: str) -> str:
-    """A name that Halide takes."""
-    return re.sub(r"\W", "_", name)
+    """A name that Halide takes, and takes for nothing else: its own functions have names, too."""
+    return re.sub(r"\W", "_", f"{name}_" if name in FUNCTIONS else name)

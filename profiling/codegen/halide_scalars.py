@@ -214,13 +214,21 @@ def _absolute(a: Expr) -> Expr:
     return hl.cast(a.type(), hl.abs(a))
 
 
+def _at_most(a: Expr, b: Expr) -> Expr:
+    """Halide's own is "not above", which NaN is."""
+    return hl.Expr.logical_not(hl.is_nan(a) | hl.is_nan(b)) & _PYTHON.le(a, b)
+
+
+def _at_least(a: Expr, b: Expr) -> Expr:
+    return _at_most(b, a)
+
+
 _PYTHON: Any = operator
 """Of Halide's expressions, for which Python's operators are not typed."""
 _OF_ALL: Mapping[ScalarFunction, Callable[..., Expr]] = {
     "add": _PYTHON.add, "sub": _PYTHON.sub, "mul": _PYTHON.mul, "neg": _PYTHON.neg,
     "abs": _absolute, "sign": guarded.sign, "select": hl.select,
-    "lt": _PYTHON.lt, "le": _PYTHON.le, "gt": _PYTHON.gt, "ge": _PYTHON.ge,
-    "eq": _PYTHON.eq, "ne": _PYTHON.ne, "xor": _PYTHON.ne,
+    "lt": _PYTHON.lt, "gt": _PYTHON.gt, "eq": _PYTHON.eq, "ne": _PYTHON.ne, "xor": _PYTHON.ne,
     "and": _PYTHON.and_, "or": _PYTHON.or_, "not": hl.Expr.logical_not,
 }  # fmt: skip
 _IN_STAGES: Mapping[ScalarFunction, Callable[..., Expr]] = {
@@ -229,8 +237,10 @@ _IN_STAGES: Mapping[ScalarFunction, Callable[..., Expr]] = {
 _OF_FLOATS: Mapping[ScalarFunction, Callable[..., Expr]] = {
     "div": _PYTHON.truediv, "sqrt": hl.sqrt, "log": guarded.log, "sin": hl.sin, "cos": hl.cos,
     "floor": hl.floor, "ceil": hl.ceil, "round": hl.round, "is_nan": hl.is_nan,
+    "le": _at_most, "ge": _at_least,
 }  # fmt: skip
 _OF_INTEGERS: Mapping[ScalarFunction, Callable[..., Expr]] = {
     "div": _divided, "floor_div": _PYTHON.truediv, "floor_mod": _PYTHON.mod,
     "floor": _PYTHON.pos, "ceil": _PYTHON.pos, "round": _PYTHON.pos,
+    "le": _PYTHON.le, "ge": _PYTHON.ge,
 }  # fmt: skip

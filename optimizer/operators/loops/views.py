@@ -80,9 +80,11 @@ def sliced(site: NodeLoops) -> list[LoopTensor]:
     if bounds is None:
         raise site.decline("has axes that are not constant")
     ranges: dict[int, tuple[Dimension, int]] = {}
-    for axis, (start, _, step) in bounds.items():
+    for axis, (start, end, step) in bounds.items():
         if start is None or not isinstance(step, int):
             raise site.decline("has a start or a step that is not known")
+        if step > 0 and not all(_is_held(data.shape[axis], one) for one in (start, end)):
+            raise site.decline("counts back from the end of an axis that may be shorter")
         ranges[axis] = (_start(site, data.shape[axis], start, step), step)
 
     def place(indices: Indices) -> Indices:
@@ -92,6 +94,13 @@ def sliced(site: NodeLoops) -> list[LoopTensor]:
         ]
 
     return [data.view(shape, place)]
+
+
+def _is_held(size: Dimension, bound: Dimension | None) -> bool:
+    """Whether a bound that counts from the end surely lies inside: shapes take that for granted."""
+    if isinstance(size, int) or not isinstance(bound, int) or not -_FAR < bound < 0:
+        return True
+    return at_least(size, -bound) is True
 
 
 def _start(site: NodeLoops, size: Dimension, start: Dimension, step: int) -> Dimension:

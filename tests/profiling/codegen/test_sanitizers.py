@@ -16,7 +16,8 @@ from profiling.codegen.kernel_table import symbol
 from profiling.codegen.library import build_library
 from tests.profiling.codegen import kernel_algorithms as made
 from tests.profiling.codegen import library_jobs as jobs
-from tests.profiling.codegen.test_c_kernels import FAMILIES, FUNCTIONS
+from tests.profiling.codegen.region_kernels import drawn, kernel_of
+from tests.profiling.codegen.test_c_kernels import FAMILIES, FUNCTIONS, Case
 
 ROOT = Path(__file__).parents[3]
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
@@ -66,14 +67,24 @@ def _run(function: str, folder: Path, environment: dict[str, str]) -> tuple[int,
     return done.returncode, done.stderr
 
 
+def cases() -> list[Case]:
+    """Families at their edges, every function, and random regions: the same in every process."""
+    found = [*FUNCTIONS, *FAMILIES]
+    for case in drawn(RANDOM):
+        kernel = kernel_of(case.body, "c")
+        assert kernel is not None, "what was drawn has loops"
+        found.append((kernel, [case.given(feeds) for _, feeds, _ in case.runs]))
+    return found
+
+
 def build_all(folder: Path) -> None:
     """Without the sanitizers in this process: they only slow it down."""
     os.environ.pop("LD_PRELOAD")
-    build_library([kernel for kernel, _ in CASES], folder, levels=["baseline"])
+    build_library([kernel for kernel, _ in cases()], folder, levels=["baseline"])
 
 
 def run_all(folder: Path) -> None:
-    jobs.run_each(folder / "kernels.so", CASES, threads=2)
+    jobs.run_each(folder / "kernels.so", cases(), threads=2)
 
 
 def build_wrong(folder: Path) -> None:
@@ -85,7 +96,7 @@ def run_wrong(folder: Path) -> None:
     jobs.run_each(folder / "kernels.so", [case for case in FAMILIES if case[0].name == "two"])
 
 
-CASES = [*FUNCTIONS, *FAMILIES]
+RANDOM = 60
 TWO = made.plain("two", made.two_outputs())
 
 
@@ -99,7 +110,8 @@ def _past_the_end(kernel: Kernel, level: CpuLevel, folder: Path) -> Path:
 def test_all_kernels_in_c_run_clean_over_their_edge_shapes(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    assert _run("build_all", tmp_path, environment) == (0, "")
+    code, said = _run("build_all", tmp_path, environment)
+    assert (code, said) == (0, ""), said
     code, said = _run("run_all", tmp_path, environment)
     assert (code, said) == (0, "")
 
