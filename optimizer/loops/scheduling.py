@@ -47,7 +47,8 @@ from optimizer.loops.vectors import (
 MOST_INSTRUCTIONS = 20_000
 """Of one element, with all that is computed inside: beyond, compiling takes minutes."""
 STACK_BYTES = 1 << 17
-"""Up to here, what is kept for a round lies on the stack."""
+"""Up to here, what is kept for a round lies on the stack, and what is of a free size: Halide takes
+memory for that once a task."""
 
 
 class NoSchedule(Exception):
@@ -98,7 +99,7 @@ class RoundLoops:
     """
 
     def __init__(self, algorithm: Algorithm, nest: OutputNest, width: int) -> None:
-        self._nest, self._width = nest, width
+        self._nest, self._width, self._costs = nest, width, costs_of(algorithm)
         self._axes = long_axes(nest.axes)
         self._last = self._axes[-1] if self._axes else None
         never: frozenset[str] = frozenset()
@@ -171,7 +172,8 @@ class RoundLoops:
         """Vectors of an output's row."""
         tail = self._tail(nest, last, past="predicate_stores", inside="guard_with_if")
         yield from vector_loops(nest, last, self._width, tail=tail)
-        yield from unrolled(nest, last, self._width)
+        instructions = sum(self._costs[name] for name in self._nest.outputs)
+        yield from unrolled(nest, last, self._width, instructions=instructions)
 
     def _tile(self, last: LoopAxis, names: Sequence[str]) -> Iterator[Primitive]:
         nest, tile = self._nest.name, tile_of(last.extent, self._width)
@@ -195,7 +197,8 @@ class RoundLoops:
                 func, one.vector, whole=self._is_whole(func, one.vector, one.level)
             )
         held = self._held_elements(one, tile)
-        if held is None or held * func.dtype.bitwidth // 8 <= STACK_BYTES:
+        small = bool(place) if held is None else held * func.dtype.bitwidth // 8 <= STACK_BYTES
+        if small:
             yield StoreIn(func.name, "stack")
 
     def _row(self, func: Func, axis: LoopAxis, *, whole: bool) -> Iterator[Primitive]:
@@ -206,7 +209,7 @@ class RoundLoops:
         yield AlignStorage(func.name, axis.name, MOST_LANE_VECTORS * self._width)
         tail = self._tail(func.name, axis, past="round_up", inside="guard_with_if")
         yield from vector_loops(func.name, axis, self._width, tail=tail)
-        yield from unrolled(func.name, axis, self._width)
+        yield from unrolled(func.name, axis, self._width, instructions=self._costs[func.name])
 
     def _columns(self, one: _Kept) -> Iterator[Primitive]:
         """All vectors of a tile in each round of the reduction."""
@@ -241,7 +244,7 @@ class RoundLoops:
         if count > 1:
             yield Vectorize(made, lane)
             yield Vectorize(made, lane, nest=1)
-        yield from unrolled(made, axis, count, nest=1)
+        yield from unrolled(made, axis, count, instructions=self._costs[func.name], nest=1)
         if left and not place:
             yield Parallel(func.name, left[0].name)
 

@@ -10,8 +10,10 @@ from optimizer.loops.schedule import Primitive, Split, Tail, Unroll, Vectorize
 
 MOST_LANE_VECTORS = 4
 """Of sums side by side: as many as hide how long one addition takes."""
-UNROLLED = 8
+UNROLLED = 16
 """Vectors of a row that are written out."""
+UNROLLED_INSTRUCTIONS = 1000
+"""Of a row that is written out: what compiles in a moment."""
 TILE_VECTORS = 4
 """Of a tile of columns."""
 
@@ -27,9 +29,20 @@ def vector_loops(
     yield Vectorize(func, f"{axis.name}v", nest=nest)
 
 
-def unrolled(func: str, axis: LoopAxis, width: int, nest: int = 0) -> Iterator[Primitive]:
-    """A short loop of vectors, written out: then what is kept for it stays in registers."""
-    if isinstance(axis.extent, int) and width < axis.extent <= UNROLLED * width:
+def unrolled(
+    func: str, axis: LoopAxis, width: int, *, instructions: int, nest: int = 0
+) -> Iterator[Primitive]:
+    """A short loop of vectors, written out: then what is kept for it stays in registers.
+
+    Args:
+        func: whose loop it is.
+        axis: the one that was split into vectors.
+        width: of a vector.
+        instructions: of one of its rounds.
+        nest: of the Func.
+    """
+    vectors = -(-axis.extent // width) if isinstance(axis.extent, int) else 0
+    if 1 < vectors <= UNROLLED and vectors * instructions <= UNROLLED_INSTRUCTIONS:
         yield Unroll(func, f"{axis.name}o", nest=nest)
 
 

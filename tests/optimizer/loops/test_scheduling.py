@@ -63,6 +63,15 @@ def test_what_a_short_row_needs_is_kept_and_its_vectors_may_go_past_its_end() ->
     assert Unroll("total_lanes", "r0o", nest=1) in made
 
 
+def test_a_row_is_written_out_where_that_is_short() -> None:
+    def written_out(width: int) -> set[str]:
+        made = primitives(algorithms.softmax(12, N, width))
+        return {one.func for one in made if isinstance(one, Unroll)}
+
+    assert written_out(256) == {"y", "power", "top_lanes", "total_lanes"}
+    assert not {"y", "power"} & written_out(272)
+
+
 def test_what_reads_tensors_is_guarded_at_the_end_of_a_row() -> None:
     made = primitives(algorithms.rms_norm(N, 49))
     tails = {one.func: one.tail for one in made if isinstance(one, Split)}
