@@ -251,8 +251,9 @@ def _alone(region: KernelRegion, decision: KernelDecision | None) -> NetworkKern
     row = decision.raced.row("Halide")
     if row.contrast is None or not row.believable:
         return NetworkKernel(region, refusal=f"alone: {row.verdict}")
-    if row.contrast.verdict == "slower":
-        return NetworkKernel(region, row.contrast.speedup, f"alone: {row.contrast.brief}")
+    if row.contrast.high < 1:
+        speed = times_text(row.contrast.speedup)
+        return NetworkKernel(region, row.contrast.speedup, f"alone: {speed} as fast")
     return NetworkKernel(region, row.contrast.speedup)
 
 
