@@ -8,6 +8,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError
 
 PATIENCE_MS = 180_000
 """Long, for conditions alone: a busy machine is slow, not wrong."""
+POLLING_MS = 50
+"""Asked in every frame, as Playwright does otherwise, the browser makes frames to be asked in."""
 
 
 def visitor(browser: Browser, **options: Any) -> BrowserContext:
@@ -29,7 +31,9 @@ def wait(page: Page, condition: str) -> None:
         AssertionError: it never does; with the viewer's state and all text on the page.
     """
     try:
-        page.wait_for_function(f"window.__passlens?.ready && ({condition})", timeout=PATIENCE_MS)
+        page.wait_for_function(
+            f"window.__passlens?.ready && ({condition})", polling=POLLING_MS, timeout=PATIENCE_MS
+        )
     except TimeoutError:
         seen = page.evaluate("[location.href, window.__passlens, document.body.innerText]")
         raise AssertionError(f"{condition} never held: {seen}") from None
