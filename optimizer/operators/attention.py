@@ -6,6 +6,7 @@ from optimizer.dimension import exact_divide
 from optimizer.operators import flops
 from optimizer.operators.broadcasting import like_first
 from optimizer.operators.call import CONTRIB, Call, Dim, Typed
+from optimizer.operators.loops.rotary import rotary_embedding
 from optimizer.operators.operator import Operator, OperatorClass
 
 
@@ -64,7 +65,9 @@ _ATTENTION = Operator(
     category="attn", kind=OperatorClass.ATTENTION, layout="sensitive", precision="accumulates"
 )
 _CONTRIB = _ATTENTION.named("", domain=CONTRIB)
-_ROTARY = Operator(types=like_first, category="attn", layout="sensitive", precision="safe")
+_ROTARY = Operator(
+    types=like_first, category="attn", layout="sensitive", precision="safe", loops=rotary_embedding
+)
 
 OPERATORS = (
     _ATTENTION.named("Attention", types=attention, flops=flops.attention),

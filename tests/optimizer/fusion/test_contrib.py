@@ -34,6 +34,21 @@ OPERATORS = {
         ({ROWS} x, {ROWS} s, float[24] g, float[24] b) => ({ROWS} y, {ROWS} t) {{
         y, , , t = com.microsoft.SkipSimplifiedLayerNormalization(x, s, g, b)
     }}""",
+    "rotary, all positions alike": """
+        (float[2, 5, 24] x, float[8, 4] c, float[8, 4] s) => (float[2, 5, 24] y)
+        <int64[1] p = {2}> {
+        y = com.microsoft.RotaryEmbedding(x, p, c, s)
+    }""",
+    "rotary of heads, interleaved": """
+        (float[2, 3, 5, 8] x, float[8, 4] c, float[8, 4] s) => (float[2, 3, 5, 8] y)
+        <int64[2, 5] p = {0, 1, 2, 3, 4, 7, 6, 5, 4, 3}> {
+        y = com.microsoft.RotaryEmbedding<interleaved = 1>(x, p, c, s)
+    }""",
+    "rotary of part of each head": """
+        (float[2, 5, 24] x, float[8, 2] c, float[8, 2] s) => (float[2, 5, 24] y)
+        <int64[2, 5] p = {0, 1, 2, 3, 4, 7, 6, 5, 4, 3}> {
+        y = com.microsoft.RotaryEmbedding<num_heads = 3, rotary_embedding_dim = 4>(x, p, c, s)
+    }""",
     "root mean square": f"""({ROWS} x, float[24] g) => ({ROWS} y) {{
         y = SimplifiedLayerNormalization<axis = -1, epsilon = 0.1>(x, g)
     }}""",
