@@ -35,6 +35,7 @@ _SPECIAL: Mapping[str, Callable[[Any], float]] = {
     "the largest number": lambda limits: float(limits.max),
     "the lowest number": lambda limits: float(limits.min),
 }
+_EXTREME = ("the largest number", "the lowest number")
 SPECIAL_VALUES = tuple(_SPECIAL)
 """Numbers that are rarely thought of, by name."""
 
@@ -52,6 +53,11 @@ class EdgeCase:
     sizes: Mapping[str, int]
     planted: str = ""
     special: str = ""
+
+    @property
+    def overflows(self) -> bool:
+        """Whether results are beyond every number: infinite or NaN is then a matter of order."""
+        return self.special in _EXTREME
 
     def __str__(self) -> str:
         told = [f"{name} = {size}" for name, size in self.sizes.items()]

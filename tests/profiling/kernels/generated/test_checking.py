@@ -68,6 +68,25 @@ def test_numbers_are_right_within_rounding_and_special_ones_only_if_they_are_the
     assert (None if fault is None else fault.place) == place
 
 
+@pytest.mark.parametrize(
+    ("special", "found", "is_right"),
+    [
+        ("the largest number", np.nan, True),
+        ("the lowest number", np.inf, True),
+        ("the largest number", 7.0, False),
+        ("NaN", np.nan, False),
+        ("", np.nan, False),
+    ],
+)
+def test_beyond_every_number_infinite_and_nan_are_a_matter_of_order_and_nowhere_else(
+    special: str, found: float, is_right: bool
+) -> None:
+    given, right = np.array([1, found], np.float32), np.array([1, -np.inf], np.float32)
+    case = EdgeCase({}, "x0", special)
+    fault = first_wrong({"y": given}, {"y": right}, scales={"y": 1.0}, case=case)
+    assert (fault is None) is is_right
+
+
 def test_another_shape_or_type_is_a_fault() -> None:
     case = EdgeCase({})
     floats, ints = np.zeros((2, 3), np.float32), np.zeros((2, 3), np.int64)
