@@ -11,7 +11,7 @@ import onnx_ir as ir
 from optimizer.fusion.planning import FusionPlan, plan_fusion
 from optimizer.fusion.region import Region, read_by_kernel
 from optimizer.model.graph import is_used
-from optimizer.model.region_functions import region_function
+from optimizer.model.region_functions import NoSignature, region_function
 from optimizer.operators.generated import GENERATED
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
@@ -74,8 +74,13 @@ class GenerateKernels(Pass):
         return None if region is None else _replacement(region, context)
 
 
-def _replacement(region: Region, context: Context) -> Replacement:
-    made = region_function(region.nodes, region.outputs, context.symbolic.fact, context.opsets)
+def _replacement(region: Region, context: Context) -> Replacement | Declined:
+    """The region as a call; kernels written before it may have left less known of its sizes."""
+    fact, opsets = context.symbolic.fact, context.opsets
+    try:
+        made = region_function(region.nodes, region.outputs, fact, opsets)
+    except NoSignature as error:
+        return Declined(f"Not a kernel after those around it: {error}")
     name = cast("ir.Node", region.outputs[0].producer()).name
     new = NewNode(
         made.proto.name, made.inputs, domain=GENERATED, outputs=len(made.outputs), name=name
