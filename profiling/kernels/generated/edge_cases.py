@@ -56,7 +56,7 @@ class EdgeCase:
 
     @property
     def overflows(self) -> bool:
-        """Whether results are beyond every number: infinite or NaN is then a matter of order."""
+        """Whether results come near the largest number, where overflow is a matter of order."""
         return self.special in _EXTREME
 
     def __str__(self) -> str:

@@ -69,19 +69,21 @@ def test_numbers_are_right_within_rounding_and_special_ones_only_if_they_are_the
 
 
 @pytest.mark.parametrize(
-    ("special", "found", "is_right"),
+    ("special", "found", "expected", "is_right"),
     [
-        ("the largest number", np.nan, True),
-        ("the lowest number", np.inf, True),
-        ("the largest number", 7.0, False),
-        ("NaN", np.nan, False),
-        ("", np.nan, False),
+        ("the largest number", NAN, -INF, True),
+        ("the lowest number", INF, -INF, True),
+        ("the largest number", NAN, -2e38, True),
+        ("the largest number", 7.0, -INF, False),
+        ("the largest number", NAN, 1e3, False),
+        ("NaN", NAN, -INF, False),
+        ("", NAN, -2e38, False),
     ],
 )
-def test_beyond_every_number_infinite_and_nan_are_a_matter_of_order_and_nowhere_else(
-    special: str, found: float, is_right: bool
+def test_where_the_largest_numbers_overflow_is_a_matter_of_order_and_nothing_else(
+    special: str, found: float, expected: float, is_right: bool
 ) -> None:
-    given, right = np.array([1, found], np.float32), np.array([1, -np.inf], np.float32)
+    given, right = np.array([1, found], np.float32), np.array([1, expected], np.float32)
     case = EdgeCase({}, "x0", special)
     fault = first_wrong({"y": given}, {"y": right}, scales={"y": 1.0}, case=case)
     assert (fault is None) is is_right
