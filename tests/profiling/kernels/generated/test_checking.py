@@ -13,8 +13,9 @@ from profiling.kernels.generated.single import call_of
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.generated.made import MASKED, body_of, kernel_of
 
-GELU = """g (float[n,8] x) => (float[n,8] y)
-<float root = {1.4142135}, float one = {1.0}, float half = {0.5}> {
+GELU = """g (float[n,8] w) => (float[n,8] y)
+<float wide = {3.0}, float root = {1.4142135}, float one = {1.0}, float half = {0.5}> {
+    x = Mul(w, wide)
     small = Div(x, root)
     e = Erf(small)
     above = Add(e, one)
