@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.errors import Cancelled, StudioError
 from optimizer.isolation import Following
 from optimizer.model.writer import to_bytes
 from optimizer.verify import jobs
-from optimizer.verify.feeds import Feed, planned
+from optimizer.verify.feeds import Feed, draw, planned
 from optimizer.verify.runtime import Session, as_file
 from optimizer.verify.sizes import plans
 from profiling.config import RunConfig
@@ -36,6 +37,8 @@ from profiling.workers import WorkerPool
 _RUN_BYTES = 4 << 20
 """What one run of a race reads and writes at least: beside it, calling a session takes no time."""
 _MOST_COPIES = 64
+_NEAR_ZERO = tuple(number / 64 for number in range(-16, 17))
+"""Inputs where standard normal ones overflow, as what feeds an exponential again and again does."""
 
 
 def race_kernel(
@@ -76,7 +79,7 @@ def race_kernel(
     ]
     plan = RacePlan(seconds=seconds, runs=1, request=jobs.Request(seeds=1))
     try:
-        feeds = pool(_feeds, model, told_contents(kernel.body, kernel.sizes))
+        feeds = pool(race_feeds, model, told_contents(kernel.body, kernel.sizes))
         race = measure(variants, pool=pool, plan=plan, feeds=feeds, **following)
     except Cancelled:
         raise
@@ -88,19 +91,36 @@ def race_kernel(
     return KernelDecision(kernel.name, copies, threads, checked, raced)
 
 
-def _feeds(model: bytes, told: Mapping[str, NDArray[Any]]) -> list[Feed]:
-    """How the inputs of all copies are filled. In a worker."""
+def race_feeds(model: bytes, told: Mapping[str, NDArray[Any]]) -> list[Feed]:
+    """How the inputs of a model of copies are filled, so that results are finite. In a worker.
+
+    Args:
+        model: calls a kernel, in copies.
+        told: contents that the kernel takes for granted, by input.
+    """
     path = as_file(model)
-    inputs = Session(path).interface.inputs
+    session = Session(path)
+    inputs = session.interface.inputs
     plan = next(plans({one.name: one.shape for one in inputs}, {}))
-    feeds = planned(inputs, plan, jobs.structure_of(path))
     known = {name: tuple(map(float, array.ravel())) for name, array in told.items()}
-    return [
+    feeds = [
         replace(feed, kind="choice", values=known[name])
         if (name := feed.name.partition(".")[0]) in known
         else feed
+        for feed in planned(inputs, plan, jobs.structure_of(path))
+    ]
+    if _all_finite(session.run(draw(feeds, seed=0))):
+        return feeds
+    return [
+        replace(feed, kind="choice", values=_NEAR_ZERO) if feed.kind == "normal" else feed
         for feed in feeds
     ]
+
+
+def _all_finite(arrays: Mapping[str, NDArray[Any]]) -> bool:
+    return all(
+        bool(np.isfinite(array).all()) for array in arrays.values() if array.dtype.kind == "f"
+    )
 
 
 def _fitness(

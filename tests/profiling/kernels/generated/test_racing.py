@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx
+import onnx.parser
 import pytest
 
 from optimizer.fusion.algorithm import algorithm_of
@@ -14,6 +18,7 @@ from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Schedule
 from optimizer.model.generated_functions import KernelBody
 from optimizer.model.writer import to_bytes
+from optimizer.verify.feeds import draw
 from optimizer.verify.runtime import as_file
 from profiling.codegen.kernel import Kernel
 from profiling.codegen.levels import cpu_level
@@ -21,7 +26,7 @@ from profiling.codegen.library import build_library
 from profiling.codegen.store import library_of
 from profiling.kernels.generated.decisions import KernelDecision
 from profiling.kernels.generated.implementations import IMPLEMENTATIONS, GeneratedCode
-from profiling.kernels.generated.racing import race_kernel
+from profiling.kernels.generated.racing import race_feeds, race_kernel
 from profiling.kernels.generated.single import call_of
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.generated.made import WEIGHTED, body_of, kernel_of
@@ -98,3 +103,17 @@ def plant(model: bytes, name: str, wrong: Algorithm) -> None:
     build_library([kernel], library.parent, levels=[cpu_level()])
     mark = hashlib.sha256(library.read_bytes()).hexdigest()
     Path(library.parent / "sha256").write_text(mark)
+
+
+@pytest.mark.parametrize(("steps", "near_zero"), [(1, False), (3, True)])
+def test_inputs_are_near_zero_where_standard_normal_ones_overflow(
+    steps: int, near_zero: bool, shared_pool: WorkerPool
+) -> None:
+    places = ["x", *(f"e{step}" for step in range(1, steps)), "y"]
+    nodes = " ".join(f"{after} = Exp({before})" for before, after in pairwise(places))
+    model = onnx.parser.parse_model(f"""<ir_version: 9, opset_import: ["" : 20]>
+        g (float[4,64] x) => (float[4,64] y) {{ {nodes} }}""")
+    feeds = shared_pool(race_feeds, model.SerializeToString(), {})
+    drawn = draw(feeds, seed=0)["x"]
+    assert bool(np.abs(drawn).max() <= 0.25) is near_zero
+    assert len(np.unique(drawn)) > 16
