@@ -161,8 +161,11 @@ class RoundLoops:
         if tiled and last is not None:
             names[self._order.index(last)] = f"{last.name}t"
             yield from self._tile(last, names)
-        elif last is not None and not following:
-            yield from self._written(self._nest.name, last)
+        else:
+            if self._order != self._axes:
+                yield Reorder(self._nest.name, tuple(names))
+            if last is not None and not following:
+                yield from self._written(self._nest.name, last)
         loops = list(zip(self._order, names, strict=True))
         yield from parallel_loops(self._nest.name, loops if following else loops[:-1])
         for one in reversed(self.kept):

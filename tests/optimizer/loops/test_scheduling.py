@@ -15,6 +15,7 @@ from optimizer.loops.schedule import (
     In,
     Parallel,
     Primitive,
+    Reorder,
     ReorderStorage,
     RFactor,
     Split,
@@ -70,6 +71,13 @@ def test_a_row_is_written_out_where_that_is_short() -> None:
 
     assert written_out(256) == {"y", "power", "top_lanes", "total_lanes"}
     assert not {"y", "power"} & written_out(272)
+
+
+def test_what_is_read_from_other_planes_as_well_is_kept_outside_the_sums_that_read_it() -> None:
+    made = primitives(algorithms.mirrored(N, 3, 17))
+    assert made[0] == Reorder("y", ("i1", "i0", "i2"))
+    places = {one.func: one.loop for one in made if isinstance(one, ComputeAt)}
+    assert (places["root"], places["total"]) == ("i1", "i0")
 
 
 def test_what_reads_tensors_is_guarded_at_the_end_of_a_row() -> None:

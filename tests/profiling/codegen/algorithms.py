@@ -106,6 +106,22 @@ class Maker:
         return Algorithm(tuple(self._inputs), tuple(self._funcs), outputs)
 
 
+def mirrored(planes: Dimension, rows: Dimension, width: Dimension) -> Algorithm:
+    """Of sqrt(|x|) from the first plane on, and from the last one on, less the sums of its rows."""
+    m = Maker()
+    x = m.input("x", (planes, rows, width))
+    root = m.apply("root", "sqrt", m.apply("size", "abs", x))
+    total = m.reduce("total", "sum", root)
+    last = apply("sub", FreeSize(str(planes)), index(1))
+
+    def body(indices: Sequence[Scalar]) -> Scalar:
+        mirror = [apply("sub", last, indices[0]), *indices[1:]]
+        both = apply("add", m.at(root, indices), m.at(root, mirror))
+        return apply("sub", both, m.at(total, indices))
+
+    return m.algorithm(m.func("y", m.shapes[x], body))
+
+
 def softmax(heads: Dimension, rows: Dimension, width: Dimension) -> Algorithm:
     """Of x / 8 + mask."""
     m = Maker()

@@ -56,6 +56,10 @@ FAMILIES: dict[str, tuple[Callable[[], Algorithm], Sequence[Shape]]] = {
     "transposed": (lambda: algorithms.transposed(B, N, K), [(2, 33, 17), (1, 1, 5), (1, 0, 5)]),
     "transposed in squares": (lambda: algorithms.transposed(B, 33, 17), [(2, 33, 17), (0, 33, 17)]),
     "column sum": (lambda: algorithms.column_sum(N, K), [(5, 130), (1, 3), (0, 5), (4, 17)]),
+    "planes and their mirror": (
+        lambda: algorithms.mirrored(N, 3, 17),
+        [(5, 3, 17), (1, 3, 17), (0, 3, 17)],
+    ),
     "scan": (lambda: algorithms.scan(4, N, 16), [(4, 19, 16), (4, 1, 16)]),
 }
 
