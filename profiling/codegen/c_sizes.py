@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from optimizer.dimension import Atom, Dimension
 from optimizer.loops.algorithm import Algorithm
-from profiling.codegen.kernel import LibraryError
+from profiling.codegen.kernel import KernelRefused
 
 _STORED: Mapping[ir.DataType, str] = {
     ir.DataType.FLOAT: "float", ir.DataType.DOUBLE: "double", ir.DataType.BOOL: "uint8_t",
@@ -30,7 +30,7 @@ def stored_type(dtype: ir.DataType) -> str:
     """
     found = _STORED.get(dtype)
     if found is None:
-        raise LibraryError(f"Generated kernels take no elements of type {dtype.name}.")
+        raise KernelRefused(f"Generated kernels take no elements of type {dtype.name}.")
     return found
 
 
@@ -53,7 +53,7 @@ def size_names(algorithm: Algorithm) -> Mapping[str, str]:
     """
     missing = algorithm.unknown_sizes()
     if missing:
-        raise LibraryError(f"Nothing says how large {missing[0]} is: no input has such an axis.")
+        raise KernelRefused(f"Nothing says how large {missing[0]} is: no input has such an axis.")
     return {name: f"s{number}" for number, name in enumerate(algorithm.free_sizes)}
 
 

@@ -13,7 +13,7 @@ from optimizer.errors import quoted
 from optimizer.limits import MIB, JobLimits
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Schedule, ScheduleError
-from profiling.codegen.kernel import CpuLevel, LibraryError
+from profiling.codegen.kernel import CpuLevel, KernelRefused, LibraryError
 
 if TYPE_CHECKING:
     from profiling.codegen.halide_pipeline import HalidePipeline
@@ -136,7 +136,7 @@ def _lowered(algorithm: Algorithm, schedule: Schedule, work: Callable[[], None])
                 raise ScheduleError(count, reason) from error
             reason = before
         text = quoted(reason, limit=200)
-        raise LibraryError(f"Halide cannot compile this kernel: {text}.") from error
+        raise KernelRefused(f"Halide cannot compile this kernel: {text}.") from error
 
 
 def _refusal(algorithm: Algorithm, schedule: Schedule) -> str | None:

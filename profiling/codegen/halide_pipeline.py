@@ -28,7 +28,7 @@ from profiling.codegen.halide_reductions import (
 )
 from profiling.codegen.halide_scalars import Body, stored, stored_type
 from profiling.codegen.halide_stages import Stages, needs_strict_target, strict
-from profiling.codegen.kernel import CpuLevel, LibraryError
+from profiling.codegen.kernel import CpuLevel, KernelRefused
 
 MAX_ELEMENTS = 2**31 - 1
 """Of a tensor: places in it are 32-bit integers."""
@@ -99,7 +99,7 @@ class HalidePipeline:
     def _extent(self, extent: Dimension) -> Expr:
         if not isinstance(extent, int):
             for name in extent.symbols() - self._sizes.keys():
-                raise LibraryError(f"Nothing says how large {name} is: no input has such an axis.")
+                raise KernelRefused(f"Nothing says how large {name} is: no input has such an axis.")
         return self._body({}, {}).value(extent_scalar(extent))
 
     def _describe_inputs(self) -> None:
@@ -235,7 +235,7 @@ def _refuse_large(shapes: Mapping[str, Sequence[Dimension]]) -> None:
     for name, shape in shapes.items():
         count = math.prod(size for size in shape if isinstance(size, int))
         if count > MAX_ELEMENTS:
-            raise LibraryError(
+            raise KernelRefused(
                 f"{name} has {count} elements; a generated kernel takes at most {MAX_ELEMENTS}."
             )
 

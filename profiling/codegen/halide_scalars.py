@@ -30,7 +30,7 @@ from optimizer.loops.scalar import (
 from profiling.codegen import halide_math as guarded
 from profiling.codegen.halide_bindings import Expr, hl
 from profiling.codegen.halide_stages import Stages
-from profiling.codegen.kernel import LibraryError
+from profiling.codegen.kernel import KernelRefused
 
 _STORED: Mapping[ir.DataType, Any] = {
     ir.DataType.FLOAT: hl.Float(32), ir.DataType.DOUBLE: hl.Float(64),
@@ -51,7 +51,7 @@ def stored_type(dtype: ir.DataType) -> Any:
         LibraryError: kernels have no such elements.
     """
     if dtype not in _STORED:
-        raise LibraryError(f"Generated kernels take no elements of type {dtype.name}.")
+        raise KernelRefused(f"Generated kernels take no elements of type {dtype.name}.")
     return _STORED[dtype]
 
 
@@ -146,7 +146,7 @@ class Body:
         found = table.get(scalar.function) or _OF_ALL.get(scalar.function)
         if found is None:
             kind = scalar.arguments[0].dtype.name
-            raise LibraryError(f"Halide has no {scalar.function} of elements of type {kind}.")
+            raise KernelRefused(f"Halide has no {scalar.function} of elements of type {kind}.")
         return found(*values)
 
     def _stays_in_row(self, divisor: Scalar) -> bool:
@@ -162,7 +162,7 @@ class Body:
         if isinstance(exponent, Number) and scalar.dtype in FLOATS:
             found = guarded.power(self.value(base), float(exponent.value))
         if found is None:
-            raise LibraryError("Halide computes powers with a constant exponent up to 8 alone.")
+            raise KernelRefused("Halide computes powers with a constant exponent up to 8 alone.")
         return found
 
 

@@ -24,6 +24,10 @@ class LibraryError(RunError):
     """Kernels cannot be compiled here, or their library cannot be loaded."""
 
 
+class KernelRefused(LibraryError):
+    """A generator has no code for this kernel; it may have some for others."""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel before it is compiled.

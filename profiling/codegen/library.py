@@ -9,7 +9,7 @@ from pathlib import Path
 from optimizer.loops.schedule import ScheduleError
 from optimizer.loops.scheduling import NoSchedule, default_schedule
 from profiling.codegen.compiler import SHIM, compile_c, link
-from profiling.codegen.kernel import LEVELS, VECTOR_BITS, CpuLevel, Kernel, LibraryError
+from profiling.codegen.kernel import LEVELS, VECTOR_BITS, CpuLevel, Kernel, KernelRefused
 from profiling.codegen.kernel_table import kernel_table, symbol
 from profiling.codegen.objects import GENERATORS
 
@@ -20,7 +20,8 @@ def compiled(kernel: Kernel, level: CpuLevel, folder: Path) -> Path:
     """An object file of a kernel.
 
     Raises:
-        LibraryError: it cannot be compiled.
+        KernelRefused: this one cannot be compiled.
+        LibraryError: none can.
     """
     schedule = kernel.schedule
     try:
@@ -29,7 +30,9 @@ def compiled(kernel: Kernel, level: CpuLevel, folder: Path) -> Path:
         generator = GENERATORS[kernel.generator]
         return generator(kernel.algorithm, schedule, symbol(kernel, level), level, folder)
     except (NoSchedule, ScheduleError) as error:
-        raise LibraryError(f"Kernel {kernel.name} has no loops: {error}") from error
+        raise KernelRefused(f"Kernel {kernel.name} has no loops: {error}") from error
+    except KernelRefused as error:
+        raise KernelRefused(f"Kernel {kernel.name} has no code: {error.message}") from error
 
 
 def build_library(

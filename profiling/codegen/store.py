@@ -21,7 +21,7 @@ from optimizer.model.generated_functions import KernelBody, generated_names, ker
 from profiling.cache.atomic_folder import obtain
 from profiling.cache.folder import cache_folder
 from profiling.codegen.compiler import compiler
-from profiling.codegen.kernel import CpuLevel, GeneratorId, Kernel, LibraryError
+from profiling.codegen.kernel import CpuLevel, GeneratorId, Kernel, KernelRefused, LibraryError
 from profiling.codegen.levels import cpu_level
 from profiling.codegen.library import LIBRARY, build_library, compiled
 
@@ -34,6 +34,7 @@ _ROOT = Path(__file__).parents[2]
 _WRITERS = ("profiling/codegen", "optimizer/fusion", "optimizer/loops", "optimizer/operators/loops")
 _CODE = frozenset({".py", ".c", ".h", ".map"})
 _CHECKSUM = "sha256"
+_LEFT_OUT = "left_out"
 _DIGITS = 16
 
 
@@ -48,8 +49,32 @@ def library_of(
         levels: of processors; None for that of this machine alone.
 
     Returns:
-        None where the model has no generated function, or none that this generator has loops for:
-        the others run as the operators in them.
+        None where the model has no generated function, or none that this generator has code for:
+        the others run as the operators in them (`left_out` says which are refused).
+
+    Raises:
+        LibraryError: it cannot be built here.
+    """
+    folder = _built(model, generator, levels)
+    library = None if folder is None else folder / LIBRARY
+    return library if library is not None and library.exists() else None
+
+
+def left_out(
+    model: Path, generator: Chosen, levels: Sequence[CpuLevel] | None = None
+) -> tuple[str, ...]:
+    """Why kernels are not in a model's library though they have loops: a sentence for each.
+
+    Raises:
+        LibraryError: the library cannot be built here.
+    """
+    folder = _built(model, generator, levels)
+    told = None if folder is None else folder / _LEFT_OUT
+    return tuple(told.read_text().splitlines()) if told is not None and told.exists() else ()
+
+
+def _built(model: Path, generator: Chosen, levels: Sequence[CpuLevel] | None) -> Path | None:
+    """The folder of a model's library; None where it has no generated function.
 
     Raises:
         LibraryError: it cannot be built here.
@@ -70,12 +95,14 @@ def library_of(
         raise LibraryError(
             f"The kernels' library cannot be kept in {quoted(folder.parent)}: {error.strerror}."
         ) from error
-    library = folder / LIBRARY
-    return library if library.exists() else None
+    return folder
 
 
-def build_missing(model: Path | bytes, generator: GeneratorId) -> None:
+def build_missing(model: Path | bytes, generator: GeneratorId) -> tuple[str, ...]:
     """Have the library of a model built, so that a session that needs it does not wait for it.
+
+    Returns:
+        See `left_out`.
 
     Raises:
         LibraryError: it cannot be built here.
@@ -84,7 +111,7 @@ def build_missing(model: Path | bytes, generator: GeneratorId) -> None:
         path = Path("model.onnx").absolute()
         path.write_bytes(model)
         model = path
-    library_of(model, generator)
+    return left_out(model, generator)
 
 
 def kernels_of(model: Path, generator: Chosen) -> list[Kernel]:
@@ -122,18 +149,39 @@ def _kernel(body: KernelBody, generator: GeneratorId) -> Kernel:
 
 
 def _make(draft: Path, kernels: Sequence[Kernel], levels: Sequence[CpuLevel]) -> None:
-    if kernels:
-        build_library(kernels, draft, levels=levels, compiled_by=_kept)
+    taken: list[Kernel] = []
+    refused: list[str] = []
+    for kernel in kernels:
+        try:
+            for level in levels:
+                _object(kernel, level)
+            taken.append(kernel)
+        except KernelRefused as error:
+            refused.append(" ".join(error.message.split()))
+    if refused:
+        (draft / _LEFT_OUT).write_text("\n".join(refused))
+    if taken:
+        build_library(taken, draft, levels=levels, compiled_by=_kept)
         (draft / _CHECKSUM).write_text(_checksum(draft / LIBRARY))
 
 
 def _kept(kernel: Kernel, level: CpuLevel, folder: Path) -> Path:
-    """An object file that is there, or is made now; copies of a model share them."""
+    """An object file in a folder."""
+    made = folder / f"{kernel.name}_{level}.o"
+    made.write_bytes(_object(kernel, level).read_bytes())
+    return made
+
+
+def _object(kernel: Kernel, level: CpuLevel) -> Path:
+    """An object file that is there, or is made now; copies of a model share them.
+
+    Raises:
+        KernelRefused: this kernel has none.
+        LibraryError: no kernel can have one here.
+    """
     place = cache_folder() / KERNELS / f"object-{_key(kernel.generator, level, kernel.name)}"
     obtain(place, lambda draft: _compile(kernel, level, draft))
-    made = folder / f"{kernel.name}_{level}.o"
-    made.write_bytes((place / "kernel.o").read_bytes())
-    return made
+    return place / "kernel.o"
 
 
 def _compile(kernel: Kernel, level: CpuLevel, draft: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from optimizer.codec import Format, renamed
 from optimizer.errors import quoted
+from optimizer.numbers import counted
 from optimizer.verify import Comparison, Feed
 from profiling.config import RunConfig
 from profiling.config.advice import Advice, advice
@@ -83,6 +84,8 @@ class Timing:
         outputs: compared with the first variant's file as it stands.
         written_slow: operators with slow kernels that the runtime's own rewrites put in, and how
             many.
+        left_out: why kernels of its file are not in their library, a sentence for each; their
+            operators ran.
     """
 
     label: str
@@ -95,6 +98,7 @@ class Timing:
     nodes_on: Mapping[str, int] | None = None
     outputs: tuple[Comparison, ...] = ()
     written_slow: Mapping[str, int] = field(default_factory=dict[str, int])
+    left_out: tuple[str, ...] = ()
 
     @property
     def advice(self) -> Advice | None:
@@ -205,7 +209,17 @@ class Race:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader of the numbers should know; empty if conditions were good."""
-        return tuple(filter(None, (self.instead, self.busy, self.advised)))
+        return tuple(filter(None, (self.instead, self.without, self.busy, self.advised)))
+
+    @property
+    def without(self) -> str:
+        """Which variant ran without some of its kernels, and why; empty if none did."""
+        for timing in self.timings:
+            if timing.left_out:
+                count = counted(len(timing.left_out), "kernel")
+                run = f"{quoted(timing.label)} ran without {count}, whose operators ran"
+                return f"{run}: {timing.left_out[0]}"
+        return ""
 
     @property
     def advised(self) -> str:
@@ -260,7 +274,7 @@ class Race:
 
 def remarks_of(races: Sequence[Race]) -> tuple[str, ...]:
     """The remarks of several races one after the other; a busy machine is told of once."""
-    told = [race.instead for race in races]
+    told = [told for race in races for told in (race.instead, race.without)]
     busy = [race.busy for race in races if race.busy]
     advised = [race.advised for race in races if race.advised]
     return tuple(dict.fromkeys(filter(None, [*told, *busy[:1], *advised[:1]])))

@@ -126,13 +126,14 @@ class Runner:
             or not generated_names(model)
         ):
             return
-        isolate(
+        left_out = isolate(
             build_missing,
             model,
             config.generated_kernels,
             limits=self._clock.limits(),
             cancelled=self._clock.cancelled,
         )
+        self.timing = replace(self.timing, left_out=left_out)
 
     def start(self, bench: MeasuringWorkers) -> None:
         """A fresh process that takes work."""

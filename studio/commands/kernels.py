@@ -20,7 +20,8 @@ from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.edits import InsertNode
 from optimizer.rewrite.trace import Trace
 from optimizer.source import complete
-from profiling.codegen.kernel import GeneratorId
+from profiling.codegen.kernel import LEVELS, GeneratorId
+from profiling.codegen.store import Chosen, left_out
 from profiling.kernels.generated.decisions import DECISION, KernelDecision, finding, keep, kept
 from profiling.kernels.generated.network import NETWORK, NetworkDecision
 from profiling.kernels.generated.network import finding as network_finding
@@ -181,9 +182,10 @@ def _export(model: Path, folder: Path, won: Mapping[str, GeneratorId] | None) ->
         taken = model.with_name("taken.onnx")
         default_pool()(without_kernels, model, lost, taken)
         model = taken
-    names = export_kernels(
-        model, folder, isolate=default_pool(), generator="halide" if won is None else won
-    )
+    generator: Chosen = "halide" if won is None else won
+    names = export_kernels(model, folder, isolate=default_pool(), generator=generator)
+    for reason in default_pool()(left_out, model, generator, LEVELS):
+        say(f"Left as operators: {reason}")
     say(f"Wrote {', '.join(names)} to {folder}.")
 
 

@@ -14,7 +14,7 @@ from optimizer.loops.building import NotGenerated
 from optimizer.loops.scheduling import NoSchedule, default_schedule
 from optimizer.model.generated_functions import KernelBody
 from profiling.codegen.compiler import compiler_missing
-from profiling.codegen.kernel import GeneratorId
+from profiling.codegen.kernel import GeneratorId, LibraryError
 from profiling.codegen.store import build_missing
 from profiling.config import RunConfig, Value
 from profiling.config.advice import SLOW_FUSIONS
@@ -125,7 +125,9 @@ class GeneratedCode:
 
     def build(self, model: bytes, isolate: Isolate) -> None:
         """See `Implementation`."""
-        isolate(build_missing, model, self.generator, limits=BUILDING)
+        refused = isolate(build_missing, model, self.generator, limits=BUILDING)
+        if refused:
+            raise LibraryError(refused[0])
 
     def check(self, model: bytes, cases: Sequence[EdgeCase], isolate: Isolate) -> Checked:
         """See `Implementation`."""

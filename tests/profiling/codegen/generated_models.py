@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from optimizer.loops.schedule import ScheduleError
 from optimizer.model.writer import to_bytes
 from optimizer.passes.kernels.generate_kernels import GenerateKernels
 from optimizer.pipeline import Pipeline
@@ -24,7 +25,8 @@ from profiling.codegen.kernel import CpuLevel, Kernel
 from profiling.codegen.kernel_table import symbol
 from profiling.codegen.levels import cpu_level
 from profiling.codegen.library import build_library
-from profiling.codegen.store import kernels_of, library_of
+from profiling.codegen.objects import compile_plain
+from profiling.codegen.store import build_missing, kernels_of, library_of
 from profiling.config import RunConfig
 from profiling.config.providers import GeneratedKernels
 from profiling.execution import session as session_module
@@ -96,6 +98,18 @@ def result_with_library_gone(model: Path, cache: Path) -> Array:
 
     session_module.library_of = deleted
     return result(model, cache, "c")
+
+
+def result_with_softmax_refused(model: Path, cache: Path) -> tuple[Array, tuple[str, ...]]:
+    """The same where one kernel has no code, and what is told; in a worker of its own."""
+
+    def refusing(algorithm: Any, schedule: Any, name: str, *where: Any) -> Path:
+        if "Softmax" in name:
+            raise ScheduleError(0, "a test refuses it")
+        return compile_plain(algorithm, schedule, name, *where)
+
+    library_module.GENERATORS = {"c": refusing}
+    return result(model, cache, "c"), build_missing(model, "c")
 
 
 def built(model: Path, cache: Path, kernels: str = "c") -> Path | None:

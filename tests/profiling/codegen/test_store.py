@@ -47,6 +47,19 @@ def test_a_session_runs_the_kernels_and_gives_what_the_function_bodies_give(
     assert not np.array_equal(kernels, bodies), "the same to the last bit: no kernel has run"
 
 
+def test_a_kernel_that_is_refused_runs_as_its_operators_and_the_other_has_its_code(
+    model: Path, tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    run = partial(made.result_with_softmax_refused, model, tmp_path)
+    one, told = shared_pool.run_fresh(run)
+    assert len(told) == 1
+    assert told[0].startswith("Kernel Mul_Add_Softmax_")
+    assert told[0].endswith("Primitive 0 of the schedule cannot be applied: a test refuses it.")
+    bodies = shared_pool(made.result, model, tmp_path, "off")
+    np.testing.assert_allclose(one, bodies, rtol=1e-5, atol=1e-6)
+    assert not np.array_equal(one, bodies), "the same to the last bit: no kernel has run"
+
+
 def test_a_library_is_built_once_and_again_where_it_is_deleted_or_damaged(
     model: Path, cache: Path, library: Path, shared_pool: WorkerPool
 ) -> None:

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +12,11 @@ from optimizer.errors import StudioError
 from optimizer.verify import Comparison, Feed
 from profiling.config import RunConfig
 from profiling.machine import Machine
-from profiling.racing.race import RACE, Phases, Race, Timing
+from profiling.racing.clock import RaceClock
+from profiling.racing.plan import RacePlan
+from profiling.racing.race import RACE, Phases, Race, Timing, Variant
+from profiling.racing.runners import Runner
+from tests.profiling.codegen.generated_models import generated_bytes
 
 MACHINE = Machine("a CPU", 2, 1 << 33, "", "Linux", "onnxruntime 1.0", 0.25)
 
@@ -35,6 +42,18 @@ def a_race() -> Race:
 def test_a_race_comes_back_from_json_as_it_was() -> None:
     text = json.dumps(RACE.to_json(a_race()), allow_nan=False)
     assert RACE.from_json(json.loads(text)) == a_race()
+
+
+def test_a_race_remarks_that_a_variant_ran_without_a_kernel(tmp_path: Path) -> None:
+    def build(*_args: object, **_limits: object) -> Any:
+        return ("Kernel k has no code: a test refuses it.",)
+
+    runner = Runner(Variant("v", generated_bytes()), tmp_path / "v.onnx", RaceClock(RacePlan(), 1))
+    runner.build(build)
+    race = replace(a_race(), timings=(runner.timing,))
+    assert race.remarks == (
+        "'v' ran without 1 kernel, whose operators ran: Kernel k has no code: a test refuses it.",
+    )
 
 
 def test_something_else_is_no_race() -> None:

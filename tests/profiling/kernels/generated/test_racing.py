@@ -20,7 +20,7 @@ from optimizer.model.generated_functions import KernelBody
 from optimizer.model.writer import to_bytes
 from optimizer.verify.feeds import draw
 from optimizer.verify.runtime import as_file
-from profiling.codegen.kernel import Kernel
+from profiling.codegen.kernel import Kernel, LibraryError
 from profiling.codegen.levels import cpu_level
 from profiling.codegen.library import build_library
 from profiling.codegen.store import library_of
@@ -77,6 +77,14 @@ def test_code_that_is_right_on_every_edge_case_is_timed(shared_pool: WorkerPool)
     row = found.raced.row("C")
     assert row.p50_ms is not None
     assert not row.wrong
+
+
+def test_code_that_is_left_out_of_the_library_is_no_candidate() -> None:
+    def left_out(*_args: object, **_limits: object) -> Any:
+        return ("Kernel k has no code: a test refuses it.",)
+
+    with pytest.raises(LibraryError, match="Kernel k has no code"):
+        GeneratedCode("C", "c").build(b"", left_out)
 
 
 def test_wrong_code_is_not_timed_and_its_first_wrong_element_is_named(
