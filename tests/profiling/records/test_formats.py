@@ -55,8 +55,11 @@ def test_races_of_kernels_are_read_as_the_first_version_wrote_them() -> None:
         assert SELECTION.loads(SELECTION.dumps(found)) == found
 
 
-LATER = frozenset({"as", "sqnr_db", "worst_db", "signal", "noise", "cosine", "left_out"})
-"""What a race says only since: its question, more measures of likeness, kernels left out."""
+LATER = frozenset(
+    {"as", "sqnr_db", "worst_db", "signal", "noise", "cosine", "left_out", "written_slow"}
+)
+"""What a race says only since: its question, more measures of likeness, kernels left out, slow
+operators that the runtime wrote."""
 
 
 def as_recorded(document: object) -> object:
