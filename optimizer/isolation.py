@@ -28,7 +28,7 @@ class Following(TypedDict, total=False):
     cancelled: Callable[[], bool] | None
 
 
-def part_of(following: Following, before: str, number: int, *, of: float) -> Following:
+def part_of(following: Following, before: str, number: float, *, of: float) -> Following:
     """Who follows one of several: told of its part of all, with words before every text."""
     told = following.get("progress") or silent
 

@@ -22,11 +22,11 @@ from optimizer.rewrite.trace import Trace
 from optimizer.source import complete
 from profiling.codegen.kernel import LEVELS, GeneratorId
 from profiling.codegen.store import Chosen, left_out
+from profiling.kernels.generated.deciding import Shelf, decide_kernels
 from profiling.kernels.generated.decisions import DECISION, KernelDecision, finding, keep, kept
 from profiling.kernels.generated.network import NETWORK, NetworkDecision
 from profiling.kernels.generated.network import finding as network_finding
 from profiling.kernels.generated.placed import PlacedKernel, placed_kernels, sizes_run
-from profiling.kernels.generated.racing import race_kernel
 from profiling.kernels.generated.settling import without_kernels
 from profiling.kernels.selection import CandidateRow
 from profiling.records import Records
@@ -144,22 +144,19 @@ def _planned(arguments: argparse.Namespace, folder: Path) -> Planned:
 
 def _decisions(arguments: argparse.Namespace, planned: Planned) -> dict[str, KernelDecision]:
     """What is decided about each kernel: as it is kept, or raced now."""
-    found: dict[str, KernelDecision] = {}
     with Records(database_url()) as records, progress_line() as progress:
-        for number, kernel in enumerate(planned.kernels):
-            key = kernel.workload(arguments.threads).key
-            known = None if arguments.again else kept(key, records)
-            if known is None:
-                progress(kernel.name, number / len(planned.kernels))
-                known = race_kernel(
-                    kernel,
-                    pool=default_pool(),
-                    seconds=arguments.seconds,
-                    threads=arguments.threads,
-                )
-                keep(known, records)
-            found[kernel.name] = known
-    return found
+        shelf = Shelf(
+            lambda key: None if arguments.again else kept(key, records),
+            lambda decision: keep(decision, records),
+        )
+        return decide_kernels(
+            planned.kernels,
+            shelf,
+            pool=default_pool(),
+            seconds=arguments.seconds,
+            threads=arguments.threads,
+            progress=progress,
+        )
 
 
 def _winners(

@@ -11,31 +11,25 @@ from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.numbers import counted, three_digits
 from optimizer.pipeline import Pipeline
-from optimizer.registry import Preset
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.trace import Trace
 from optimizer.source import complete
 from profiling.codegen.store import code_version
+from profiling.kernels.generated.deciding import PRESETS, SOURCE, NetworkForms, decide_together
 from profiling.kernels.generated.decisions import KernelDecision
 from profiling.kernels.generated.network import (
     NetworkDecision,
-    decide_network,
     finding,
     keep_network,
     kept_network,
-    kernels_alone,
 )
 from profiling.kernels.generated.regions import regions_of
-from profiling.kernels.generated.rivals import distinct, forms_of
 from profiling.records import Records
 from profiling.workers import default_pool
 from studio.commands.models import model_path
 from studio.commands.output import table
 from studio.commands.progress_line import progress_line
 from studio.recordings.keeper import database_url
-
-PRESETS: tuple[Preset, ...] = ("default", "runtime")
-"""What a network with kernels has to beat beside its source."""
 
 
 def decided(
@@ -77,20 +71,20 @@ def _raced(
 ) -> NetworkDecision:
     with progress_line() as progress:
         progress("writing the forms without kernels", 0.0)
-        files = _forms(arguments, bound, generated.parent)
-        rivals, _ = distinct(
-            forms_of(files, arguments.threads), pool=default_pool(), progress=progress
-        )
-        return decide_network(
-            rivals,
+        forms = NetworkForms(
+            trace.model_name,
+            _forms(arguments, bound, generated.parent),
             generated,
-            kernels_alone(regions_of(trace), alone),
-            model=trace.model_name,
-            sizes=bound,
-            threads=arguments.threads,
-            seconds=arguments.whole_seconds,
+            generated.parent,
+            bound,
+        )
+        return decide_together(
+            forms,
+            regions_of(trace),
+            alone,
             pool=default_pool(),
-            folder=generated.parent,
+            seconds=arguments.whole_seconds,
+            threads=arguments.threads,
             progress=progress,
         )
 
@@ -102,10 +96,10 @@ def _forms(
     source = complete(
         load_path(model_path(arguments.model)), isolate=default_pool(), bind=dict(bound)
     )
-    files = {"source": folder / "source.onnx"}
-    write(source.ir, files["source"])
+    files = {SOURCE: folder / "source.onnx"}
+    write(source.ir, files[SOURCE])
     for preset in PRESETS:
-        model = complete(load_path(files["source"]), isolate=default_pool())
+        model = complete(load_path(files[SOURCE]), isolate=default_pool())
         optimize(model, Pipeline.of(preset), isolate=default_pool())
         files[preset] = folder / f"{preset}.onnx"
         write(model.ir, files[preset])

@@ -73,16 +73,22 @@ def hot_bars(hot: Hotspots, *, raced: frozenset[str], title: str) -> go.Figure:
     return figure
 
 
-def candidate_dots(raced: WorkloadRace) -> go.Figure:
-    """Speedup of each candidate over the baseline with its interval; the fastest on top."""
+def candidate_dots(raced: WorkloadRace, *, copies: int = 1) -> go.Figure:
+    """Speedup of each candidate over the baseline with its interval; the fastest on top.
+
+    Args:
+        raced: the candidates, and their race.
+        copies: of the workload in each run: times are told of one.
+    """
     rows = [row for row in raced.rows() if row.contrast is not None and row.believable]
     figure = go.Figure()
     for position, row in enumerate(rows):
-        _dot(figure, row, position)
+        _dot(figure, row, position, time_text((row.p50_ms or 0) / copies))
     figure.add_vline(x=1, line={"color": BEFORE_COLOR, "width": 1, "dash": "dot"})
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(escape(candidates_title(raced))) | {"subtitle": {"text": _about(raced)}},
+        title=titled(escape(candidates_title(raced)))
+        | {"subtitle": {"text": _about(raced, copies)}},
         height=116 + _ROW_PX * max(2, len(rows)),
         margin={"r": 60, "t": 64},
         xaxis={"title": "times as fast as it is now, 95 % interval", "type": "log", **_ticks(rows)},
@@ -102,7 +108,7 @@ def candidates_title(raced: WorkloadRace) -> str:
     return f"{label[:1].upper()}{label[1:]}: {times_text(best.contrast.speedup)} as fast"
 
 
-def _dot(figure: go.Figure, row: CandidateRow, position: int) -> None:
+def _dot(figure: go.Figure, row: CandidateRow, position: int, time: str) -> None:
     found = row.contrast
     assert found is not None
     color = {"faster": AFTER_COLOR, "slower": _SLOWER_COLOR}.get(found.verdict, BEFORE_COLOR)
@@ -112,14 +118,14 @@ def _dot(figure: go.Figure, row: CandidateRow, position: int) -> None:
         position,
         (found.low, found.speedup, found.high),
         color=color,
-        hover=f"{label}<br>%{{x:.3g}}×, {time_text(row.p50_ms or 0)}",
+        hover=f"{label}<br>%{{x:.3g}}×, {time}",
         symbol="diamond" if row.candidate.lossy else "circle",
     )
     figure.add_annotation(
         x=1,
         xref="paper",
         y=position,
-        text=time_text(row.p50_ms or 0),
+        text=time,
         showarrow=False,
         xanchor="left",
         xshift=6,
@@ -142,11 +148,13 @@ def _ticks(rows: Sequence[CandidateRow]) -> dict[str, object]:
     return {"tickvals": kept, "ticktext": [f"{value:g}×" for value in kept], "tickangle": 0}
 
 
-def _about(raced: WorkloadRace) -> str:
+def _about(raced: WorkloadRace, copies: int) -> str:
     operator, title = raced.operator, short(raced.operator.workload.title, _MOST_TITLE)
     places = _times(len(operator.nodes))
     if not operator.share:  # raced without a profile of its model
-        return f"{title}{places}"
+        first = raced.row(raced.candidates[0].label)
+        now = "" if first.p50_ms is None else f"{time_text(first.p50_ms / copies)} now, "
+        return f"{title}{places}: {now}{escape(first.candidate.label)}"
     return f"{title} · {100 * operator.share:.3g} % of the time{places}"
 
 

@@ -17,7 +17,6 @@ from studio.kernels.job import (
     KernelsReport,
     KernelsRequest,
 )
-from studio.kernels.network import render_network
 from studio.kernels.report import show_confirmation, show_kernels
 from studio.page.experiment import offer
 from studio.page.parts import file_stem, show_message
@@ -44,7 +43,6 @@ def render_section(setup: RunSetup) -> None:
         show_partial=show_kernels,
         blocked=setup.blocked,
     )
-    render_network(setup.model)
 
 
 def _request(setup: RunSetup) -> KernelsRequest:

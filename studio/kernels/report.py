@@ -85,14 +85,16 @@ def show_confirmation(confirmation: Confirmation, selection: Selection) -> None:
 
 def show_decision(decision: KernelDecision) -> None:
     """The candidates of one generated kernel: what won, what lost and by how much."""
-    _workload(decision.raced)
-    _trees([decision.raced])
+    copies = decision.copies
+    _workload(decision.raced, copies)
+    if decision.raced.race is not None:
+        show_figure(selection_tree(decision.raced, copies=copies), "kernel-tree")
     checked = [f"{label} on {count}" for label, count in decision.checked.items()]
     told = f" Right before it was timed: {', '.join(checked)} edge cases." if checked else ""
     st.caption(
         words(
             f"{decision.name}, {counted(decision.threads, 'thread')}, "
-            f"{counted(decision.copies, 'copy', 'copies')} in a row.{told}"
+            f"{counted(copies, 'copy', 'copies')} in a row, times of one.{told}"
         )
     )
 
@@ -102,14 +104,14 @@ def command_line(options: Mapping[str, Value]) -> str:
     return " ".join(f"--set {setting_text(*item)}" for item in options.items())
 
 
-def _workload(raced: WorkloadRace) -> None:
+def _workload(raced: WorkloadRace, copies: int = 1) -> None:
     operator = raced.operator
     rows = raced.rows()
     if raced.race is None:
         text = f"{operator.workload.title}: not raced: {raced.error}"
         show_message(text, key=f"raced-{operator.workload.key[:12]}")
     else:
-        show_figure(candidate_dots(raced), f"workload-{operator.workload.key[:12]}")
+        show_figure(candidate_dots(raced, copies=copies), f"workload-{operator.workload.key[:12]}")
         if (raced.row(raced.candidates[0].label).p50_ms or 1) < _SHORT_MS:
             st.caption(
                 "Of a run this short the call itself takes a good part, some 5 µs: differences look"
@@ -117,7 +119,7 @@ def _workload(raced: WorkloadRace) -> None:
             )
     here = [row for row in rows if row.candidate.target == raced.candidates[0].target]
     elsewhere = [row for row in rows if row not in here]
-    show_twin("Candidates as a table", _candidate_table(here))
+    show_twin("Candidates as a table", _candidate_table(here, copies))
     if elsewhere:
         reason = elsewhere[0].verdict
         same = all(row.verdict == reason for row in elsewhere)
@@ -163,10 +165,10 @@ def _hot_table(hot: Hotspots, raced: frozenset[str]) -> Table:
     }
 
 
-def _candidate_table(rows: Sequence[CandidateRow]) -> Table:
+def _candidate_table(rows: Sequence[CandidateRow], copies: int = 1) -> Table:
     return {
         "candidate": [row.candidate.label for row in rows],
-        "median, ms": [None if row.p50_ms is None else digits(row.p50_ms) for row in rows],
+        "median, ms": [None if row.p50_ms is None else digits(row.p50_ms / copies) for row in rows],
         "verdict": [row.verdict for row in rows],
         "difference of results": [
             None if row.scaled is None else float(f"{row.scaled:.2g}") for row in rows

@@ -9,6 +9,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from optimizer.numbers import counted, times_text
+from profiling.config.advice import SLOW_FUSIONS
 from profiling.config.option import items, setting_text
 from profiling.kernels.candidates import BASELINE, Candidate
 from profiling.kernels.reformulations import BY_ID
@@ -31,7 +32,11 @@ _CODE: Mapping[str, str] = {
     "halide": "generated, Halide", "c": "generated, C", "off": "the runtime's own"
 }  # fmt: skip
 _USUAL = "as usual"
+_LOOPS: Mapping[str, str] = {"halide": "default schedule", "c": "plain loops"}
+"""How generated code works inside, where nothing else is said of it."""
 _ROW_PX, _MOST_TEXT, _MOST_REASON = 24, 34, 60
+_GAP, _LETTER = 5, 0.86
+"""Between columns, in letters, and how wide one is beside the widest."""
 
 
 @dataclass(slots=True)
@@ -65,11 +70,13 @@ def path_of(candidate: Candidate) -> tuple[str, str, str]:
     if made is None:
         named += [setting_text(*one) for one in kernel.items() if one[0] != "optimizers_off"]
     left_out = items(str(kernel.get("optimizers_off", "")))
-    named += [f"without {counted(len(left_out), 'fusion')}"] if left_out else []
+    slow = {*left_out} == {*SLOW_FUSIONS}
+    told = "its slow fusions" if slow else counted(len(left_out), "fusion")
+    named += [f"without {told}"] if left_out else []
     return (
         ", ".join(setting_text(*one) for one in tuning.items()) or BASELINE,
         ", ".join(named) or BASELINE,
-        ", ".join(setting_text(*one) for one in algorithm.items()) or _USUAL,
+        ", ".join(setting_text(*one) for one in algorithm.items()) or _LOOPS.get(str(made), _USUAL),
     )
 
 
@@ -88,44 +95,73 @@ def tree_of(raced: WorkloadRace) -> Decided:
     return root
 
 
-def selection_tree(raced: WorkloadRace) -> go.Figure:
-    """Tuning, kernel and algorithm of every candidate; the way to the winner in colour."""
+def selection_tree(raced: WorkloadRace, *, copies: int = 1) -> go.Figure:
+    """Tuning, kernel and algorithm of every candidate; the way to the winner in colour.
+
+    Args:
+        raced: the candidates, and their race.
+        copies: of the workload in each run: times are told of one.
+    """
     root = tree_of(raced)
+    columns = _columns(root)
     figure = go.Figure()
     for depth, one in _choices(root, 0):
         for child in one.inside.values():
-            figure.add_trace(_edge(depth, one, child))
-    for depth, text in enumerate(LEVELS):
-        figure.add_annotation(
-            x=depth, y=-0.9, text=f"<b>{text}</b>", showarrow=False, xanchor="left"
-        )  # fmt: skip
+            figure.add_trace(_edge(columns[depth + 1], _end(columns[depth], one), one, child))
+    for x, text in zip(columns, LEVELS, strict=True):
+        figure.add_annotation(x=x, y=-0.9, text=f"<b>{text}</b>", showarrow=False, xanchor="left")
     for depth, one in _choices(root, 0):
         figure.add_annotation(
-            x=depth, y=one.y, text=_told(one), showarrow=False, xanchor="left",
+            x=columns[depth], y=one.y, text=_told(one, copies), showarrow=False, xanchor="left",
             font={"color": AFTER_COLOR if one.won else BEFORE_COLOR, "size": 12},
         )  # fmt: skip
     leaves = sum(one.row is not None for _, one in _choices(root, 0))
     figure.update_layout(
         template=TEMPLATE,
-        title=titled(escape(candidates_title(raced))),
+        title=titled(escape(_taken(raced))),
         height=110 + _ROW_PX * max(2, leaves),
-        xaxis={"visible": False, "range": [-0.05, len(LEVELS) + 0.6]},
+        xaxis={"visible": False, "range": [-1, columns[-1] + _MOST_REASON]},
         yaxis={"visible": False, "range": [leaves - 0.4, -1.3]},
     )
     return figure
 
 
-def _edge(depth: int, parent: Decided, child: Decided) -> go.Scatter:
+def _taken(raced: WorkloadRace) -> str:
+    """The way to the winner."""
+    if raced.race is None:
+        return candidates_title(raced)
+    return f"Taken: {' → '.join(path_of(raced.winner().candidate))}"
+
+
+def _columns(root: Decided) -> list[float]:
+    """Where each level begins, in letters: behind the longest text of the one before."""
+    longest = [0] * (len(LEVELS) - 1)
+    for depth, one in _choices(root, 0):
+        if depth < len(longest):
+            longest[depth] = max(longest[depth], min(_MOST_TEXT, len(one.text)))
+    begins = [0.0]
+    for letters in longest:
+        begins.append(begins[-1] + _LETTER * letters + _GAP)
+    return begins
+
+
+def _end(column: float, one: Decided) -> float:
+    """Where its text ends."""
+    return column + _LETTER * min(_MOST_TEXT, len(one.text)) + 1
+
+
+def _edge(end: float, begin: float, parent: Decided, child: Decided) -> go.Scatter:
     """A bent line from where a choice is made to what was chosen."""
     color = AFTER_COLOR if child.won else BEFORE_COLOR
+    bend = end - _GAP / 2
     return go.Scatter(
-        x=[depth + 0.86, depth + 0.93, depth + 0.93, depth + 0.99],
+        x=[begin, bend, bend, end - 0.5],
         y=[parent.y, parent.y, child.y, child.y],
         mode="lines", hoverinfo="skip", line={"color": color, "width": 2 if child.won else 1},
     )  # fmt: skip
 
 
-def _told(one: Decided) -> str:
+def _told(one: Decided, copies: int) -> str:
     """What is chosen; for a candidate also its time, and how it compares."""
     text, row = short(one.text, _MOST_TEXT), one.row
     if row is None:
@@ -134,7 +170,8 @@ def _told(one: Decided) -> str:
     if row.p50_ms is None or row.wrong:
         return before + short(row.verdict, _MOST_REASON)
     against = "the baseline" if row.contrast is None else times_text(row.contrast.speedup)
-    return f"{before}{time_text(row.p50_ms)}, {against}"
+    taken = ", taken" if one.won else ""
+    return f"{before}{time_text(row.p50_ms / copies)}, {against}{taken}"
 
 
 def _place(one: Decided, top: float) -> float:

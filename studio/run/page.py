@@ -10,6 +10,7 @@ import streamlit as st
 from profiling.config.question import explained
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.capture import page as capture
+from studio.kernels import generated_page as generated
 from studio.kernels import page as kernels
 from studio.page.parts import choose_section, model_and_run, show_message
 from studio.race import page as race
@@ -23,7 +24,11 @@ from studio.workspace import current, remember
 Section = Callable[[RunSetup], None]
 
 TITLES: Mapping[str, str] = dict(
-    zip(SECTIONS, ("Race", "Timeline", "Memory", "Kernels", "CUDA Graph"), strict=True)
+    zip(
+        SECTIONS,
+        ("Race", "Timeline", "Memory", "Kernels", "Generated kernels", "CUDA Graph"),
+        strict=True,
+    )
 )
 _DRAW: Mapping[str, Section] = dict(
     zip(
@@ -33,11 +38,15 @@ _DRAW: Mapping[str, Section] = dict(
             timeline.render_section,
             memory.render_section,
             kernels.render_section,
+            generated.render_section,
             capture.render_section,
         ),
         strict=True,
     )
 )
+
+_ASKING = frozenset({"race", "generated"})
+"""Sections that say themselves how variants run."""
 
 
 def render() -> None:
@@ -57,7 +66,7 @@ def _page(model: OpenedModel, run: OpenedRun) -> None:
     else:
         choice = current().of(RunChoice)
         setup = RunSetup(model, run, chosen, float(choice.seconds), problem)
-        if choice.section != "race":
+        if choice.section not in _ASKING:
             _say_question(setup)
         _DRAW[choice.section](setup)
 

@@ -19,7 +19,7 @@ from profiling.config.question import ALL_AS, As
 from profiling.config.settings import find_option, read_value
 from studio.link import Settings, one_of, parameter, whole
 
-SECTIONS = ("race", "timeline", "memory", "kernels", "capture")
+SECTIONS = ("race", "timeline", "memory", "kernels", "generated", "capture")
 SECONDS = 10
 LEAST_SECONDS = 2
 MOST_SECONDS = 120

@@ -59,14 +59,19 @@ def keep(decision: KernelDecision, records: Records) -> int | None:
     Raises:
         RecordsError: the database cannot be written.
     """
+    made = recording_of(decision)
+    return None if made is None else records.add(made)
+
+
+def recording_of(decision: KernelDecision) -> Recording | None:
+    """A decision as the records keep it; None where nothing was raced."""
     race, workload = decision.raced.race, decision.raced.operator.workload
     if race is None:
         return None
-    made = Recording(
+    return Recording(
         KIND, finding(decision), workload.title, workload.key, race.machine, race.started_at,
         race.seconds, tuple(_measurements(decision)), DECISION.to_json(decision),
     )  # fmt: skip
-    return records.add(made)
 
 
 def kept(key: str, records: Records, machine: Machine | None = None) -> KernelDecision | None:

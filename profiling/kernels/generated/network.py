@@ -209,15 +209,19 @@ def keep_network(decision: NetworkDecision, digest: str, records: Records) -> in
     Raises:
         RecordsError: the database cannot be written.
     """
+    return records.add(network_recording(decision, digest))
+
+
+def network_recording(decision: NetworkDecision, digest: str) -> Recording:
+    """A decision as the records keep it; `digest` is of the network's file as it came."""
     race = decision.settled.first
     last = decision.settled.last
-    made = Recording(
+    return Recording(
         KIND, finding(decision), decision.model, digest, race.machine, race.started_at,
         race.seconds + (0.0 if last is None else last.seconds),
         tuple(_measurement(decision, timing) for timing in race.timings),
         NETWORK.to_json(decision),
     )  # fmt: skip
-    return records.add(made)
 
 
 def kept_network(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.errors import Cancelled, StudioError
-from optimizer.isolation import Following
+from optimizer.isolation import Following, Isolate, silent
 from optimizer.model.writer import to_bytes
 from optimizer.verify import jobs
 from optimizer.verify.feeds import Feed, draw, planned
@@ -67,8 +68,11 @@ def race_kernel(
     copies = _copies(kernel)
     model = to_bytes(repeated(kernel.model(), copies))
     told, checked = list[Candidate](), dict[str, int]()
+    isolate = partial(pool, cancelled=following.get("cancelled"))
+    report = following.get("progress") or silent
     for one in offered:
-        reason, cases = _fitness(one, kernel, model, pool)
+        report(f"building and checking {one.label}", 0.0)
+        reason, cases = _fitness(one, kernel, model, isolate)
         told.append(Candidate(one.label, "cpu", one.changes, unavailable=reason))
         checked |= {one.label: cases} if cases else {}
     operator = Hotspot(kernel.workload(threads), kernel.places, 0.0, 0.0)
@@ -124,7 +128,7 @@ def _all_finite(arrays: Mapping[str, NDArray[Any]]) -> bool:
 
 
 def _fitness(
-    one: Implementation, kernel: PlacedKernel, model: bytes, pool: WorkerPool
+    one: Implementation, kernel: PlacedKernel, model: bytes, isolate: Isolate
 ) -> tuple[str, int]:
     """Why a candidate is not raced, empty if it is; and how many edge cases it got right."""
     reason = one.supports(kernel.body)
@@ -132,8 +136,8 @@ def _fitness(
         return reason, 0
     single = to_bytes(call_of(kernel.body))
     try:
-        one.build(single, pool)
-        checked = one.check(single, edge_cases(kernel), pool)
+        one.build(single, isolate)
+        checked = one.check(single, edge_cases(kernel), isolate)
     except Cancelled:
         raise
     except StudioError as error:

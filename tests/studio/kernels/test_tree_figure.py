@@ -33,7 +33,7 @@ def raced() -> WorkloadRace:
 def test_a_candidate_is_told_by_tuning_kernel_and_algorithm() -> None:
     paths = [path_of(one) for one in CANDIDATES]
     assert paths[0] == (BASELINE, BASELINE, "as usual")
-    assert paths[2] == ("intra_threads=1", "generated, Halide", "as usual")
+    assert paths[2] == ("intra_threads=1", "generated, Halide", "default schedule")
     assert paths[3] == (BASELINE, "1×1 Conv as MatMul", "as usual")
     assert paths[5] == (BASELINE, BASELINE, "convolution_search=heuristic")
 
