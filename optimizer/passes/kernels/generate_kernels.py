@@ -45,8 +45,8 @@ class GenerateKernels(Pass):
         The loops of every operator in it are known, and an order for them that can be compiled,
         its types and ranks too, and every free size is an axis of something that it reads. Its
         outputs have one shape. What ONNX Runtime makes part of a product or a convolution by
-        itself is left to it. Where nodes between those of a region need what it gives, they are
-        put behind it; none of them gives it anything.
+        itself is left to it, but for a bias that what follows can add. Where nodes between those of
+        a region need what it gives, they are put behind it; none of them gives it anything.
     Numerics:
         The same mathematics; a kernel may add in another order than the runtime.
     Source:

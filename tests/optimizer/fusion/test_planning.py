@@ -251,7 +251,30 @@ def test_a_transpose_that_moves_small_blocks_is_worth_a_kernel_of_its_own() -> N
     y = Transpose<perm = [1, 0, 2]>(x)
 }""").regions
     assert region.kind == "better kernel"
-    assert "own Transpose is slow: 9.98 µs predicted apart" in region.reason
+    assert "own Transpose is slow: 10.4 µs predicted apart" in region.reason
     assert not planned("""g (float[64, 12, 64] x) => (float[64, 64, 12] y) {
     y = Transpose<perm = [0, 2, 1]>(x)
 }""").regions
+
+
+def test_a_bias_leaves_its_gemm_for_a_kernel_and_for_nothing_else() -> None:
+    plan = planned("""g (float[64, 768] x, float[768, 768] w, float[768] b)
+=> (float[64, 768] y, float[64, 768] z) {
+    m = MatMul(x, w)
+    a = Add(m, b)
+    y = com.microsoft.QuickGelu(a)
+    n = MatMul(y, w)
+    z = Add(n, b)
+}""")
+    assert [operators(region) for region in plan.regions] == [["Add", "QuickGelu"]]
+
+
+def test_a_softmax_of_short_rows_has_a_better_kernel_and_one_of_long_rows_does_not() -> None:
+    plan = planned("""g (float[512, 16] x, float[512, 512] y)
+=> (float[512, 16] p, float[512, 512] q) {
+    p = Softmax(x)
+    q = Softmax(y)
+}""")
+    (region,) = plan.regions
+    assert [value.name for value in region.outputs] == ["p"]
+    assert "ONNX Runtime's own Softmax is slow" in region.reason
