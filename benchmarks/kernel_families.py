@@ -114,7 +114,7 @@ def variants(case: KernelCase, threads: int) -> list[Variant]:
     source = to_bytes(repeated(load_bytes(case.model, name="case.onnx").ir, case.copies))
     made = to_bytes(repeated(generated(case), case.copies))
     found: list[Variant] = []
-    for one in IMPLEMENTATIONS:
+    for one in (one for one in IMPLEMENTATIONS if one.target == "cpu"):
         own = one.label in (AS_RUN, UNFUSED)
         one.build(made, default_pool())
         config = from_values(dict(one.changes), base=RunConfig(intra_threads=threads))

@@ -123,7 +123,7 @@ def _workload(raced: WorkloadRace, copies: int = 1) -> None:
     if elsewhere:
         reason = elsewhere[0].verdict
         same = all(row.verdict == reason for row in elsewhere)
-        title = f"{len(elsewhere)} GPU candidates" + (f", {reason}" if same else "")
+        title = counted(len(elsewhere), "GPU candidate") + (f", {reason}" if same else "")
         show_twin(words(title), _candidate_table(elsewhere))
 
 

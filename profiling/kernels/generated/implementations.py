@@ -18,9 +18,11 @@ from profiling.codegen.kernel import GeneratorId, LibraryError
 from profiling.codegen.store import build_missing
 from profiling.config import RunConfig, Value
 from profiling.config.advice import SLOW_FUSIONS
+from profiling.config.session import Device
 from profiling.config.settings import from_values
 from profiling.kernels.generated.checking import Checked, first_fault
 from profiling.kernels.generated.edge_cases import EdgeCase
+from profiling.kernels.generated.triton import TritonCode
 
 BUILDING = JobLimits(seconds=300.0, memory_bytes=6 << 30)
 """All kernels of one model."""
@@ -33,6 +35,16 @@ class Implementation(Protocol):
     @property
     def label(self) -> str:
         """For people, and in files."""
+        ...
+
+    @property
+    def target(self) -> Device:
+        """Where it runs."""
+        ...
+
+    @property
+    def own_process(self) -> bool:
+        """Whether it is built and checked in a fresh process each time."""
         ...
 
     @property
@@ -73,6 +85,16 @@ class RuntimeChain:
     without: tuple[str, ...] = ()
 
     @property
+    def target(self) -> Device:
+        """See `Implementation`."""
+        return "cpu"
+
+    @property
+    def own_process(self) -> bool:
+        """See `Implementation`."""
+        return False
+
+    @property
     def changes(self) -> Mapping[str, Value]:
         """See `Implementation`."""
         found: dict[str, Value] = {"generated_kernels": "off", "graph_optimization": "all"}
@@ -102,6 +124,16 @@ class GeneratedCode:
 
     label: str
     generator: GeneratorId
+
+    @property
+    def target(self) -> Device:
+        """See `Implementation`."""
+        return "cpu"
+
+    @property
+    def own_process(self) -> bool:
+        """See `Implementation`."""
+        return False
 
     @property
     def changes(self) -> Mapping[str, Value]:
@@ -141,5 +173,6 @@ IMPLEMENTATIONS: tuple[Implementation, ...] = (
     RuntimeChain(UNFUSED, SLOW_FUSIONS),
     GeneratedCode("Halide", "halide"),
     GeneratedCode("C", "c"),
+    TritonCode(),
 )
 """The runtime's own first."""

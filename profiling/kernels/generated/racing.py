@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from optimizer.errors import Cancelled, StudioError
 from optimizer.isolation import Following, Isolate, silent
 from optimizer.model.writer import to_bytes
+from optimizer.numbers import counted
 from optimizer.verify import jobs
 from optimizer.verify.feeds import Feed, draw, planned
 from optimizer.verify.runtime import Session, as_file
 from optimizer.verify.sizes import plans
 from profiling.config import RunConfig
+from profiling.execution.availability import gpu_name
 from profiling.kernels.candidates import Candidate
 from profiling.kernels.generated.decisions import KernelDecision
 from profiling.kernels.generated.edge_cases import EdgeCase, size_cases, special_cases
@@ -68,12 +70,15 @@ def race_kernel(
     copies = _copies(kernel)
     model = to_bytes(repeated(kernel.model(), copies))
     told, checked = list[Candidate](), dict[str, int]()
-    isolate = partial(pool, cancelled=following.get("cancelled"))
+    cancelled = following.get("cancelled")
     report = following.get("progress") or silent
     for one in offered:
         report(f"building and checking {one.label}", 0.0)
-        reason, cases = _fitness(one, kernel, model, isolate)
-        told.append(Candidate(one.label, "cpu", one.changes, unavailable=reason))
+        isolate = partial(pool.run_fresh if one.own_process else pool, cancelled=cancelled)
+        reason, cases = _fitness(one, kernel, isolate)
+        if one.target != base.device:
+            reason = _not_timed(reason, cases)
+        told.append(Candidate(one.label, one.target, one.changes, unavailable=reason))
         checked |= {one.label: cases} if cases else {}
     operator = Hotspot(kernel.workload(threads), kernel.places, 0.0, 0.0)
     variants = [
@@ -127,9 +132,7 @@ def _all_finite(arrays: Mapping[str, NDArray[Any]]) -> bool:
     )
 
 
-def _fitness(
-    one: Implementation, kernel: PlacedKernel, model: bytes, isolate: Isolate
-) -> tuple[str, int]:
+def _fitness(one: Implementation, kernel: PlacedKernel, isolate: Isolate) -> tuple[str, int]:
     """Why a candidate is not raced, empty if it is; and how many edge cases it got right."""
     reason = one.supports(kernel.body)
     if reason:
@@ -144,6 +147,20 @@ def _fitness(
         return error.message, 0
     wrong = f"its result is wrong: {checked.fault}" if checked.fault else ""
     return wrong, checked.cases
+
+
+def _not_timed(reason: str, cases: int) -> str:
+    """Why there is no time of a candidate for a GPU, and what is known of it all the same.
+
+    Args:
+        reason: why it would not be raced there either; empty if it would.
+        cases: that it got right in Triton's interpreter.
+    """
+    here = "this race runs on the CPU" if gpu_name() else "no NVIDIA GPU here"
+    if reason:
+        return f"{here}; {reason}"
+    right = f"right on {counted(cases, 'edge case')}" if cases else "too large to be run"
+    return f"{here}; it compiles to PTX and is {right} in Triton's interpreter"
 
 
 def edge_cases(kernel: PlacedKernel) -> list[EdgeCase]:

@@ -66,6 +66,7 @@ def _built(folder: Path) -> list[list[TritonBinary]]:
 
 
 @NEEDS_TRITON
+@pytest.mark.slow
 def test_every_family_compiles_for_a_gpu_that_is_not_here(
     tmp_path: Path, shared_pool: WorkerPool
 ) -> None:
@@ -80,6 +81,7 @@ def _interpreted(
 
 
 @NEEDS_TRITON
+@pytest.mark.slow
 def test_every_family_agrees_interpreted_special_values_too(
     tmp_path: Path, shared_pool: WorkerPool
 ) -> None:
