@@ -135,6 +135,13 @@ class StoreAt:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreRoot:
+    """A Func's memory lives from first to last, whatever loop it is computed in."""
+
+    func: str
+
+
+@dataclass(frozen=True, slots=True)
 class ComputeInline:
     """A Func is computed again wherever it is read."""
 
@@ -207,7 +214,7 @@ class Atomic:
 
 Primitive = (
     In | Split | Fuse | Reorder | Vectorize | Unroll | Parallel | ComputeRoot | ComputeAt | StoreAt
-    | ComputeInline | StoreIn | ReorderStorage | AlignStorage | Bound | RFactor | Atomic
+    | StoreRoot | ComputeInline | StoreIn | ReorderStorage | AlignStorage | Bound | RFactor | Atomic
 )  # fmt: skip
 one_of(Primitive, "primitive")
 

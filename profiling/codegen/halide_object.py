@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from optimizer.errors import quoted
 from optimizer.limits import MIB, JobLimits
@@ -26,6 +26,11 @@ _INSTRUCTIONS: Mapping[CpuLevel, str] = {
     "avx2": "sse41-avx-f16c-fma-avx2",
     "avx512": "sse41-avx-f16c-fma-avx2-avx512-avx512_skylake",
 }
+CodeForm = Literal["stmt", "c_source", "llvm_assembly", "assembly"]
+"""Halide's own statements, C++, LLVM's instructions, the processor's."""
+_ENDINGS: Mapping[CodeForm, str] = {
+    "stmt": ".stmt", "c_source": ".cpp", "llvm_assembly": ".ll", "assembly": ".s",
+}  # fmt: skip
 _CONVENTIONS = "no_runtime-no_asserts-no_bounds_query-user_context"
 
 
@@ -45,24 +50,24 @@ def compile_object(
         ScheduleError: a primitive cannot be applied.
     """
     path = folder / f"{name}.o"
-    pipeline = _scheduled(algorithm, schedule, level)
-    _lowered(algorithm, schedule, lambda: _compile(pipeline, name, level, {"object": path}))
+    pipeline = scheduled(algorithm, schedule, level)
+    lowered(algorithm, schedule, lambda: _compile(pipeline, name, level, {"object": path}))
     return path
 
 
-def assembly(algorithm: Algorithm, schedule: Schedule, level: CpuLevel) -> str:
-    """The instructions of a kernel, as text.
+def code_text(
+    algorithm: Algorithm, schedule: Schedule, level: CpuLevel, form: CodeForm = "assembly"
+) -> str:
+    """A kernel in one of the forms that it takes on its way to an object file.
 
     Raises:
         LibraryError: Halide is not installed, or cannot compute this.
         ScheduleError: a primitive cannot be applied.
     """
-    pipeline = _scheduled(algorithm, schedule, level)
+    pipeline = scheduled(algorithm, schedule, level)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.s"
-        _lowered(
-            algorithm, schedule, lambda: _compile(pipeline, "kernel", level, {"assembly": path})
-        )
+        path = Path(folder) / f"kernel{_ENDINGS[form]}"
+        lowered(algorithm, schedule, lambda: _compile(pipeline, "kernel", level, {form: path}))
         return path.read_text()
 
 
@@ -75,15 +80,21 @@ def loop_nest(algorithm: Algorithm, schedule: Schedule) -> str:
     """
     from profiling.codegen.standard_error import captured
 
-    pipeline = _scheduled(algorithm, schedule)
+    pipeline = scheduled(algorithm, schedule)
     with captured() as said:
-        _lowered(algorithm, schedule, lambda: _pipeline(pipeline).print_loop_nest())
+        lowered(algorithm, schedule, lambda: _pipeline(pipeline).print_loop_nest())
     return re.sub(r"\$\d+", "", said())
 
 
-def _scheduled(
+def scheduled(
     algorithm: Algorithm, schedule: Schedule, level: CpuLevel = "baseline"
 ) -> HalidePipeline:
+    """A kernel in Halide, its loops ordered.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied.
+    """
     try:
         from profiling.codegen.halide_pipeline import HalidePipeline
         from profiling.codegen.halide_schedule import apply_schedule
@@ -99,6 +110,18 @@ def _scheduled(
     return pipeline
 
 
+def target_text(level: CpuLevel, features: str = "", *, strict: bool = False) -> str:
+    """What Halide compiles for, as it is written there.
+
+    Args:
+        level: of processors.
+        features: more of them, with a minus between two.
+        strict: whether all operations are taken as written.
+    """
+    words = ["x86-64-linux", _INSTRUCTIONS[level], features, "strict_float" if strict else ""]
+    return "-".join(word for word in words if word)
+
+
 def _pipeline(pipeline: HalidePipeline) -> Any:
     from profiling.codegen.halide_bindings import hl
 
@@ -110,13 +133,12 @@ def _compile(
 ) -> None:
     from profiling.codegen.halide_bindings import hl
 
-    conventions = f"{_CONVENTIONS}-strict_float" if pipeline.strict else _CONVENTIONS
-    target = hl.Target(f"x86-64-linux-{_INSTRUCTIONS[level]}-{conventions}")
+    target = hl.Target(target_text(level, _CONVENTIONS, strict=pipeline.strict))
     files = {getattr(hl.OutputFileType, kind): str(path) for kind, path in kinds.items()}
     _pipeline(pipeline).compile_to(files, pipeline.params, name, target)
 
 
-def _lowered(algorithm: Algorithm, schedule: Schedule, work: Callable[[], None]) -> None:
+def lowered(algorithm: Algorithm, schedule: Schedule, work: Callable[[], None]) -> None:
     """Do what lowers a pipeline; what Halide says against it is the fault of a primitive.
 
     Raises:
@@ -145,7 +167,7 @@ def _refusal(algorithm: Algorithm, schedule: Schedule) -> str | None:
     from profiling.codegen.halide_schedule import reason_of
 
     try:
-        pipeline = _scheduled(algorithm, schedule)
+        pipeline = scheduled(algorithm, schedule)
         with tempfile.TemporaryDirectory() as folder:
             _compile(pipeline, "kernel", "baseline", {"stmt": Path(folder) / "kernel.stmt"})
     except hl.HalideError as error:

@@ -25,6 +25,7 @@ from optimizer.loops.schedule import (
     Split,
     StoreAt,
     StoreIn,
+    StoreRoot,
     Unroll,
     Vectorize,
 )
@@ -91,6 +92,8 @@ def _apply(nests: Mapping[str, LoopNests], primitive: Primitive) -> None:
         case StoreAt():
             reader = _found(nests, primitive.reader, "Func")
             made.func.store_at(reader.func, _loop(reader, primitive.loop))
+        case StoreRoot():
+            made.func.store_root()
         case StoreIn() | Bound() | AlignStorage() | ReorderStorage():
             _store(made, primitive)
         case Atomic():

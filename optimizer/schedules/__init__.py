@@ -1,0 +1,14 @@
+"""What a schedule makes of an algorithm's loops, in plain Python: nest, refusals, meters.
+
+program ─ the Funcs that a schedule has loops for: copies of inputs, sums side by side, outputs
+ordering ─ primitives applied to the loops of each Func, one after another
+places ─ what each Func reads, through those that are computed where they are read
+placing ─ inside which loops each Func is computed, and its memory lives
+intervals · rounds · regions ─ how much of each Func a round of these loops needs
+nest ─ the loops as a tree, and as text
+steps ─ the nest after each primitive: what a slider goes through
+examples/ ─ algorithms with schedules that teach something
+
+Nothing here compiles anything. Halide, which does, is what all of it is held to by tests.
+Source: Ragan-Kelley et al. 2013, Halide.
+"""

@@ -1,0 +1,7 @@
+"""Schedules compiled, run, counted and timed by Halide.
+
+running ─ an algorithm in the order of a schedule, compiled in memory and run
+counting ─ the same, with every load and store written down
+
+Halide is native code, and a schedule may ask for anything: only in worker processes, with limits.
+"""

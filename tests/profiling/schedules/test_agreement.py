@@ -1,0 +1,86 @@
+"""Our nests, refusals and counts against Halide's."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from random import Random
+
+import numpy as np
+import pytest
+
+from optimizer.loops.algorithm import Algorithm
+from optimizer.loops.evaluation import evaluate
+from optimizer.loops.schedule import Schedule, ScheduleError
+from optimizer.schedules.examples import EXAMPLES, Example
+from optimizer.schedules.nest import Nest
+from optimizer.schedules.steps import checked_nest
+from profiling.schedules.counting import counted
+from profiling.schedules.running import random_inputs, realized
+from profiling.workers import WorkerPool
+from tests.optimizer.schedules.random_schedules import random_schedule
+from tests.profiling.schedules.halide_nests import difference, halide_tree, own_tree, printed
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
+
+_DRAWN = 10
+_STRICTER = ("go past its", "in another order")
+"""What Halide takes and we refuse: it writes past an output, and lets a loop of a sum pass others
+that are not named."""
+
+
+def own(algorithm: Algorithm, schedule: Schedule) -> Nest | ScheduleError:
+    try:
+        return checked_nest(algorithm, schedule)
+    except ScheduleError as error:
+        return error
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda one: one.id)
+def test_nests_are_those_that_halide_prints(shared_pool: WorkerPool, example: Example) -> None:
+    algorithm = example.make(**example.small)
+    random = Random(example.id)
+    schedules = [one.schedule for one in example.schedules]
+    schedules += [random_schedule(algorithm, random, most=6) for _ in range(_DRAWN)]
+    outcomes: Counter[str] = Counter()
+    for schedule, (text, index) in zip(
+        schedules, shared_pool(printed, algorithm, schedules), strict=True
+    ):
+        nest = own(algorithm, schedule)
+        if isinstance(nest, ScheduleError):
+            stricter = any(words in nest.reason for words in _STRICTER)
+            assert stricter or nest.index == index, (nest, index, text, schedule)
+            outcomes["refused"] += 1
+            continue
+        assert index is None, (text, schedule)
+        assert difference(halide_tree(text), own_tree(nest.nodes)) == "", (text, schedule)
+        outcomes["agree"] += 1
+    assert outcomes["agree"] >= len(example.schedules)
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda one: one.id)
+def test_schedules_of_examples_compute_what_numpy_does(
+    shared_pool: WorkerPool, example: Example
+) -> None:
+    algorithm = example.make(**example.small)
+    inputs = random_inputs(algorithm)
+    (expected,) = evaluate(algorithm, inputs)
+    schedules = [one.schedule for one in example.schedules]
+    for (found,) in shared_pool(realized, algorithm, schedules, inputs, "avx2"):
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda one: one.id)
+def test_elements_are_computed_as_often_as_the_nest_says(
+    shared_pool: WorkerPool, example: Example
+) -> None:
+    algorithm = example.make(**example.small)
+    schedules = [one.schedule for one in example.schedules]
+    for schedule, counts in zip(
+        schedules, shared_pool(counted, algorithm, schedules, "avx2"), strict=True
+    ):
+        regions = checked_nest(algorithm, schedule).regions
+        stores: Counter[str] = Counter()
+        for stage in regions.placed.stages():
+            stores[stage.stage.func] += round(regions.executions(stage))
+        assert stores == counts.stores
