@@ -19,6 +19,8 @@ int main(int count, char **arguments) {
   void *env, *options, *library, *session, *memory, *in[INPUTS], *out[OUTPUTS] = {0}, *shape;
   check(api[3](2, "run", &env)), check(api[10](&options)); /* environment, session's options */
   check(api[29](options, "./kernels.so", &library));       /* RegisterCustomOpsLibrary */
+  check(api[130](options, "optimization.disable_specified_optimizers", /* AddSessionConfigEntry */
+                 "SkipLayerNormFusion;BiasGeluFusion")); /* slower on a CPU than what they fuse */
   check(api[7](env, "model.onnx", options, &session)), check(api[69](1, 0, &memory));
   for (int i = 0; i < INPUTS; i++) { /* CreateTensorWithDataAsOrtValue */
     char file[32], *data = calloc(inputs[i].bytes + 1, 1);

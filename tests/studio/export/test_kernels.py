@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 from optimizer.errors import StudioError
 from profiling.codegen.compiler import compiler, compiler_missing
+from profiling.config.advice import SLOW_FUSIONS
 from profiling.workers import WorkerPool
 from studio.export.kernels import export_kernels
 from tests.optimizer.graphs import parsed
@@ -69,6 +71,15 @@ def _python(wheels: Path, *arguments: object) -> subprocess.CompletedProcess[str
     return subprocess.run([str(part) for part in command], capture_output=True, text=True)
 
 
+def _compiled(folder: Path, wheels: Path) -> subprocess.CompletedProcess[str]:
+    """The program of a folder, built and run there."""
+    program = folder / "run"
+    command = [*compiler().command, "-std=c11", folder / "run.c", "-o", program, "-ldl"]
+    subprocess.run([str(part) for part in command], check=True, capture_output=True)
+    (runtime,) = (wheels / "onnxruntime" / "capi").glob("libonnxruntime.so*")
+    return subprocess.run([str(program), str(runtime)], cwd=folder, capture_output=True, text=True)
+
+
 def _wanted() -> Array:
     (found,) = run(parsed(made.TEXT), _feeds())
     return found
@@ -103,22 +114,55 @@ def test_a_library_that_was_changed_or_is_gone_is_said_before_it_is_loaded(
 def test_a_program_in_c_gives_what_the_source_gives(
     folder: Path, wheels: Path, tmp_path: Path
 ) -> None:
-    program = tmp_path / "run"
-    command = [*compiler().command, "-std=c11", folder / "run.c", "-o", program, "-ldl"]
-    subprocess.run([str(part) for part in command], check=True, capture_output=True)
-    for name in ("model.onnx", "kernels.so"):
+    for name in ("model.onnx", "kernels.so", "run.c", "model.h"):
         (tmp_path / name).symlink_to(folder / name)
     for number, array in enumerate(_feeds().values()):
         (tmp_path / f"input_{number}.bin").write_bytes(array.tobytes())
-    (runtime,) = (wheels / "onnxruntime" / "capi").glob("libonnxruntime.so*")
-    done = subprocess.run(
-        [str(program), str(runtime)], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = _compiled(tmp_path, wheels)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"y: {12 * 64 * 64} elements\n"
     found = np.frombuffer((tmp_path / "output_0.bin").read_bytes(), np.float32)
     wanted = _wanted()
     np.testing.assert_allclose(found.reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-6)
+
+
+BIASED = """g (float[4,8] x) => (float[4,8] y) {
+    m = MatMul(x, w)
+    b = Add(m, v)
+    y = com.microsoft.Gelu(b)
+}"""
+
+
+def test_both_programs_leave_out_the_slow_fusions(
+    folder: Path, wheels: Path, tmp_path: Path
+) -> None:
+    """Each is made to write what the runtime makes of a model with one of them."""
+    assert all(name in (folder / "run.py").read_text() for name in SLOW_FUSIONS)
+    model = BIASED.replace(
+        "g (", '<ir_version: 10, opset_import: ["": 17, "com.microsoft": 1]> g ('
+    )
+    biased = onnx.parser.parse_model(model)
+    biased.graph.initializer.extend([
+        onnx.numpy_helper.from_array(np.ones((8, 8), np.float32), "w"),
+        onnx.numpy_helper.from_array(np.ones(8, np.float32), "v"),
+    ])  # fmt: skip
+    onnx.save(biased, tmp_path / "model.onnx")
+    (tmp_path / "kernels.so").symlink_to(folder / "kernels.so")
+    (tmp_path / "model.h").write_text(
+        "enum { INPUTS = 1, OUTPUTS = 1 };\n"
+        "static const struct { size_t rank, bytes; int type; int64_t extents[2]; } inputs[] = "
+        "{{2, 128, 1, {4, 8}}};\n"
+        'static const char *const input_names[] = {"x"}, *const output_names[] = {"y"};\n'
+        "static const size_t output_bytes[] = {4};\n"
+    )
+    program, begun = (folder / "run.c").read_text(), "check(api[7](env"
+    writing = 'check(api[11](options, "optimized.onnx")); '  # SetOptimizedModelFilePath
+    (tmp_path / "run.c").write_text(program.replace(begun, writing + begun))
+    done = _compiled(tmp_path, wheels)
+    assert done.returncode == 0, done.stderr
+    operators = {node.op_type for node in onnx.load(tmp_path / "optimized.onnx").graph.node}
+    assert "Gelu" in operators
+    assert "BiasGelu" not in operators
 
 
 def test_a_folder_that_is_not_empty_and_a_model_without_kernels_are_refused(
