@@ -127,8 +127,7 @@ def test_a_program_in_c_gives_what_the_source_gives(
 
 
 BIASED = """g (float[4,8] x) => (float[4,8] y) {
-    m = MatMul(x, w)
-    b = Add(m, v)
+    b = Add(x, v)
     y = com.microsoft.Gelu(b)
 }"""
 
@@ -142,10 +141,7 @@ def test_both_programs_leave_out_the_slow_fusions(
         "g (", '<ir_version: 10, opset_import: ["": 17, "com.microsoft": 1]> g ('
     )
     biased = onnx.parser.parse_model(model)
-    biased.graph.initializer.extend([
-        onnx.numpy_helper.from_array(np.ones((8, 8), np.float32), "w"),
-        onnx.numpy_helper.from_array(np.ones(8, np.float32), "v"),
-    ])  # fmt: skip
+    biased.graph.initializer.append(onnx.numpy_helper.from_array(np.ones(8, np.float32), "v"))
     onnx.save(biased, tmp_path / "model.onnx")
     (tmp_path / "kernels.so").symlink_to(folder / "kernels.so")
     (tmp_path / "model.h").write_text(
