@@ -9,7 +9,7 @@ from typing import Any
 
 from optimizer.errors import RunError
 from profiling.codegen.kernel import LibraryError
-from profiling.codegen.store import library_of
+from profiling.codegen.store import left_out, library_of
 from profiling.config import RunConfig
 from profiling.config.option import items
 from profiling.execution.keys import (
@@ -100,6 +100,19 @@ def _register_kernels(options: Any, model: Path, config: RunConfig) -> None:
     except Exception as error:  # the runtime has a dozen classes for this
         text = _shortened(" ".join(str(error).split()))
         raise LibraryError(f"The library of generated kernels cannot be loaded: {text}") from error
+
+
+def kernels_left_out(model: Path, config: RunConfig) -> tuple[str, ...]:
+    """Why generated functions of a model run as operators in a session: a sentence for each.
+
+    None where all do, because that is asked for, or the session is not one of the CPU.
+
+    Raises:
+        LibraryError: their library cannot be built.
+    """
+    if config.generated_kernels == "off" or config.device != "cpu":
+        return ()
+    return left_out(model, config.generated_kernels)
 
 
 def _weights_apart(copy: Path) -> dict[str, str]:

@@ -87,6 +87,8 @@ class Hotspots:
         total_us: of all operators in one steady run.
         remark: why there is no profile; empty if there is one.
         profiler: what its profiler cost, taken off all times; None where nothing was.
+        left_out: why generated kernels are not in their library, a sentence for each; their
+            operators ran.
     """
 
     source: Source
@@ -94,6 +96,7 @@ class Hotspots:
     operators: tuple[Hotspot, ...]
     remark: str = ""
     profiler: ProfilerCost | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def find_hotspots(
@@ -129,12 +132,12 @@ def hotspots_of(
     loaded = opened.ir
     named = Path("named.onnx").absolute()
     write(loaded, named)
-    remark, blocks = "", blocks_of(loaded.graph)
+    remark, blocks, left_out = "", blocks_of(loaded.graph), ()
     try:
         progress("profiling the file as it stands", 0.2)
         profiled = _profiled(named, config)
         times, sizes, cost = profiled.times_us, sizes_of(loaded, profiled), profiled.profiler
-        source: Source = "runtime profile"
+        left_out, source = profiled.left_out, "runtime profile"
     except RunError as error:
         remark, source, cost = error.message, "static cost", None
         # For want of a real run, sizes are what shape inference finds.
@@ -148,7 +151,7 @@ def hotspots_of(
         _with_model(operator, block, sizes, loaded) if block in heaviest else operator
         for operator, block in found
     )
-    return Hotspots(source, sum(times.values()), operators, remark, cost)
+    return Hotspots(source, sum(times.values()), operators, remark, cost, left_out)
 
 
 def is_worth_a_race(block: Block, sizes: Mapping[str, TensorSize]) -> bool:
@@ -177,7 +180,7 @@ def _profiled(path: Path, config: RunConfig) -> NodeTimes:
             "This build of the runtime times launches only on a GPU, not kernels; "
             "operators are ranked by their arithmetic and traffic."
         )
-    return found
+    return replace(found, left_out=recorder.left_out)
 
 
 def _estimates(blocks: list[Block]) -> dict[str, float]:

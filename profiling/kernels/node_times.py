@@ -37,12 +37,14 @@ class NodeTimes:
         kernels: whether the profile times a GPU's kernels; else a GPU's nodes have the time of
             their launches.
         profiler: what was taken off the times; None where nothing was.
+        left_out: as in `Profile`.
     """
 
     times_us: Mapping[str, float]
     details: Mapping[str, Mapping[str, Any]]
     kernels: bool = False
     profiler: ProfilerCost | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def read_times(text: str, profiler: ProfilerCost | None = None) -> NodeTimes:

@@ -216,9 +216,7 @@ class Race:
         """Which variant ran without some of its kernels, and why; empty if none did."""
         for timing in self.timings:
             if timing.left_out:
-                count = counted(len(timing.left_out), "kernel")
-                run = f"{quoted(timing.label)} ran without {count}, whose operators ran"
-                return f"{run}: {timing.left_out[0]}"
+                return ran_without(timing.label, timing.left_out)
         return ""
 
     @property
@@ -288,3 +286,14 @@ RACE = Format(
     names={"timings": "variants"},
     derived={"as": lambda race: race.question},
 )
+
+
+def ran_without(label: str, left_out: Sequence[str]) -> str:
+    """That a variant ran without some of its kernels, and why.
+
+    Args:
+        label: the variant's.
+        left_out: a sentence for each; at least one.
+    """
+    count = counted(len(left_out), "kernel")
+    return f"{quoted(label)} ran without {count}, whose operators ran: {left_out[0]}"

@@ -28,6 +28,8 @@ class Profile:
         device_missing: why it could not be sampled; empty if it was, or nothing ran on a GPU.
         profiler: what the profiler itself costs; None where that was not measured, so that nothing
             is taken off.
+        left_out: why kernels of its file are not in their library, a sentence for each; their
+            operators ran.
         first: the first run, without what the profiler took.
         steady: the later runs as one, every stretch as long as in their middle, without it.
     """
@@ -38,6 +40,7 @@ class Profile:
     device: tuple[MemoryCurve, ...] = ()
     device_missing: str = ""
     profiler: ProfilerCost | None = None
+    left_out: tuple[str, ...] = ()
     first: Run | None = field(init=False, compare=False, default=None)
     steady: Run | None = field(init=False, compare=False, default=None)
 

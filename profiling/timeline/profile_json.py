@@ -50,6 +50,7 @@ def profile_to_json(profile: Profile) -> Json:
         "device": _curves_to_json(profile.device),
         "device_missing": profile.device_missing,
         "profiler": None if profile.profiler is None else asdict(profile.profiler),
+        "left_out": list(profile.left_out),
         "words": list(words.numbers),
     }
 
@@ -71,6 +72,7 @@ def profile_from_json(data: Mapping[str, Any]) -> Profile:
             _curves(data.get("device", ())),
             data.get("device_missing", ""),
             _profiler(data.get("profiler")),
+            tuple(map(str, data.get("left_out", ()))),
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise StudioError(f"This recorded profile is damaged: {type(error).__name__}.") from error

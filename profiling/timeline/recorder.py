@@ -16,7 +16,7 @@ from optimizer.verify import jobs
 from optimizer.verify.runtime import as_file
 from optimizer.verify.values import needs_values, value_of
 from profiling.config import RunConfig
-from profiling.execution.session import open_session, refusal
+from profiling.execution.session import kernels_left_out, open_session, refusal
 from profiling.timeline.bare import BareRuns
 from profiling.timeline.device_memory import DeviceMemory
 from profiling.timeline.events import Timeline, parse_profile
@@ -38,6 +38,9 @@ class Recorder:
         bare: whether to run without the profiler in turns, so that its cost is known; not on a
             GPU, where a node's time is not that of its kernels.
         progress: told of, from 0 to 1.
+
+    Attributes:
+        left_out: as in `Profile`.
 
     Raises:
         RunError: the model does not run so.
@@ -67,6 +70,7 @@ class Recorder:
         self._session: Any = open_session(
             path, single, profile_prefix=str(folder / "profile"), copy=self._copy
         )
+        self.left_out = kernels_left_out(path, single)
         self._inputs: dict[str, Any] = dict(reference.runs[0].inputs)
         self._shapes = {name: tuple(array.shape) for name, array in self._inputs.items()}
         items = (*self._session.get_inputs(), *self._session.get_outputs())
@@ -128,7 +132,7 @@ class Recorder:
         device, missing = (), ""
         if self._device is not None:
             device, missing = tuple(self._device.curves), self._device.missing
-        return Profile(timeline, curves, kernels, device, missing, cost)
+        return Profile(timeline, curves, kernels, device, missing, cost, self.left_out)
 
 
 def _rewrites(config: RunConfig) -> bool:

@@ -14,6 +14,7 @@ from profiling.kernels.confirmation import OPTIONS, Confirmation
 from profiling.kernels.generated.decisions import KernelDecision
 from profiling.kernels.hotspots import Hotspots
 from profiling.kernels.selection import CandidateRow, Selection, WorkloadRace
+from profiling.racing.race import ran_without
 from profiling.timeline.finding import taken_off
 from studio.experiment import measured_on
 from studio.kernels.figure import candidate_dots, hot_bars
@@ -34,6 +35,8 @@ def show_kernels(report: KernelsReport) -> None:
         return
     if hot.remark:
         show_message(f"Not profiled, times are estimates: {hot.remark}", key="kernels-remark")
+    if hot.left_out:
+        show_message(ran_without(report.variant, hot.left_out), key="kernels-without")
     raced = frozenset(race.operator.workload.key for race in report.selection.races)
     show_figure(hot_bars(hot, raced=raced, title=finding(report.selection)), "hot")
     st.caption(words(_how(report)))

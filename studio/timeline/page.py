@@ -10,6 +10,7 @@ from math import floor, log10
 import streamlit as st
 
 from optimizer.numbers import digits
+from profiling.racing.race import ran_without
 from profiling.timeline.attribution import Attribution
 from profiling.timeline.balance import Balance, balance
 from profiling.timeline.chrome_trace import chrome_trace
@@ -121,10 +122,12 @@ def show_timeline(report: ProfileReport) -> None:
 
 
 def show_failures(report: ProfileReport) -> None:
-    """Variants that did not run, each with its reason."""
+    """Variants that did not run, or not with all of their kernels, each with its reason."""
     for number, one in enumerate(report.variants):
         if one.error:
             show_message(f"{one.label}: {one.error}", key=f"profile-{number}")
+        elif one.profile is not None and one.profile.left_out:
+            show_message(ran_without(one.label, one.profile.left_out), key=f"without-{number}")
 
 
 def choose_phase(key: str, default: Phase = "steady") -> Phase:

@@ -19,6 +19,7 @@ from optimizer.passes.kernels.generate_kernels import GenerateKernels
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
+from optimizer.verify.jobs import Request
 from profiling.codegen import library as library_module
 from profiling.codegen.compiler import compile_c
 from profiling.codegen.kernel import CpuLevel, Kernel
@@ -31,6 +32,8 @@ from profiling.config import RunConfig
 from profiling.config.providers import GeneratedKernels
 from profiling.execution import session as session_module
 from profiling.execution.session import open_session
+from profiling.kernels.hotspots import hotspots_of
+from profiling.timeline.recorder import Recorder
 from tests.optimizer.graphs import loaded, parsed
 
 Array = np.ndarray[Any, Any]
@@ -110,6 +113,15 @@ def result_with_softmax_refused(model: Path, cache: Path) -> tuple[Array, tuple[
 
     library_module.GENERATORS = {"c": refusing}
     return result(model, cache, "c"), build_missing(model, "c")
+
+
+def told_with_softmax_refused(model: Path, cache: Path) -> tuple[tuple[str, ...], ...]:
+    """What a profile and the hot operators tell of it; in a worker of its own."""
+    result_with_softmax_refused(model, cache)
+    config = replace(RunConfig(), generated_kernels="c")
+    recorder = Recorder(model, config, Request(seeds=1), folder=cache)
+    recorder.run()
+    return recorder.finish().left_out, hotspots_of(model, config, 1).left_out
 
 
 def built(model: Path, cache: Path, kernels: str = "c") -> Path | None:

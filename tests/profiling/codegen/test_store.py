@@ -60,6 +60,14 @@ def test_a_kernel_that_is_refused_runs_as_its_operators_and_the_other_has_its_co
     assert not np.array_equal(one, bodies), "the same to the last bit: no kernel has run"
 
 
+def test_profiles_and_hot_operators_tell_of_a_kernel_that_is_refused(
+    model: Path, tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    profile, hot = shared_pool.run_fresh(partial(made.told_with_softmax_refused, model, tmp_path))
+    assert profile == hot
+    assert [told.partition("_")[0] for told in profile] == ["Kernel Mul"]
+
+
 def test_a_library_is_built_once_and_again_where_it_is_deleted_or_damaged(
     model: Path, cache: Path, library: Path, shared_pool: WorkerPool
 ) -> None:

@@ -85,6 +85,11 @@ def test_a_profile_of_the_first_version_is_read() -> None:
     )
 
 
+def test_kernels_that_were_left_out_are_told_again() -> None:
+    made = Profile(Timeline(0, 0, (RUN,)), (), left_out=("Kernel k has no code.",))
+    assert profile_from_json(profile_to_json(made)).left_out == made.left_out
+
+
 def test_what_repeats_is_written_once() -> None:
     later = replace(RUN, start_us=50, events=tuple(replace(e, start_us=60) for e in RUN.events))
     data = profile_to_json(Profile(Timeline(0, 0, (RUN, later)), ()))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
@@ -76,6 +77,27 @@ def test_a_recorded_profile_has_a_row_a_variant(
     assert rows[0].first_ms == source.first.duration_us / 1000
     assert rows[0].min_ms == min(source.profiler.bare_us) / 1000
     assert rows[0].verdict == "timed without the profiler, in turns with profiled runs"
+
+
+def test_a_profile_says_which_variant_ran_without_some_of_its_kernels() -> None:
+    def script() -> None:
+        from dataclasses import replace
+
+        from studio.timeline.page import show_failures
+        from tests.studio.profiles import profiled
+
+        report = profiled(runs=2)
+        first = report.variants[0]
+        assert first.profile is not None
+        without = replace(first.profile, left_out=("Kernel k has no code.", "Nor has l."))
+        found = (replace(first, profile=without), *report.variants[1:])
+        show_failures(replace(report, variants=found))
+
+    app = AppTest.from_function(script, default_timeout=60).run()
+    assert [one.value for one in app.text] == [
+        "'a' ran without 2 kernels, whose operators ran: Kernel k has no code.",
+        "b: It does not run.",
+    ]
 
 
 def test_profiles_in_which_nothing_ran_are_not_kept() -> None:
