@@ -13,6 +13,7 @@ from optimizer.loops.scalar import Apply, Element, Scalar, Var, parts_of
 from optimizer.loops.schedule import Fuse, Parallel, Primitive, Reorder, Split, Unroll
 from optimizer.loops.tasks import parallel_loops
 from optimizer.loops.transposed_tiles import turned_input, turned_tiles
+from optimizer.loops.turned_rows import TurnedRows, turned_rows
 from optimizer.loops.vectors import held_by, vector_loops
 
 CHUNK = 8192
@@ -37,6 +38,10 @@ class ElementLoops:
         if turned is not None:
             yield from turned_tiles(self._nest.name, self._axes, turned, self._width)
             return
+        rows = turned_rows(self._algorithm, self._reach)
+        if rows is not None and rows.merged:
+            yield from self._in_turned_rows(rows, self._last)
+            return
         nest, group = self._nest.name, self._merged()
         fused = group[-1]
         for axis in reversed(group[:-1]):
@@ -57,6 +62,15 @@ class ElementLoops:
                 yield Unroll(nest, f"{fused.name}o")
             loops = [(axis, axis.name) for axis in outer]
             yield from parallel_loops(nest, loops)
+
+    def _in_turned_rows(self, rows: TurnedRows, last: LoopAxis) -> Iterator[Primitive]:
+        """A row of a copy after the other."""
+        nest, outer = self._nest.name, self._axes[:-1]
+        names = [rows.inner if axis == rows.across else axis.name for axis in self._axes]
+        yield from rows.primitives(nest, names)
+        yield from vector_loops(nest, last, self._width)
+        loops = [rows.outer if axis == rows.across else axis for axis in outer]
+        yield from parallel_loops(nest, [(axis, axis.name) for axis in loops])
 
     def _across(
         self, outer: Sequence[LoopAxis], across: LoopAxis, last: LoopAxis

@@ -17,8 +17,8 @@ from optimizer.loops.algorithm import Algorithm, Func, LoopAxis
 from optimizer.loops.element_loops import ElementLoops
 from optimizer.loops.indexing import affine, extents_of
 from optimizer.loops.outputs import OutputNest, output_nests
-from optimizer.loops.reach import costs_of, innermost, long_axes, reach_of
-from optimizer.loops.scalar import Var, variables_of
+from optimizer.loops.reach import Place, costs_of, innermost, long_axes, reach_of
+from optimizer.loops.scalar import Scalar, Var, variables_of
 from optimizer.loops.schedule import (
     AlignStorage,
     Bound,
@@ -35,6 +35,7 @@ from optimizer.loops.schedule import (
     Vectorize,
 )
 from optimizer.loops.tasks import parallel_loops
+from optimizer.loops.turned_rows import turned_rows
 from optimizer.loops.vectors import (
     MOST_LANE_VECTORS,
     held_by,
@@ -105,6 +106,7 @@ class RoundLoops:
         never: frozenset[str] = frozenset()
         while True:
             self.reach = reach_of(algorithm, nest, never)
+            self._turned = turned_rows(algorithm, self.reach)
             self.kept = [self._round_of(algorithm.by_name[name]) for name in self.reach.kept]
             self._order = self._ordered()
             self.kept = [replace(one, level=self._level(one.func)) for one in self.kept]
@@ -131,14 +133,19 @@ class RoundLoops:
         """How many reads run along neighbours in memory, by the axis along which they do."""
         found: dict[str, int] = {}
         rounds = {axis.name for axis in func.reduction.axes} if func.reduction else set[str]()
-        for reads in self.reach.reads.values():
+        for tensor, reads in self.reach.reads.items():
             for reader, at in reads:
                 moving = reader == func.name and any(rounds & variables_of(one) for one in at)
-                last = innermost(at) if moving else None
+                last = self._neighbour(tensor, at) if moving else None
                 for atom in affine(last, extents_of(func)).factors if last else ():
                     if isinstance(atom, Var):
                         found[atom.name] = found.get(atom.name, 0) + 1
         return found
+
+    def _neighbour(self, tensor: str, at: Place) -> Scalar | None:
+        """The index that moves along neighbours, of a copy where rows of it are turned."""
+        turned = self._turned
+        return at[turned.last] if turned and turned.tensor == tensor else innermost(at)
 
     def _ordered(self) -> list[LoopAxis]:
         """The nest's axes: those that most of what is kept follows come first."""
@@ -158,15 +165,22 @@ class RoundLoops:
         ]
         tiled = bool(following) and not any(one.in_lanes for one in following)
         names = [axis.name for axis in self._order]
+        turned = None if following else self._turned
+        if turned is not None:
+            names[self._order.index(turned.across)] = turned.inner
+            yield from turned.primitives(self._nest.name, names)
         if tiled and last is not None:
             names[self._order.index(last)] = f"{last.name}t"
             yield from self._tile(last, names)
         else:
-            if self._order != self._axes:
+            if self._order != self._axes and turned is None:
                 yield Reorder(self._nest.name, tuple(names))
             if last is not None and not following:
                 yield from self._written(self._nest.name, last)
-        loops = list(zip(self._order, names, strict=True))
+        loops = [
+            (turned.outer, turned.outer.name) if turned and axis == turned.across else (axis, name)
+            for axis, name in zip(self._order, names, strict=True)
+        ]
         yield from parallel_loops(self._nest.name, loops if following else loops[:-1])
         for one in reversed(self.kept):
             yield from self._keep(one, names, tile=last if tiled else None)
@@ -196,9 +210,10 @@ class RoundLoops:
             yield from vector_loops(func.name, one.vector, self._width)
             yield from self._columns(one)
         elif one.vector is not None:
-            yield from self._row(
-                func, one.vector, whole=self._is_whole(func, one.vector, one.level)
-            )
+            whole = self._is_whole(func, one.vector, one.level)
+            followed = self.reach.places[func.name].get(one.vector.name)
+            if whole or (tile is not None and followed == tile.name):
+                yield from self._row(func, one.vector, whole=whole)
         held = self._held_elements(one, tile)
         small = bool(place) if held is None else held * func.dtype.bitwidth // 8 <= STACK_BYTES
         if small:

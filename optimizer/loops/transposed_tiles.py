@@ -89,9 +89,22 @@ def turned_tiles(
     yield Vectorize(nest, vector)
     yield Unroll(nest, row)
     yield from parallel_loops(nest, [(axis, axis.name) for axis in outer])
-    yield ComputeAt(made, nest, column)
-    own = [f"a{axis}" for axis in range(turned.rank)]
-    kept = own.pop(turned.last)
+    yield from square(made, turned.rank, turned.last, nest, column)
+
+
+def square(made: str, rank: int, last: int, reader: str, loop: str) -> Iterator[Primitive]:
+    """A square of an input, kept the other way round.
+
+    Args:
+        made: its Func.
+        rank: of the input.
+        last: the input's axis that becomes the innermost.
+        reader: whose loop it is for.
+        loop: over squares.
+    """
+    yield ComputeAt(made, reader, loop)
+    own = [f"a{axis}" for axis in range(rank)]
+    kept = own.pop(last)
     yield ReorderStorage(made, (*own, kept))
     yield Vectorize(made, own[-1])
     yield Unroll(made, kept)

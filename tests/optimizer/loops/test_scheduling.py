@@ -110,6 +110,25 @@ def test_what_lies_across_its_input_is_turned_in_squares() -> None:
     assert any(isinstance(one, ReorderStorage) for one in made)
 
 
+def test_a_norm_of_pixels_runs_along_rows_of_a_copy_that_is_turned_first() -> None:
+    for merged in (False, True):
+        made = primitives(algorithms.pixel_norm(96, 28, 28, merged=merged))
+        across = "i0" if merged else "i1"
+        assert ComputeAt("x_rows", "y", f"{across}t") in made
+        assert Split("y", across, f"{across}t", f"{across}r", 28, "shift_inwards") in made
+        assert len([one for one in made if isinstance(one, RFactor)]) == 2
+
+
+def test_long_rows_of_pixels_are_turned_as_far_as_the_first_cache_holds_them() -> None:
+    made = primitives(algorithms.pixel_norm(96, 4, 500))
+    assert Split("y", "i1", "i1t", "i1r", 16, "shift_inwards") in made
+
+
+def test_pixels_that_go_on_in_the_next_row_are_turned_a_row_at_a_time() -> None:
+    made = primitives(algorithms.pixel_gelu(64, 16, 16))
+    assert ComputeAt("x_square", "x_rows", "a2o") in made
+
+
 def test_squares_need_sides_that_are_known_to_be_long_enough() -> None:
     for shape in ((2, N, 96), (2, 56, 7)):
         assert not any(isinstance(one, In) for one in primitives(algorithms.transposed(*shape)))

@@ -172,6 +172,35 @@ def channel_norm(batch: Dimension, channels: Dimension, space: Dimension) -> Alg
     return m.algorithm(_normalized(m, x, -2, scale, shift))
 
 
+def pixel_norm(channels: int, height: int, width: int, *, merged: bool = False) -> Algorithm:
+    """LayerNormalization of each pixel of CHW, written as HWC; or as one row of pixels."""
+    m = Maker()
+    x = m.input("x", (channels, height, width))
+    scale, shift = m.input("scale", (channels,)), m.input("shift", (channels,))
+
+    def pixel(at: Sequence[Scalar]) -> list[Scalar]:
+        if not merged:
+            return [*at[:2]]
+        return [apply(one, at[0], index(width)) for one in ("floor_div", "floor_mod")]
+
+    shape = (height * width, channels) if merged else (height, width, channels)
+    turned = m.func("turned", shape, lambda at: m.at(x, [at[-1], *pixel(at)]))
+    return m.algorithm(_normalized(m, turned, -1, scale, shift))
+
+
+def pixel_gelu(channels: int, height: int, width: int) -> Algorithm:
+    """Gelu of CHW, written as a row of pixels with their channels side by side."""
+    m = Maker()
+    x = m.input("x", (channels, height, width))
+
+    def pixel(at: Sequence[Scalar]) -> list[Scalar]:
+        return [apply(one, at[0], index(width)) for one in ("floor_div", "floor_mod")]
+
+    shape = (height * width, channels)
+    turned = m.func("turned", shape, lambda at: m.at(x, [at[1], *pixel(at)]))
+    return m.algorithm(m.apply("y", "erf", turned))
+
+
 def gelu(rows: Dimension, width: Dimension) -> Algorithm:
     """Of x + bias, by erf."""
     m = Maker()
