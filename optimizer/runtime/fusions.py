@@ -25,7 +25,7 @@ BLOCKED = frozenset(
 """What ONNX Runtime's NchwcTransformer leaves in blocks of channels."""
 
 _AFTER_CONV = frozenset({"Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "Clip"})
-_AFTER_GEMM = frozenset(
+AFTER_GEMM = frozenset(
     {"Elu", "HardSigmoid", "LeakyRelu", "Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh",
      "ThresholdedRelu"}
 )  # fmt: skip
@@ -63,7 +63,7 @@ def _follows(node: ir.Node, gemms: set[ir.Node]) -> str:
             continue
         if maker.op_type == "Conv" and not index and node.op_type in _AFTER_CONV:
             return "ONNX Runtime computes it inside the Conv before"
-        if maker in gemms and not index and node.op_type in _AFTER_GEMM:
+        if maker in gemms and not index and node.op_type in AFTER_GEMM:
             return "ONNX Runtime computes it inside the Gemm before"
         if maker.op_type != "MatMul":
             continue
