@@ -7,6 +7,7 @@ placing ─ inside which loops each Func is computed, and its memory lives
 intervals · rounds · regions ─ how much of each Func a round of these loops needs
 nest ─ the loops as a tree, and as text
 steps ─ the nest after each primitive: what a slider goes through
+work · locality · meters ─ parallelism, redundant work, and what has to be kept and moved
 examples/ ─ algorithms with schedules that teach something
 
 Nothing here compiles anything. Halide, which does, is what all of it is held to by tests.

@@ -47,8 +47,10 @@ class Stage:
     def operations(self) -> int:
         """Arithmetic on elements for one of its own: additions, products, and so on.
 
-        Of a sum of products one for each, though bodies only have the products.
+        Combining is one more, though bodies do not have it.
         """
+        if not self.bodies:
+            return 0
         applied = {
             part
             for body in self.bodies

@@ -123,6 +123,15 @@ class Regions:
         box = [_span(span, variables, size, rank) for span, size in zip(spans, shape, strict=True)]
         return tuple(_over(ends, len(path)) for ends in box)
 
+    def written(self, stage: StageLoops, path: Path) -> Box:
+        """What one round of these loops computes of a Func, in one of its stages."""
+        rounds = self.rounds[stage.stage.func, stage.stage.number]
+        rank = max(rounds.depth, len(path))
+        own = self.placed.path(stage.stage)[rounds.depth : rank]
+        fixed = {key.name: self.indices(key, rounds.depth + at, rank) for at, key in enumerate(own)}
+        found = rounds.variables(fixed, rank)
+        return tuple(_over(found[axis.name], len(path)) for axis in stage.stage.axes)
+
     def indices(self, key: LoopKey, at: int, rank: int) -> Array:
         """The sampled rounds of a loop, along their axis of arrays."""
         return _along(self.samples(key).indices, at, rank)

@@ -20,7 +20,7 @@ from profiling.codegen.kernel import CpuLevel
 from profiling.schedules.running import Compiled, random_inputs
 
 _HEAD = struct.Struct("<IiBBHiiii")
-_LOAD, _STORE, _BEGIN = 0, 1, 2
+LOAD, STORE, BEGIN = 0, 1, 2
 _TRACING = "trace_loads-trace_stores-trace_realizations"
 
 
@@ -39,6 +39,23 @@ class Counts:
     memories: Counter[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Elements of a tensor that are read or written by one instruction.
+
+    Attributes:
+        event: `LOAD`, `STORE`, or `BEGIN` of memory; others end things.
+        lanes: how many elements.
+        place: of the first one along each axis, the innermost axis first; of memory that begins,
+            its first place and its extent along each.
+    """
+
+    tensor: str
+    event: int
+    lanes: int
+    place: tuple[int, ...]
+
+
 def counted(algorithm: Algorithm, schedules: Sequence[Schedule], level: CpuLevel) -> list[Counts]:
     """What each of these schedules reads and writes.
 
@@ -46,15 +63,21 @@ def counted(algorithm: Algorithm, schedules: Sequence[Schedule], level: CpuLevel
         LibraryError: Halide is not installed, or cannot compute this.
         ScheduleError: a primitive cannot be applied.
     """
+    return [_counts(traced(algorithm, schedule, level)) for schedule in schedules]
+
+
+def traced(algorithm: Algorithm, schedule: Schedule, level: CpuLevel) -> Iterator[Access]:
+    """All that a schedule reads and writes, one after another.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied.
+    """
     memory = _memory()
-    inputs = random_inputs(algorithm)
-    found: list[Counts] = []
-    for schedule in schedules:
-        compiled = Compiled(algorithm, schedule, level, _TRACING)
-        os.ftruncate(memory, 0)
-        compiled(inputs)
-        found.append(_counts(os.pread(memory, os.fstat(memory).st_size, 0)))
-    return found
+    compiled = Compiled(algorithm, schedule, level, _TRACING)
+    os.ftruncate(memory, 0)
+    compiled(random_inputs(algorithm))
+    return _accesses(os.pread(memory, os.fstat(memory).st_size, 0))
 
 
 @cache
@@ -68,24 +91,24 @@ def _memory() -> int:
     return memory
 
 
-def _counts(data: bytes) -> Counts:
+def _counts(accesses: Iterator[Access]) -> Counts:
     found = Counts(Counter(), Counter(), Counter())
-    for name, event, lanes in _packets(data):
-        if event == _LOAD:
-            found.loads[name] += lanes
-        elif event == _STORE:
-            found.stores[name] += lanes
-        elif event == _BEGIN:
-            found.memories[name] += 1
+    for one in accesses:
+        if one.event == LOAD:
+            found.loads[one.tensor] += one.lanes
+        elif one.event == STORE:
+            found.stores[one.tensor] += one.lanes
+        elif one.event == BEGIN:
+            found.memories[one.tensor] += 1
     return found
 
 
-def _packets(data: bytes) -> Iterator[tuple[str, int, int]]:
-    """The tensor, what happens to it, and to how many elements at a time."""
+def _accesses(data: bytes) -> Iterator[Access]:
     at = 0
     while at + _HEAD.size <= len(data):
         size, _, _, bits, lanes, event, _, _, dimensions = _HEAD.unpack_from(data, at)
+        places = struct.unpack_from(f"<{dimensions}i", data, at + _HEAD.size)
         start = at + _HEAD.size + 4 * dimensions + lanes * ((bits + 7) // 8)
         name = data[start : data.index(b"\0", start)].decode()
-        yield re.sub(r"\$\d+$", "", name), event, lanes
+        yield Access(re.sub(r"\$\d+$", "", name), event, lanes, places[:: max(lanes, 1)])
         at += size

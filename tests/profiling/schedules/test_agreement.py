@@ -13,12 +13,15 @@ from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.evaluation import evaluate
 from optimizer.loops.schedule import Schedule, ScheduleError
 from optimizer.schedules.examples import EXAMPLES, Example
+from optimizer.schedules.locality import LINE_BYTES, Locality
 from optimizer.schedules.nest import Nest
 from optimizer.schedules.steps import checked_nest
+from optimizer.schedules.work import Work
 from profiling.schedules.counting import counted
 from profiling.schedules.running import random_inputs, realized
 from profiling.workers import WorkerPool
 from tests.optimizer.schedules.random_schedules import random_schedule
+from tests.profiling.schedules.caches import moved_bytes
 from tests.profiling.schedules.halide_nests import difference, halide_tree, own_tree, printed
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
@@ -84,3 +87,56 @@ def test_elements_are_computed_as_often_as_the_nest_says(
         for stage in regions.placed.stages():
             stores[stage.stage.func] += round(regions.executions(stage))
         assert stores == counts.stores
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda one: one.id)
+def test_elements_are_read_as_often_as_the_meters_say(
+    shared_pool: WorkerPool, example: Example
+) -> None:
+    algorithm = example.make(**example.small)
+    first = example.schedules[0].schedule
+    (counts,) = shared_pool(counted, algorithm, [first], "avx2")
+    work = Work(checked_nest(algorithm, first).regions)
+    tensors = [one.name for one in algorithm.inputs]
+    tensors += [name for name in work.funcs if not work.is_inlined(name)]
+    assert {name: work.loads(name) for name in tensors if work.loads(name)} == counts.loads
+
+
+def test_three_nests_write_three_tensors_and_one_nest_writes_one(shared_pool: WorkerPool) -> None:
+    example = EXAMPLES["three-nests"]
+    algorithm = example.make(rows=12, columns=20, depth=8)
+    schedules = [one.schedule for one in example.schedules]
+    three, one = shared_pool(counted, algorithm, schedules, "avx2")
+    elements, gathered = 12 * 20, 12 * 20 * (8 + 1)
+    assert three.stores == {"product": gathered, "biased": elements, "relu": elements}
+    assert three.loads["product"] + three.loads["biased"] == gathered - elements + 2 * elements
+    assert three.memories["product"] == three.memories["biased"] == 1
+    # One nest gathers in one element that it has again and again, and writes nothing else.
+    assert one.stores == {"product": gathered, "relu": elements}
+    assert one.memories["product"] == elements
+
+
+CACHES = {
+    ("loop-order", "rows first"): (32, 1024),
+    ("loop-order", "columns first"): (32, 1024),
+    ("tiling", "two loops"): (32, 1 << 20),
+    ("tiling", "4×4 tiles"): (32, 1 << 20),
+    ("matmul-split", "three loops"): (32, 512),
+    ("matmul", "naive"): (64, 512),
+    ("blur", "breadth-first"): (32, 256),
+    ("blur", "tiled"): (64, 256),
+}
+"""Cache lines: so few that a tensor does not fit, and so many that a round does."""
+
+
+@pytest.mark.parametrize(("example", "schedule"), CACHES)
+def test_bytes_moved_are_those_that_a_cache_of_this_size_moves(
+    shared_pool: WorkerPool, example: str, schedule: str
+) -> None:
+    one = EXAMPLES[example]
+    algorithm, order = one.make(**one.small), one.schedule(schedule)
+    locality = Work(checked_nest(algorithm, order).regions)
+    for lines in CACHES[example, schedule]:
+        expected = shared_pool(moved_bytes, algorithm, order, lines)
+        found = Locality(locality.regions, locality).moved(lines * LINE_BYTES)
+        assert found == pytest.approx(expected, rel=0.05), lines
