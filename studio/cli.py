@@ -27,6 +27,7 @@ COMMANDS = {
     "bench": "race models against each other",
     "quantize": "find the precision of each part of a model within what may be lost",
     "kernels": "generate kernels for a model's regions, race them against the runtime's own",
+    "schedule": "the loops of a kernel: nest, meters, code, time",
     "plan": "plan where activations lie in memory",
     "records": "what was measured: list, show, export, import",
     "cache": "what is kept on disk to be fast: show it, empty it",
@@ -34,7 +35,7 @@ COMMANDS = {
 """Each a module of `studio.commands`. Only the one that is called is imported: all of them take
 longer than most commands do."""
 
-THREADED = frozenset({"studio", "bench", "kernels", "quantize"})
+THREADED = frozenset({"studio", "bench", "kernels", "quantize", "schedule"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,6 +8,10 @@ intervals · rounds · regions ─ how much of each Func a round of these loops 
 nest ─ the loops as a tree, and as text
 steps ─ the nest after each primitive: what a slider goes through
 work · locality · meters ─ parallelism, redundant work, and what has to be kept and moved
+document ─ nests and meters of all steps in one document
+excess ─ what is right and still cannot be compiled or run
+sizes ─ an algorithm at sizes that are numbers
+halide_program ─ algorithm and schedule as a program in Halide's Python or C++
 examples/ ─ algorithms with schedules that teach something
 
 Nothing here compiles anything. Halide, which does, is what all of it is held to by tests.

@@ -21,13 +21,15 @@ class Step:
 
     Attributes:
         primitive: None before the first.
-        refusal: why it is not in the nest; empty where it is.
+        refusal: why it is left out for good; empty where it is not.
+        pending: why there is no nest with it until a later one comes; empty where there is.
         nest: as far as primitives can be applied.
     """
 
     primitive: Primitive | None
-    refusal: str
     nest: Nest
+    refusal: str = ""
+    pending: str = ""
 
 
 def steps_of(algorithm: Algorithm, schedule: Schedule) -> tuple[Step, ...]:
@@ -38,16 +40,16 @@ def steps_of(algorithm: Algorithm, schedule: Schedule) -> tuple[Step, ...]:
     """
     primitives = schedule.primitives
     kept = _applicable(algorithm, primitives)
-    steps = [Step(None, "", nest_of(algorithm, ()))]
+    steps = [Step(None, nest_of(algorithm, ()))]
     for number, primitive in enumerate(primitives):
         if number in kept:
-            steps.append(Step(primitive, kept[number], steps[-1].nest))
+            steps.append(Step(primitive, steps[-1].nest, refusal=kept[number]))
             continue
         taken = [one for at, one in enumerate(primitives[: number + 1]) if at not in kept]
         try:
-            steps.append(Step(primitive, "", nest_of(algorithm, taken)))
+            steps.append(Step(primitive, nest_of(algorithm, taken)))
         except ScheduleError as error:
-            steps.append(Step(primitive, f"not yet: {error.reason}", steps[-1].nest))
+            steps.append(Step(primitive, steps[-1].nest, pending=error.reason))
     return tuple(steps)
 
 

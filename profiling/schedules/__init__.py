@@ -2,6 +2,7 @@
 
 running ─ an algorithm in the order of a schedule, compiled in memory and run
 counting ─ the same, with every load and store written down
+code ─ the code of a schedule as Halide's statements, C++, LLVM's instructions and assembly
 
 Halide is native code, and a schedule may ask for anything: only in worker processes, with limits.
 """

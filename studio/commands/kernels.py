@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     _check(arguments)
     with tempfile.TemporaryDirectory(prefix="passlens-kernels-") as folder:
-        planned = _planned(arguments, Path(folder))
+        planned = planned_kernels(arguments.model, arguments.bind, Path(folder))
         model = Path(folder) / _GENERATED
         decisions = {} if arguments.list else _decisions(arguments, planned)
         network = None
@@ -123,8 +123,18 @@ def _check(arguments: argparse.Namespace) -> None:
         raise StudioError("--list races nothing, and --whole is a race; ask for one of them.")
 
 
-def _planned(arguments: argparse.Namespace, folder: Path) -> Planned:
-    source, bound = model_path(arguments.model), bindings(arguments.bind)
+def planned_kernels(model_file: str, bind: list[str], folder: Path) -> Planned:
+    """The kernels of a model, which is written into a folder with them.
+
+    Args:
+        model_file: as on the command line, and so is `bind`.
+        bind: sizes of free dimensions.
+        folder: gets the model with its generated functions.
+
+    Raises:
+        StudioError: the model cannot be opened or optimized, or runs on no sizes.
+    """
+    source, bound = model_path(model_file), bindings(bind)
     with progress_line() as progress:
         progress("planning kernels", 0.0)
         model = complete(load_path(source), isolate=default_pool(), bind=bound)

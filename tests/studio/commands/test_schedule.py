@@ -1,0 +1,138 @@
+"""`passlens schedule`."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimizer.loops.evaluation import evaluate
+from optimizer.loops.schedule import SCHEDULE
+from optimizer.schedules.examples import EXAMPLES
+from profiling.schedules.running import Array, random_inputs
+from profiling.workers import WorkerPool
+from studio.cli import main
+from tests.profiling.kernels.models import floats, parsed
+
+needs_halide = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
+NETWORK = """g (float[n,12] x, float[n,12] mask) => (float[n,8] y) <float s = {0.5}> {
+    a = Mul(x, s)
+    b = Add(a, mask)
+    c = Softmax<axis=-1>(b)
+    y = MatMul(c, w)
+}"""
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    capsys.readouterr()
+    assert main(["schedule", *map(str, words)]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main(["schedule", *map(str, words)]) == 2
+    return capsys.readouterr().err
+
+
+def test_without_a_subject_the_examples_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    found = said(capsys)
+    assert all(id in found for id in EXAMPLES)
+
+
+def test_a_schedule_is_written_edited_and_applied(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "own.json"
+    before = said(capsys, "blur", "--schedule", "tiled", "--save", path)
+    assert said(capsys, "blur", "--apply", path).splitlines()[1:] == before.splitlines()[1:]
+    document = json.loads(path.read_text())
+    document["primitives"][0]["factor"] = 0
+    path.write_text(json.dumps(document))
+    found = said(capsys, "blur", "--apply", path)
+    assert "Primitive 0, blur_y.split(y, yo, yi, 0): a split by 0" in found
+    assert "Primitive 2, blur_y.reorder(yo, xo, yi, xi): blur_y has no loop yo" in found
+    assert "Primitive 0 of the schedule cannot be applied" in refused(
+        capsys, "blur", "--apply", path, "--print", "asm"
+    )
+
+
+def test_all_steps_are_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "blur", "--schedule", "tiled", "--json"))
+    assert found["schema"] == "passlens.schedule-view/1"
+    assert SCHEDULE.from_json(found["schedule"]) == EXAMPLES["blur"].schedule("tiled")
+    assert len(found["steps"]) == 6
+
+
+def test_what_is_not_there_is_said_with_what_is(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert "the examples are loop-order" in refused(capsys, "blurred")
+    assert "there are breadth-first" in refused(capsys, "blur", "--schedule", "best")
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    assert "This is no schedule" in refused(capsys, "blur", "--apply", broken)
+    assert "a .py or a .cpp file" in refused(capsys, "blur", "--export", tmp_path / "blur.rs")
+
+
+@needs_halide
+def test_code_is_the_kernels_own_functions(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = "tiling", "--schedule", "4×4 tiles, written out", "--print"
+    assembly = said(capsys, *chosen, "asm")
+    assert assembly.startswith("kernel:")
+    assert re.search(r"v?addps.*xmm", assembly)
+    assert "\t.size" not in assembly
+    assert "define" in said(capsys, *chosen, "llvm").splitlines()[0]
+    assert said(capsys, *chosen, "c").startswith("int kernel(")
+    assert "symmetric" in said(capsys, *chosen, "stmt")
+
+
+@needs_halide
+def test_both_schedules_are_timed_in_turns(capsys: pytest.CaptureFixture[str]) -> None:
+    found = said(capsys, "tail", "--time", "--seconds", "0.01")
+    assert "recomputing" in found.splitlines()[-3]
+    assert found.splitlines()[-1].endswith("× as fast as recomputing.")
+
+
+@needs_halide
+def test_a_region_of_a_model_comes_with_its_default_schedule(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(parsed(NETWORK, {"w": floats(12, 8)}))
+    found = said(capsys, path, "--bind", "n=64", "--region", "1")
+    assert "Mul + Add + Softmax" in found.splitlines()[0]
+    assert "[64×12, 3 KiB]" in found
+    assert "there are" in refused(capsys, path, "--bind", "n=64", "--region", "7")
+
+
+def ran(text: str, inputs: list[Array], shape: tuple[int, ...]) -> Array:
+    """What an exported program computes; in a worker."""
+    from profiling.codegen.halide_bindings import hl
+
+    space: dict[str, Any] = {"__name__": "exported"}
+    exec(text, space)  # noqa: S102 what is tested is that it runs
+    result = np.zeros(shape, np.float32)
+    for param, array in zip(space["inputs"], inputs, strict=True):
+        param.set(hl.Buffer(array))
+    space["output"].realize(hl.Buffer(result))
+    return result
+
+
+@needs_halide
+@pytest.mark.parametrize("example", ["blur", "conv-nhwc", "matmul", "harris", "tail"])
+def test_an_exported_program_computes_the_same(shared_pool: WorkerPool, example: str) -> None:
+    from optimizer.schedules.halide_program import halide_program
+
+    one = EXAMPLES[example]
+    algorithm = one.make(**one.small)
+    inputs = random_inputs(algorithm)
+    (expected,) = evaluate(algorithm, inputs)
+    text = halide_program(algorithm, one.schedules[-1].schedule, "python")
+    found = shared_pool(ran, text, inputs, expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+    assert "Halide.h" in halide_program(algorithm, one.schedules[-1].schedule, "cpp")
