@@ -69,6 +69,32 @@ def kernels(page: Page, url: str) -> None:
     _measured(page)
 
 
+def generated(page: Page, url: str) -> None:
+    """Which regions become kernels, and what was decided in the whole network.
+
+    After `passlens kernels bert --whole` with the same records.
+    """
+    page.goto(f"{url}/run?model=bert&section=generated")
+    page.get_by_text("would become kernels").wait_for(timeout=3 * PATIENCE_MS)
+    page.get_by_role("button", name="Write the folder").wait_for(timeout=PATIENCE_MS)
+
+
+def generated_code(page: Page, url: str) -> None:
+    """One region: its race, the tree from tuning to algorithm, its schedule."""
+    generated(page, url)
+    page.get_by_role("combobox", name="Region").click()
+    page.keyboard.type("norm of 3")
+    page.keyboard.press("Enter")
+    page.get_by_text("Add + Add + LayerNormalization").first.wait_for(timeout=PATIENCE_MS)
+    page.get_by_role("tab", name="Schedule").click()
+
+
+def advice(page: Page, url: str) -> None:
+    """A race of a network with kernels, and the options that it advises."""
+    page.goto(f"{url}/run?model=bert&race=source,generated&as=deployed&seconds=20")
+    _measured(page)
+
+
 def capture(page: Page, url: str) -> None:
     """Whether the variants can be captured into a CUDA graph."""
     page.goto(f"{url}/run?model=gpt2&section=capture")
@@ -195,6 +221,9 @@ PAGES: dict[str, Callable[[Page, str], None]] = {
     "timeline": timeline,
     "memory": memory,
     "kernels": kernels,
+    "generated": generated,
+    "generated-code": generated_code,
+    "advice": advice,
     "capture": capture,
     "waterfall": waterfall,
     "measured-waterfall": measured_waterfall,

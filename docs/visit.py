@@ -93,6 +93,12 @@ def run(page: Page) -> None:
     _plotted(page)
 
 
+def generated_kernels(page: Page) -> None:
+    """The regions of a network that nothing was decided about."""
+    page.goto("/run?model=gpt2&section=generated")
+    expect(page.get_by_text("would become kernels")).to_be_visible(timeout=PATIENCE_MS)
+
+
 def options(page: Page) -> None:
     """Options found by a word."""
     page.goto("/run?model=bert")
@@ -115,7 +121,7 @@ def history(page: Page) -> None:
 
 STOPS: tuple[Callable[[Page], None], ...] = (
     first_picture, declined, group, selected_node, crowded_strip, two_pipelines, saved_drawing,
-    share, models, memory, run, options, cost, history,
+    share, models, memory, run, generated_kernels, options, cost, history,
 )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ from studio.commands import kernels_whole as whole
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say, table
 from studio.commands.progress_line import progress_line
-from studio.export.kernels import export_kernels
+from studio.export.kernels import check_folder, export_kernels
 from studio.recordings.keeper import database_url
 
 SCHEMA = "passlens.kernel-decisions/1"
@@ -121,6 +121,8 @@ def _check(arguments: argparse.Namespace) -> None:
         )
     if arguments.whole and arguments.list:
         raise StudioError("--list races nothing, and --whole is a race; ask for one of them.")
+    if arguments.output is not None:
+        check_folder(arguments.output)
 
 
 def planned_kernels(model_file: str, bind: list[str], folder: Path) -> Planned:

@@ -44,9 +44,8 @@ def export_kernels(
         raise StudioError(f"{quoted(model)} has no kernels to export.")
     loaded = load_path(model)
     try:
+        check_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise StudioError(f"The folder {quoted(folder)} is not empty; name another one.")
         write(loaded.ir, folder / MODEL)
         shutil.copyfile(library, folder / LIBRARY)
         (folder / "model.h").write_text(_header(loaded.ir.graph))
@@ -56,6 +55,18 @@ def export_kernels(
     except OSError as error:
         raise StudioError(f"{quoted(folder)} cannot be written: {error.strerror}.") from error
     return tuple(sorted(path.name for path in folder.iterdir()))
+
+
+def check_folder(folder: Path) -> None:
+    """Whether a folder can be written: none is there yet, or an empty one.
+
+    Raises:
+        StudioError: it cannot.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise StudioError(f"{quoted(folder)} is a file; name a folder.")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise StudioError(f"The folder {quoted(folder)} is not empty; name another one.")
 
 
 def _write_checksums(folder: Path) -> None:

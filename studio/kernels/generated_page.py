@@ -17,6 +17,7 @@ from profiling.kernels.generated.decisions import KernelDecision, kept
 from profiling.kernels.generated.network import NetworkDecision, kept_network
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.experiment import Equipment
+from studio.gallery import gallery
 from studio.kernels.link import LEAST_SECONDS, MOST_SECONDS, GeneratedChoice
 from studio.kernels.network import show_outcome
 from studio.kernels.network_job import (
@@ -28,16 +29,15 @@ from studio.kernels.network_job import (
     folder_key,
     write_folder,
 )
-from studio.kernels.region_page import Decisions, choose_region, show_regions
+from studio.kernels.region_page import Decisions, choose_region, show_left, show_regions
 from studio.kernels.regions import REGIONS, PlannedRegions
-from studio.opening import pipeline_task
+from studio.opening import pipeline_task, try_again
 from studio.page.launch import launch
 from studio.page.parts import file_stem, settled, show_message
 from studio.services import keeper, pool, records, store, tasks
 from studio.variants.variant import RunSetup
 from studio.workspace import current, remember
 
-COMMAND = "passlens kernels MODEL --whole"
 _NAME = "Race the whole network"
 _FOLDER = "Write the folder"
 _ALONE_S = 15
@@ -54,11 +54,13 @@ def render_section(setup: RunSetup) -> None:
         return
     run, regions = planned
     if not regions.kernels:
-        show_message(_nothing(regions), key="no-regions")
+        st.markdown("**Nothing of this network becomes a kernel**")
+        show_left(regions)
         return
     alone = _kept_alone(regions)
     _network((model, run), request, regions, alone)
-    choose_region(regions.kernels, alone)
+    with st.container(key="body-region"):
+        choose_region(regions.kernels, alone)
 
 
 def _request() -> NetworkRequest:
@@ -89,27 +91,15 @@ def _take() -> None:
 
 def _planned(model: OpenedModel, threads: int) -> tuple[OpenedRun, PlannedRegions] | None:
     """The preset's run and its regions; None while there is progress or an error to show."""
-    task = pipeline_task(Pipeline.of(PRESET), model)
-    run: OpenedRun | None = settled(task, "Planning kernels", _again(task_key=None))
+    pipeline = Pipeline.of(PRESET)
+    retry = partial(try_again, current(), pipeline)
+    run = settled(pipeline_task(pipeline, model), "Planning kernels", retry)
     if run is None:
         return None
     key = REGIONS.key((model, run), threads)
     made = tasks().start(key, partial(store().get, REGIONS, (model, run), threads))
-    regions = settled(made, "Planning kernels", _again(task_key=key))
+    regions = settled(made, "Planning kernels", partial(tasks().drop_failed, key))
     return None if regions is None else (run, regions)
-
-
-def _again(task_key: tuple[object, ...] | None) -> Callable[[], None]:
-    """Forget what failed, so that the next look tries once more."""
-    return lambda: None if task_key is None else tasks().drop_failed(task_key)
-
-
-def _nothing(regions: PlannedRegions) -> str:
-    if not regions.left:
-        return "No region of this network would be faster as a kernel of its own."
-    count = sum(regions.left.values())
-    reason = next(iter(regions.left))
-    return f"Nothing of this network becomes a kernel; {count} places stay, most of them: {reason}."
 
 
 def _network(
@@ -183,13 +173,16 @@ def _folder(subject: Subject, decision: NetworkDecision) -> None:
 
 
 def _explain(duration_s: float) -> None:
+    sample = gallery.find(current().model)
+    model = "MODEL" if sample is None else sample.id
     st.html(
         '<div class="empty"><h2>Which generated kernels make this network faster?</h2>'
         "<p>Each kernel is built, checked on edge cases and raced alone. Then the network runs "
         "with all that do not lose, against its source and what the presets make of it, with and "
         "without the runtime's slow fusions; what does not pay is taken back. Here will be what "
         "stays, and how much faster it is with a 95 % interval.</p>"
-        f"<p>About {duration_s:.0f} s; on the command line: <code>{COMMAND}</code></p>"
+        f"<p>About {duration_s:.0f} s; on the command line: "
+        f"<code>passlens kernels {model} --whole</code></p>"
         "</div>"
     )
 

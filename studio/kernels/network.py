@@ -37,6 +37,10 @@ def show_outcome(decision: NetworkDecision) -> None:
     if decision.code != code_version():
         told = "Other code writes the kernels now than when this was decided; race once more."
         show_message(told, key="network-old")
+    if settled.undecided:
+        count = counted(len(settled.undecided), "kernel")
+        told = f"There was no time to ask about {count} apart; more seconds give some."
+        show_message(told, key="network-undecided")
     _say_how_to_run(decision)
     if last is not None:
         with st.expander("All kernels together, against every form without any"):
@@ -112,8 +116,8 @@ def _how(decision: NetworkDecision) -> str:
     before, after = times.get(settled.best), race.timings[-1].summary
     told: list[str] = []
     if settled.kept and before is not None and after is not None:
-        run = f"{three_digits(before.p50_ms)} → {three_digits(after.p50_ms)} ms a run"
-        told += [f"{run}, both the fastest without kernels and with those that stay"]
+        without, those = three_digits(before.p50_ms), three_digits(after.p50_ms)
+        told += [f"{without} ms a run without kernels, {those} ms with those that stay"]
     told += [measured_on(race.machine, race.started_at), counted(decision.threads, "thread")]
     told += [f"load {race.machine.load:.1f}"]
     told += [f"{one.name} {'×'.join(map(str, one.shape)) or '1'}" for one in race.feeds[:4]]

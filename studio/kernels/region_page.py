@@ -14,7 +14,7 @@ from studio.kernels.link import GeneratedChoice
 from studio.kernels.network import outcomes
 from studio.kernels.regions import PlannedKernel, PlannedRegions
 from studio.kernels.report import show_decision
-from studio.page.figure import Table, show_table
+from studio.page.figure import Table, show_table, show_twin
 from studio.page.parts import show_message, words
 from studio.workspace import current, remember
 
@@ -33,21 +33,26 @@ def show_regions(
         "would become kernels**"
     )
     show_table(regions_table(planned, alone, network))
+    show_left(planned)
+
+
+def show_left(planned: PlannedRegions) -> None:
+    """Places that stay as they are, by reason."""
     if planned.left:
         count = counted(sum(planned.left.values()), "place")
-        with st.expander(f"{count} left as they are, and why"):
-            show_table({"why": [*planned.left], "places": [*planned.left.values()]})
+        table: Table = {"why": [*planned.left], "places": [*planned.left.values()]}
+        show_twin(f"{count} left as they are, and why", table, expanded=not planned.kernels)
 
 
 def regions_table(
     planned: PlannedRegions, alone: Decisions, network: NetworkDecision | None
 ) -> Table:
-    """A row a region, numbered as the choice below it."""
+    """A row a region, numbered as the choice below it; without what nothing is known of."""
     told: Mapping[str, str] = outcomes(network) if network is not None else {}
     kernels = planned.kernels
     found = [alone.get(one.region.name) for one in kernels]
     best = [None if one is None else _best(one) for one in found]
-    return {
+    table: Table = {
         "no.": list(range(1, len(kernels) + 1)),
         "region": [one.region.title for one in kernels],
         "gained by": [one.region.kind for one in kernels],
@@ -57,6 +62,7 @@ def regions_table(
         "on paper": [one.region.reason for one in kernels],
         "function": [one.region.name for one in kernels],
     }
+    return {name: cells for name, cells in table.items() if any(c is not None for c in cells)}
 
 
 def choose_region(kernels: Sequence[PlannedKernel], alone: Decisions) -> None:
@@ -75,7 +81,7 @@ def choose_region(kernels: Sequence[PlannedKernel], alone: Decisions) -> None:
     st.caption(words(f"{work}{kernel.region.reason}"))
     decision = alone.get(name)
     if decision is None:
-        show_message("It was not raced on this machine yet.", key="region-open")
+        st.caption("Not raced on this machine yet; its code is written from these loops.")
     else:
         show_decision(decision)
     _show_code(kernel)

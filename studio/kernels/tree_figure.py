@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -34,7 +34,9 @@ _CODE: Mapping[str, str] = {
 _USUAL = "as usual"
 _LOOPS: Mapping[str, str] = {"halide": "default schedule", "c": "plain loops"}
 """How generated code works inside, where nothing else is said of it."""
-_ROW_PX, _MOST_TEXT, _MOST_REASON = 24, 34, 60
+_ROW_PX, _MOST_REASON = 24, 60
+_MOST_TEXT = (30, 30, 44, 34)
+"""Letters of a text, level by level."""
 _GAP, _LETTER = 5, 0.86
 """Between columns, in letters, and how wide one is beside the widest."""
 
@@ -107,12 +109,13 @@ def selection_tree(raced: WorkloadRace, *, copies: int = 1) -> go.Figure:
     figure = go.Figure()
     for depth, one in _choices(root, 0):
         for child in one.inside.values():
-            figure.add_trace(_edge(columns[depth + 1], _end(columns[depth], one), one, child))
+            figure.add_trace(_edge(columns[depth + 1], _end(columns, depth, one), one, child))
     for x, text in zip(columns, LEVELS, strict=True):
         figure.add_annotation(x=x, y=-0.9, text=f"<b>{text}</b>", showarrow=False, xanchor="left")
     for depth, one in _choices(root, 0):
         figure.add_annotation(
-            x=columns[depth], y=one.y, text=_told(one, copies), showarrow=False, xanchor="left",
+            x=columns[depth], y=one.y, text=_told(one, depth, copies),
+            showarrow=False, xanchor="left",
             font={"color": AFTER_COLOR if one.won else BEFORE_COLOR, "size": 12},
         )  # fmt: skip
     leaves = sum(one.row is not None for _, one in _choices(root, 0))
@@ -138,16 +141,16 @@ def _columns(root: Decided) -> list[float]:
     longest = [0] * (len(LEVELS) - 1)
     for depth, one in _choices(root, 0):
         if depth < len(longest):
-            longest[depth] = max(longest[depth], min(_MOST_TEXT, len(one.text)))
+            longest[depth] = max(longest[depth], min(_MOST_TEXT[depth], len(one.text)))
     begins = [0.0]
     for letters in longest:
         begins.append(begins[-1] + _LETTER * letters + _GAP)
     return begins
 
 
-def _end(column: float, one: Decided) -> float:
+def _end(columns: Sequence[float], depth: int, one: Decided) -> float:
     """Where its text ends."""
-    return column + _LETTER * min(_MOST_TEXT, len(one.text)) + 1
+    return columns[depth] + _LETTER * min(_MOST_TEXT[depth], len(one.text)) + 1
 
 
 def _edge(end: float, begin: float, parent: Decided, child: Decided) -> go.Scatter:
@@ -161,9 +164,9 @@ def _edge(end: float, begin: float, parent: Decided, child: Decided) -> go.Scatt
     )  # fmt: skip
 
 
-def _told(one: Decided, copies: int) -> str:
+def _told(one: Decided, depth: int, copies: int) -> str:
     """What is chosen; for a candidate also its time, and how it compares."""
-    text, row = short(one.text, _MOST_TEXT), one.row
+    text, row = short(one.text, _MOST_TEXT[depth]), one.row
     if row is None:
         return text
     before = "" if one.text == _USUAL else f"{text}: "

@@ -79,6 +79,13 @@ def test_a_page_has_no_grave_finding(page: Page, app_url: str, place: str) -> No
     assert findings(page) == []
 
 
+def test_the_regions_of_a_network_have_no_grave_finding(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?model=tour&section=generated")
+    expect(page.get_by_text("would become kernels")).to_be_visible(timeout=PATIENCE_MS)
+    page.wait_for_function(DRAWN, timeout=PATIENCE_MS)
+    assert findings(page) == []
+
+
 @pytest.mark.parametrize("place", ["model", "rewrite", "run"])
 def test_a_page_without_its_model_has_no_grave_finding(
     page: Page, app_url: str, place: str

@@ -14,6 +14,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
+from optimizer.errors import Cancelled, RunError
 from optimizer.fusion.algorithm import algorithm_of
 from optimizer.isolation import Isolate
 from optimizer.loops.building import NotGenerated
@@ -23,6 +24,7 @@ from optimizer.operators.generated import GENERATED
 from optimizer.verify import jobs
 from optimizer.verify.runtime import Session
 from optimizer.verify.sizes import evaluate
+from profiling.codegen.compiler import compiler_missing
 from profiling.codegen.store import code_version
 from profiling.kernels.generated.single import call_of
 from profiling.kernels.workload import TensorSize, Workload
@@ -73,9 +75,9 @@ class PlacedKernel:
 
     @cached_property
     def code(self) -> str:
-        """Hash of the loops, of their schedule, and of who makes code of them."""
+        """Hash of the loops, of their schedule, and of who makes code of them, if anybody can."""
         body = self.body
-        made = [code_version(), _version("passlens")]
+        made = [code_version(), _version("passlens"), compiler_missing()]
         try:
             loops = algorithm_of(body.nodes, body.inputs, body.outputs, body.known, body.opset)
             made += [repr(loops), repr(default_schedule(loops))]
@@ -136,7 +138,15 @@ def sizes_run(path: Path, given: Mapping[str, int], *, isolate: Isolate) -> dict
     Raises:
         RunError: it runs on none that come to mind.
     """
-    return isolate(_sizes_run, path, dict(given))
+    try:
+        return isolate(_sizes_run, path, dict(given))
+    except Cancelled:
+        raise
+    except RunError as error:
+        if not given:
+            raise
+        told = ", ".join(f"{name}={size}" for name, size in given.items())
+        raise RunError(f"The model does not run with {told}: {error.message}") from error
 
 
 def _sizes_run(path: Path, given: dict[str, int]) -> dict[str, int]:

@@ -131,5 +131,13 @@ def test_all_kernels_of_a_model_are_exported_without_a_race_where_they_are_only_
     )
     (name,) = generated_names(tmp_path / "taken" / "model.onnx")
     assert name.encode() in (tmp_path / "taken" / "kernels.so").read_bytes()
-    assert main(["kernels", network, "--list", "-o", str(tmp_path / "taken")]) == 2
-    assert "is not empty; name another one" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_planned(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("here")
+    for folder, reason in ((tmp_path, "is not empty; name another one"),
+                           (tmp_path / "file", "is a file; name a folder")):  # fmt: skip
+        assert main(["kernels", "none.onnx", "-o", str(folder)]) == 2
+        assert reason in capsys.readouterr().err
