@@ -30,7 +30,7 @@ from studio.kernels.network_job import (
     write_folder,
 )
 from studio.kernels.region_page import Decisions, choose_region, show_left, show_regions
-from studio.kernels.regions import REGIONS, PlannedRegions
+from studio.kernels.regions import REGIONS, PlannedRegions, RegionsRequest
 from studio.opening import pipeline_task, try_again
 from studio.page.launch import launch
 from studio.page.parts import file_stem, settled, show_message
@@ -96,8 +96,9 @@ def _planned(model: OpenedModel, threads: int) -> tuple[OpenedRun, PlannedRegion
     run = settled(pipeline_task(pipeline, model), "Planning kernels", retry)
     if run is None:
         return None
-    key = REGIONS.key((model, run), threads)
-    made = tasks().start(key, partial(store().get, REGIONS, (model, run), threads))
+    request = RegionsRequest(threads)
+    key = REGIONS.key((model, run), request)
+    made = tasks().start(key, partial(store().get, REGIONS, (model, run), request))
     regions = settled(made, "Planning kernels", partial(tasks().drop_failed, key))
     return None if regions is None else (run, regions)
 

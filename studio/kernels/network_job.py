@@ -34,7 +34,7 @@ from profiling.records import Recording
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.experiment import Equipment
 from studio.export.kernels import export_kernels
-from studio.kernels.regions import REGIONS
+from studio.kernels.regions import REGIONS, RegionsRequest
 
 PRESET: Preset = "generated"
 _ALONE_S = 4.0
@@ -91,7 +91,7 @@ def decide(bench: Equipment, request: NetworkRequest, keeping: Keeping) -> Netwo
         raise StudioError(missing)
     threads, seconds = request.threads, request.seconds
     bench.progress("planning kernels", 0.0)
-    planned = bench.store.get(REGIONS, bench.subject, threads, **bench.following)
+    planned = bench.store.get(REGIONS, bench.subject, RegionsRequest(threads), **bench.following)
     alone_s = _ONE_S * sum(keeping.find(one.key) is None for one in planned.kernels)
     share = alone_s / (alone_s + seconds)
     with tempfile.TemporaryDirectory(prefix="passlens-network-") as folder:

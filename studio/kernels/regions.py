@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from optimizer.codec import Format
@@ -13,6 +13,8 @@ from optimizer.isolation import Progress, within_worker
 from optimizer.model.writer import write
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from optimizer.rewrite.trace import Trace
+from profiling.codegen.compiler import compiler_missing
+from profiling.codegen.store import code_version
 from profiling.kernels.generated.placed import PlacedKernel, placed_kernels, sizes_run
 from profiling.kernels.generated.regions import KernelRegion, regions_of
 from studio.artifacts.artifact import Artifact, Value
@@ -61,15 +63,30 @@ class PlannedRegions:
         return {one.region.name: one.key for one in self.kernels}
 
 
+@dataclass(frozen=True, slots=True)
+class RegionsRequest:
+    """For what regions are planned.
+
+    Attributes:
+        threads: of a session, for which is decided.
+        code: hash of what writes kernels; keys of workloads depend on it.
+    """
+
+    threads: int
+    code: str = field(default_factory=lambda: f"{code_version()} {compiler_missing()}")
+
+
 REGIONS_FORM = Format(PlannedRegions, "passlens.planned-regions/1", "regions of a network")
 
 
-def plan_regions(files: TraceFiles, threads: int, *, progress: Progress) -> PlannedRegions:
+def plan_regions(
+    files: TraceFiles, request: RegionsRequest, *, progress: Progress
+) -> PlannedRegions:
     """The kernels that a trace leads to; for a worker process.
 
     Args:
         files: of a run of the preset `generated`.
-        threads: of a session, for which is decided.
+        request: for what.
         progress: told what is done.
     """
     progress("planning kernels", 0.1)
@@ -87,12 +104,14 @@ def plan_regions(files: TraceFiles, threads: int, *, progress: Progress) -> Plan
         except StudioError as error:
             return PlannedRegions(tuple(map(PlannedKernel, regions)), left, {}, error.message)
         placed = {one.name: one for one in placed_kernels(target, model.graph, sizes)}
-        kernels = tuple(_planned(one, placed.get(one.name), threads) for one in regions)
+        kernels = tuple(_planned(one, placed.get(one.name), request.threads) for one in regions)
     return PlannedRegions(kernels, left, sizes)
 
 
-REGIONS: Artifact[int, PlannedRegions] = Artifact("regions", plan_regions, Value(REGIONS_FORM))
-"""Of a run of the preset `generated`, for a number of threads."""
+REGIONS: Artifact[RegionsRequest, PlannedRegions] = Artifact(
+    "regions", plan_regions, Value(REGIONS_FORM)
+)
+"""Of a run of the preset `generated`."""
 
 
 def _planned(region: KernelRegion, placed: PlacedKernel | None, threads: int) -> PlannedKernel:

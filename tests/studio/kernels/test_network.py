@@ -26,7 +26,7 @@ from studio.kernels import network_job
 from studio.kernels.network import kernel_table, outcomes
 from studio.kernels.network_job import Alone, Keeping, NetworkRequest, decide, write_folder
 from studio.kernels.region_page import regions_table
-from studio.kernels.regions import REGIONS, PlannedRegions
+from studio.kernels.regions import REGIONS, PlannedRegions, RegionsRequest
 from tests.profiling.kernels.generated.decided import decision
 from tests.profiling.kernels.generated.test_networks import GELU, SOFTMAX, contrast, network
 from tests.profiling.kernels.models import floats, parsed
@@ -55,7 +55,7 @@ def place(
 @pytest.fixture(scope="module")
 def regions(place: tuple[Store, Subject]) -> PlannedRegions:
     store, subject = place
-    return store.get(REGIONS, subject, 1)
+    return store.get(REGIONS, subject, RegionsRequest(1))
 
 
 def test_a_region_is_planned_with_its_sizes_and_its_code(regions: PlannedRegions) -> None:
@@ -69,6 +69,12 @@ def test_a_region_is_planned_with_its_sizes_and_its_code(regions: PlannedRegions
     assert "Parallel(" in one.code.schedule
     assert f"int {one.region.name}(" in one.code.c
     assert not one.code.refused
+
+
+def test_regions_are_planned_anew_where_other_code_writes_their_kernels() -> None:
+    now, other = RegionsRequest(1), RegionsRequest(1, "other")
+    assert REGIONS.name(now) == REGIONS.name(RegionsRequest(1))
+    assert REGIONS.name(now) != REGIONS.name(other)
 
 
 def test_a_region_says_what_won_alone_and_what_became_of_it(regions: PlannedRegions) -> None:
