@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optimizer.loops.schedule import Split
 from optimizer.schedules.intervals import Array, Interval, terms_interval
 from optimizer.schedules.ordering import Refused, StageLoops
 from optimizer.schedules.places import Terms
@@ -218,6 +219,8 @@ def regions_of(placed: Placed) -> Regions:
         rounds = found.rounds[stage.stage.func, stage.stage.number]
         if stage.stage.func in placed.program.outputs:
             _refuse_tails(stage, rounds, placed.program.shape(stage.stage.func))
+        for slide in found.slides[stage.stage.func]:
+            _refuse_shifts(stage, stage.stage.axes[slide.axis].name)
         for name, run in stage.runs.items():
             extents = rounds.extents[name]
             if run in ("vector", "unrolled") and extents.min() != extents.max():
@@ -237,6 +240,19 @@ def _refuse_tails(stage: StageLoops, rounds: Rounds, shape: Sequence[int]) -> No
                 f"loops over {axis.name} go past its {size} places, and {stage.stage.func} is an "
                 "output: another tail, or a factor that divides, is needed"
             )
+
+
+def _refuse_shifts(stage: StageLoops, axis: str) -> None:
+    """Refuse loops along a window that go past what is new in a round: they would leave inputs."""
+    along = {axis}
+    for step in stage.made:
+        if isinstance(step, Split) and step.loop in along:
+            along |= {step.outer, step.inner}
+            if step.tail in ("shift_inwards", "round_up"):
+                raise Refused(
+                    f"{step.tail} computes more of {step.func} along {axis} than a round of its "
+                    "window adds: another tail is needed"
+                )
 
 
 def _whole(shape: Sequence[int], rank: int) -> Box:

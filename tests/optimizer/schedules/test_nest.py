@@ -129,6 +129,10 @@ REFUSED: dict[str, tuple[tuple[Primitive, ...], int, str]] = {
     "past the end of an output": (
         (Split("blur_y", "x", "xo", "xi", 20, "round_up"),), 0, "go past its 48 places",
     ),
+    "a window that steps back": (
+        (StoreRoot("blur_x"), ComputeAt("blur_x", "blur_y", "y"),
+         Split("blur_x", "y", "o", "i", 4, "shift_inwards")), 2, "than a round of its window adds",
+    ),
     "a bound of an axis that is none": ((Bound("blur_y", "z", 4),), 0, "no axis z"),
     "lanes without a split": ((RFactor("product", "k", "p", "l"),), 0, "no inner loop"),
     "a loop of a Func without loops": ((Unroll("blur_x", "x"),), 0, "wherever it is read"),
