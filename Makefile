@@ -47,6 +47,9 @@ slow: browser postgresql
 	@echo "slow: the tests of Triton, in an environment of its own (1.2 GB)"
 	@sh .ci/beside triton
 	@.venv-triton/bin/python -m pytest -m slow $(TRITON_TESTS)
+	@echo "slow: the tests of TVM, in an environment of its own (0.4 GB)"
+	@sh .ci/beside tvm
+	@.venv-tvm/bin/python -m pytest -m slow tests/profiling/kernels/generated/test_tvm.py
 
 docs: $(LIBRARY)
 	@echo "docs: writing the pages that are generated from the code"

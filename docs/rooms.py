@@ -39,6 +39,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("racing", "records"),
         ("cuda", "instructions", "machine", "schedules"),
         ("execution",),
+        ("tvm",),
         ("codegen",),
         ("cache", "config", "processor", "workers"),
     ),

@@ -9,7 +9,7 @@ from profiling.config.option import choice, listing, number, switch
 from profiling.config.session import SessionFields
 
 ArenaGrowth = Literal["power_of_two", "same_as_requested"]
-GeneratedKernels = Literal["halide", "c", "off"]
+GeneratedKernels = Literal["halide", "c", "tvm", "off"]
 
 
 @dataclass(frozen=True, slots=True)

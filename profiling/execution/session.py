@@ -19,6 +19,7 @@ from profiling.execution.keys import (
     tensorrt_options,
 )
 from profiling.execution.libraries import preload
+from profiling.tvm.store import library_by_tvm
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 TENSORRT = "TensorrtExecutionProvider"
@@ -91,7 +92,11 @@ def _register_kernels(options: Any, model: Path, config: RunConfig) -> None:
     """
     if config.generated_kernels == "off" or config.device != "cpu":
         return
-    library = library_of(model, config.generated_kernels)
+    library = (
+        library_by_tvm(model)
+        if config.generated_kernels == "tvm"
+        else library_of(model, config.generated_kernels)
+    )
     if library is None:
         return
     try:
@@ -110,8 +115,8 @@ def kernels_left_out(model: Path, config: RunConfig) -> tuple[str, ...]:
     Raises:
         LibraryError: their library cannot be built.
     """
-    if config.generated_kernels == "off" or config.device != "cpu":
-        return ()
+    if config.generated_kernels in ("off", "tvm") or config.device != "cpu":
+        return ()  # TVM refuses all of a model's kernels, or none
     return left_out(model, config.generated_kernels)
 
 

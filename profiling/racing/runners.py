@@ -25,6 +25,7 @@ from profiling.racing.clock import RaceClock
 from profiling.racing.plan import RacePlan
 from profiling.racing.race import Phases, Timing, Variant
 from profiling.racing.samples import warm_after
+from profiling.tvm.store import library_by_tvm
 from profiling.workers import MeasuringWorkers, Worker
 from profiling.workers.job import StaleWorker
 
@@ -125,6 +126,10 @@ class Runner:
             or config.device != "cpu"
             or not generated_names(model)
         ):
+            return
+        if config.generated_kernels == "tvm":
+            limits, cancelled = self._clock.limits(), self._clock.cancelled
+            isolate(library_by_tvm, model, limits=limits, cancelled=cancelled)
             return
         left_out = isolate(
             build_missing,

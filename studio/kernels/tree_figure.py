@@ -29,7 +29,8 @@ _KERNEL = frozenset(
      "fuse_convolution_bias", "lut_gemm"}
 )  # fmt: skip
 _CODE: Mapping[str, str] = {
-    "halide": "generated, Halide", "c": "generated, C", "off": "the runtime's own"
+    "halide": "generated, Halide", "c": "generated, C", "tvm": "generated, TVM",
+    "off": "the runtime's own",
 }  # fmt: skip
 _USUAL = "as usual"
 _LOOPS: Mapping[str, str] = {"halide": "default schedule", "c": "plain loops"}

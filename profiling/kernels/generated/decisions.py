@@ -43,9 +43,18 @@ class KernelDecision:
 
     @property
     def generator(self) -> GeneratorId | None:
-        """Who wrote the code that won; None where the runtime's own did."""
-        made = self.raced.winner().candidate.changes.get("generated_kernels")
-        return next((one for one in GENERATOR_IDS if one == made), None)
+        """Who writes the code to take along; None where the runtime's own stays.
+
+        The winner where it is ours to ship, else what is surely faster, too: code by TVM is not.
+        """
+        sure: list[tuple[float, GeneratorId]] = [
+            (row.contrast.low, one)
+            for row in self.raced.rows()
+            if row.believable and row.contrast is not None and row.contrast.verdict == "faster"
+            for one in GENERATOR_IDS
+            if row.candidate.changes.get("generated_kernels") == one
+        ]
+        return max(sure, key=lambda found: found[0])[1] if sure else None
 
 
 KIND: Kind = "decision"

@@ -23,6 +23,7 @@ from profiling.config.settings import from_values
 from profiling.kernels.generated.checking import Checked, first_fault
 from profiling.kernels.generated.edge_cases import EdgeCase
 from profiling.kernels.generated.triton import TritonCode
+from profiling.kernels.generated.tvm import TvmCode
 
 BUILDING = JobLimits(seconds=300.0, memory_bytes=6 << 30)
 """All kernels of one model."""
@@ -173,6 +174,7 @@ IMPLEMENTATIONS: tuple[Implementation, ...] = (
     RuntimeChain(UNFUSED, SLOW_FUSIONS),
     GeneratedCode("Halide", "halide"),
     GeneratedCode("C", "c"),
+    TvmCode(),
     TritonCode(),
 )
 """The runtime's own first."""
