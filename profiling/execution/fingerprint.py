@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import onnx_ir as ir
 
@@ -53,8 +54,16 @@ def _attribute(attribute: ir.Attr) -> str:
 
 
 def _tensor(tensor: ir.TensorProtocol) -> str:
-    content = hashlib.sha256(tensor.tobytes()).hexdigest()
-    return _hash("tensor", tensor.dtype, tuple(tensor.shape), content)
+    return _hash("tensor", tensor.dtype, tuple(tensor.shape), _content(tensor))
+
+
+def _content(tensor: ir.TensorProtocol) -> str:
+    """Hash of the bytes of a tensor."""
+    if not isinstance(tensor, ir.ExternalTensor):
+        return hashlib.sha256(tensor.tobytes()).hexdigest()
+    digest = hashlib.sha256()
+    tensor.tofile(SimpleNamespace(write=digest.update))  # `tobytes` maps the whole file each time
+    return digest.hexdigest()
 
 
 def _hash(*parts: object) -> str:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 
 from profiling.config import RunConfig
+from profiling.execution.fingerprint import fingerprint
 from profiling.execution.session import open_session, session_options
 
 Output = np.ndarray[Any, Any]
@@ -83,3 +85,17 @@ def _feeds(session: Any) -> dict[str, Output]:
         ).astype(np.float32)
         for item in session.get_inputs()
     }
+
+
+def fingerprint_of_weights(folder: Path, count: int) -> str:
+    """Hash of a graph with weights that lie one after another in a file `weights`."""
+    graph = ir.Graph([], [], nodes=[])
+    for number in range(count):
+        weight = ir.ExternalTensor(
+            "weights", 1024 * number, 1024, ir.DataType.FLOAT,
+            shape=ir.Shape([256]), name=f"w{number}", base_dir=folder,
+        )  # fmt: skip
+        graph.register_initializer(
+            ir.Value(name=weight.name, shape=weight.shape, const_value=weight)
+        )
+    return fingerprint(graph)
