@@ -16,6 +16,8 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 MODEL ?= resnet50
 BIN := .venv/bin
+# Bytecode is made of what is imported, when it is: of all that is installed it is a long wait.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 # A file's tests stay in one process and share what it has made; files in the order of collection.
 PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -42,7 +44,7 @@ check: lint
 
 slow: browser postgresql
 	@echo "slow: the tests that take minutes, on a simulated Ray cluster too"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ray]"
+	@$(INSTALL) -e ".[ray]"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) -m slow
 	@echo "slow: the tests of Triton, in an environment of its own (1.2 GB)"
 	@sh .ci/beside triton
@@ -88,10 +90,10 @@ postgresql:
 $(LIBRARY): pyproject.toml constraints.txt
 	@echo "setup: installing Passlens into .venv (a few minutes the first time)"
 	@PYTHON="$(PYTHON)" sh .ci/venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@$(INSTALL) -e .
 	@touch $@
 
 $(TESTING): $(LIBRARY)
 	@echo "setup: installing what the tests need"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
+	@$(INSTALL) -e ".[test]"
 	@touch $@
