@@ -32,7 +32,7 @@ _ERF_ODD = (
 _ERF_EVEN = (-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
              -7.37332916720468e-03, -1.42647390514189e-02)  # fmt: skip
 _ERF_ONE = 4.0
-"""From here on, the quotient of the two polynomials is 1 in float32."""
+"""Here, the quotient of the two polynomials is 1 in float32, contracted or not."""
 
 _TANH_ODD = (
     -2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
@@ -40,8 +40,9 @@ _TANH_ODD = (
 )  # fmt: skip
 _TANH_EVEN = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03,
               4.89352518554385e-03)  # fmt: skip
-_TANH_ONE = 7.90531110763549805
-"""From here on, the quotient of the two polynomials is 1 in float32."""
+_TANH_ONE = 8.07809448
+"""Here, the quotient of the two polynomials is 1 in float32, products and sums contracted or not:
+a gate of minus infinity times what is left of 1 otherwise would be infinite, and is NaN."""
 
 _SMALLEST_NORMAL = 2.0**-126
 _TO_NORMAL = 23

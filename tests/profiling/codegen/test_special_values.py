@@ -18,7 +18,7 @@ import pytest
 
 from optimizer.loops.evaluation import evaluate
 from optimizer.loops.schedule import Schedule
-from profiling.codegen.kernel import GeneratorId, Kernel
+from profiling.codegen.kernel import LEVELS, CpuLevel, GeneratorId, Kernel
 from profiling.codegen.levels import cpu_level
 from profiling.codegen.library import build_library
 from profiling.workers import WorkerPool
@@ -140,3 +140,20 @@ def test_special_numbers_come_out_as_in_the_runtime_or_numpy(
                 for place in np.flatnonzero(~agree)[:4]
             ]
     assert wrong == []
+
+
+@NEEDS_HALIDE
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_ends_at_one_is_exactly_one_there(
+    level: CpuLevel, tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    if LEVELS.index(level) > LEVELS.index(cpu_level()):
+        pytest.skip(f"this processor has no {level}")
+    algorithm = region_of(_graph("float[n] x", ["Tanh (x)", "Erf (x)"]))[0]
+    kernel = Kernel("ends", algorithm, None, "halide", "ends")
+    library = shared_pool(partial(build_library, levels=[level]), [kernel], tmp_path)
+    large = np.array([9.0, 100.0, np.inf] * 8, np.float32)
+    given = np.concatenate([large, -large])
+    ((outputs,),) = shared_pool(run_each, library, [(kernel, [[given]])])
+    for found in outputs:
+        np.testing.assert_array_equal(found, np.sign(given))
