@@ -204,10 +204,15 @@ class _Planning:
                 yield found
 
     def _with_siblings(self, regions: Sequence[Region]) -> Iterator[Region]:
-        """Regions of one level and one shape that read the same, as one kernel where that pays."""
+        """Regions of one level and one shape that read the same, as one kernel where that pays.
+
+        Those that move axes to different places stay apart: one order of loops would suit one of
+        them alone.
+        """
         alike: defaultdict[object, list[Region]] = defaultdict(list)
         for region in regions:
-            alike[region.level, self._known(region.outputs[0]).shape].append(region)
+            shape = self._known(region.outputs[0]).shape
+            alike[region.level, shape, _permutations(region)].append(region)
         for group in alike.values():
             current = group[0]
             for other in group[1:]:
@@ -229,6 +234,12 @@ class _Planning:
             return None
         apart = one.price.saved_us + other.price.saved_us
         return both if both.price.saved_us >= apart + LEAST_US else None
+
+
+def _permutations(region: Region) -> frozenset[str]:
+    """How its Transposes order axes."""
+    moving = (node for node in region.nodes if node.op_type == "Transpose")
+    return frozenset(repr(node.attributes.get("perm")) for node in moving)
 
 
 def _share(one: Region, other: Region) -> bool:

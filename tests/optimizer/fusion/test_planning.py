@@ -97,6 +97,22 @@ def test_siblings_that_reduce_along_other_axes_are_two_kernels() -> None:
     ]
 
 
+def test_siblings_that_move_axes_elsewhere_are_two_kernels() -> None:
+    """As queries and keys of attention, where a row is as long as a head."""
+    plan = planned("""g (float[64, 768] x, float[768, 768] w, float[768, 768] v, float[768] b)
+=> (float[12, 64, 64] y, float[12, 64, 64] z) <int64[3] heads = {64, 12, 64}> {
+    q = MatMul(x, w)
+    biased = Add(q, b)
+    parts = Reshape(biased, heads)
+    y = Transpose<perm = [1, 0, 2]>(parts)
+    k = MatMul(x, v)
+    other = Add(k, b)
+    halves = Reshape(other, heads)
+    z = Transpose<perm = [1, 2, 0]>(halves)
+}""")
+    assert [operators(region) for region in plan.regions] == [["Add", "Reshape", "Transpose"]] * 2
+
+
 def test_a_second_run_leaves_generated_nodes_alone() -> None:
     model = opened(
         HEADER
