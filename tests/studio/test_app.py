@@ -148,8 +148,9 @@ def test_hostile_names_stay_text(page: Page, app_url: str, tmp_path: Path) -> No
 
 def test_the_export_page_offers_model_trace_and_picture(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/export?model=tour&step=3")
+    picture = page.get_by_role("button", name="Picture of step 3")
+    expect(picture).to_be_visible(timeout=PATIENCE_MS)  # a page still drawn has other downloads
     button = page.get_by_role("button", name="Model at step 3")
-    expect(button).to_be_visible(timeout=PATIENCE_MS)
     with page.expect_download(timeout=PATIENCE_MS) as download:
         button.click()
     assert download.value.suggested_filename == "tour-step-3.onnx"
