@@ -20,7 +20,7 @@ from optimizer.source import complete
 from optimizer.verify import jobs
 from profiling.codegen.store import build_missing, code_version
 from profiling.kernels.generated.decisions import KernelDecision, keep, kept
-from profiling.kernels.generated.implementations import BUILDING, IMPLEMENTATIONS
+from profiling.kernels.generated.implementations import BUILDING
 from profiling.kernels.generated.network import GENERATED, NetworkKernel, kernels_alone
 from profiling.kernels.generated.placed import placed_kernels, sizes_run
 from profiling.kernels.generated.racing import race_kernel
@@ -44,7 +44,6 @@ PRESETS: tuple[Preset, ...] = ("default", "runtime")
 MOST_RIVALS = 4
 """Of distinct forms, the fastest in a short race; all others are behind by more than its noise."""
 
-_OFFERED = tuple(one for one in IMPLEMENTATIONS if one.target == "cpu" and one.label != "C")
 _ALONE_S = 1.0
 _CHECK_S = 3.0
 
