@@ -11,7 +11,8 @@ work · locality · meters ─ parallelism, redundant work, and what has to be k
 document ─ nests and meters of all steps in one document
 excess ─ what is right and still cannot be compiled or run
 sizes ─ an algorithm at sizes that are numbers
-halide_program ─ algorithm and schedule as a program in Halide's Python or C++
+halide_program · halide_names · halide_directives · halide_words · halide_mains ─ algorithm and
+    schedule as a program in Halide's Python or C++
 examples/ ─ algorithms with schedules that teach something
 
 Nothing here compiles anything. Halide, which does, is what all of it is held to by tests.

@@ -18,17 +18,15 @@ from optimizer.dimension import Dimension, product
 from optimizer.loops.algorithm import Algorithm, Func, ReductionKind
 from optimizer.loops.evaluation import extremes
 from optimizer.loops.formulas import FLOATS, HALVES
+from optimizer.loops.inlining import inlined_bodies
 from optimizer.loops.scalar import (
     Element,
-    Scalar,
     Var,
     cast,
     parts_of,
-    rewritten,
-    with_indices,
 )
 from profiling.codegen.c_sizes import size_names
-from profiling.codegen.kernel import LibraryError
+from profiling.codegen.kernel import KernelRefused, LibraryError
 from profiling.codegen.triton_expressions import (
     HELPERS,
     TRITON_TYPES,
@@ -40,8 +38,6 @@ from profiling.codegen.triton_expressions import (
 
 FLAT_BLOCK, LONGEST_BLOCK, TILE = 1024, 4096, 32
 """Elements of a flat block; of a row at once; of a tile along each of its axes."""
-_MOST_PARTS = 4000
-"""Of an expression in which everything is computed where it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,10 @@ class _Program:
         self._algorithm = algorithm
         self._sizes = size_names(algorithm)
         self._reductions = [func for func in algorithm.funcs if func.reduction is not None]
-        self._bodies = _inlined(algorithm)
+        bodies = inlined_bodies(algorithm)
+        if bodies is None:
+            raise KernelRefused("A kernel of so many operations is not written in Triton.")
+        self._bodies = bodies
         self._tensors = {
             one.name: (f"in{i}", one.shape, one.dtype) for i, one in enumerate(algorithm.inputs)
         }
@@ -301,26 +300,6 @@ class _Program:
             if func.axes[-1].var in part.indices:
                 return names.index(last.name)
         return None
-
-
-def _inlined(algorithm: Algorithm) -> dict[str, Scalar]:
-    """Bodies in which only inputs and reductions are read."""
-    bodies: dict[str, Scalar] = {}
-
-    def change(part: Scalar) -> Scalar:
-        func = algorithm.by_name.get(part.tensor) if isinstance(part, Element) else None
-        if func is None or func.reduction is not None:
-            return part
-        assert isinstance(part, Element)
-        places = zip(func.axes, part.indices, strict=True)
-        return with_indices(bodies[func.name], {axis.name: index for axis, index in places})
-
-    for func in algorithm.funcs:
-        bodies[func.name] = cast(rewritten(func.body, change), func.dtype)
-        size = sum(1 for _ in parts_of(bodies[func.name]))
-        if size > _MOST_PARTS:
-            raise LibraryError("A kernel of so many operations is not written in Triton.")
-    return bodies
 
 
 def _block(total: Dimension) -> int:

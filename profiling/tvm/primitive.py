@@ -15,12 +15,10 @@ from typing import Any
 from optimizer.dimension import Dimension
 from optimizer.loops.algorithm import Algorithm, Func, ReductionKind
 from optimizer.loops.evaluation import extremes
-from optimizer.loops.scalar import Element, Scalar, cast, parts_of, rewritten, with_indices
+from optimizer.loops.inlining import inlined_bodies
 from profiling.codegen.kernel import KernelRefused
 from profiling.tvm.scalars import FLOATS, expression, larger, size_of, smaller, type_of
 
-_MOST_PARTS = 4000
-"""Of an expression in which everything is computed where it is read."""
 LANES = 16
 """Of a reduction of floats: so many side by side."""
 _ALIGNED = '"data_alignment":64,'
@@ -45,7 +43,10 @@ class _Primitive:
         self._te: Any = importlib.import_module("tvm.te")
         self._tir: Any = importlib.import_module("tvm.tirx")
         self._algorithm = algorithm
-        self._bodies = _inlined(algorithm)
+        bodies = inlined_bodies(algorithm)
+        if bodies is None:
+            raise KernelRefused("A kernel of so many operations is not written in TVM.")
+        self._bodies = bodies
         self._sizes = {
             name: self._tir.Var(f"s{number}", "int64")
             for number, name in enumerate(algorithm.free_sizes)
@@ -196,26 +197,3 @@ def _in_front(shape: Sequence[Dimension], whole: Sequence[Dimension]) -> int:
         (n for n, (a, b) in enumerate(zip(shape, whole, strict=False)) if a != b), len(shape)
     )
     return count if all(size == 1 for size in shape[count:]) else 0
-
-
-def _inlined(algorithm: Algorithm) -> dict[str, Scalar]:
-    """Bodies in which only inputs and reductions are read.
-
-    Raises:
-        KernelRefused: one would be too long.
-    """
-    bodies: dict[str, Scalar] = {}
-
-    def change(part: Scalar) -> Scalar:
-        func = algorithm.by_name.get(part.tensor) if isinstance(part, Element) else None
-        if func is None or func.reduction is not None:
-            return part
-        assert isinstance(part, Element)
-        places = zip(func.axes, part.indices, strict=True)
-        return with_indices(bodies[func.name], {axis.name: index for axis, index in places})
-
-    for func in algorithm.funcs:
-        bodies[func.name] = cast(rewritten(func.body, change), func.dtype)
-        if sum(1 for _ in parts_of(bodies[func.name])) > _MOST_PARTS:
-            raise KernelRefused("A kernel of so many operations is not written in TVM.")
-    return bodies

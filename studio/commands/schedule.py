@@ -16,7 +16,8 @@ from optimizer.numbers import bytes_text, three_digits, times_text
 from optimizer.schedules.document import SCHEDULE_VIEW, StepView, view_of
 from optimizer.schedules.examples import EXAMPLES, Example
 from optimizer.schedules.excess import runnable_nest
-from optimizer.schedules.halide_program import Language, halide_program
+from optimizer.schedules.halide_program import halide_program
+from optimizer.schedules.halide_words import Language
 from optimizer.schedules.nest import nest_text
 from profiling.codegen.levels import cpu_level
 from profiling.schedules.code import CODE_VIEWS, code
