@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-PLACES = ("model", "rewrite", "run", "memory", "cost", "layout", "precision", "history", "export")
+PLACES = (
+    "model", "rewrite", "run", "memory", "cost", "layout", "precision", "schedule", "history",
+    "export",
+)  # fmt: skip
 BEHIND_SHARE = "export"
 """The page that has no link in the bar."""
 HOME = "rewrite"

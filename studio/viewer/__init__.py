@@ -22,7 +22,7 @@ from streamlit.components.v2 import component
 
 from studio.viewer.assets_route import asset_routes, asset_version
 
-__all__ = ["asset_routes", "asset_version", "passlens_viewer", "take_messages"]
+__all__ = ["acknowledged", "asset_routes", "asset_version", "passlens_viewer", "take_messages"]
 
 # Several lines on purpose: Streamlit takes a single line with a slash for the path of a file.
 _STUB = """
@@ -54,7 +54,7 @@ def passlens_viewer(
     """
     _component()(
         key=key,
-        data={**descriptor, "acknowledged": _acknowledged(key)},
+        data={**descriptor, "acknowledged": acknowledged(key)},
         on_event_change=on_event,
         on_messages_change=lambda: None,  # Streamlit keeps a state only where a callback is
     )
@@ -71,14 +71,15 @@ def take_messages(key: str, take: Callable[[str, Any], None]) -> None:
     told: Mapping[str, Any] = st.session_state.get(key) or {}
     for message in told.get("messages") or ():
         match message:
-            case {"number": int(n), "name": str(name), "value": value} if n > _acknowledged(key):
+            case {"number": int(n), "name": str(name), "value": value} if n > acknowledged(key):
                 take(name, value)
                 st.session_state[f"{key}-acknowledged"] = n
             case _:
                 pass
 
 
-def _acknowledged(key: str) -> int:
+def acknowledged(key: str) -> int:
+    """The number of the last message that was handed over."""
     return st.session_state.get(f"{key}-acknowledged", 0)
 
 
