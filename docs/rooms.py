@@ -50,7 +50,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("fusion", "layout", "memory", "precision"),
         ("cost", "folding", "hardware", "registry"),
         ("rules", "runtime", "source", "verify"),
-        ("model",),
+        ("model", "polyhedral"),
         ("operators", "schedules"),
         ("loops",),
         ("codec", "constants", "dimension_text", "function_registry"),

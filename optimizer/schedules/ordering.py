@@ -152,6 +152,20 @@ def ordered(algorithm: Algorithm, primitives: Sequence[Primitive]) -> Ordered:
         ScheduleError: one of them cannot be applied; says which, and why.
     """
     program = program_of(algorithm, primitives)
+    orders = unordered(program)
+    for number, primitive in enumerate(primitives):
+        if number in program.consumed:
+            continue
+        try:
+            _apply(orders, program, primitive)
+        except Refused as refused:
+            raise ScheduleError(number, str(refused)) from refused
+    place_halves(orders)
+    return Ordered(program, orders)
+
+
+def unordered(program: Program) -> dict[str, FuncOrder]:
+    """The loops of each Func where nothing is said."""
     orders = {
         func.name: FuncOrder(
             func,
@@ -160,21 +174,18 @@ def ordered(algorithm: Algorithm, primitives: Sequence[Primitive]) -> Ordered:
         )
         for func in program.funcs
     }
-    for name, order in orders.items():
+    for order in orders.values():
         if order.func.inside:
-            _order_half(orders[name])
-    for number, primitive in enumerate(primitives):
-        if number in program.consumed:
-            continue
-        try:
-            _apply(orders, program, primitive)
-        except Refused as refused:
-            raise ScheduleError(number, str(refused)) from refused
+            _order_half(order)
+    return orders
+
+
+def place_halves(orders: Mapping[str, FuncOrder]) -> None:
+    """Put what combines partial results innermost in the Func that it is for."""
     for order in orders.values():
         if order.func.inside:
             reader = orders[order.func.inside]
             order.compute = At(order.func.inside, next(reversed(reader.stages[0].named), ""))
-    return Ordered(program, orders)
 
 
 def _is_root(func: LoopFunc, program: Program) -> bool:
