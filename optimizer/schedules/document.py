@@ -5,15 +5,19 @@ Whoever has it needs to ask nothing more to go from step to step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from optimizer.codec import Format
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Primitive, Schedule
 from optimizer.schedules.excess import checked_excess
+from optimizer.schedules.locality import Locality
+from optimizer.schedules.machine_model import USUAL, MachineModel
 from optimizer.schedules.meters import LEVELS, Meters, meters_of
-from optimizer.schedules.nest import NestNode
+from optimizer.schedules.nest import Nest, NestNode
+from optimizer.schedules.prediction import predicted
 from optimizer.schedules.steps import steps_of
+from optimizer.schedules.warnings import NestWarning, warnings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class StepView:
         refusal: why it is left out, or cannot be compiled and run; empty where neither.
         pending: why there is no nest with it until a later one comes; empty where there is.
         nodes: the nest, a tree in the order of its text.
+        warnings: what in it costs time and need not.
+        predicted_us: how long it takes, guessed; what was measured stands elsewhere.
     """
 
     primitive: str
@@ -32,6 +38,8 @@ class StepView:
     pending: str
     nodes: tuple[NestNode, ...]
     meters: Meters
+    warnings: tuple[NestWarning, ...] = ()
+    predicted_us: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,7 @@ def view_of(
     algorithm: Algorithm,
     schedule: Schedule,
     levels: tuple[tuple[str, int], ...] = LEVELS,
+    machine: MachineModel = USUAL,
 ) -> ScheduleView:
     """The document of an algorithm with a schedule.
 
@@ -65,20 +74,37 @@ def view_of(
         algorithm: of sizes that are numbers.
         schedule: may have primitives that cannot be applied.
         levels: caches, the smallest first, and their bytes.
+        machine: for what is guessed.
 
     Raises:
         ScheduleError: the algorithm has no nest without a schedule, either.
     """
     found: list[StepView] = []
-    known: dict[int, Meters] = {}
+    known: dict[int, StepView] = {}
     for step in steps_of(algorithm, schedule):
         if id(step.nest) not in known:
-            known[id(step.nest)] = meters_of(step.nest, levels)
+            known[id(step.nest)] = _of_nest(step.nest, levels, machine)
         text = "" if step.primitive is None else primitive_text(step.primitive)
-        refusal = step.refusal or checked_excess(step.nest)
-        meters = known[id(step.nest)]
-        found.append(StepView(text, refusal, step.pending, step.nest.nodes, meters))
+        view = known[id(step.nest)]
+        refusal = step.refusal or view.refusal
+        found.append(replace(view, primitive=text, refusal=refusal, pending=step.pending))
     return ScheduleView(title, schedule, tuple(found))
+
+
+def _of_nest(
+    nest: Nest, levels: tuple[tuple[str, int], ...], machine: MachineModel
+) -> StepView:
+    """All that a nest says, whatever primitive led to it."""
+    locality = Locality.of(nest.regions)
+    return StepView(
+        "",
+        checked_excess(nest),
+        "",
+        nest.nodes,
+        meters_of(nest, levels, locality),
+        warnings_of(nest, locality),
+        1e6 * predicted(nest, machine, locality).seconds,
+    )
 
 
 def primitive_text(primitive: Primitive) -> str:

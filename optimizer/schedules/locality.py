@@ -31,11 +31,20 @@ class Locality:
     Args:
         regions: of the nest.
         work: the same nest's.
+
+    Attributes:
+        work: the same.
     """
 
     def __init__(self, regions: Regions, work: Work) -> None:
-        self._regions, self._placed, self._work = regions, regions.placed, work
+        self._regions, self._placed, self.work = regions, regions.placed, work
         self._touched: dict[tuple[Path, Path], tuple[int, int]] = {}
+        self._moved: dict[int, float] = {}
+
+    @classmethod
+    def of(cls, regions: Regions) -> Locality:
+        """Those of a nest."""
+        return cls(regions, Work(regions))
 
     def working_set(self, func: str) -> int:
         """Bytes of a Func that are held from where it is produced to where it is read last.
@@ -55,13 +64,19 @@ class Locality:
             return places * self._placed.program.by_name[func].stages[0].operations
         slides = self._regions.slides[func]
         if not slides:
-            return self._work.produced(func)
+            return self.work.produced(func)
         path = self._placed.compute[func]
-        return self._work.done(path[: max(path.index(slide.loop) for slide in slides) + 1])
+        return self.work.done(path[: max(path.index(slide.loop) for slide in slides) + 1])
+
+    def footprint(self) -> int:
+        """Bytes that are touched from first to last."""
+        return self._touch((), ())[0]
 
     def moved(self, cache_bytes: int) -> float:
         """Bytes that cross between a cache of this size and what is behind it."""
-        return self._of_round((), cache_bytes)
+        if cache_bytes not in self._moved:
+            self._moved[cache_bytes] = self._of_round((), cache_bytes)
+        return self._moved[cache_bytes]
 
     def _of_round(self, path: Path, cache: int) -> float:
         held, crossing = self._touch(path, path)
@@ -79,7 +94,7 @@ class Locality:
         inner = (*path, LoopKey(func, number, stage.loops[at]))
         if self._touch(inner, inner)[0] < cache:
             return self._touch(path, inner)[1]
-        return self._of_round(inner, cache) * self._work.rounds(inner) / self._work.rounds(path)
+        return self._of_round(inner, cache) * self.work.rounds(inner) / self.work.rounds(path)
 
     def _items(self, path: Path) -> Iterator[tuple[StageLoops, int]]:
         """The nests in one round of a path: of what is produced there, and the rest of its own."""
@@ -122,15 +137,19 @@ class Locality:
         for one in stages:
             found[one.stage.func] = None
             reads = self._placed.reading.of(one.stage)
-            found |= {name: None for name in reads if not self._work.is_inlined(name)}
+            found |= {name: None for name in reads if not self.work.is_inlined(name)}
         return [name for name in found if name in program.inputs or name in self._placed.compute]
 
     def _bytes(self, tensor: str, path: Path, stages: Sequence[StageLoops]) -> int:
-        boxes = [self._regions.box(tensor, path, (one.stage for one in stages))]
-        boxes += [self._regions.written(one, path) for one in stages if one.stage.func == tensor]
-        known = [box for box in boxes if box is not None]
         size, shape = self._placed.program.element_bytes(tensor), self._placed.program.shape(tensor)
-        found = max((self._lines(box, path, shape, size) for box in known), default=0)
+        read = self._regions.box(tensor, path, (one.stage for one in stages))
+        found = 0 if read is None else self._lines(read, path, shape, size)
+        apart = self._regions.boxes_apart(tensor, path, (one.stage for one in stages))
+        if apart:
+            # Rows and columns of one tensor are far less than the box around both.
+            found = min(found, sum(self._lines(box, path, shape, size) for box in apart))
+        written = (self._regions.written(one, path) for one in stages if one.stage.func == tensor)
+        found = max([found, *(self._lines(box, path, shape, size) for box in written)])
         # A window is a ring: its memory is used again and again.
         return min(found, self.working_set(tensor)) if self._regions.slides.get(tensor) else found
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from optimizer.limits import MIB
 from optimizer.schedules.locality import Locality
 from optimizer.schedules.nest import Nest
-from optimizer.schedules.work import Work
 
 LEVELS = (("L1", 32 << 10), ("L2", MIB), ("L3", 32 * MIB))
 """Caches of a usual server core, and their bytes; of the last, what one kernel may hope for."""
@@ -79,15 +78,20 @@ class Meters:
     moved: tuple[Moved, ...]
 
 
-def meters_of(nest: Nest, levels: tuple[tuple[str, int], ...] = LEVELS) -> Meters:
+def meters_of(
+    nest: Nest,
+    levels: tuple[tuple[str, int], ...] = LEVELS,
+    locality: Locality | None = None,
+) -> Meters:
     """The meters of a nest.
 
     Args:
         nest: after any primitives.
         levels: caches, the smallest first, and their bytes.
+        locality: of it, where it is known already.
     """
-    work = Work(nest.regions)
-    locality = Locality(nest.regions, work)
+    locality = locality or Locality.of(nest.regions)
+    work = locality.work
     placed = nest.regions.placed
     stages = {one.stage.func: one.stage for one in placed.stages()}  # the last of each Func
     heaviest = max(

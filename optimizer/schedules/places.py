@@ -43,7 +43,9 @@ def sum_of(scalar: Scalar, axes: Sequence[LoopAxis]) -> Sum:
 def _sum(form: Affine) -> Sum:
     assert isinstance(form.constant, int), "programs have sizes that are numbers"
     terms = [(atom, factor) for atom, factor in form.factors.items() if isinstance(factor, int)]
-    return Sum(form.constant, tuple(sorted(terms, key=lambda term: str(term[0]))))
+    if len(terms) > 1:
+        terms.sort(key=lambda term: str(term[0]))
+    return Sum(form.constant, tuple(terms))
 
 
 Spans = tuple[Mapping[Terms, tuple[int, int]], ...]
@@ -62,6 +64,7 @@ class Reading:
         self._program, self._inlined = program, inlined
         self._known: dict[tuple[str, int], Places] = {}
         self._spans: dict[tuple[str, int], dict[str, Spans]] = {}
+        self._groups: dict[tuple[str, int, str], list[Spans]] = {}
 
     def of(self, stage: Stage) -> Places:
         """What an element of a stage reads, in variables of its axes.
@@ -80,6 +83,19 @@ class Reading:
             places = list(self.of(stage)[tensor])
             known[tensor] = tuple(_span(axis) for axis in zip(*places, strict=True))
         return known[tensor]
+
+    def groups(self, stage: Stage, tensor: str) -> list[Spans]:
+        """The same as one box for each way in which indices are made of variables."""
+        key = stage.func, stage.number, tensor
+        if key not in self._groups:
+            alike: dict[tuple[Terms, ...], list[Place]] = {}
+            for place in self.of(stage)[tensor]:
+                alike.setdefault(tuple(one.terms for one in place), []).append(place)
+            self._groups[key] = [
+                tuple(_span(axis) for axis in zip(*places, strict=True))
+                for places in alike.values()
+            ]
+        return self._groups[key]
 
     def _read(self, stage: Stage) -> Places:
         found: dict[str, dict[Place, None]] = {}

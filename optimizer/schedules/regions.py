@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from optimizer.loops.schedule import Split
 from optimizer.schedules.intervals import Array, Interval, terms_interval
 from optimizer.schedules.ordering import Refused, StageLoops
-from optimizer.schedules.places import Terms
+from optimizer.schedules.places import Spans, Terms
 from optimizer.schedules.placing import LoopKey, Path, Placed
 from optimizer.schedules.program import Stage
 from optimizer.schedules.rounds import Rounds, Samples, ranked, rounds_of, samples_of
@@ -60,6 +60,7 @@ class Regions:
         self.rounds: dict[tuple[str, int], Rounds] = {}
         self.slides: dict[str, list[Slide]] = {}
         self._samples: dict[LoopKey, Samples] = {}
+        self._held: dict[str, tuple[int, ...]] = {}
         for name in reversed(list(placed.compute)):
             self._add(name)
 
@@ -113,13 +114,25 @@ class Regions:
                 found = one if found is None else _hull(found, one)
         return found
 
-    def _read_by(self, tensor: str, stage: Stage, path: Path) -> Box:
+    def boxes_apart(self, tensor: str, path: Path, stages: Iterable[Stage]) -> list[Box]:
+        """The same as one box for each way in which indices are made of variables; none for one."""
+        groups = [
+            (stage, spans)
+            for stage in stages
+            if tensor in self.placed.reading.of(stage)
+            for spans in self.placed.reading.groups(stage, tensor)
+        ]
+        if len(groups) < 2:
+            return []
+        return [self._read_by(tensor, stage, path, spans) for stage, spans in groups]
+
+    def _read_by(self, tensor: str, stage: Stage, path: Path, spans: Spans | None = None) -> Box:
         rounds = self.rounds[stage.func, stage.number]
         rank = max(rounds.depth, len(path))
         own = self.placed.path(stage)[rounds.depth : rank]
         fixed = {key.name: self.indices(key, rounds.depth + at, rank) for at, key in enumerate(own)}
         variables = rounds.variables(fixed, rank)
-        spans = self.placed.reading.spans(stage, tensor)
+        spans = self.placed.reading.spans(stage, tensor) if spans is None else spans
         shape = self.placed.program.shape(tensor)
         box = [_span(span, variables, size, rank) for span, size in zip(spans, shape, strict=True)]
         return tuple(_over(ends, len(path)) for ends in box)
@@ -168,6 +181,11 @@ class Regions:
 
     def held(self, name: str) -> tuple[int, ...]:
         """What has to be in memory of a Func at a time: of a window, what a round reads."""
+        if name not in self._held:
+            self._held[name] = self._found_held(name)
+        return self._held[name]
+
+    def _found_held(self, name: str) -> tuple[int, ...]:
         path = self.placed.compute[name]
         between = path[len(self.placed.store[name]) :]
         slid = {slide.axis for slide in self.slides[name]}
@@ -276,6 +294,8 @@ def _span(
 
 def _over(ends: Interval, rank: int) -> Interval:
     """The hull over loops inside of the first so many."""
+    if rank == ends[0].ndim:
+        return ends
     inner = tuple(range(rank, ends[0].ndim))
     low, high = np.broadcast_arrays(*ends)
     return low.min(axis=inner), high.max(axis=inner)

@@ -22,6 +22,8 @@ class Work:
     def __init__(self, regions: Regions) -> None:
         self.regions, self._placed = regions, regions.placed
         self._rounds: dict[Path, float] = {}
+        self._operations: dict[tuple[str, int], int] = {}
+        self._needed: dict[str, float] = {}
 
     @property
     def funcs(self) -> Iterator[str]:
@@ -70,6 +72,11 @@ class Work:
 
     def needed(self, func: str) -> float:
         """The same, if nothing were computed twice and nothing in vain."""
+        if func not in self._needed:
+            self._needed[func] = self._found_needed(func)
+        return self._needed[func]
+
+    def _found_needed(self, func: str) -> float:
         program = self._placed.program
         rounds = math.prod(extent_of(axis) for axis in program.by_name[func].stages[-1].reduced)
         if func in program.outputs:
@@ -80,11 +87,18 @@ class Work:
 
     def operations(self, stage: Stage) -> int:
         """Of one element of a stage, with all that is computed inside it."""
-        by_name, found = self._placed.program.by_name, stage.operations
+        found = self._own(stage)
+        by_name = self._placed.program.by_name
         for tensor, places in self._placed.reading.of(stage).items():
             if tensor in by_name and self.is_inlined(tensor):
-                found += len(places) * by_name[tensor].stages[0].operations
+                found += len(places) * self._own(by_name[tensor].stages[0])
         return found
+
+    def _own(self, stage: Stage) -> int:
+        key = stage.func, stage.number
+        if key not in self._operations:
+            self._operations[key] = stage.operations
+        return self._operations[key]
 
     def done(self, path: Path = ()) -> float:
         """Operations in one round of these loops, all rounds being of one length."""
@@ -114,7 +128,7 @@ class Work:
     def least(self) -> float:
         """Operations if nothing were computed twice."""
         by_name = self._placed.program.by_name
-        return sum(self.needed(name) * by_name[name].stages[-1].operations for name in self.funcs)
+        return sum(self.needed(name) * self._own(by_name[name].stages[-1]) for name in self.funcs)
 
     def side_by_side(self, stage: Stage, run: str) -> int:
         """Rounds of the loops around a stage that run so, at a time."""
