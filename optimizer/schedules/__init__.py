@@ -8,7 +8,11 @@ intervals · rounds · regions ─ how much of each Func a round of these loops 
 nest ─ the loops as a tree, and as text
 steps ─ the nest after each primitive: what a slider goes through
 work · locality · meters ─ parallelism, redundant work, and what has to be kept and moved
-document ─ nests and meters of all steps in one document
+strides ─ how far apart what a loop reads and writes lies, from round to round
+machine_model · prediction ─ how long a nest takes, guessed: to rank schedules
+warnings ─ what in a nest costs time and need not, and what to do about it
+candidates · choices ─ what can be done next: legal steps, ranked, and refusals with their reasons
+document ─ nests, meters and warnings of all steps in one document
 excess ─ what is right and still cannot be compiled or run
 sizes ─ an algorithm at sizes that are numbers
 halide_program · halide_names · halide_directives · halide_words · halide_mains ─ algorithm and

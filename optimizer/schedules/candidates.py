@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from optimizer.loops.schedule import (
@@ -74,8 +75,9 @@ def candidates(nest: Nest, lanes: int = 16) -> Iterator[Candidate]:
     placed, work = nest.regions.placed, Work(nest.regions)
     stages = sorted(
         placed.stages(),
-        key=lambda one: -work.executions[one.stage.func, one.stage.number]
-        * work.operations(one.stage),
+        key=lambda one: (
+            -work.executions[one.stage.func, one.stage.number] * work.operations(one.stage)
+        ),
     )
     for one in stages:
         yield from _of_stage(nest, one, lanes)
@@ -88,27 +90,36 @@ def candidates(nest: Nest, lanes: int = 16) -> Iterator[Candidate]:
 
 
 def _of_stage(nest: Nest, one: StageLoops, lanes: int) -> Iterator[Candidate]:
-    func = one.stage.func
     here = [loop for loop in one.loops if _extent(nest, one, loop) > 1]
     open_loops = [loop for loop in here if one.runs[loop] in ("serial", "parallel")]
-    has_vector = "vector" in one.runs.values()
-    serial = [loop for loop in open_loops if one.runs[loop] == "serial"]
-    for loop in [] if has_vector else reversed(open_loops):
-        yield from _vectors(one, loop, _extent(nest, one, loop), lanes)
+    if "vector" not in one.runs.values():
+        for loop in reversed(open_loops):
+            yield from _vectors(one, loop, _extent(nest, one, loop), lanes)
     yield from _tiles(nest, one, open_loops)
     yield from _orders(one, here)
-    if not any(run == "parallel" for run in one.runs.values()):
+    serial = [loop for loop in open_loops if one.runs[loop] == "serial"]
+    if "parallel" not in one.runs.values():
         for loop in serial[:_NEAR]:
-            step = Parallel(func, loop, one.stage.number)
-            yield Candidate("parallel", func, loop, f"run {loop} in parallel", (step,))
+            step = Parallel(one.stage.func, loop, one.stage.number)
+            yield Candidate("parallel", step.func, loop, f"run {loop} in parallel", (step,))
     for loop in serial[-_NEAR:]:
         yield from _unrolled(one, loop, _extent(nest, one, loop))
-    for loop in open_loops:
+    yield from _splits(nest, one, open_loops)
+    yield from _fusions(one, serial)
+
+
+def _splits(nest: Nest, one: StageLoops, loops: list[str]) -> Iterator[Candidate]:
+    for loop in loops:
         for factor in FACTORS:
             if factor < _extent(nest, one, loop):
                 made = _split(one, loop, factor)
-                yield Candidate("split", func, loop, f"split {loop} by {factor}", (made,))
-    for outer, inner in zip(one.loops, one.loops[1:], strict=False):
+                text = f"split {loop} by {factor}"
+                yield Candidate("split", one.stage.func, loop, text, (made,))
+
+
+def _fusions(one: StageLoops, serial: list[str]) -> Iterator[Candidate]:
+    func = one.stage.func
+    for outer, inner in pairwise(one.loops):
         if outer in serial and inner in serial:
             fused = _fresh(one, f"{outer}{inner}")
             step = Fuse(func, outer, inner, fused, one.stage.number)
@@ -148,7 +159,7 @@ def _tiles(nest: Nest, one: StageLoops, loops: list[str]) -> Iterator[Candidate]
     """Two loops next to each other that do not combine, as four."""
     func, number = one.stage.func, one.stage.number
     free = [loop for loop in loops if loop not in one.reducing]
-    for first, second in zip(free, free[1:], strict=False):
+    for first, second in pairwise(free):
         for rows, columns in TILES:
             if _extent(nest, one, first) <= rows or _extent(nest, one, second) <= columns:
                 continue
@@ -162,7 +173,7 @@ def _tiles(nest: Nest, one: StageLoops, loops: list[str]) -> Iterator[Candidate]
 
 def _orders(one: StageLoops, loops: list[str]) -> Iterator[Candidate]:
     func, nest = one.stage.func, one.stage.number
-    for outer, inner in zip(loops, loops[1:], strict=False):
+    for outer, inner in pairwise(loops):
         text = f"interchange {outer} and {inner}"
         yield Candidate("order", func, outer, text, (Reorder(func, (inner, outer), nest),))
     for at, loop in enumerate(loops[:-2]):
@@ -214,7 +225,9 @@ def _of_reduction(nest: Nest, one: StageLoops, lanes: int) -> Iterator[Candidate
     if not one.stage.number or func not in program.algorithm.by_name:
         return
     if program.by_name[func].is_exact:
-        yield Candidate("reduce", func, "", f"let rounds of {func} combine at once", (Atomic(func),))
+        yield Candidate(
+            "reduce", func, "", f"let rounds of {func} combine at once", (Atomic(func),)
+        )
     for axis in one.stage.reduced:
         if axis.name not in one.loops or _extent(nest, one, axis.name) <= lanes:
             continue

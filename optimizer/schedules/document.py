@@ -91,9 +91,7 @@ def view_of(
     return ScheduleView(title, schedule, tuple(found))
 
 
-def _of_nest(
-    nest: Nest, levels: tuple[tuple[str, int], ...], machine: MachineModel
-) -> StepView:
+def _of_nest(nest: Nest, levels: tuple[tuple[str, int], ...], machine: MachineModel) -> StepView:
     """All that a nest says, whatever primitive led to it."""
     locality = Locality.of(nest.regions)
     return StepView(

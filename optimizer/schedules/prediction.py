@@ -32,6 +32,8 @@ _FETCHED_BYTES = 1024
 """A row of so many is fetched ahead for most of it."""
 _MOST_UNDER_WAY = 10
 """Lines that a core waits for at a time."""
+_GATHERED = 3
+"""Instructions for each element of a vector that do not lie side by side."""
 _GUARDED = frozenset({"guard_with_if", "auto"})
 _S = 1e-9
 
@@ -119,7 +121,9 @@ class _StageTime:
 
     def _is_counted(self, key: LoopKey) -> bool:
         """Whether there is a loop of it in the code: other than vectors, and of more rounds."""
-        return self._one.runs[key.name] not in ("vector", "unrolled") and self._extents[key.name] > 1
+        return (
+            self._one.runs[key.name] not in ("vector", "unrolled") and self._extents[key.name] > 1
+        )
 
     def _product(self, names: Iterable[str]) -> int:
         return math.prod(self._extents[name] for name in names)
@@ -162,7 +166,7 @@ class _StageTime:
             return 1
         if steps[-1] == 1:
             return self._vectors()
-        return self._product(self._lanes)
+        return _GATHERED * self._product(self._lanes)
 
     def _written(self) -> float:
         """Instructions that write, and that read what is combined."""
@@ -229,9 +233,7 @@ class _StageTime:
         program, outer = self._regions.placed.program, counted[-2]
         held = {*program.inputs, *program.outputs}
         short = {
-            one.tensor
-            for one in self._all()
-            if one.tensor in held and self._is_short(one, outer)
+            one.tensor for one in self._all() if one.tensor in held and self._is_short(one, outer)
         }
         executions = self._work.executions[self._one.stage.func, self._one.stage.number]
         lanes, copies = self._product(self._lanes), self._product(self._copied)
@@ -266,7 +268,5 @@ class _StageTime:
         """Rounds of the loops down to a depth that are in the code."""
         keys = self._path[:depth]
         own = [key for key in keys if key in self._own]
-        written_out = math.prod(
-            self._extents[key.name] for key in own if not self._is_counted(key)
-        )
+        written_out = math.prod(self._extents[key.name] for key in own if not self._is_counted(key))
         return self._work.rounds(keys) / max(1, written_out)

@@ -157,9 +157,7 @@ class _Warnings:
                 )  # fmt: skip
                 return
 
-    def _not_vectorized(
-        self, one: StageLoops, accesses: list[Access]
-    ) -> Iterator[NestWarning]:
+    def _not_vectorized(self, one: StageLoops, accesses: list[Access]) -> Iterator[NestWarning]:
         loops = [loop for loop in one.loops if self._extent(one, loop) > 1]
         if not loops:
             return

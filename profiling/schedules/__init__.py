@@ -1,6 +1,7 @@
 """Schedules compiled, run, counted and timed by Halide.
 
 running ─ an algorithm in the order of a schedule, compiled in memory and run
+effects ─ what a change of a schedule does: both run in turns
 counting ─ the same, with every load and store written down
 code ─ the code of a schedule as Halide's statements, C++, LLVM's instructions and assembly
 

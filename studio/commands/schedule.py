@@ -23,8 +23,9 @@ from profiling.codegen.levels import cpu_level
 from profiling.schedules.code import CODE_VIEWS, code
 from profiling.schedules.running import timed
 from profiling.workers import default_pool
-from studio.commands import DONE
+from studio.commands import DONE, schedule_choices
 from studio.commands.output import print_json, table
+from studio.commands.schedule_choices import CHOICES, choice_lines
 
 LIMITS = JobLimits(seconds=60, memory_bytes=4096 * MIB)
 """Of compiling one schedule, or timing some."""
@@ -57,8 +58,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--schedule", metavar="NAME", help="one of the example's; the last by default")
     add("--apply", type=Path, metavar="FILE", help="a schedule of your own, as --save writes it")
     add("--save", type=Path, metavar="FILE", help="write the schedule, to be edited and applied")
-    kinds = ("nest", "steps", *CODE_VIEWS)
+    kinds = ("nest", "steps", CHOICES, *CODE_VIEWS)
     add("--print", choices=kinds, default="nest", dest="shown", help="nest and meters by default")
+    schedule_choices.declare(parser)
     add("--time", action="store_true", help="run it in turns with the first schedule")
     add("--seconds", type=float, default=2.0, metavar="S", help="of timing; 2 by default")
     what = "write a program in Halide's Python (.py) or C++ (.cpp) that runs elsewhere"
@@ -165,6 +167,11 @@ def _shown(
             code, subject.algorithm, schedule, arguments.shown, cpu_level(), limits=LIMITS
         )
         return
+    if arguments.shown == CHOICES:
+        yield plain(f"{subject.title}: {name}")
+        told = arguments.measure, arguments.seconds
+        yield from choice_lines(subject.algorithm, schedule, *told)
+        return
     view = view_of(name, subject.algorithm, schedule)
     yield plain(f"{subject.title}: {name}")
     if arguments.shown == "steps":
@@ -193,6 +200,8 @@ def _step(step: StepView) -> Iterator[str]:
     yield f"redundant work: {times_text(meters.amplification)} the operations that are needed"
     moved = ", ".join(f"{bytes_text(one.moved_bytes)} behind {one.level}" for one in meters.moved)
     yield f"locality: {bytes_text(meters.working_set_bytes)} held, {moved}"
+    for one in step.warnings:
+        yield plain(f"warning, {one.func}: {one.text}; {one.advice}")
 
 
 def _times(subject: Subject, name: str, schedule: Schedule, seconds: float) -> Iterator[str]:

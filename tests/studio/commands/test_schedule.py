@@ -136,3 +136,35 @@ def test_an_exported_program_computes_the_same(shared_pool: WorkerPool, example:
     found = shared_pool(ran, text, inputs, expected.shape)
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
     assert "Halide.h" in halide_program(algorithm, one.schedules[-1].schedule, "cpp")
+
+
+def test_choices_are_a_table_with_the_fastest_first_and_refusals_with_reasons(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = said(capsys, "three-nests", "--schedule", "one nest", "--print", "choices")
+    lines = out.splitlines()
+    assert lines[1].startswith("now: ")
+    assert any("16 sums of product side by side along k" in line for line in lines[4:])
+    assert "product: run k in parallel: rounds of k combine" in out
+
+
+def test_the_best_choices_are_measured_where_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("halide")
+    words = "loop-order", "--schedule", "columns first", "--print", "choices"
+    out = said(capsys, *words, "--measure", "1", "--seconds", "0.05")
+    head, best, second = out.splitlines()[3:6]
+    assert "measured" in head
+    assert best.count("×") == second.count("×") + 1
+
+
+def test_a_number_of_choices_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--measure is 0 or more" in refused(
+        capsys, "blur", "--print", "choices", "--measure", "-1"
+    )
+
+
+def test_a_nest_is_printed_with_its_warnings(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "loop-order", "--schedule", "columns first")
+    assert "warning, scaled: inner loop i not vectorized: stride 1024 in data; reorder j" in out
