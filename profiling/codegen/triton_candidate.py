@@ -37,12 +37,16 @@ class TritonBinary:
     """A kernel of a program, compiled.
 
     Attributes:
+        ttir: Triton's own program, as text.
+        ttgir: the same with layouts in threads.
         ptx: as text.
         cubin: what a driver loads.
         shared_bytes: of shared memory that a block takes.
     """
 
     name: str
+    ttir: str
+    ttgir: str
     ptx: str
     cubin: bytes
     shared_bytes: int
@@ -86,7 +90,9 @@ def build(algorithm: Algorithm, folder: Path, capability: int = HOPPER) -> list[
         )
         made = compiler.compile(source, target=target("cuda", capability, _WARP))
         shared = int(made.metadata.shared)
-        found.append(TritonBinary(kernel.name, made.asm["ptx"], bytes(made.asm["cubin"]), shared))
+        ttir, ttgir, ptx = (str(made.asm[form]) for form in ("ttir", "ttgir", "ptx"))
+        cubin = bytes(made.asm["cubin"])
+        found.append(TritonBinary(kernel.name, ttir, ttgir, ptx, cubin, shared))
     return found
 
 

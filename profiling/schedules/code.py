@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Literal, get_args
 
 from optimizer.loops.algorithm import Algorithm
-from optimizer.loops.schedule import Schedule
-from profiling.codegen.halide_object import CodeForm, code_text
+from optimizer.loops.outputs import output_nests
+from optimizer.loops.schedule import In, RFactor, Schedule
+from profiling.codegen.halide_naming import plain_name, without_serials
+from profiling.codegen.halide_object import CodeForm, code_texts
 from profiling.codegen.kernel import CpuLevel
-
-CodeView = Literal["stmt", "c", "llvm", "asm"]
-"""Halide's statements, C++, LLVM's instructions, the processor's."""
-CODE_VIEWS: tuple[CodeView, ...] = get_args(CodeView)
+from profiling.schedules.functions import CODE_VIEWS, CodeView, Function, functions_of
 
 _FORMS: dict[CodeView, CodeForm] = {
     "stmt": "stmt", "c": "c_source", "llvm": "llvm_assembly", "asm": "assembly",
 }  # fmt: skip
-_BEGINS: dict[CodeView, re.Pattern[str]] = {
-    "c": re.compile(r"int kernel"),
-    "llvm": re.compile(r"define .*@kernel(_par_for\w*)?\("),
-    "asm": re.compile(r"kernel(_par_for\w*)?:"),
-}
-_ENDS: dict[CodeView, re.Pattern[str]] = {
-    "c": re.compile(r"}"), "llvm": re.compile(r"}"), "asm": re.compile(r"\.Lfunc_end"),
-}  # fmt: skip
-_DIRECTIVE = re.compile(r"\s*\.(p2align|cfi_\w+|type|size|globl|section|file|ident)\b")
+
+_VALUE = re.compile(r"(?<![\w.$])t\d+(?![\w$])")
 
 
 def code(algorithm: Algorithm, schedule: Schedule, view: CodeView, level: CpuLevel) -> str:
@@ -36,23 +26,62 @@ def code(algorithm: Algorithm, schedule: Schedule, view: CodeView, level: CpuLev
         LibraryError: Halide is not installed, or cannot compute this.
         ScheduleError: a primitive cannot be applied.
     """
-    text = re.sub(r"(?<=\w)\$\d+", "", code_text(algorithm, schedule, level, _FORMS[view]))
+    text = _texts(algorithm, schedule, (view,), level)[view]
     if view == "stmt":
         return text.strip()
-    found = "\n".join(_functions(text.splitlines(), view))
-    return found or text
+    found = (line for one in functions_of(text, view) for line in (*one.lines, ""))
+    return "\n".join(found) or text
 
 
-def _functions(lines: list[str], view: CodeView) -> Iterator[str]:
-    """Lines of the functions whose name is the kernel's, or begins so."""
-    inside = False
-    for line in lines:
-        if not inside and _BEGINS[view].match(line) and not re.search(r"kernel_(argv|meta)", line):
-            inside = True
-        if inside and not (view == "asm" and _DIRECTIVE.match(line)):
-            ends = bool(_ENDS[view].match(line))
-            if not ends or view != "asm":
-                yield line
-            if ends:
-                inside = False
-                yield ""
+def all_code(
+    algorithm: Algorithm, schedule: Schedule, level: CpuLevel
+) -> dict[CodeView, list[Function]]:
+    """The functions of a schedule at all levels, of one compilation.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied.
+    """
+    texts = _texts(algorithm, schedule, CODE_VIEWS, level)
+    return {view: functions_of(text, view) for view, text in texts.items()}
+
+
+def _texts(
+    algorithm: Algorithm, schedule: Schedule, views: tuple[CodeView, ...], level: CpuLevel
+) -> dict[CodeView, str]:
+    tensors = (*algorithm.inputs, *algorithm.funcs, *output_nests(algorithm))
+    names = {plain_name(one.name) for one in tensors}
+    names |= {plain_name(p.made) for p in schedule.primitives if isinstance(p, In | RFactor)}
+    made = code_texts(algorithm, schedule, level, [_FORMS[view] for view in views])
+    found: dict[CodeView, str] = {}
+    values: dict[str, str] = dict.fromkeys(names, "")
+    for view in views:
+        text = without_serials(made[_FORMS[view]], names)
+        found[view] = _numbered_in_c(text) if view == "c" else _numbered(text, values)
+    return found
+
+
+def _numbered(text: str, values: dict[str, str]) -> str:
+    """Code whose intermediate values count from 0, also where the process made other code before.
+
+    Args:
+        text: Halide's statements, LLVM's instructions or assembly.
+        values: what each is called, gathered: a value has one name at all levels.
+    """
+
+    def name(match: re.Match[str]) -> str:
+        return values.setdefault(match[0], f"t{len(values)}") or match[0]
+
+    return _VALUE.sub(name, text)
+
+
+def _numbered_in_c(text: str) -> str:
+    """The same of C, where they are numbers, from its first function on."""
+    at = text.find("int kernel")
+    found: dict[str, dict[str, int]] = {"_": {}, "s": {}}
+
+    def name(match: re.Match[str]) -> str:
+        numbers = found[match[1]]
+        return f"{match[1]}{numbers.setdefault(match[2], len(numbers))}"
+
+    return text[:at] + re.sub(r"\b(_|s)(\d+)\b", name, text[at:])

@@ -20,12 +20,14 @@ from optimizer.schedules.halide_program import halide_program
 from optimizer.schedules.halide_words import Language
 from optimizer.schedules.nest import nest_text
 from profiling.codegen.levels import cpu_level
-from profiling.schedules.code import CODE_VIEWS, code
+from profiling.schedules.code import code
+from profiling.schedules.functions import CODE_VIEWS
 from profiling.schedules.running import timed
 from profiling.workers import default_pool
 from studio.commands import DONE, schedule_choices
 from studio.commands.output import print_json, table
 from studio.commands.schedule_choices import CHOICES, choice_lines
+from studio.commands.schedule_code import KINDS, declare_code, is_code, show_code
 
 LIMITS = JobLimits(seconds=60, memory_bytes=4096 * MIB)
 """Of compiling one schedule, or timing some."""
@@ -58,9 +60,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--schedule", metavar="NAME", help="one of the example's; the last by default")
     add("--apply", type=Path, metavar="FILE", help="a schedule of your own, as --save writes it")
     add("--save", type=Path, metavar="FILE", help="write the schedule, to be edited and applied")
-    kinds = ("nest", "steps", CHOICES, *CODE_VIEWS)
+    kinds = ("nest", "steps", CHOICES, *CODE_VIEWS, *KINDS)
     add("--print", choices=kinds, default="nest", dest="shown", help="nest and meters by default")
     schedule_choices.declare(parser)
+    declare_code(parser)
     add("--time", action="store_true", help="run it in turns with the first schedule")
     add("--seconds", type=float, default=2.0, metavar="S", help="of timing; 2 by default")
     what = "write a program in Halide's Python (.py) or C++ (.cpp) that runs elsewhere"
@@ -80,7 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
         return DONE
     subject = _subject(arguments)
     name, schedule = _chosen(arguments, subject)
-    if arguments.json:
+    if is_code(arguments):
+        show_code(arguments, f"{subject.title}: {name}", subject.algorithm, schedule)
+    elif arguments.json:
         view = view_of(f"{subject.title}: {name}", subject.algorithm, schedule)
         print_json(SCHEDULE_VIEW.to_json(view))
     else:

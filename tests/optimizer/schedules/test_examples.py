@@ -53,6 +53,12 @@ def test_both_layouts_of_a_convolution_compute_the_same() -> None:
     np.testing.assert_allclose(found[0], np.maximum(expected, 0), rtol=2e-5, atol=1e-5)
 
 
+def test_a_softmax_is_positive_and_1_in_sum() -> None:
+    (x,), found = computed(EXAMPLES["softmax"])
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    np.testing.assert_allclose(found, powers / powers.sum(-1, keepdims=True), rtol=2e-6)
+
+
 def test_a_corner_is_where_both_differences_are_large() -> None:
     example = EXAMPLES["harris"]
     algorithm = example.make(height=12, width=12)

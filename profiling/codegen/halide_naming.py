@@ -1,0 +1,39 @@
+"""Names as Halide gets them, and as it writes them in the code that it makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from optimizer.loops.scalar import FUNCTIONS
+
+_SERIAL = re.compile(r"(?<=\w)\$\d+")
+_QUOTED = re.compile(r'%"([A-Za-z_][\w.]*)"')
+"""LLVM quotes names that have a `$`."""
+_CLOSURES = ("closure_arg", "closure_prototype", "parallel_closure", "closure_result")
+"""What Halide itself names where a loop is parallel."""
+
+
+def plain_name(name: str) -> str:
+    """A name that Halide takes, and takes for nothing else: its own functions have names, too."""
+    return re.sub(r"\W", "_", f"{name}_" if name in FUNCTIONS else name)
+
+
+def as_in_c(name: str) -> str:
+    """A name as Halide writes it in C and in names of functions, there with `_` before it."""
+    found = "".join("__" if c == "$" else c if c.isalnum() else "_" for c in name)
+    return f"_{found}"
+
+
+def without_serials(text: str, names: Iterable[str]) -> str:
+    """Code without the numbers that Halide puts behind names it has met in this process before.
+
+    Args:
+        text: at any level.
+        names: of Funcs and inputs, as Halide got them; halves of partial results end in a number.
+    """
+    found = _QUOTED.sub(r"%\1", _SERIAL.sub("", text))
+    known = "|".join(sorted(map(re.escape, {*names, *_CLOSURES}), key=len, reverse=True))
+    return re.sub(
+        rf"(?<![A-Za-z0-9])((?:{known})(?:_\d+)?)__\d+(?=\W|_s\d|_buffer|$)", r"\1", found
+    )

@@ -1,0 +1,81 @@
+"""`passlens schedule --print linked`, `--diff`, and code for GPUs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from optimizer.loops.schedule import SCHEDULE, Schedule, Unroll
+from optimizer.schedules.examples import EXAMPLES
+from profiling.codegen.triton_candidate import triton_missing
+from profiling.schedules.differences import CODE_DIFFERENCE
+from profiling.schedules.gpu_code import GPU_VIEWS, gpu_code
+from profiling.schedules.linked import LINKED_CODE
+from profiling.workers import WorkerPool
+from tests.studio.commands.test_schedule import needs_halide, refused, said
+
+
+@needs_halide
+def test_the_loops_of_a_schedule_are_shown_with_their_instructions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = said(capsys, "blur", "--schedule", "tiled", "--print", "linked").splitlines()
+    (row,) = (line for line in lines if "for xi in 32" in line)
+    assert row.split()[4:] == ["16", "10"], "instructions, and those on single numbers"
+    assert lines[-1].endswith("lines of asm")
+
+
+@needs_halide
+def test_all_levels_are_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "blur", "--schedule", "tiled", "--print", "linked", "--json")
+    assert json.loads(text)["schema"] == "passlens.linked-code/1"
+    found = LINKED_CODE.loads(text.encode())
+    assert [level.id for level in found.levels] == ["nest", "stmt", "c", "llvm", "asm"]
+
+
+@needs_halide
+def test_two_steps_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("blur", "--schedule", "tiled and vectorized", "--diff")
+    text = said(capsys, *words, "5")
+    assert "lines differ" in text.splitlines()[0]
+    assert "-       vaddss" in text
+    assert "+       vaddps" in text
+    assert said(capsys, *words, "3:3") == "Assembly, steps 3 and 3: the same.\n"
+    found = CODE_DIFFERENCE.loads(said(capsys, *words, "5", "--print", "c", "--json").encode())
+    assert [level.id for level in found.levels] == ["c"]
+
+
+def test_a_step_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "takes a step or two" in refused(capsys, "blur", "--diff", "first")
+    assert "this schedule has steps 0 to 9" in refused(capsys, "blur", "--diff", "10")
+
+
+@needs_halide
+def test_a_schedule_that_cannot_be_compiled_is_refused_at_its_primitive(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "own.json"
+    path.write_bytes(SCHEDULE.dumps(Schedule((Unroll("blur_y", "x"), Unroll("blur_y", "y")))))
+    found = refused(capsys, "blur", "--apply", path, "--print", "linked")
+    assert "Primitive 0 of the schedule cannot be applied: its loops written out" in found
+
+
+@pytest.mark.skipif(not triton_missing(), reason="Triton is installed")
+def test_without_triton_one_sentence_says_what_to_install(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = refused(capsys, "softmax", "--print", "ptx")
+    assert "Triton is not installed: pip install passlens[triton]" in found
+
+
+@pytest.mark.skipif(bool(triton_missing()), reason=triton_missing() or "it is here")
+@pytest.mark.slow
+def test_triton_gives_all_levels_for_a_gpu_that_is_not_here(shared_pool: WorkerPool) -> None:
+    found = shared_pool.run_fresh(gpu_code, EXAMPLES["softmax"].algorithm)
+    assert tuple(found) == GPU_VIEWS
+    assert "tt.func" in found["ttir"]
+    assert "#ttg.blocked" in found["ttgir"]
+    assert ".target sm_90" in found["ptx"]
+    assert "STG" in found["sass"]
