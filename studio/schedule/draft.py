@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import zlib
 from dataclasses import dataclass
 
@@ -91,5 +90,4 @@ def _inflated(text: str) -> bytes:
     data = stream.decompress(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), _MOST_BYTES)
     if not stream.eof:
         raise ValueError("too long, or cut off")
-    json.loads(data)
     return data

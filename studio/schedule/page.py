@@ -86,6 +86,7 @@ def _descriptor(found: Found, opened: OpenedSchedule, draft: Draft, viewing: Tas
         "subject": subject_json(found.subject, opened.name),
         "offered": offered_json(found.regions),
         "view": view,
+        "fresh": viewing.result is not None,
         "draft": draft_json(draft),
         "undo": undone,
         "redo": redone,

@@ -24,6 +24,7 @@ export class Actions extends Folding {
     this.playback = new Playback(this);
     this.vetoing = new Vetoing({ state, actions: this });
     this.outbox = new Outbox(state);
+    state.watch(["data"], () => this.outbox.heard());
   }
 
   /** Another session is shown. */

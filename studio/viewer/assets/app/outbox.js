@@ -5,15 +5,20 @@
 const AGAIN_MS = 10_000; // without an answer
 
 /** @typedef {{number: number, name: string, value: any}} Message numbers grow */
+/**
+ * What the server is spoken to through, and what it said last.
+ * @typedef {object} Line
+ * @property {{setStateValue: (name: any, value: any) => void} | null} component
+ * @property {{acknowledged?: number} | null} data
+ */
 
 export class Outbox {
-  /** @param {State} state */
-  constructor(state) {
-    this.state = state;
+  /** @param {Line} line */
+  constructor(line) {
+    this.line = line;
     this.last = 0;
     this.timer = 0;
     /** @type {Message[]} */ this.unheard = [];
-    state.watch(["data"], () => this.#hear());
   }
 
   /** @param {string} name @param {any} value */
@@ -28,12 +33,13 @@ export class Outbox {
 
   #send() {
     this.stop();
-    this.state.component?.setStateValue("messages", this.unheard);
+    this.line.component?.setStateValue("messages", this.unheard);
     this.timer = window.setTimeout(() => this.#send(), AGAIN_MS);
   }
 
-  #hear() {
-    const acknowledged = this.state.data?.acknowledged ?? 0;
+  /** The server has answered: what it has heard is told no more. */
+  heard() {
+    const acknowledged = this.line.data?.acknowledged ?? 0;
     this.last = Math.max(this.last, acknowledged);
     this.unheard = this.unheard.filter(({ number }) => number > acknowledged);
     if (!this.unheard.length) this.stop();

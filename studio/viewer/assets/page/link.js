@@ -44,8 +44,15 @@ export function pageLink() {
  * @param {State} state @returns {() => void} ends it
  */
 export function answerForLinks(state) {
+  return answerAsked((url) =>
+    state.session?.trace && state.data?.mode === "rewrite" ? permalink(state) : url,
+  );
+}
+
+/** Answer for whoever knows better: the address of what is seen. @param {(url: string) => string} better @returns {() => void} ends it */
+export function answerAsked(better) {
   const answer = (/** @type {any} */ asked) => {
-    if (state.session?.trace && state.data?.mode === "rewrite") asked.detail.url = permalink(state);
+    asked.detail.url = better(asked.detail.url);
   };
   window.addEventListener(ASKED, answer);
   return () => window.removeEventListener(ASKED, answer);

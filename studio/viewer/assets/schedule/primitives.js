@@ -1,0 +1,199 @@
+// @ts-check
+// The list of primitives: each can be switched off, taken out, dragged, and gone to. Why one cannot
+// be applied stands at it.
+
+import { button, fill, h } from "../page/dom.js";
+import { funcColour } from "./nest.js";
+import { moved, stepOf, switched, without } from "./list-edits.js";
+
+const HOW = "Primitives. Alt and arrow keys move one, Delete takes it out, Space switches it.";
+
+export class PrimitiveList {
+  /** @param {import("./lab-state.js").LabState} state */
+  constructor(state) {
+    this.state = state;
+    this.dragged = -1;
+    this.list = h("ol.sl-list", { "aria-label": HOW });
+    this.count = h("span.pl-num");
+    this.empty = h("p.pl-empty", "No primitives: loops run as the algorithm has its axes.");
+    this.el = h(
+      "section.sl-primitives",
+      { "aria-label": "Schedule" },
+      h("h3", "In which order ", this.count),
+      h("div.sl-scroll", this.list, this.empty),
+    );
+    this.list.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => this.#down(e));
+    state.watch(["draft"], () => this.render());
+    state.watch(["step"], () => this.#mark());
+  }
+
+  render() {
+    const { draft } = this.state;
+    const { row, part } = this.#focused();
+    fill(
+      this.list,
+      draft.primitives.map((_, at) => this.#row(at)),
+    );
+    this.count.textContent = draft.primitives.length ? String(draft.primitives.length) : "";
+    this.empty.hidden = draft.primitives.length > 0;
+    this.#mark();
+    if (row >= 0) this.focus(Math.min(row, draft.primitives.length - 1), part);
+  }
+
+  /** Which row has the keyboard, and which part of it. */
+  #focused() {
+    const active = /** @type {ShadowRoot} */ (this.list.getRootNode()).activeElement;
+    const li = active?.closest?.(".sl-list li");
+    const row = li ? [...this.list.children].indexOf(li) : -1;
+    return { row, part: /** @type {HTMLElement | null} */ (active)?.dataset?.part ?? "text" };
+  }
+
+  /** @param {number} row @param {string} [part] */
+  focus(row, part = "text") {
+    this.list.children[row]?.querySelector(`[data-part=${part}]`)?.focus({ preventScroll: false });
+  }
+
+  /** @param {number} at */
+  #row(at) {
+    const { draft, waiting, data, theme } = this.state;
+    const on = !draft.off.includes(at);
+    const text = draft.texts[at];
+    const func =
+      data?.subject.funcs.findIndex(({ name }) => name === draft.primitives[at].func) ?? -1;
+    const dot = h("i.pl-swatch");
+    dot.style.background = funcColour(theme, func).solid;
+    const box = h("input", {
+      type: "checkbox",
+      "data-part": "switch",
+      "aria-label": `Apply ${text}`,
+      onchange: () => this.state.edit(switched(this.state.draft, at), this.state.step),
+    });
+    box.checked = on;
+    const go = h(
+      "button",
+      { "data-part": "text", title: text, onclick: () => this.#go(at) },
+      dot,
+      h("code", text),
+    );
+    const out = button(`Take out ${text}`, "×", () => this.#takeOut(at), "pl-x");
+    out.dataset.part = "out";
+    const li = h(
+      "li",
+      h(
+        "span.sl-grip",
+        { draggable: "true", title: "Drag to another place" },
+        h("span.pl-num", String(at + 1)),
+      ),
+      box,
+      go,
+      out,
+      this.#why(at, on),
+    );
+    li.classList.toggle("sl-off", !on);
+    li.classList.toggle("sl-waiting", waiting);
+    this.#draggable(li, at);
+    return li;
+  }
+
+  /** @param {number} at @param {boolean} on */
+  #why(at, on) {
+    const { draft, steps, waiting } = this.state;
+    const step = steps[stepOf(draft, at)];
+    if (!on || waiting || !step) return null;
+    if (step.refusal) return h("p.sl-refused", `Left out: ${step.refusal}.`);
+    return step.pending ? h("p.sl-pending", `Not yet: ${step.pending}.`) : null;
+  }
+
+  /** Which row made the nest that is shown. */
+  #mark() {
+    const { applied, step } = this.state;
+    const here = step ? applied[step - 1] : -1;
+    [...this.list.children].forEach((li, at) => {
+      li.classList.toggle("sl-here", at === here);
+      li.classList.toggle("sl-ahead", here < at);
+      li.querySelector("[data-part=text]")?.setAttribute(
+        "aria-current",
+        at === here ? "step" : "false",
+      );
+      if (at === here) reveal(/** @type {HTMLElement} */ (li));
+    });
+  }
+
+  /** @param {number} at */
+  #go(at) {
+    if (!this.state.draft.off.includes(at)) this.state.goto(stepOf(this.state.draft, at));
+  }
+
+  /** @param {number} at */
+  #takeOut(at) {
+    const { state } = this;
+    state.say(`Taken out: ${state.draft.texts[at]}.`);
+    state.edit(
+      without(state.draft, at),
+      Math.max(0, Math.min(state.step, stepOf(state.draft, at)) - 1),
+    );
+  }
+
+  /** @param {number} from @param {number} to */
+  #move(from, to) {
+    const { state } = this;
+    if (to < 0 || to >= state.draft.primitives.length || to === from) return;
+    state.say(`Primitive ${from + 1} is number ${to + 1} now.`);
+    const draft = moved(state.draft, from, to);
+    this.focus(from);
+    state.edit(draft, stepOf(draft, to));
+    this.focus(to);
+  }
+
+  /** @param {KeyboardEvent} e */
+  #down(e) {
+    const { row } = this.#focused();
+    if (row < 0) return;
+    const by = { ArrowUp: -1, ArrowDown: 1 }[e.key];
+    if (by && e.altKey) this.#move(row, row + by);
+    else if (by) this.focus(Math.max(0, Math.min(this.list.children.length - 1, row + by)));
+    else if (e.key === "Delete" || e.key === "Backspace") this.#takeOut(row);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  /** @param {HTMLElement} li @param {number} at */
+  #draggable(li, at) {
+    li.addEventListener("dragstart", (e) => {
+      this.dragged = at;
+      e.dataTransfer?.setData("text/plain", this.state.draft.texts[at]);
+      e.dataTransfer?.setDragImage(li, 12, 12);
+    });
+    li.addEventListener("dragend", () => this.#dropping(-1));
+    li.addEventListener("dragover", (e) => {
+      if (this.dragged < 0) return;
+      e.preventDefault();
+      this.#dropping(at);
+    });
+    li.addEventListener("drop", (e) => {
+      e.preventDefault();
+      const from = this.dragged;
+      this.#dropping(-1);
+      this.dragged = -1;
+      if (from >= 0) this.#move(from, at);
+    });
+  }
+
+  /** Where what is dragged would go. @param {number} at */
+  #dropping(at) {
+    [...this.list.children].forEach((li, row) => {
+      li.classList.toggle("sl-drop-after", row === at && at > this.dragged);
+      li.classList.toggle("sl-drop-before", row === at && at < this.dragged);
+    });
+  }
+}
+
+/** In its own list alone: the page must not scroll. @param {HTMLElement} li */
+function reveal(li) {
+  const around = li.closest(".sl-scroll");
+  if (!around) return;
+  const [inner, outer] = [li.getBoundingClientRect(), around.getBoundingClientRect()];
+  if (inner.top < outer.top) around.scrollTop -= outer.top - inner.top;
+  else if (inner.bottom > outer.bottom) around.scrollTop += inner.bottom - outer.bottom;
+}

@@ -1,0 +1,281 @@
+"""The page Schedule without a browser: what the component is given after what the visitor did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from optimizer.errors import RunError
+from optimizer.loops.schedule import (
+    SCHEDULE,
+    ComputeRoot,
+    Parallel,
+    Primitive,
+    Reorder,
+    Schedule,
+    Split,
+    Unroll,
+    Vectorize,
+)
+from optimizer.schedules.examples import EXAMPLES
+from studio.schedule import page as schedule_page
+from studio.schedule import timing
+from studio.schedule.descriptor import primitives_json
+from studio.schedule.draft import Draft, packed
+from tests.studio.apps import PATIENCE_S
+
+pytestmark = pytest.mark.usefixtures("own_store")
+Json = dict[str, Any]
+TILED = EXAMPLES["blur"].schedule("tiled")
+
+
+def _script() -> None:
+    import streamlit as st
+
+    from studio.schedule.messages import take
+    from studio.schedule.page import render
+
+    for name, value in st.session_state.pop("told", ()):
+        take(name, value)
+    render()
+
+
+class Visitor:
+    """A session of its own, and what its component was given last."""
+
+    def __init__(self, drawn: dict[int, Json], **query: str) -> None:
+        self._drawn = drawn
+        self._app = AppTest.from_function(_script, default_timeout=PATIENCE_S)
+        for name, text in query.items():
+            self._app.query_params[name] = text
+
+    def does(self, *told: tuple[str, Any], until: Callable[[Json], bool] = lambda _: True) -> Json:
+        """What is drawn after these messages, once the document is the one of the edit."""
+        self._app.session_state["told"] = told
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            self._app.run()
+            assert not self._app.exception
+            drawn = self._drawn[0]
+            if drawn["fresh"] and until(drawn):
+                return drawn
+            time.sleep(0.05)
+        raise AssertionError(self._drawn)
+
+    @property
+    def link(self) -> dict[str, list[str]]:
+        """The parameters of the address."""
+        return dict(self._app.query_params)
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[int, Json]:
+    """What the component is given, instead of a component."""
+    seen: dict[int, Json] = {}
+    monkeypatch.setattr(schedule_page, "show_lab", lambda told: seen.__setitem__(0, told))  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    return seen
+
+
+def edit(*primitives: Primitive, off: tuple[int, ...] = (), step: int = 64) -> tuple[str, Json]:
+    """The message of an edit."""
+    told = primitives_json(Schedule(primitives))
+    return "draft", {"primitives": told, "off": list(off), "step": step}
+
+
+def refusals(drawn: Json) -> list[str]:
+    """Why steps are left out, from the first on."""
+    return [step["refusal"] for step in drawn["view"]["steps"]]
+
+
+def test_without_a_choice_it_opens_on_a_blur_that_is_scheduled(drawn: dict[int, Json]) -> None:
+    shown = Visitor(drawn).does()
+    assert (shown["subject"]["id"], shown["subject"]["order"]) == ("blur", "tiled and vectorized")
+    assert len(shown["view"]["steps"]) == 10
+    assert "pull against each other" in shown["subject"]["teaches"]
+    assert shown["draft"]["texts"][4] == "blur_x.compute_at(blur_y, xo)"
+    assert shown["subject"]["funcs"][0]["formula"].startswith("blur_x(y, x) = (image(y, x) + ")
+
+
+def test_an_edit_is_drawn_undone_and_done_again(drawn: dict[int, Json]) -> None:
+    visitor = Visitor(drawn, loops="blur", order="tiled")
+    assert len(visitor.does()["view"]["steps"]) == 6
+    edited = visitor.does(edit(*TILED.primitives, Split("blur_y", "xi", "xv", "lane", 8), step=6))
+    assert len(edited["view"]["steps"]) == 7
+    assert (edited["step"], edited["undo"], edited["redo"]) == (6, True, False)
+    assert "primitives" in visitor.link
+    undone = visitor.does(("undo", None))
+    assert (len(undone["view"]["steps"]), undone["undo"], undone["redo"]) == (6, False, True)
+    assert "primitives" not in visitor.link
+    assert visitor.does(("redo", None))["view"] == edited["view"]
+
+
+def test_what_is_switched_off_stays_in_the_list_and_out_of_the_nest(drawn: dict[int, Json]) -> None:
+    shown = Visitor(drawn, loops="blur").does(edit(*TILED.primitives, off=(3,)))
+    assert (len(shown["draft"]["texts"]), len(shown["view"]["steps"])) == (5, 5)
+    assert all(node["run"] == "serial" for node in shown["view"]["steps"][-1]["nodes"])
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (Split("blur_y", "x", "a", "b", 0), "0"),
+        (Unroll("blur_y", "x"), "written out"),
+        (Vectorize("blur_y", "nothing"), "nothing"),
+        (Split("blur_y", "x", "a", "b", 10**18), ""),
+    ],
+)
+def test_a_primitive_that_cannot_be_applied_is_left_out_with_a_sentence_and_the_rest_goes_on(
+    drawn: dict[int, Json], bad: Primitive, why: str
+) -> None:
+    shown = Visitor(drawn, loops="blur").does(edit(bad, ComputeRoot("blur_x")))
+    assert refusals(shown)[0] == ""
+    assert why in refusals(shown)[1]
+    assert refusals(shown)[1] or bad == Split("blur_y", "x", "a", "b", 10**18)
+    first, last = shown["view"]["steps"][0], shown["view"]["steps"][-1]
+    assert len(last["nodes"]) > len(first["nodes"])
+
+
+def test_a_loop_that_is_gone_since_another_primitive_is_off_is_named_where_it_is_used(
+    drawn: dict[int, Json],
+) -> None:
+    tiles = TILED.primitives[:4]
+    assert isinstance(tiles[2], Reorder)
+    shown = Visitor(drawn, loops="blur").does(edit(*tiles, off=(1,)))
+    assert "xo" in refusals(shown)[2]
+    assert isinstance(tiles[3], Parallel)
+    assert refusals(shown)[3] == ""
+
+
+def test_a_file_replaces_the_schedule_and_what_is_none_is_refused(drawn: dict[int, Json]) -> None:
+    visitor = Visitor(drawn, loops="blur")
+    text = SCHEDULE.dumps(TILED).decode()
+    assert len(visitor.does(("file", {"text": text}))["view"]["steps"]) == 6
+    for bad, why in (
+        ("{", "schedule"),
+        ('{"schema": "passlens.race/1"}', "passlens.schedule/1"),
+        ('{"schema": "passlens.schedule/1", "primitives": [{"primitive": "steal"}]}', "damaged"),
+        (" " * (1 << 21), "too long"),
+        (SCHEDULE.dumps(Schedule((ComputeRoot("blur_x"),) * 65)).decode(), "65 primitives"),
+    ):
+        shown = visitor.does(("file", {"text": bad}))
+        assert why in shown["problem"]
+        assert len(shown["view"]["steps"]) == 6
+    assert visitor.does(("undo", None))["problem"] == ""
+
+
+_SENSELESS: list[tuple[str, Any]] = [
+    ("draft", {"primitives": "x", "off": [], "step": 1}),
+    ("draft", {"primitives": [{}], "off": [], "step": 1}),
+    ("draft", {"primitives": [], "off": ["x"], "step": 1}),
+    ("draft", None),
+    ("subject", {"subject": 1, "order": 2}),
+    ("time", {"step": -1}),
+    ("anything", {}),
+]
+
+
+@pytest.mark.parametrize("told", _SENSELESS)
+def test_a_message_that_makes_no_sense_changes_nothing(drawn: dict[int, Json], told: Any) -> None:
+    visitor = Visitor(drawn, loops="blur", order="tiled")
+    before = visitor.does()
+    assert visitor.does(told)["view"] == before["view"]
+
+
+def test_a_link_restores_subject_schedule_and_step(drawn: dict[int, Json]) -> None:
+    primitives = packed(Draft(Schedule(TILED.primitives[:3])))
+    shown = Visitor(drawn, loops="blur", primitives=primitives, at="2").does()
+    assert (len(shown["view"]["steps"]), shown["step"]) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    "query", [{"primitives": "nonsense"}, {"loops": "nothing-like-this"}, {"loops": "../etc"}]
+)
+def test_a_link_that_makes_no_sense_still_shows_something(
+    drawn: dict[int, Json], query: dict[str, str]
+) -> None:
+    shown = Visitor(drawn, **query).does()
+    assert shown["subject"]["id"] == "blur"
+    assert bool(shown["problem"]) == ("/" not in "".join(query.values()))
+
+
+def test_two_visitors_never_meet(drawn: dict[int, Json]) -> None:
+    one, other = Visitor(drawn, loops="blur"), Visitor(drawn, loops="blur")
+    one.does(edit(ComputeRoot("blur_x")))
+    assert len(other.does()["view"]["steps"]) == 10
+    assert other.does(("undo", None))["undo"] is False
+    assert len(one.does()["view"]["steps"]) == 2
+
+
+def test_what_cannot_be_run_says_so_at_the_step_that_was_to_be_timed(
+    drawn: dict[int, Json],
+) -> None:
+    visitor = Visitor(drawn, loops="blur")
+    visitor.does(edit(Unroll("blur_y", "x"), ComputeRoot("blur_x")))
+    shown = visitor.does(("time", {"step": 1}), until=_ended)
+    (failed,) = shown["times"]
+    assert (failed["step"], failed["state"]) == (1, "failed")
+    assert "written out" in failed["why"]
+
+
+def _ended(drawn: Json) -> bool:
+    return bool(drawn["times"]) and all(one["state"] != "running" for one in drawn["times"])
+
+
+def test_a_worker_that_dies_while_timing_is_one_sentence_and_may_be_tried_again(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = iter([RunError("The worker died (signal 11)."), [(0.5, 0.25), (1.0, 1.0)]])
+
+    def work(*_: object, **__: object) -> object:
+        outcome = next(ways)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(timing, "pool", lambda: work)
+    visitor = Visitor(drawn, loops="tail")
+    (died,) = visitor.does(("time", {"step": 1}), until=_ended)["times"]
+    assert died["why"] == "This schedule cannot be timed: The worker died (signal 11)."
+    done = visitor.does(
+        ("time", {"step": 1}), until=lambda told: told["times"][0]["state"] == "done"
+    )
+    (times,) = done["times"]
+    assert (times["median_ms"], times["least_ms"], times["first_ms"]) == (375, 250, 1000)
+    first = visitor.does(edit(*EXAMPLES["tail"].schedules[-1].schedule.primitives, off=(1,)))
+    assert [one["step"] for one in first["times"]] == [1]  # the steps before it are the same
+
+
+def test_a_program_in_halides_languages_is_made_for_whoever_asks(drawn: dict[int, Json]) -> None:
+    visitor = Visitor(drawn, loops="blur", order="tiled")
+    visitor.does(("export", {"language": "python", "number": 7}))
+    exported = visitor.does()["exported"]
+    assert (exported["number"], exported["name"]) == (7, "schedule.py")
+    assert "blur_x.compute_at(" in exported["text"]
+    wrong = visitor.does(
+        edit(Vectorize("blur_y", "gone")), ("export", {"language": "cpp", "number": 8})
+    )
+    assert wrong["exported"]["number"] == 7
+    assert "gone" in visitor.does()["problem"]
+
+
+def test_a_helpers_schedule_is_one_edit_that_can_be_undone(drawn: dict[int, Json]) -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from optimizer.schedules.examples import EXAMPLES
+        from studio.schedule.editing import replace_schedule
+        from studio.schedule.page import render
+
+        if st.session_state.pop("helps", True):
+            replace_schedule(EXAMPLES["blur"].schedule("sliding window"))
+        render()
+
+    app = AppTest.from_function(script, default_timeout=PATIENCE_S)
+    app.session_state["helps"] = True
+    app.run()
+    shown = drawn[0]
+    assert (shown["draft"]["texts"][0], shown["undo"]) == ("blur_x.store_root()", True)
