@@ -7,6 +7,8 @@ boxes · instances · nest ─ what each stage runs, as points in the loops that
 dependences ─ which point needs what another one made
 legality ─ whether an order keeps all of that, and if not, which it breaks
 bands · tiles · proposal ─ isl's own scheduler, and what it finds as our primitives
+view · shrinking · picture ─ a nest small enough to be drawn point by point, in its order
+report ─ all of it as text
 
 isl is native code: in worker processes, with limits.
 Source: Verdoolaege 2010, isl; Feautrier 1992; Bondhugula et al. 2008, Pluto.

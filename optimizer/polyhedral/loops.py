@@ -52,6 +52,23 @@ def loops_of(algorithm: Algorithm, primitives: Sequence[Primitive]) -> Ordered:
     return Ordered(program, orders)
 
 
+def applicable(
+    algorithm: Algorithm, primitives: Sequence[Primitive]
+) -> tuple[tuple[Primitive, ...], tuple[str, ...]]:
+    """Those that name what is there, and why not of each other one."""
+    kept, reasons = list(primitives), list[str]()
+    while True:
+        try:
+            loops_of(algorithm, kept)
+        except ScheduleError as error:
+            if error.index is None:
+                raise
+            del kept[error.index]
+            reasons.append(error.reason)
+            continue
+        return tuple(kept), tuple(reasons)
+
+
 def _apply(orders: Mapping[str, FuncOrder], primitive: Primitive) -> None:
     order = orders.get(primitive.func)
     if order is None:

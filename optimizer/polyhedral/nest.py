@@ -97,7 +97,12 @@ class _Building:
                     "follow it."
                 )
         path = self._placed(order, order.compute, uses)
-        stored = len(path) if order.store is None else len(self._placed(order, order.store, uses))
+        kept = path if order.store is None else self._placed(order, order.store, uses)
+        if path[: len(kept)] != kept:
+            raise ScheduleError(
+                None, f"the memory of {name} lives inside the loop it is computed in"
+            )
+        stored = len(kept)
         inside = [one for one in uses if one.path[: len(path)] == path]
         box = whole_box(order.func.shape)
         if not is_output:
@@ -111,7 +116,8 @@ class _Building:
         around = Surroundings(path, stored, turns, _STAGES * number)
         for loops in reversed(order.stages):
             own = tuple(LoopKey(name, loops.stage.number, loop) for loop in loops.loops)
-            read = self._reading.of(loops.stage)
+            every = self._reading.of(loops.stage)
+            read = {one: places for one, places in every.items() if one not in self._inlined}
             self._nest.stages.append(instances_of(loops, own, around, read=read, box=made))
 
     def _placed(self, order: FuncOrder, where: object, uses: Sequence[Instances]) -> Path:

@@ -28,6 +28,7 @@ from studio.commands import DONE, schedule_choices
 from studio.commands.output import print_json, table
 from studio.commands.schedule_choices import CHOICES, choice_lines
 from studio.commands.schedule_code import KINDS, declare_code, is_code, show_code
+from studio.commands.schedule_polyhedral import POLYHEDRAL, polyhedral_lines
 
 LIMITS = JobLimits(seconds=60, memory_bytes=4096 * MIB)
 """Of compiling one schedule, or timing some."""
@@ -60,7 +61,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--schedule", metavar="NAME", help="one of the example's; the last by default")
     add("--apply", type=Path, metavar="FILE", help="a schedule of your own, as --save writes it")
     add("--save", type=Path, metavar="FILE", help="write the schedule, to be edited and applied")
-    kinds = ("nest", "steps", CHOICES, *CODE_VIEWS, *KINDS)
+    kinds = ("nest", "steps", CHOICES, POLYHEDRAL, *CODE_VIEWS, *KINDS)
     add("--print", choices=kinds, default="nest", dest="shown", help="nest and meters by default")
     schedule_choices.declare(parser)
     declare_code(parser)
@@ -176,6 +177,10 @@ def _shown(
         yield plain(f"{subject.title}: {name}")
         told = arguments.measure, arguments.seconds
         yield from choice_lines(subject.algorithm, schedule, *told)
+        return
+    if arguments.shown == POLYHEDRAL:
+        yield plain(f"{subject.title}: {name}")
+        yield from polyhedral_lines(subject.algorithm, schedule)
         return
     view = view_of(name, subject.algorithm, schedule)
     yield plain(f"{subject.title}: {name}")

@@ -168,3 +168,17 @@ def test_a_number_of_choices_that_is_none_is_refused(capsys: pytest.CaptureFixtu
 def test_a_nest_is_printed_with_its_warnings(capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, "loop-order", "--schedule", "columns first")
     assert "warning, scaled: inner loop i not vectorized: stride 1024 in data; reorder j" in out
+
+
+def test_isl_is_asked_what_is_legal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    window = "blur", "--schedule", "sliding window"
+    path = tmp_path / "own.json"
+    found = said(capsys, *window, "--print", "polyhedral", "--save", path)
+    assert "Legal: every dependence runs forward" in found
+    document = json.loads(path.read_text())
+    document["primitives"].append(
+        {"primitive": "parallel", "func": "blur_y", "loop": "y", "nest": 0}
+    )
+    path.write_text(json.dumps(document))
+    raced = said(capsys, "blur", "--apply", path, "--print", "polyhedral")
+    assert "Illegal: parallel rounds of y carry a dependence (1) of blur_x" in raced
