@@ -26,6 +26,7 @@ from optimizer.codec import Format
 from optimizer.dimension import Dimension
 from optimizer.dimension_text import parse
 from optimizer.errors import StudioError
+from optimizer.loops.schedule import SCHEDULE, Schedule
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.operators.call import CONTRIB, Content, Fact, Known
 from optimizer.operators.generated import GENERATED
@@ -34,6 +35,9 @@ VERSION = 1
 """Of their operator set."""
 SIGNATURE = "passlens.kernel"
 """The key in a function's metadata."""
+SCHEDULED = "passlens.schedule"
+"""The key of a schedule, where the kernel has one of its own."""
+_SCHEDULE_BYTES = 1 << 20
 
 _DOMAINS = frozenset({"", CONTRIB})
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
@@ -99,6 +103,17 @@ class KernelBody:
     def outputs(self) -> Sequence[ir.Value]:
         """What it gives, in order."""
         return self.function.outputs
+
+    @cached_property
+    def schedule(self) -> Schedule | None:
+        """The order of its loops that comes with it; None where it has none, or a damaged one."""
+        text = str(self.function.metadata_props.get(SCHEDULED, ""))
+        if not text or len(text) > _SCHEDULE_BYTES:
+            return None
+        try:
+            return SCHEDULE.loads(text.encode())
+        except StudioError:
+            return None
 
     @property
     def opset(self) -> int:

@@ -22,7 +22,7 @@ from optimizer.schedules.intervals import Array, Interval, terms_interval
 from optimizer.schedules.ordering import Refused, StageLoops
 from optimizer.schedules.places import Spans, Terms
 from optimizer.schedules.placing import LoopKey, Path, Placed
-from optimizer.schedules.program import Stage
+from optimizer.schedules.program import Stage, extent_of
 from optimizer.schedules.rounds import Rounds, Samples, ranked, rounds_of, samples_of
 
 Box = tuple[Interval, ...]
@@ -237,8 +237,11 @@ def regions_of(placed: Placed) -> Regions:
         rounds = found.rounds[stage.stage.func, stage.stage.number]
         if stage.stage.func in placed.program.outputs:
             _refuse_tails(stage, rounds, placed.program.shape(stage.stage.func))
+        _refuse_short(stage, rounds)
         for slide in found.slides[stage.stage.func]:
             _refuse_shifts(stage, stage.stage.axes[slide.axis].name)
+        if stage.stage.func not in placed.program.outputs:
+            _refuse_reads(found, stage, rounds)
         for name, run in stage.runs.items():
             extents = rounds.extents[name]
             if run in ("vector", "unrolled") and extents.min() != extents.max():
@@ -258,6 +261,57 @@ def _refuse_tails(stage: StageLoops, rounds: Rounds, shape: Sequence[int]) -> No
                 f"loops over {axis.name} go past its {size} places, and {stage.stage.func} is an "
                 "output: another tail, or a factor that divides, is needed"
             )
+
+
+def _refuse_short(stage: StageLoops, rounds: Rounds) -> None:
+    """Refuse loops that are shifted to before the start of the loop that they are a part of."""
+    axes = {axis.name for axis in stage.stage.axes}
+    for split, least in rounds.short:
+        if split.loop not in axes:
+            raise Refused(
+                f"loop {split.loop} of {stage.stage.func} has {least} rounds, and {split.factor} "
+                "of them shifted inwards go past its start: another tail is needed"
+            )
+
+
+def _refuse_reads(found: Regions, stage: StageLoops, rounds: Rounds) -> None:
+    """Refuse loops that go past what is needed of a Func, if they read past the end of an input."""
+    computed = found.computed[stage.stage.func]
+    needed = dict(zip((axis.name for axis in stage.stage.axes), computed, strict=True))
+    for axis in stage.stage.reduced:
+        needed[axis.name] = np.asarray(0), np.asarray(extent_of(axis) - 1)
+    needed = {
+        name: (ranked(low, rounds.depth), ranked(high, rounds.depth))
+        for name, (low, high) in needed.items()
+    }
+    looped = rounds.variables({}, rounds.depth)
+    if all(np.array_equal(looped[name], needed[name]) for name in needed):
+        return
+    for tensor, shape in found.placed.program.inputs.items():
+        if tensor not in found.placed.reading.of(stage.stage):
+            continue
+        spans = found.placed.reading.spans(stage.stage, tensor)
+        for span, size in zip(spans, shape, strict=True):
+            if any(_leaves(one, size, looped, needed) for one in span.items()):
+                raise Refused(
+                    f"loops of {stage.stage.func} go past what is needed of it, and so past the "
+                    f"{size} places of {tensor}: another tail, or a factor that divides, is needed"
+                )
+
+
+def _leaves(
+    span: tuple[Terms, tuple[int, int]],
+    size: int,
+    looped: Mapping[str, Interval],
+    needed: Mapping[str, Interval],
+) -> bool:
+    """Whether an index leaves its axis in loops, and does not so in what is needed."""
+    terms, (least, most) = span
+    ends, told = terms_interval(terms, looped), terms_interval(terms, needed)
+    if ends is None or told is None:
+        return False
+    after = int(np.max(ends[1])) > max(int(np.max(told[1])), size - 1 - most)
+    return after or int(np.min(ends[0])) < min(int(np.min(told[0])), -least)
 
 
 def _refuse_shifts(stage: StageLoops, axis: str) -> None:

@@ -70,6 +70,7 @@ class Rounds:
         valid: of all rounds of all its loops, the share that computes.
         low: where its axes begin.
         mixed: loops of which no two rounds are alike.
+        short: splits that shift inwards, and rounds of a loop that are fewer than their factor.
     """
 
     stage: StageLoops
@@ -78,6 +79,7 @@ class Rounds:
     valid: Sequence[NDArray[np.float64]]
     low: Mapping[str, Array]
     mixed: frozenset[str]
+    short: Sequence[tuple[Split, int]]
     _steps: Sequence[tuple[Split | Fuse, Array]]
 
     def splits(self) -> Iterator[tuple[Split, Array]]:
@@ -128,10 +130,13 @@ def rounds_of(stage: StageLoops, box: Mapping[str, Interval], depth: int) -> Rou
     steps: list[tuple[Split | Fuse, Array]] = []
     valid: list[NDArray[np.float64]] = []
     mixed: set[str] = set()
+    short: list[tuple[Split, int]] = []
     for step in stage.made:
         if isinstance(step, Split):
             old = extents.pop(step.loop)
             if step.tail == "shift_inwards":
+                least = int(old.min(initial=step.factor))
+                short += [(step, least)] if least < step.factor else []
                 old = np.maximum(old, step.factor)
             outer = -(-old // step.factor)
             if step.tail in _CLIPPED:
@@ -144,7 +149,7 @@ def rounds_of(stage: StageLoops, box: Mapping[str, Interval], depth: int) -> Rou
             extents[step.fused] = extents.pop(step.outer) * inner
             mixed.add(step.fused)
             steps.append((step, inner))
-    return Rounds(stage, depth, extents, valid, low, frozenset(mixed), steps)
+    return Rounds(stage, depth, extents, valid, low, frozenset(mixed), short, steps)
 
 
 def ranked(array: Array, rank: int) -> Array:

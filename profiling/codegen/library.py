@@ -12,6 +12,7 @@ from profiling.codegen.compiler import SHIM, compile_c, link
 from profiling.codegen.kernel import LEVELS, VECTOR_BITS, CpuLevel, Kernel, KernelRefused
 from profiling.codegen.kernel_table import kernel_table, symbol
 from profiling.codegen.objects import GENERATORS
+from profiling.codegen.own_schedule import refuse_unsafe
 
 LIBRARY = "kernels.so"
 
@@ -27,6 +28,8 @@ def compiled(kernel: Kernel, level: CpuLevel, folder: Path) -> Path:
     try:
         if schedule is None:
             schedule = default_schedule(kernel.algorithm, VECTOR_BITS[level])
+        elif kernel.generator == "halide":
+            refuse_unsafe(schedule)
         generator = GENERATORS[kernel.generator]
         return generator(kernel.algorithm, schedule, symbol(kernel, level), level, folder)
     except (NoSchedule, ScheduleError) as error:

@@ -134,14 +134,14 @@ def _chosen(names: Iterable[str], generator: Chosen) -> dict[str, GeneratorId]:
 
 
 def _kernel(body: KernelBody, generator: GeneratorId) -> Kernel:
-    """A kernel with its default schedules.
+    """A kernel with the schedule that comes with it, or else its default ones.
 
     Raises:
         NotGenerated: there are no loops for it.
         NoSchedule: loops would be bad.
     """
     algorithm = algorithm_of(body.nodes, body.inputs, body.outputs, body.known, body.opset)
-    schedule = Schedule() if generator == "c" else None
+    schedule = Schedule() if generator == "c" else body.schedule
     if schedule is None:
         default_schedule(algorithm)
     operators = [node.op_type for node in body.nodes if not is_constant_node(node)]

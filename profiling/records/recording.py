@@ -12,7 +12,7 @@ from profiling.config import Value
 from profiling.machine import Machine
 
 Kind = Literal[
-    "race", "sweep", "worth", "kernels", "decision", "capture", "profile", "benchmark"
+    "race", "sweep", "worth", "kernels", "decision", "capture", "profile", "benchmark", "schedule"
 ]  # fmt: skip
 
 

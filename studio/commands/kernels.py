@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from profiling.kernels.generated.deciding import Shelf, decide_kernels
 from profiling.kernels.generated.decisions import DECISION, KernelDecision, finding, keep, kept
 from profiling.kernels.generated.network import NETWORK, NetworkDecision
 from profiling.kernels.generated.network import finding as network_finding
+from profiling.kernels.generated.own_schedules import kept_own
 from profiling.kernels.generated.placed import PlacedKernel, placed_kernels, sizes_run
 from profiling.kernels.generated.settling import without_kernels
 from profiling.kernels.selection import CandidateRow
@@ -161,8 +162,9 @@ def _decisions(arguments: argparse.Namespace, planned: Planned) -> dict[str, Ker
             lambda key: None if arguments.again else kept(key, records),
             lambda decision: keep(decision, records),
         )
+        kernels = [replace(one, own=kept_own(one.name, records)) for one in planned.kernels]
         return decide_kernels(
-            planned.kernels,
+            kernels,
             shelf,
             pool=default_pool(),
             seconds=arguments.seconds,

@@ -24,8 +24,9 @@ from profiling.schedules.code import code
 from profiling.schedules.functions import CODE_VIEWS
 from profiling.schedules.running import timed
 from profiling.workers import default_pool
-from studio.commands import DONE, schedule_choices
+from studio.commands import DONE, schedule_candidate, schedule_choices
 from studio.commands.output import print_json, table
+from studio.commands.schedule_candidate import kept_candidate
 from studio.commands.schedule_choices import CHOICES, choice_lines
 from studio.commands.schedule_code import KINDS, declare_code, is_code, show_code
 from studio.commands.schedule_polyhedral import POLYHEDRAL, polyhedral_lines
@@ -45,11 +46,13 @@ class Subject:
         title: for people.
         algorithm: of sizes that are numbers.
         schedules: by name; the first is what others are timed against.
+        kernel: name of the model's function; empty for an example.
     """
 
     title: str
     algorithm: Algorithm
     schedules: dict[str, Schedule]
+    kernel: str = ""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +68,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--print", choices=kinds, default="nest", dest="shown", help="nest and meters by default")
     schedule_choices.declare(parser)
     declare_code(parser)
+    schedule_candidate.declare(parser)
     add("--time", action="store_true", help="run it in turns with the first schedule")
     add("--seconds", type=float, default=2.0, metavar="S", help="of timing; 2 by default")
     what = "write a program in Halide's Python (.py) or C++ (.cpp) that runs elsewhere"
@@ -95,6 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
         for line in _times(subject, name, schedule, arguments.seconds) if arguments.time else ():
             print(line)
     _write(arguments, subject, schedule)
+    if arguments.candidate is not None:
+        print(kept_candidate(subject.algorithm, subject.kernel, arguments.candidate, schedule))
     return DONE
 
 
@@ -135,8 +141,11 @@ def _subject(arguments: argparse.Namespace) -> Subject:
     # With a model come its loader, a pipeline and the runtime.
     from studio.commands.schedule_model import model_subject
 
-    title, algorithm, schedule = model_subject(arguments.subject, arguments.bind, arguments.region)
-    return Subject(title, algorithm, {"no schedule": Schedule(), "default schedule": schedule})
+    kernel, title, algorithm, schedule = model_subject(
+        arguments.subject, arguments.bind, arguments.region
+    )
+    schedules = {"no schedule": Schedule(), "default schedule": schedule}
+    return Subject(title, algorithm, schedules, kernel)
 
 
 def _of_example(example: Example) -> Subject:

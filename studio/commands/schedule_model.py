@@ -21,8 +21,8 @@ from studio.commands.kernels import planned_kernels
 
 def model_subject(
     model: str, bind: Sequence[str], region: str | None
-) -> tuple[str, Algorithm, Schedule]:
-    """What a kernel of a model is called, what it computes, and its default schedule.
+) -> tuple[str, str, Algorithm, Schedule]:
+    """A kernel's name, what it is called, what it computes, and its default schedule.
 
     Args:
         model: the file.
@@ -42,7 +42,7 @@ def model_subject(
             schedule = default_schedule(algorithm, VECTOR_BITS[cpu_level()])
         except (NotGenerated, NoSchedule) as error:
             raise StudioError(f"{kernel.name} has no loops: {error}.") from error
-    return f"{kernel.name}, {kernel.workload(1).title}", algorithm, schedule
+    return kernel.name, f"{kernel.name}, {kernel.workload(1).title}", algorithm, schedule
 
 
 def _chosen(kernels: Sequence[PlacedKernel], region: str | None) -> PlacedKernel:

@@ -10,8 +10,10 @@ import streamlit as st
 
 from optimizer.errors import StudioError
 from optimizer.numbers import mebibytes, three_digits
+from optimizer.schedules.document import primitive_text
 from profiling.kernels.generated.decisions import DECISION, KIND
 from profiling.kernels.generated.network import NETWORK
+from profiling.kernels.generated.own_schedules import OWN_SCHEDULE
 from profiling.records import Measurement, Recording, origin
 from studio.capture.job import CAPTURE_EXPERIMENT
 from studio.capture.report import show_capture
@@ -122,6 +124,10 @@ def show_recording(recording: Recording) -> None:
         return
     if recording.kind == KIND:
         show_decision(DECISION.from_json(recording.payload))
+        return
+    if OWN_SCHEDULE.reads(recording.payload):
+        own = OWN_SCHEDULE.from_json(recording.payload)
+        st.code("\n".join(map(primitive_text, own.schedule.primitives)), language=None)
         return
     for experiment, show in OPENERS:
         if experiment.kind == recording.kind and experiment.form.reads(recording.payload):

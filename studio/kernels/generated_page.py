@@ -15,6 +15,7 @@ from optimizer.isolation import Progress
 from optimizer.pipeline import Pipeline
 from profiling.kernels.generated.decisions import KernelDecision, kept
 from profiling.kernels.generated.network import NetworkDecision, kept_network
+from profiling.kernels.generated.own_schedules import OwnSchedule, kept_own
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.experiment import Equipment
 from studio.gallery import gallery
@@ -118,7 +119,7 @@ def _network(
         partial: Callable[[Any], None] = lambda _: None,
     ) -> NetworkDecision:
         bench = Equipment(store(), pool(), subject, progress, cancelled, partial)
-        return decide(bench, request, Keeping(_kept, keeper().keep))
+        return decide(bench, request, Keeping(_kept, keeper().keep, _own))
 
     def explain() -> None:
         if known is None:
@@ -194,6 +195,14 @@ def _kept(key: str) -> KernelDecision | None:
         return kept(key, records()) if key else None
     except StudioError:
         return None
+
+
+def _own(kernel: str) -> tuple[OwnSchedule, ...]:
+    """Schedules of a kernel that somebody made; none where the records are away."""
+    try:
+        return kept_own(kernel, records())
+    except StudioError:
+        return ()
 
 
 def _kept_alone(regions: PlannedRegions) -> Decisions:

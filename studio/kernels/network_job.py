@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from profiling.kernels.generated.deciding import (
 )
 from profiling.kernels.generated.decisions import KernelDecision, recording_of
 from profiling.kernels.generated.network import NetworkDecision, network_recording
+from profiling.kernels.generated.own_schedules import OwnSchedule
 from profiling.kernels.generated.placed import placed_kernels
 from profiling.kernels.generated.settling import without_kernels
 from profiling.records import Recording
@@ -63,10 +64,12 @@ class Keeping:
     Attributes:
         find: the decision about a kernel by the key of its workload; None if there is none.
         keep: takes a recording.
+        own: schedules of a kernel that somebody made, by its name.
     """
 
     find: Callable[[str], KernelDecision | None]
     keep: Callable[[Recording], int | None]
+    own: Callable[[str], tuple[OwnSchedule, ...]] = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,10 @@ def decide(bench: Equipment, request: NetworkRequest, keeping: Keeping) -> Netwo
     with tempfile.TemporaryDirectory(prefix="passlens-network-") as folder:
         forms = _forms(bench, Path(folder))
         graph = load_path(forms.generated).ir.graph
-        kernels = [*placed_kernels(forms.generated, graph, planned.sizes)]
+        kernels = [
+            replace(one, own=keeping.own(one.name))
+            for one in placed_kernels(forms.generated, graph, planned.sizes)
+        ]
         alone = decide_kernels(
             kernels, _shelf(bench, keeping), pool=bench.pool, seconds=_ALONE_S, threads=threads,
             **_part(bench.following, 0.0, share),

@@ -85,12 +85,18 @@ def decide_kernels(
         if (cancelled := following.get("cancelled")) is not None and cancelled():
             raise Cancelled("Deciding about the kernels was cancelled.")
         known = shelf.find(kernel.workload(threads).key)
-        if known is None:
+        if known is None or not has_tried(known, kernel):
             told = part_of(following, f"{region_title(kernel.name)}: ", number, of=len(kernels))
             known = race_kernel(kernel, pool=pool, seconds=seconds, threads=threads, **told)
             shelf.keep(known)
         found[kernel.name] = known
     return found
+
+
+def has_tried(decision: KernelDecision, kernel: PlacedKernel) -> bool:
+    """Whether all schedules that somebody made of a kernel were raced when that was decided."""
+    tried = {candidate.label for candidate in decision.raced.candidates}
+    return all(own.label in tried for own in kernel.own)
 
 
 def decide_together(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from optimizer.codec import Format
 from optimizer.errors import StudioError
 from profiling.codegen.kernel import GENERATOR_IDS, GeneratorId
+from profiling.kernels.generated.own_schedules import OWN_LABEL
 from profiling.kernels.selection import WorkloadRace
 from profiling.machine import Machine, this_machine
 from profiling.records import Filter, Kind, Measurement, Recording, Records, hardware
@@ -45,12 +46,14 @@ class KernelDecision:
     def generator(self) -> GeneratorId | None:
         """Who writes the code to take along; None where the runtime's own stays.
 
-        The winner where it is ours to ship, else what is surely faster, too: code by TVM is not.
+        The winner where it is ours to ship, else what is surely faster, too: code by TVM is not,
+        nor is code in the order of a schedule that lies in the records of this machine alone.
         """
         sure: list[tuple[float, GeneratorId]] = [
             (row.contrast.low, one)
             for row in self.raced.rows()
             if row.believable and row.contrast is not None and row.contrast.verdict == "faster"
+            if not row.candidate.label.startswith(OWN_LABEL)
             for one in GENERATOR_IDS
             if row.candidate.changes.get("generated_kernels") == one
         ]

@@ -26,6 +26,7 @@ from optimizer.verify.runtime import Session
 from optimizer.verify.sizes import evaluate
 from profiling.codegen.compiler import compiler_missing
 from profiling.codegen.store import code_version
+from profiling.kernels.generated.own_schedules import OwnSchedule
 from profiling.kernels.generated.single import call_of
 from profiling.kernels.workload import TensorSize, Workload
 
@@ -41,12 +42,14 @@ class PlacedKernel:
         places: names of the nodes that call it, each alone.
         sizes: of its free dimensions, as in this model.
         constants: inputs that are weights at the first place.
+        own: schedules of it that somebody made, which a race tries, too.
     """
 
     body: KernelBody
     places: tuple[tuple[str, ...], ...]
     sizes: Mapping[str, int]
     constants: Mapping[int, ir.TensorProtocol]
+    own: tuple[OwnSchedule, ...] = ()
 
     @property
     def name(self) -> str:

@@ -28,6 +28,8 @@ from profiling.kernels.generated.implementations import (
     Implementation,
     RuntimeChain,
 )
+from profiling.kernels.generated.own_code import OwnCode
+from profiling.kernels.generated.own_schedules import scheduled_body
 from profiling.kernels.generated.placed import PlacedKernel
 from profiling.kernels.generated.single import call_of, told_contents
 from profiling.kernels.hotspots import Hotspot
@@ -68,7 +70,8 @@ def race_kernel(
     """
     base = RunConfig(intra_threads=threads)
     copies = _copies(kernel)
-    model = to_bytes(repeated(kernel.model(), copies))
+    models: dict[str, bytes] = {}
+    offered = (*offered, *map(OwnCode, kernel.own))
     told, checked = list[Candidate](), dict[str, int]()
     cancelled = following.get("cancelled")
     report = following.get("progress") or silent
@@ -78,17 +81,19 @@ def race_kernel(
         reason, cases = _fitness(one, kernel, isolate)
         if one.target != base.device:
             reason = _not_timed(reason, cases)
+        placed = _placed(one, kernel)
+        models[one.label] = to_bytes(repeated(placed.model(), copies))
         told.append(Candidate(one.label, one.target, one.changes, unavailable=reason))
         checked |= {one.label: cases} if cases else {}
     operator = Hotspot(kernel.workload(threads), kernel.places, 0.0, 0.0)
     variants = [
-        Variant(candidate.label, model, candidate.config(base))
+        Variant(candidate.label, models[candidate.label], candidate.config(base))
         for candidate in told
         if not candidate.unavailable
     ]
     plan = RacePlan(seconds=seconds, runs=1, request=jobs.Request(seeds=1))
     try:
-        feeds = pool(race_feeds, model, told_contents(kernel.body, kernel.sizes))
+        feeds = pool(race_feeds, models[offered[0].label], told_contents(kernel.body, kernel.sizes))
         race = measure(variants, pool=pool, plan=plan, feeds=feeds, **following)
     except Cancelled:
         raise
@@ -137,7 +142,7 @@ def _fitness(one: Implementation, kernel: PlacedKernel, isolate: Isolate) -> tup
     reason = one.supports(kernel.body)
     if reason:
         return reason, 0
-    single = to_bytes(call_of(kernel.body))
+    single = to_bytes(call_of(_placed(one, kernel).body))
     try:
         one.build(single, isolate)
         checked = one.check(single, edge_cases(kernel), isolate)
@@ -147,6 +152,13 @@ def _fitness(one: Implementation, kernel: PlacedKernel, isolate: Isolate) -> tup
         return error.message, 0
     wrong = f"its result is wrong: {checked.fault}" if checked.fault else ""
     return wrong, checked.cases
+
+
+def _placed(one: Implementation, kernel: PlacedKernel) -> PlacedKernel:
+    """The kernel as a candidate has it: with a schedule, where that is what makes it one."""
+    if not isinstance(one, OwnCode):
+        return kernel
+    return replace(kernel, body=scheduled_body(kernel.body, one.own.schedule))
 
 
 def _not_timed(reason: str, cases: int) -> str:

@@ -133,6 +133,14 @@ REFUSED: dict[str, tuple[tuple[Primitive, ...], int, str]] = {
         (StoreRoot("blur_x"), ComputeAt("blur_x", "blur_y", "y"),
          Split("blur_x", "y", "o", "i", 4, "shift_inwards")), 2, "than a round of its window adds",
     ),
+    "a part that is shifted to before its loop": (
+        (Split("blur_y", "x", "o", "i", 4), Split("blur_y", "i", "p", "q", 8, "shift_inwards")), 1,
+        "4 rounds, and 8 of them shifted inwards go past its start",
+    ),
+    "a loop that is rounded up past an input": (
+        (ComputeRoot("blur_x"), Split("blur_x", "x", "o", "i", 5, "round_up")), 1,
+        "and so past the",
+    ),
     "a bound of an axis that is none": ((Bound("blur_y", "z", 4),), 0, "no axis z"),
     "lanes without a split": ((RFactor("product", "k", "p", "l"),), 0, "no inner loop"),
     "a loop of a Func without loops": ((Unroll("blur_x", "x"),), 0, "wherever it is read"),

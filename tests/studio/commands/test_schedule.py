@@ -14,6 +14,8 @@ import pytest
 from optimizer.loops.evaluation import evaluate
 from optimizer.loops.schedule import SCHEDULE
 from optimizer.schedules.examples import EXAMPLES
+from profiling.kernels.generated.own_schedules import kept_own
+from profiling.records import Records
 from profiling.schedules.running import Array, random_inputs
 from profiling.workers import WorkerPool
 from studio.cli import main
@@ -182,3 +184,24 @@ def test_isl_is_asked_what_is_legal(capsys: pytest.CaptureFixture[str], tmp_path
     path.write_text(json.dumps(document))
     raced = said(capsys, "blur", "--apply", path, "--print", "polyhedral")
     assert "Illegal: parallel rounds of y carry a dependence (1) of blur_x" in raced
+
+
+def test_a_candidate_of_an_example_is_refused_for_it_is_no_kernel(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert "not of an example" in refused(capsys, "blur", "--candidate", "mine")
+
+
+def test_a_schedule_of_a_region_is_kept_as_its_candidate(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSLENS_DATABASE_URL", f"sqlite:///{tmp_path}/records.sqlite")
+    model = tmp_path / "network.onnx"
+    model.write_bytes(parsed(NETWORK, {"w": floats(12, 8)}))
+    said(capsys, model, "--schedule", "no schedule", "--save", tmp_path / "own.json")
+    out = said(capsys, model, "--apply", tmp_path / "own.json", "--candidate", "plain")
+    kernel = re.search(r"Kept plain as a candidate of (\w+)", out)
+    assert kernel is not None
+    with Records(f"sqlite:///{tmp_path}/records.sqlite") as records:
+        (own,) = kept_own(kernel[1], records)
+    assert own.schedule == SCHEDULE.loads((tmp_path / "own.json").read_bytes())

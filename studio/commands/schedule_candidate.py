@@ -1,0 +1,39 @@
+"""`passlens schedule MODEL --candidate NAME`: a schedule that the race of a kernel tries, too."""
+
+from __future__ import annotations
+
+import argparse
+
+from optimizer.errors import StudioError, plain
+from optimizer.loops.algorithm import Algorithm
+from optimizer.loops.schedule import Schedule
+from optimizer.schedules.excess import runnable_nest
+from profiling.kernels.generated.own_schedules import OwnSchedule, keep_own
+from profiling.records import Records
+from studio.recordings.keeper import database_url
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    what = "keep the schedule under this name, so that `passlens kernels` races it, too"
+    parser.add_argument("--candidate", metavar="NAME", help=what)
+
+
+def kept_candidate(algorithm: Algorithm, kernel: str, name: str, schedule: Schedule) -> str:
+    """Keep a schedule of a model's kernel; what to say of it.
+
+    Args:
+        algorithm: of the kernel, at the sizes that it has in the model.
+        kernel: name of its function; empty where there is none.
+        name: of the schedule.
+        schedule: that is kept.
+
+    Raises:
+        StudioError: there is no kernel, or the schedule cannot be applied or may not be built.
+    """
+    if not kernel:
+        raise StudioError("--candidate keeps a schedule of a model's region, not of an example.")
+    runnable_nest(algorithm, schedule)
+    with Records(database_url()) as records:
+        keep_own(OwnSchedule(kernel, name, schedule), records)
+    return plain(f"Kept {name} as a candidate of {kernel}: the next race tries it.")
