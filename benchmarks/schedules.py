@@ -196,7 +196,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args(words)
-    known = json.loads(arguments.raw.read_text()) if arguments.raw.exists() else {}
+    known: dict[str, Any] = {}
+    if arguments.raw.exists():
+        known |= json.loads(arguments.raw.read_text())
     for name in arguments.measure:
         try:
             known[name] = measured(EXAMPLES[name], arguments.seconds)
