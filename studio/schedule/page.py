@@ -48,7 +48,7 @@ def render() -> None:
     )
     grant_wishes(opened)
     viewing = _viewing(opened)
-    if viewing.error is not None:
+    if viewing.error is not None and _VIEW not in st.session_state:
         show_error(viewing.error)
         return
     # Looked at before the results: what ends in between is pending still, and is drawn again.
@@ -76,7 +76,9 @@ def _view(opened: OpenedSchedule, *, progress: Progress, cancelled: Callable[[],
 def _descriptor(found: Found, opened: OpenedSchedule, draft: Draft, viewing: Task[Json]) -> Json:
     """What the component is given; until a new document is there, the one before."""
     view = viewing.result or st.session_state.get(_VIEW)
-    st.session_state[_VIEW] = view
+    if view is not None:
+        st.session_state[_VIEW] = view
+    failed = "" if viewing.error is None else viewing.error.message
     choice = current().of(ScheduleChoice)
     unreadable = choice.draft.reason if isinstance(choice.draft, Unreadable) else ""
     looking = found.looking
@@ -88,12 +90,12 @@ def _descriptor(found: Found, opened: OpenedSchedule, draft: Draft, viewing: Tas
         "subject": subject_json(found.subject, opened.name),
         "offered": offered_json(found.regions),
         "view": view,
-        "fresh": viewing.result is not None,
+        "fresh": viewing.done,
         "draft": draft_json(draft),
         "undo": undone,
         "redo": redone,
         "busy": looking.text if looking is not None and not looking.done else "",
-        "problem": problem() or found.problem or unreadable,
+        "problem": problem() or failed or found.problem or unreadable,
         "times": times_json(opened),
         "exported": exported(),
     }
