@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import streamlit as st
 
 from optimizer.schedules.document import primitive_text
-from studio.page.parts import PATIENCE_S, draw_every, show_error, show_message, show_progress
+from studio.page.parts import draw_every, show_error, show_message, show_progress
 from studio.schedule.code_component import show_code
 from studio.schedule.code_job import (
     Json,
@@ -23,21 +23,23 @@ from studio.tasks import Task
 
 _WANTED, _LAST, _SHOWN = "schedule-code-wanted", "schedule-code-last", "schedule-code-shown"
 _LOOK_AGAIN_S = 0.4
+_PATIENCE_S = 0.1
+"""Short: the page is drawn anew after each edit, and waits for nothing else."""
 Shown = Literal["Code", "Difference of two steps"]
 
 
 def render_section(opened: OpenedSchedule) -> None:
     """The section; nothing is compiled before somebody asks for it, and then each edit is."""
     with st.container(key="schedule-code-section"):
-        st.subheader("Look inside")
+        st.subheader("Look inside", anchor=False)
         if not st.session_state.get(_WANTED):
             _explain()
         elif _choose() == "Code":
-            _follow(code_task(opened), lambda: tasks().drop_failed(code_key(opened)))
+            _follow(opened, code_task(opened), lambda: tasks().drop_failed(code_key(opened)))
         else:
             steps = _steps(opened)
             key = difference_key(opened, steps)
-            _follow(difference_task(opened, steps), lambda: tasks().drop_failed(key))
+            _follow(opened, difference_task(opened, steps), lambda: tasks().drop_failed(key))
 
 
 def _explain() -> None:
@@ -72,16 +74,19 @@ def _steps(opened: OpenedSchedule) -> tuple[int, int]:
     return names.index(before), names.index(after)
 
 
-def _follow(task: Task[Json], retry: Callable[[], None]) -> None:
-    """The result, or what was there before with the progress of what comes."""
-    if task.wait(PATIENCE_S):
+def _follow(opened: OpenedSchedule, task: Task[Json], retry: Callable[[], None]) -> None:
+    """The result; until it is there what was before, and below it how far it is."""
+    if task.wait(_PATIENCE_S):
         if task.result is not None:
-            st.session_state[_LAST] = task.result
+            st.session_state[_LAST] = opened.key, task.result
             _show(task.result)
         elif task.error is not None:
             show_error(task.error, key="schedule-code")
             st.button("Try again", on_click=retry, key="schedule-code-again")
         return
+    key, last = st.session_state.get(_LAST, ("", None))
+    if last is not None and key == opened.key:
+        _show(last)
 
     def look() -> None:
         if task.done:
@@ -89,9 +94,6 @@ def _follow(task: Task[Json], retry: Callable[[], None]) -> None:
         show_progress(task, "Code")
 
     draw_every(_LOOK_AGAIN_S, look)
-    last: Json | None = st.session_state.get(_LAST)
-    if last is not None:
-        _show(last)
 
 
 def _show(found: Json) -> None:
