@@ -92,6 +92,24 @@ class Parallel:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuBlocks:
+    """A loop whose rounds are thread blocks of a GPU; Funcs computed in one share its memory."""
+
+    func: str
+    loop: str
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GpuThreads:
+    """A loop whose rounds are the threads of a block; its extent must be a number."""
+
+    func: str
+    loop: str
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ComputeRoot:
     """All of a Func before whatever reads it."""
 
@@ -114,10 +132,10 @@ class ComputeAt:
 
 @dataclass(frozen=True, slots=True)
 class In:
-    """An input is read through a Func of its own, which is a copy of what is needed of it.
+    """A tensor is read through a Func of its own, which is a copy of what is needed of it.
 
     Attributes:
-        func: the input.
+        func: an input, or a Func that is no output.
         made: the Func's name; its axes are `a0`, `a1`, …, the outermost first.
     """
 
@@ -153,12 +171,21 @@ class StoreIn:
     """Where a Func's memory lies."""
 
     func: str
-    memory: Literal["heap", "stack", "register"]
+    memory: Literal["heap", "stack", "register", "gpu_shared"]
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
     """A promise about an axis' extent, so that loops over it can be unrolled or vectorized."""
+
+    func: str
+    loop: str
+    extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoundExtent:
+    """A promise about how much of an axis is computed at a time, wherever that begins."""
 
     func: str
     loop: str
@@ -213,8 +240,9 @@ class Atomic:
 
 
 Primitive = (
-    In | Split | Fuse | Reorder | Vectorize | Unroll | Parallel | ComputeRoot | ComputeAt | StoreAt
-    | StoreRoot | ComputeInline | StoreIn | ReorderStorage | AlignStorage | Bound | RFactor | Atomic
+    In | Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads
+    | ComputeRoot | ComputeAt | StoreAt | StoreRoot | ComputeInline | StoreIn | ReorderStorage
+    | AlignStorage | Bound | BoundExtent | RFactor | Atomic
 )  # fmt: skip
 one_of(Primitive, "primitive")
 
@@ -224,6 +252,11 @@ class Schedule:
     """Primitives in the order in which they are applied."""
 
     primitives: tuple[Primitive, ...] = ()
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether it is for a GPU alone."""
+        return any(isinstance(one, GpuBlocks | GpuThreads) for one in self.primitives)
 
 
 class ScheduleError(StudioError):

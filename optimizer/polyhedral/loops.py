@@ -11,6 +11,8 @@ from optimizer.loops.schedule import (
     ComputeInline,
     ComputeRoot,
     Fuse,
+    GpuBlocks,
+    GpuThreads,
     Parallel,
     Primitive,
     Reorder,
@@ -86,7 +88,16 @@ def _apply(orders: Mapping[str, FuncOrder], primitive: Primitive) -> None:
             order.store = _place(orders, primitive)
         case Atomic():
             order.is_atomic = order.func.is_exact
-        case Split() | Fuse() | Reorder() | Vectorize() | Unroll() | Parallel():
+        case (
+            Split()
+            | Fuse()
+            | Reorder()
+            | Vectorize()
+            | Unroll()
+            | Parallel()
+            | GpuBlocks()
+            | GpuThreads()
+        ):
             if not 0 <= primitive.nest < len(order.stages):
                 raise Refused(f"{primitive.func} has no nest {primitive.nest}")
             _order(order.stages[primitive.nest], primitive)
@@ -102,7 +113,8 @@ def _place(orders: Mapping[str, FuncOrder], primitive: ComputeAt | StoreAt) -> A
 
 
 def _order(
-    stage: StageLoops, primitive: Split | Fuse | Reorder | Vectorize | Unroll | Parallel
+    stage: StageLoops,
+    primitive: Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads,
 ) -> None:
     match primitive:
         case Split():
@@ -125,7 +137,7 @@ def _order(
                 stage.loops[place] = name
         case Vectorize():
             stage.runs[stage.known(primitive.loop)] = "vector"
-        case Parallel():
+        case Parallel() | GpuBlocks() | GpuThreads():
             stage.runs[stage.known(primitive.loop)] = "parallel"
         case Unroll():
             stage.runs[stage.known(primitive.loop)] = "unrolled"

@@ -17,6 +17,7 @@ excess ─ what is right and still cannot be compiled or run
 sizes ─ an algorithm at sizes that are numbers
 halide_program · halide_names · halide_directives · halide_words · halide_mains ─ algorithm and
     schedule as a program in Halide's Python or C++
+halide_source/ ─ schedules as Halide's autoschedulers write them, read as primitives
 examples/ ─ algorithms with schedules that teach something
 
 Nothing here compiles anything. Halide, which does, is what all of it is held to by tests.

@@ -6,10 +6,13 @@ from optimizer.loops.schedule import (
     AlignStorage,
     Atomic,
     Bound,
+    BoundExtent,
     ComputeAt,
     ComputeInline,
     ComputeRoot,
     Fuse,
+    GpuBlocks,
+    GpuThreads,
     In,
     Parallel,
     Primitive,
@@ -26,6 +29,7 @@ from optimizer.loops.schedule import (
 from optimizer.schedules.halide_names import Names
 from optimizer.schedules.halide_words import NoProgram, Words
 
+_MEMORY = {"heap": "Heap", "stack": "Stack", "register": "Register", "gpu_shared": "GPUShared"}
 _TAILS = {
     "auto": "Auto", "round_up": "RoundUp", "guard_with_if": "GuardWithIf",
     "predicate": "Predicate", "predicate_loads": "PredicateLoads",
@@ -53,8 +57,10 @@ def directive(one: Primitive, names: Names, words: Words) -> str:
         case Atomic():
             return f"{func}.update().atomic()"
         case In() | RFactor():
-            raise NoProgram("Sums side by side are not exported as a program yet.")
-        case StoreIn() | Bound() | AlignStorage() | ReorderStorage():
+            raise NoProgram(
+                "Sums side by side and copies of tensors are not exported as a program yet."
+            )
+        case StoreIn() | Bound() | BoundExtent() | AlignStorage() | ReorderStorage():
             return f"{func}.{_stored(one, names, words)}"
         case _:
             stage = f"{func}.update()" if one.nest else func
@@ -67,14 +73,16 @@ def _loop_of(one: ComputeAt | StoreAt, names: Names) -> str:
 
 
 def _stored(
-    one: StoreIn | Bound | AlignStorage | ReorderStorage, names: Names, words: Words
+    one: StoreIn | Bound | BoundExtent | AlignStorage | ReorderStorage, names: Names, words: Words
 ) -> str:
     if isinstance(one, StoreIn):
-        return f"store_in({words.constant('MemoryType', one.memory.capitalize())})"
+        return f"store_in({words.constant('MemoryType', _MEMORY[one.memory])})"
     axes = names.axes[one.func]
     match one:
         case Bound():
             return f"bound({axes[one.loop]}, 0, {one.extent})"
+        case BoundExtent():
+            return f"bound_extent({axes[one.loop]}, {one.extent})"
         case AlignStorage():
             return f"align_storage({axes[one.loop]}, {one.factor})"
         case ReorderStorage():
@@ -82,7 +90,9 @@ def _stored(
 
 
 def _order(
-    one: Split | Fuse | Reorder | Vectorize | Unroll | Parallel, names: Names, words: Words
+    one: Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads,
+    names: Names,
+    words: Words,
 ) -> str:
     loops = names.loops[one.func, one.nest]
     match one:
@@ -105,3 +115,7 @@ def _order(
             return f"unroll({loops[one.loop]})"
         case Parallel():
             return f"parallel({loops[one.loop]})"
+        case GpuBlocks():
+            return f"gpu_blocks({loops[one.loop]})"
+        case GpuThreads():
+            return f"gpu_threads({loops[one.loop]})"

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from optimizer.limits import MIB
 from optimizer.schedules.locality import Locality
 from optimizer.schedules.nest import Nest
+from optimizer.schedules.ordering import Run
 
 LEVELS = (("L1", 32 << 10), ("L2", MIB), ("L3", 32 * MIB))
 """Caches of a usual server core, and their bytes; of the last, what one kernel may hope for."""
+
+_TASKS: tuple[Run, ...] = ("parallel", "gpu_block", "gpu_thread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ def meters_of(
                 name,
                 work.computed(name),
                 work.needed(name),
-                work.side_by_side(stage, "parallel"),
+                work.side_by_side(stage, *_TASKS),
                 work.side_by_side(stage, "vector"),
                 work.independent(stage),
                 held,
@@ -121,7 +124,7 @@ def meters_of(
         tuple(funcs),
         done,
         done / work.least(),
-        work.side_by_side(heaviest, "parallel"),
+        work.side_by_side(heaviest, *_TASKS),
         work.side_by_side(heaviest, "vector"),
         work.independent(heaviest),
         max((one.working_set_bytes for one in funcs), default=0),

@@ -129,7 +129,10 @@ def nest_text(nodes: Sequence[NestNode]) -> str:
     return "\n".join(f"{'  ' * node.depth}{_line(node)}" for node in nodes)
 
 
-_WORDS = {"serial": "for", "parallel": "parallel", "vector": "vector", "unrolled": "unrolled"}
+_WORDS = {
+    "serial": "for", "parallel": "parallel", "vector": "vector", "unrolled": "unrolled",
+    "gpu_block": "GPU block", "gpu_thread": "GPU thread",
+}  # fmt: skip
 
 
 def _line(node: NestNode) -> str:

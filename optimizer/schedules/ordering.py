@@ -15,10 +15,13 @@ from optimizer.loops.schedule import (
     AlignStorage,
     Atomic,
     Bound,
+    BoundExtent,
     ComputeAt,
     ComputeInline,
     ComputeRoot,
     Fuse,
+    GpuBlocks,
+    GpuThreads,
     In,
     Parallel,
     Primitive,
@@ -35,8 +38,11 @@ from optimizer.loops.schedule import (
 )
 from optimizer.schedules.program import LoopFunc, Program, Stage, program_of
 
-Run = Literal["serial", "parallel", "vector", "unrolled"]
+Run = Literal["serial", "parallel", "vector", "unrolled", "gpu_block", "gpu_thread"]
 """How the rounds of a loop follow each other."""
+_SIDE_BY_SIDE: Mapping[type[Primitive], Run] = {
+    Vectorize: "vector", Parallel: "parallel", GpuBlocks: "gpu_block", GpuThreads: "gpu_thread",
+}  # fmt: skip
 _REDUCING_TAILS = frozenset({"auto", "guard_with_if", "predicate"})
 
 
@@ -125,7 +131,8 @@ class FuncOrder:
     Attributes:
         compute: where it is computed.
         store: where its memory lives; None where it is computed.
-        bounds: promised extents of its axes.
+        bounds: promised extents of its axes, which begin at 0.
+        extents: promised extents of what is computed at a time.
     """
 
     func: LoopFunc
@@ -133,6 +140,7 @@ class FuncOrder:
     compute: Where
     store: Where | None = None
     bounds: dict[str, int] = field(default_factory=dict[str, int])
+    extents: dict[str, int] = field(default_factory=dict[str, int])
     memory: str = ""
     is_atomic: bool = False
 
@@ -203,23 +211,23 @@ def _apply(orders: Mapping[str, FuncOrder], program: Program, primitive: Primiti
     order = orders.get(primitive.func)
     if order is None:
         if isinstance(primitive, In):
-            raise Refused(f"{primitive.func} is no input")
+            raise Refused(f"there is no tensor {primitive.func}")
         raise Refused(f"there is no Func {primitive.func}; there are {', '.join(orders)}")
     match primitive:
-        case ComputeRoot():
-            order.compute = "root"
-        case ComputeInline():
-            order.compute = "inline"
+        case ComputeRoot() | ComputeInline():
+            order.compute = "root" if isinstance(primitive, ComputeRoot) else "inline"
         case ComputeAt() | StoreAt():
             _place(orders, program, primitive)
         case StoreRoot():
             order.store = "root"
-        case StoreIn() | Bound() | AlignStorage() | ReorderStorage():
+        case StoreIn() | Bound() | BoundExtent() | AlignStorage() | ReorderStorage():
             _keep(order, primitive)
         case Atomic():
             _make_atomic(order)
-        case In() | RFactor():
-            raise Refused(f"{primitive.func} is no input, or its split is missing")
+        case In():
+            raise Refused(f"{primitive.func} writes an output: nothing reads it through a copy")
+        case RFactor():
+            raise Refused(f"the split of {primitive.loop} is missing")
         case _:
             _order(order, primitive)
 
@@ -247,15 +255,15 @@ def _make_atomic(order: FuncOrder) -> None:
     order.is_atomic = True
 
 
-def _keep(order: FuncOrder, primitive: StoreIn | Bound | AlignStorage | ReorderStorage) -> None:
+def _keep(
+    order: FuncOrder, primitive: StoreIn | Bound | BoundExtent | AlignStorage | ReorderStorage
+) -> None:
     axes = {axis.name for axis in order.func.axes}
     names: tuple[str, ...] = ()
     match primitive:
         case StoreIn():
             order.memory = primitive.memory
-        case Bound():
-            names = (primitive.loop,)
-        case AlignStorage():
+        case Bound() | BoundExtent() | AlignStorage():
             names = (primitive.loop,)
         case ReorderStorage():
             names = primitive.loops
@@ -264,14 +272,16 @@ def _keep(order: FuncOrder, primitive: StoreIn | Bound | AlignStorage | ReorderS
     for name in names:
         if name not in axes:
             raise Refused(f"{order.func.name} has no axis {name}")
-    if isinstance(primitive, Bound):
+    if isinstance(primitive, Bound | BoundExtent):
         if primitive.extent < 1:
             raise Refused("an extent is 1 or more")
-        order.bounds[primitive.loop] = primitive.extent
+        kept = order.bounds if isinstance(primitive, Bound) else order.extents
+        kept[primitive.loop] = primitive.extent
 
 
 def _order(
-    order: FuncOrder, primitive: Split | Fuse | Reorder | Vectorize | Unroll | Parallel
+    order: FuncOrder,
+    primitive: Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads,
 ) -> None:
     if not 0 <= primitive.nest < len(order.stages):
         raise Refused(f"{primitive.func} has no nest {primitive.nest}")
@@ -283,15 +293,13 @@ def _order(
             _fuse(stage, primitive)
         case Reorder():
             _reorder(stage, primitive, is_exact=order.func.is_exact)
-        case Vectorize() | Parallel():
+        case Vectorize() | Parallel() | GpuBlocks() | GpuThreads():
             if stage.known(primitive.loop) in stage.reducing and not order.is_atomic:
                 raise Refused(
                     f"rounds of {primitive.loop} combine into the same elements of "
                     f"{primitive.func}: side by side they would race"
                 )
-            stage.runs[primitive.loop] = (
-                "vector" if isinstance(primitive, Vectorize) else "parallel"
-            )
+            stage.runs[primitive.loop] = _SIDE_BY_SIDE[type(primitive)]
         case Unroll():
             stage.runs[stage.known(primitive.loop)] = "unrolled"
         case _:

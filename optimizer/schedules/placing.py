@@ -134,7 +134,7 @@ class _Placing:
             raise Refused(f"the memory of {name} lives inside the loop in which it is computed")
         for key in compute[len(path) :]:
             run = self._orders[key.func].stages[key.stage].runs[key.name]
-            if run in ("parallel", "vector"):
+            if run in _RUNS and run != "unrolled":
                 raise Refused(
                     f"{name} is kept outside the {run} loop {key.name} and computed inside it: its "
                     "rounds would race"
@@ -171,7 +171,10 @@ def _refuse_loops(order: FuncOrder) -> None:
             raise Refused(f"{where}, and has no loop {name} of its own that could be {_RUNS[run]}")
 
 
-_RUNS = {"parallel": "parallel", "vector": "a vector", "unrolled": "unrolled"}
+_RUNS = {
+    "parallel": "parallel", "vector": "a vector", "unrolled": "unrolled",
+    "gpu_block": "blocks of a GPU", "gpu_thread": "threads of a GPU",
+}  # fmt: skip
 
 
 def _head(path: Path, at: At) -> Path:

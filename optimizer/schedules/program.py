@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from optimizer.dimension import Dimension
-from optimizer.loops.algorithm import Algorithm, Func, LoopAxis
+from optimizer.loops.algorithm import Algorithm, Func, InputTensor, LoopAxis
 from optimizer.loops.outputs import OutputNest, output_nests
 from optimizer.loops.scalar import (
     Apply,
@@ -138,29 +138,35 @@ def program_of(algorithm: Algorithm, primitives: Sequence[Primitive]) -> Program
     """
     _refuse_free_sizes(algorithm)
     lanes, consumed = _lanes(algorithm, primitives)
+    nests = output_nests(algorithm)
+    between = {one.name for one in (*algorithm.inputs, *algorithm.funcs)}
+    between -= {nest.name for nest in nests}
     copies = {
         one.func: (number, one)
         for number, one in enumerate(primitives)
-        if isinstance(one, In) and one.func in {tensor.name for tensor in algorithm.inputs}
+        if isinstance(one, In) and one.func in between
     }
     shapes = {one.name: numbers_of(one.shape) for one in algorithm.inputs}
     sizes = {one.name: one.dtype.bitwidth // 8 or 1 for one in algorithm.inputs}
-    funcs: list[LoopFunc] = []
-    for _, one in copies.values():
-        made, shape = one.made, shapes[one.func]
-        axes = tuple(LoopAxis(f"a{number}", size) for number, size in enumerate(shape))
-        dtype = next(tensor.dtype for tensor in algorithm.inputs if tensor.name == one.func)
-        body = Element(one.func, tuple(axis.var for axis in axes), dtype)
-        funcs.append(LoopFunc(made, axes, sizes[one.func], (Stage(made, 0, axes, (), (body,)),)))
     renamed = {func: one.made for func, (_, one) in copies.items()}
+    funcs = [_copy(one, renamed[one.name]) for one in algorithm.inputs if one.name in renamed]
     for func in algorithm.funcs:
         funcs += _stages(_reading(func, renamed), lanes.get(func.name))
-    nests = output_nests(algorithm)
+        if func.name in renamed:
+            funcs.append(_copy(func, renamed[func.name]))
     known = {func.name for func in funcs}
-    funcs += [_copying(algorithm, nest) for nest in nests if nest.name not in known]
+    funcs += [_copying(algorithm, nest, renamed) for nest in nests if nest.name not in known]
     numbers = {number for number, _ in copies.values()}
     outputs = tuple(nest.name for nest in nests)
     return Program(algorithm, shapes, sizes, tuple(funcs), outputs, frozenset(numbers | consumed))
+
+
+def _copy(tensor: InputTensor | Func, made: str) -> LoopFunc:
+    """The Func through which others read a tensor."""
+    axes = tuple(LoopAxis(f"a{number}", size) for number, size in enumerate(tensor.shape))
+    body = Element(tensor.name, tuple(axis.var for axis in axes), tensor.dtype)
+    size = max(tensor.dtype.bitwidth // 8, 1)
+    return LoopFunc(made, axes, size, (Stage(made, 0, axes, (), (body,)),))
 
 
 def _refuse_free_sizes(algorithm: Algorithm) -> None:
@@ -272,9 +278,11 @@ def _in_lanes(func: Func, lanes: _Lanes, size: int) -> list[LoopFunc]:
     return found
 
 
-def _copying(algorithm: Algorithm, nest: OutputNest) -> LoopFunc:
+def _copying(algorithm: Algorithm, nest: OutputNest, renamed: Mapping[str, str]) -> LoopFunc:
     funcs = [algorithm.by_name[name] for name in nest.outputs]
     here = tuple(axis.var for axis in nest.axes)
-    bodies = tuple(func.at(here) for func in funcs)
+    bodies = tuple(
+        replace(func.at(here), tensor=renamed.get(func.name, func.name)) for func in funcs
+    )
     size = sum(max(func.dtype.bitwidth // 8, 1) for func in funcs)
     return LoopFunc(nest.name, nest.axes, size, (Stage(nest.name, 0, nest.axes, (), bodies),))

@@ -76,6 +76,10 @@ class Regions:
             if axis.name in order.bounds:
                 last = ranked(np.asarray(order.bounds[axis.name] - 1), rank)
                 box = (*box[:number], (np.zeros_like(last), last), *box[number + 1 :])
+            elif axis.name in order.extents:
+                low, _ = box[number]
+                ends = low, low + order.extents[axis.name] - 1
+                box = (*box[:number], ends, *box[number + 1 :])
         self.needed[name] = box
         self.computed[name] = self._slid(name, box)
         names = [axis.name for axis in axes]

@@ -238,7 +238,7 @@ class _Warnings:
 
     def _serial(self) -> Iterator[NestWarning]:
         runs = {run for one in self._placed.stages() for run in one.runs.values()}
-        if "parallel" not in runs and self._done >= _PARALLEL_FROM:
+        if not runs & {"parallel", "gpu_block"} and self._done >= _PARALLEL_FROM:
             name = self._placed.program.outputs[0]
             loop = next(iter(self._placed.orders[name].stages[-1].loops), "")
             yield NestWarning(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from optimizer.schedules.ordering import StageLoops
+from optimizer.schedules.ordering import Run, StageLoops
 from optimizer.schedules.placing import LoopKey, Path
 from optimizer.schedules.program import Stage, extent_of
 from optimizer.schedules.regions import Regions
@@ -130,9 +130,9 @@ class Work:
         by_name = self._placed.program.by_name
         return sum(self.needed(name) * self._own(by_name[name].stages[-1]) for name in self.funcs)
 
-    def side_by_side(self, stage: Stage, run: str) -> int:
+    def side_by_side(self, stage: Stage, *runs: Run) -> int:
         """Rounds of the loops around a stage that run so, at a time."""
-        keys = (key for key in self._placed.path(stage) if self._placed.run(key) == run)
+        keys = (key for key in self._placed.path(stage) if self._placed.run(key) in runs)
         return math.prod(self._usual(key) for key in keys)
 
     def independent(self, stage: Stage) -> int:

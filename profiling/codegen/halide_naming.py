@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from optimizer.loops.scalar import FUNCTIONS
+from optimizer.schedules.halide_source.names import plain_name
+
+__all__ = ["as_in_c", "plain_name", "without_serials"]
 
 _SERIAL = re.compile(r"(?<=\w)\$\d+")
 _QUOTED = re.compile(r'%"([A-Za-z_][\w.]*)"')
 """LLVM quotes names that have a `$`."""
 _CLOSURES = ("closure_arg", "closure_prototype", "parallel_closure", "closure_result")
 """What Halide itself names where a loop is parallel."""
-
-
-def plain_name(name: str) -> str:
-    """A name that Halide takes, and takes for nothing else: its own functions have names, too."""
-    return re.sub(r"\W", "_", f"{name}_" if name in FUNCTIONS else name)
 
 
 def as_in_c(name: str) -> str:

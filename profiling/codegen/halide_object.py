@@ -31,7 +31,10 @@ CodeForm = Literal["stmt", "c_source", "llvm_assembly", "assembly"]
 _ENDINGS: Mapping[CodeForm, str] = {
     "stmt": ".stmt", "c_source": ".cpp", "llvm_assembly": ".ll", "assembly": ".s",
 }  # fmt: skip
-_CONVENTIONS = "no_runtime-no_asserts-no_bounds_query-user_context"
+KERNEL = "no_runtime-no_asserts-no_bounds_query-user_context"
+"""What of Halide's target makes a function that stands alone."""
+CUDA = "cuda-cuda_capability_80"
+"""What of it is for a GPU: PTX, for which neither a GPU nor CUDA is needed."""
 
 
 def compile_object(
@@ -107,9 +110,22 @@ def scheduled(
         LibraryError: Halide is not installed, or cannot compute this.
         ScheduleError: a primitive cannot be applied.
     """
+    pipeline = unscheduled(algorithm, schedule, level)
+    from profiling.codegen.halide_schedule import apply_schedule
+
+    apply_schedule(pipeline, schedule)
+    return pipeline
+
+
+def unscheduled(algorithm: Algorithm, schedule: Schedule, level: CpuLevel) -> HalidePipeline:
+    """A kernel in Halide, its loops not yet ordered.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive asks for a definition that cannot be.
+    """
     try:
         from profiling.codegen.halide_pipeline import HalidePipeline
-        from profiling.codegen.halide_schedule import apply_schedule
     except ImportError as error:
         if error.name != "halide":
             raise
@@ -117,9 +133,7 @@ def scheduled(
             "Halide is not installed, which compiles kernels: pip install halide "
             "(there are wheels for x86-64 and ARM)."
         ) from error
-    pipeline = HalidePipeline(algorithm, schedule, level)
-    apply_schedule(pipeline, schedule)
-    return pipeline
+    return HalidePipeline(algorithm, schedule, level)
 
 
 def target_text(level: CpuLevel, features: str = "", *, strict: bool = False) -> str:
@@ -145,7 +159,8 @@ def _compile(
 ) -> None:
     from profiling.codegen.halide_bindings import hl
 
-    target = hl.Target(target_text(level, _CONVENTIONS, strict=pipeline.strict))
+    features = f"{CUDA}-{KERNEL}" if pipeline.needs_gpu else KERNEL
+    target = hl.Target(target_text(level, features, strict=pipeline.strict))
     files = {getattr(hl.OutputFileType, kind): str(path) for kind, path in kinds.items()}
     _pipeline(pipeline).compile_to(files, pipeline.params, name, target)
 

@@ -25,7 +25,7 @@ from profiling.codegen.halide_reductions import (
     identity,
     partial_results,
 )
-from profiling.codegen.halide_scalars import Body, stored, stored_type
+from profiling.codegen.halide_scalars import Body, needs_stages, stored, stored_type
 from profiling.codegen.halide_stages import Stages, needs_strict_target, strict
 from profiling.codegen.kernel import CpuLevel, KernelRefused
 
@@ -48,8 +48,10 @@ class HalidePipeline:
         params: the inputs.
         nests: by name of a Func, or of what gives outputs.
         halves: of a reduction by lanes, what combines its partial results, in order.
+        reductions: Funcs that are computed as a whole where nothing else is said.
         outputs: in order.
         consumed: numbers of the schedule's primitives that the definitions follow already.
+        needs_gpu: whether the schedule is for a GPU.
         strict: whether it is right only for a target that takes all operations as written.
     """
 
@@ -59,6 +61,7 @@ class HalidePipeline:
         _refuse_large(self._shapes)
         self._lanes, self.consumed = partial_results(algorithm, schedule)
         self._algorithm = algorithm
+        self.needs_gpu = schedule.needs_gpu
         self.strict = needs_strict_target(algorithm)
         self._fused = level != "baseline" and not self.strict
         self.params = [
@@ -74,26 +77,33 @@ class HalidePipeline:
         }
         self._describe_inputs()
         self.nests: dict[str, LoopNests] = {}
-        self.consumed |= self._copied(schedule)
+        nests = output_nests(algorithm)
+        between = self._shapes.keys() - {nest.name for nest in nests}
+        self._copies = {
+            one.func: (number, one.made)
+            for number, one in enumerate(schedule.primitives)
+            if isinstance(one, In) and one.func in between
+        }
+        self.consumed |= {number for number, _ in self._copies.values()}
+        for tensor in algorithm.inputs:
+            self._copy(tensor.name)
         self.halves: dict[str, list[Any]] = {}
+        self.reductions: list[Any] = []
         for func in algorithm.funcs:
             self.nests[func.name] = self._defined(func)
-        self.outputs = [self._output(nest) for nest in output_nests(algorithm)]
+            self._copy(func.name)
+        self.outputs = [self._output(nest) for nest in nests]
 
-    def _copied(self, schedule: Schedule) -> frozenset[int]:
-        """Have inputs read through Funcs of their own; the primitives that say so."""
-        ranks = {tensor.name: len(tensor.shape) for tensor in self._algorithm.inputs}
-        found: list[int] = []
-        for number, primitive in enumerate(schedule.primitives):
-            if not isinstance(primitive, In) or primitive.func not in ranks:
-                continue
-            axes = {f"a{axis}": hl.Var(f"a{axis}") for axis in range(ranks[primitive.func])}
-            made = hl.Func(plain_name(primitive.made))
-            made[_at(axes.values())] = self._sources[primitive.func][_at(axes.values())]
-            self._sources[primitive.func] = made
-            self.nests[primitive.made] = LoopNests(made, (axes,))
-            found.append(number)
-        return frozenset(found)
+    def _copy(self, tensor: str) -> None:
+        """Have a tensor read through a Func of its own, if the schedule says so."""
+        if tensor not in self._copies:
+            return
+        _, name = self._copies[tensor]
+        axes = {f"a{axis}": hl.Var(f"a{axis}") for axis in range(len(self._shapes[tensor]))}
+        made = hl.Func(plain_name(name))
+        made[_at(axes.values())] = self._sources[tensor][_at(axes.values())]
+        self._sources[tensor] = made
+        self.nests[name] = LoopNests(made, (axes,))
 
     def _extent(self, extent: Dimension) -> Expr:
         if not isinstance(extent, int):
@@ -148,7 +158,7 @@ class HalidePipeline:
         )
         last = self.halves[func.name][-1] if lanes.factor > 1 else partials
         made[_at(axes.values())] = last[_at([*axes.values(), hl.i32(0)])]
-        made.compute_root()
+        self.reductions.append(made)
         return LoopNests(made, (axes,))
 
     def _reduced(self, func: Func, made: Any, lanes: Lanes | None = None) -> LoopNests:
@@ -178,13 +188,17 @@ class HalidePipeline:
         elif inside is not None:
             domain.where(inside)
         made[at] = strict(combined(reduction.kind, hl.Expr(made[at]), gathered))
-        made.compute_root()
+        self.reductions.append(made)
         return LoopNests(made, (axes, {**axes, **loops}))
 
     def _gathered(self, func: Func, places: Mapping[str, Expr]) -> Expr:
         """What a reduction combines: a Func of its own, since stages know no reductions."""
         assert func.reduction is not None, "others gather nothing"
         variables = _variables((*func.axes, *func.reduction.axes))
+        if not needs_stages(func.body):
+            here = {name: places[name] for name in variables}
+            value = self._body(here, extents_of(func)).value(func.body)
+            return strict(hl.cast(accumulator_type(func.dtype), value))
         value = self._body(variables, extents_of(func)).value(func.body)
         made = hl.Func(plain_name(f"{func.name}_element"))
         made[_at(variables.values())] = strict(hl.cast(accumulator_type(func.dtype), value))
@@ -244,7 +258,9 @@ def _variables(axes: Iterable[LoopAxis]) -> dict[str, Any]:
 
 
 def _expressions(variables: Mapping[str, Any]) -> dict[str, Expr]:
-    return {name: hl.Expr(variable) for name, variable in variables.items()}
+    return {
+        name: one if isinstance(one, hl.Expr) else hl.Expr(one) for name, one in variables.items()
+    }
 
 
 def _at(places: Iterable[Any]) -> tuple[Any, ...]:

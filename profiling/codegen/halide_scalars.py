@@ -166,6 +166,11 @@ class Body:
         return found
 
 
+def needs_stages(scalar: Scalar) -> bool:
+    """Whether parts of an expression are Funcs of their own, which know no reductions."""
+    return any(isinstance(part, Apply) and part.function in _IN_STAGES for part in parts_of(scalar))
+
+
 def constant(value: float | bool, dtype: ir.DataType) -> Expr:
     """A number of the type that is computed with."""
     if dtype in FLOATS:

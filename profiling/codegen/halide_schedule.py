@@ -10,10 +10,13 @@ from optimizer.loops.schedule import (
     AlignStorage,
     Atomic,
     Bound,
+    BoundExtent,
     ComputeAt,
     ComputeInline,
     ComputeRoot,
     Fuse,
+    GpuBlocks,
+    GpuThreads,
     In,
     Parallel,
     Primitive,
@@ -45,6 +48,7 @@ _MEMORY: Mapping[str, Any] = {
     "heap": hl.MemoryType.Heap,
     "stack": hl.MemoryType.Stack,
     "register": hl.MemoryType.Register,
+    "gpu_shared": hl.MemoryType.GPUShared,
 }
 
 
@@ -54,6 +58,8 @@ def apply_schedule(pipeline: HalidePipeline, schedule: Schedule) -> None:
     Raises:
         ScheduleError: a primitive cannot be applied; says which, and why.
     """
+    for func in pipeline.reductions:
+        func.compute_root()
     for number, primitive in enumerate(schedule.primitives):
         if number in pipeline.consumed:
             continue
@@ -94,25 +100,29 @@ def _apply(nests: Mapping[str, LoopNests], primitive: Primitive) -> None:
             made.func.store_at(reader.func, _loop(reader, primitive.loop))
         case StoreRoot():
             made.func.store_root()
-        case StoreIn() | Bound() | AlignStorage() | ReorderStorage():
+        case StoreIn() | Bound() | BoundExtent() | AlignStorage() | ReorderStorage():
             _store(made, primitive)
         case Atomic():
             made.func.update(0).atomic()
         case RFactor():
             raise LookupError("its split is missing")
         case In():
-            raise LookupError(f"{primitive.func} is no input")
+            raise LookupError(f"{primitive.func} is no tensor that is read through a copy")
         case _:
             _order(made, primitive)
 
 
-def _store(made: LoopNests, primitive: StoreIn | Bound | AlignStorage | ReorderStorage) -> None:
+def _store(
+    made: LoopNests, primitive: StoreIn | Bound | BoundExtent | AlignStorage | ReorderStorage
+) -> None:
     axes = made.loops[0]
     match primitive:
         case StoreIn():
             made.func.store_in(_MEMORY[primitive.memory])
         case Bound():
             made.func.bound(_found(axes, primitive.loop, "axis"), 0, primitive.extent)
+        case BoundExtent():
+            made.func.bound_extent(_found(axes, primitive.loop, "axis"), primitive.extent)
         case AlignStorage():
             made.func.align_storage(_found(axes, primitive.loop, "axis"), primitive.factor)
         case ReorderStorage():
@@ -123,7 +133,8 @@ def _store(made: LoopNests, primitive: StoreIn | Bound | AlignStorage | ReorderS
 
 
 def _order(
-    made: LoopNests, primitive: Split | Fuse | Reorder | Vectorize | Unroll | Parallel
+    made: LoopNests,
+    primitive: Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads,
 ) -> None:
     if primitive.nest >= len(made.loops):
         raise LookupError(f"{primitive.func} has no nest {primitive.nest}")
@@ -151,6 +162,10 @@ def _order(
             stage.unroll(_found(loops, primitive.loop, "loop"))
         case Parallel():
             stage.parallel(_found(loops, primitive.loop, "loop"))
+        case GpuBlocks():
+            stage.gpu_blocks(_found(loops, primitive.loop, "loop"))
+        case GpuThreads():
+            stage.gpu_threads(_found(loops, primitive.loop, "loop"))
         case _:
             assert_never(primitive)
 

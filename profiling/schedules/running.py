@@ -13,7 +13,7 @@ from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Schedule
 from optimizer.schedules.program import numbers_of
 from profiling.codegen.halide_object import lowered, scheduled, target_text
-from profiling.codegen.kernel import CpuLevel
+from profiling.codegen.kernel import CpuLevel, KernelRefused
 
 Array = NDArray[Any]
 
@@ -37,6 +37,8 @@ class Compiled:
     ) -> None:
         from profiling.codegen.halide_bindings import hl
 
+        if schedule.needs_gpu:
+            raise KernelRefused("This schedule is for a GPU, and is run on none here.")
         self._hl, self._algorithm = hl, algorithm
         self._made = scheduled(algorithm, schedule, level)
         words = "-".join(word for word in ("jit", features) if word)

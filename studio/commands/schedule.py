@@ -24,8 +24,9 @@ from profiling.schedules.code import code
 from profiling.schedules.functions import CODE_VIEWS
 from profiling.schedules.running import timed
 from profiling.workers import default_pool
-from studio.commands import DONE, schedule_candidate, schedule_choices
+from studio.commands import DONE, schedule_autoscheduler, schedule_candidate, schedule_choices
 from studio.commands.output import print_json, table
+from studio.commands.schedule_autoscheduler import autoscheduled_by
 from studio.commands.schedule_candidate import kept_candidate
 from studio.commands.schedule_choices import CHOICES, choice_lines
 from studio.commands.schedule_code import KINDS, declare_code, is_code, show_code
@@ -66,6 +67,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--save", type=Path, metavar="FILE", help="write the schedule, to be edited and applied")
     kinds = ("nest", "steps", CHOICES, POLYHEDRAL, *CODE_VIEWS, *KINDS)
     add("--print", choices=kinds, default="nest", dest="shown", help="nest and meters by default")
+    schedule_autoscheduler.declare(parser)
     schedule_choices.declare(parser)
     declare_code(parser)
     schedule_candidate.declare(parser)
@@ -154,6 +156,8 @@ def _of_example(example: Example) -> Subject:
 
 
 def _chosen(arguments: argparse.Namespace, subject: Subject) -> tuple[str, Schedule]:
+    if arguments.autoschedule is not None:
+        return arguments.autoschedule, autoscheduled_by(arguments.autoschedule, subject.algorithm)
     if arguments.apply is not None:
         return arguments.apply.name, _read(arguments.apply)
     name = arguments.schedule or next(reversed(subject.schedules))

@@ -23,6 +23,7 @@ const TAILS = [
   "predicate_stores",
   "shift_inwards",
 ];
+const MEMORY = ["heap", "stack", "register", "gpu_shared"];
 /** @type {Field} */ const LOOP = { name: "loop", label: "loop", kind: "loop" };
 /** @type {Field[]} */ const PLACE = [
   { name: "reader", label: "in", kind: "reader" },
@@ -74,6 +75,18 @@ export const KINDS = [
   { id: "unroll", title: "unroll", does: "a loop written out", fields: [LOOP] },
   { id: "parallel", title: "parallel", does: "rounds on all threads", fields: [LOOP] },
   {
+    id: "gpu_blocks",
+    title: "GPU blocks",
+    does: "rounds are thread blocks of a GPU",
+    fields: [LOOP],
+  },
+  {
+    id: "gpu_threads",
+    title: "GPU threads",
+    does: "rounds are the threads of a block",
+    fields: [LOOP],
+  },
+  {
     id: "compute_at",
     title: "compute at",
     does: "computed in each round of a reader's loop",
@@ -108,13 +121,19 @@ export const KINDS = [
     title: "store in",
     does: "where its memory lies",
     fields: [
-      { name: "memory", label: "memory", kind: "choice", choices: ["heap", "stack", "register"] },
+      { name: "memory", label: "memory", kind: "choice", choices: MEMORY },
     ],
   },
   {
     id: "bound",
     title: "bound",
     does: "a promise about an axis' extent",
+    fields: [LOOP, { name: "extent", label: "extent", kind: "size", value: 8 }],
+  },
+  {
+    id: "bound_extent",
+    title: "bound extent",
+    does: "a promise about how much of an axis is computed at a time",
     fields: [LOOP, { name: "extent", label: "extent", kind: "size", value: 8 }],
   },
   {
@@ -143,13 +162,22 @@ export const KINDS = [
   {
     id: "in",
     title: "in",
-    does: "an input is read through a copy",
+    does: "a tensor is read through a copy",
     fields: [{ name: "made", label: "copy", kind: "name", suffix: "_in" }],
   },
 ];
 
 /** Kinds whose loops may be those that combine. */
-export const OF_A_NEST = new Set(["split", "fuse", "reorder", "vectorize", "unroll", "parallel"]);
+export const OF_A_NEST = new Set([
+  "split",
+  "fuse",
+  "reorder",
+  "vectorize",
+  "unroll",
+  "parallel",
+  "gpu_blocks",
+  "gpu_threads",
+]);
 const USUAL = { tail: "guard_with_if", nest: 0 };
 
 /** A primitive in one line, as `primitive_text` of optimizer/schedules/document.py. @param {Primitive} primitive */

@@ -12,7 +12,14 @@ import { boxesOf, byKey, changeOf, goneFrom, layOut, RUNS } from "./tree.js";
 
 const MOTION_MS = 320;
 const MOST_LANES = 32; // drawn
-const WORDS = { serial: "for", parallel: "parallel", vector: "vector", unrolled: "unrolled" };
+const WORDS = {
+  serial: "for",
+  parallel: "parallel",
+  vector: "vector",
+  unrolled: "unrolled",
+  gpu_block: "GPU block",
+  gpu_thread: "GPU thread",
+};
 const SIGNS = { added: "+", changed: "~", moved: "↳" };
 const HINTS = {
   added: "new in this step",

@@ -96,6 +96,8 @@ export const RUNS = {
   parallel: "on all threads",
   vector: "as one vector",
   unrolled: "written out",
+  gpu_block: "as thread blocks of a GPU",
+  gpu_thread: "as threads of a block",
 };
 
 /**

@@ -8,7 +8,7 @@
  * @property {string} func
  * @property {number} stage 0 gives first values, 1 combines
  * @property {string} loop
- * @property {"serial" | "parallel" | "vector" | "unrolled"} run
+ * @property {"serial" | "parallel" | "vector" | "unrolled" | "gpu_block" | "gpu_thread"} run
  * @property {number} extent
  * @property {number} most
  * @property {string} tail
