@@ -10,7 +10,7 @@ import streamlit as st
 from optimizer.isolation import Progress
 from optimizer.schedules.document import view_of
 from studio.page.parts import PATIENCE_S, run_again_after, show_error
-from studio.schedule import polyhedral_section
+from studio.schedule import candidate_section, choices_section, polyhedral_section
 from studio.schedule.component import KEY, show_lab
 from studio.schedule.descriptor import (
     Json,
@@ -56,6 +56,8 @@ def render() -> None:
     pending = [one for one in looked if one is not None and not one.done]
     show_lab(_descriptor(found, opened, draft, viewing))
     # Sections on what is shown: `render_section(opened)` of a file of its own each.
+    choices_section.render_section(opened)
+    candidate_section.render_section(opened)
     polyhedral_section.render_section(opened)
     run_again_after(pending)
 
