@@ -41,6 +41,9 @@ TITLES: Mapping[str, str] = {
     "layers": "Precision: where the error starts",
     "keep-list": "Precision: what stays float32 beside float16",
     "budget": "Precision: everything a search tried",
+    "schedule": "Schedule: a blur in tiles and vectors",
+    "schedule-step": "Schedule: what one split has changed",
+    "schedule-refused": "Schedule: a primitive whose loop is gone",
     "history": "History",
     "comparison": "History: two recordings compared",
     "export": "Export",
@@ -54,6 +57,8 @@ on the machine that each caption names. `python -m docs.visit URL FOLDER` walks 
 through it and takes a picture at every stop, to be looked at."""
 _FILM = "film"
 _FILM_TITLE = "Memory: the allocator as a film"
+_SLIDER = "schedule"
+_SLIDER_TITLE = "Schedule: nine primitives, one after another"
 
 
 def pictures_page() -> str:
@@ -63,6 +68,10 @@ def pictures_page() -> str:
         if name == _FILM:
             film = _pair(_FILM_TITLE, _FILM, "gif")
             sections.append(f"## {_FILM_TITLE}\n\nMade by `python -m docs.film`.\n\n{film}")
+        if name == _SLIDER:
+            film = _pair(_SLIDER_TITLE, f"{_SLIDER}-film", "gif")
+            made = "Made by `python -m docs.schedule_views`."
+            sections.append(f"## {_SLIDER_TITLE}\n\n{made}\n\n{film}")
         sections.append(f"## {title}\n\n{_pair(title, name, 'png')}")
     return "\n\n".join([_GENERATED, "# Pictures", _INTRO, *sections]) + "\n"
 

@@ -16,6 +16,7 @@ from typing import Literal
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from docs.number_views import OF_THE_GRAPH, VIEWS
+from docs.schedule_views import VIEWS as SCHEDULES
 
 IMAGES = Path(__file__).parent / "images"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--font-render-hinting=none"]
@@ -242,8 +243,14 @@ PAGES: dict[str, Callable[[Page, str], None]] = {
     "predicted": predicted,
     "fusion": fusion,
     **VIEWS,
+    **SCHEDULES,
 }
-WHOLE = frozenset(PAGES) - {"model", "rewrite", "export", "times", "film"} - OF_THE_GRAPH
+WHOLE = (
+    frozenset(PAGES)
+    - frozenset(SCHEDULES)
+    - {"model", "rewrite", "export", "times", "film"}
+    - OF_THE_GRAPH
+)
 """Pages that scroll: their pictures are as long as they are."""
 
 

@@ -35,7 +35,7 @@ class ElementLoops:
         if self._last is None:
             return
         turned = turned_input(self._reach, self._axes, self._width)
-        if turned is not None:
+        if turned is not None and not self._computes_with_places():
             yield from turned_tiles(self._nest.name, self._axes, turned, self._width)
             return
         rows = turned_rows(self._algorithm, self._reach)

@@ -68,15 +68,20 @@ def default_schedule(algorithm: Algorithm, vector_bits: int = 512) -> Schedule:
     nests = output_nests(algorithm)
     if len(nests) != 1:
         raise NoSchedule(f"its outputs have {len(nests)} shapes")
-    types = [algorithm.by_name[name].dtype for name in nests[0].outputs]
-    width = vector_bits // max(32, *(dtype.bitwidth for dtype in types))
+    width = vector_width(algorithm, nests[0], vector_bits)
     rounds = RoundLoops(algorithm, nests[0], width)
     alike = ElementLoops(algorithm, nests[0], rounds.reach, width)
     return Schedule(tuple((rounds if rounds.kept else alike).primitives()))
 
 
+def vector_width(algorithm: Algorithm, nest: OutputNest, vector_bits: int) -> int:
+    """How many elements a vector of a nest's loops holds."""
+    types = [algorithm.by_name[name].dtype for name in nest.outputs]
+    return vector_bits // max(32, *(dtype.bitwidth for dtype in types))
+
+
 @dataclass(frozen=True)
-class _Kept:
+class Kept:
     """A Func that is kept for a round of the nest's loops.
 
     Attributes:
@@ -117,17 +122,21 @@ class RoundLoops:
                 return
             never |= outside
 
-    def _round_of(self, func: Func) -> _Kept:
+    def around(self, one: Kept) -> frozenset[str]:
+        """The nest's loops that something kept is inside of."""
+        return frozenset(axis.name for axis in self._order[: one.level])
+
+    def _round_of(self, func: Func) -> Kept:
         own = long_axes(func.axes)
         reduced = long_axes(func.reduction.axes) if func.reduction else []
         votes = self._votes(func)
         best = max([*own, *reduced], key=lambda axis: votes.get(axis.name, 0), default=None)
         if best is None or func.reduction is None:
-            return _Kept(func, 0, own[-1] if own else None, in_lanes=False)
+            return Kept(func, 0, own[-1] if own else None, in_lanes=False)
         in_lanes = best in reduced and votes.get(best.name, 0) > 0
         if not in_lanes and best not in own:
             best = own[-1] if own else None
-        return _Kept(func, 0, best, in_lanes=in_lanes)
+        return Kept(func, 0, best, in_lanes=in_lanes)
 
     def _votes(self, func: Func) -> dict[str, int]:
         """How many reads run along neighbours in memory, by the axis along which they do."""
@@ -200,7 +209,7 @@ class RoundLoops:
         yield Vectorize(nest, vector)
         yield Reorder(nest, (*names, columns, vector))
 
-    def _keep(self, one: _Kept, names: Sequence[str], tile: LoopAxis | None) -> Iterator[Primitive]:
+    def _keep(self, one: Kept, names: Sequence[str], tile: LoopAxis | None) -> Iterator[Primitive]:
         func = one.func
         place = names[one.level - 1] if one.level else ""
         yield ComputeAt(func.name, self._nest.name, place) if place else ComputeRoot(func.name)
@@ -229,7 +238,7 @@ class RoundLoops:
         yield from vector_loops(func.name, axis, self._width, tail=tail)
         yield from unrolled(func.name, axis, self._width, instructions=self._costs[func.name])
 
-    def _columns(self, one: _Kept) -> Iterator[Primitive]:
+    def _columns(self, one: Kept) -> Iterator[Primitive]:
         """All vectors of a tile in each round of the reduction."""
         func, axis = one.func, one.vector
         assert axis is not None, "there is one"
@@ -240,7 +249,7 @@ class RoundLoops:
         rounds = [other.name for other in func.reduction.axes]
         yield Reorder(func.name, (*rounds, *inner), nest=1)
 
-    def _lanes(self, one: _Kept, place: str) -> Iterator[Primitive]:
+    def _lanes(self, one: Kept, place: str) -> Iterator[Primitive]:
         """Sums side by side."""
         func, axis = one.func, one.vector
         assert axis is not None, "there is one"
@@ -285,7 +294,7 @@ class RoundLoops:
         inside = {one.name for one in self._order[:level]}
         return self.reach.places[func.name].get(axis.name) not in inside
 
-    def _held_elements(self, one: _Kept, tile: LoopAxis | None) -> int | None:
+    def _held_elements(self, one: Kept, tile: LoopAxis | None) -> int | None:
         """How many are kept at a time; None where that is not known."""
         held = 1
         for axis in long_axes(one.func.axes):

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from optimizer.loops.algorithm import LoopAxis
-from optimizer.loops.reach import Place, Reach, innermost
-from optimizer.loops.scalar import Var, variables_of
+from optimizer.loops.indexing import Extents, affine
+from optimizer.loops.reach import Place, Reach
+from optimizer.loops.scalar import Scalar, variables_of
 from optimizer.loops.schedule import (
     ComputeAt,
     In,
@@ -36,8 +37,8 @@ class Turned:
     Attributes:
         tensor: its name.
         rank: how many axes it has.
-        last: which of them the output's last axis follows.
-        across: the output's axis that runs along its neighbours in memory; at its last axis.
+        last: which of them the output's last axis runs along, wherever it begins.
+        across: the output's axis that runs along its neighbours in memory, wherever it begins.
     """
 
     tensor: str
@@ -48,11 +49,12 @@ class Turned:
 
 def turned_input(reach: Reach, axes: Sequence[LoopAxis], width: int) -> Turned | None:
     """The one input that an output lies across, where both sides are long enough for squares."""
+    extents = {axis.name: axis.extent for axis in reach.nest.axes}
     found = {
         name: one
         for name in reach.inputs
         for _, at in reach.reads.get(name, {})
-        if (one := _turned(name, at, axes)) is not None
+        if (one := _turned(name, at, axes, extents)) is not None
     }
     if len(found) != 1:
         return None
@@ -62,15 +64,26 @@ def turned_input(reach: Reach, axes: Sequence[LoopAxis], width: int) -> Turned |
     return one if long and len(reach.reads[one.tensor]) == 1 else None
 
 
-def _turned(tensor: str, at: Place, axes: Sequence[LoopAxis]) -> Turned | None:
-    along = [axis for axis in axes[:-1] if axis.var == innermost(at)]
+def _turned(tensor: str, at: Place, axes: Sequence[LoopAxis], extents: Extents) -> Turned | None:
+    if not at:
+        return None
     last = axes[-1]
+    along = [axis for axis in axes[:-1] if axis.extent != 1 and _steps(at[-1], axis, extents)]
     moving = [number for number, one in enumerate(at) if last.name in variables_of(one)]
-    plain = all(isinstance(at[number], Var) for number in moving)
-    neighbours = bool(at) and bool(along) and at[-1] == along[0].var
-    if not neighbours or len(moving) != 1 or not plain:
+    if len(along) != 1 or len(moving) != 1 or moving[0] == len(at) - 1:
+        return None
+    elsewhere = any(along[0].name in variables_of(one) for one in at[:-1])
+    if elsewhere or not _steps(at[moving[0]], last, extents):
         return None
     return Turned(tensor, len(at), moving[0], along[0])
+
+
+def _steps(index: Scalar, axis: LoopAxis, extents: Extents) -> bool:
+    """Whether an index goes up by one with an axis, and begins anywhere."""
+    factors = affine(index, extents).factors
+    return factors.get(axis.var) == 1 and not any(
+        axis.name in variables_of(atom) for atom in factors if atom != axis.var
+    )
 
 
 def turned_tiles(

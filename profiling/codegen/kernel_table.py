@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from optimizer.dimension import Dimension, Expression
 from optimizer.loops.algorithm import Func
+from optimizer.loops.in_place import in_place_inputs
 from optimizer.loops.scalar import Apply, Element, parts_of
 from optimizer.operators.generated import GENERATED
 from profiling.codegen.c_sizes import size_names, size_text
-from profiling.codegen.kernel import LEVELS, CpuLevel, Kernel, LibraryError
+from profiling.codegen.kernel import LEVELS, VECTOR_BITS, CpuLevel, Kernel, LibraryError
 
 _MAX_TENSORS, _MAX_EXTENTS = 128, 1024
 """As in shim/kernels.h."""
@@ -32,9 +33,11 @@ def kernel_table(kernels: Sequence[Kernel], levels: Sequence[CpuLevel]) -> str:
     parts = ['#include "kernels.h"', ""]
     for number, kernel in enumerate(kernels):
         parts += _Entry(kernel, number, levels).lines()
+        parts += _pairs(number, in_place(kernel, levels))
     rows = [
         f'  {{"{one.name}", "{_c_string(one.workload)}", {len(one.algorithm.inputs)}, '
-        f"{len(one.algorithm.outputs)}, tensors_{i}, known_{i}, extents_{i}, work_{i}, call_{i}}},"
+        f"{len(one.algorithm.outputs)}, tensors_{i}, known_{i}, extents_{i}, work_{i}, call_{i}, "
+        f"{f'in_place_{i}' if in_place(one, levels) else 0}}},"
         for i, one in enumerate(kernels)
     ]
     rows = [row.replace(f"call_{i}", _calls(i, levels)) for i, row in enumerate(rows)]
@@ -52,6 +55,27 @@ def kernel_table(kernels: Sequence[Kernel], levels: Sequence[CpuLevel]) -> str:
 def symbol(kernel: Kernel, level: CpuLevel) -> str:
     """The name of a kernel's function for a level."""
     return f"{kernel.name}_{level}"
+
+
+def in_place(kernel: Kernel, levels: Sequence[CpuLevel]) -> list[int]:
+    """Inputs whose memory the kernel's output may take, whatever the level.
+
+    Plain C keeps to no schedule, and nothing is known of what somebody else's does.
+    """
+    if kernel.generator != "halide" or kernel.schedule is not None:
+        return []
+    found = [{*in_place_inputs(kernel.algorithm, VECTOR_BITS[level])} for level in levels]
+    return sorted(set[int].intersection(*found)) if found else []
+
+
+def _pairs(number: int, inputs: Sequence[int]) -> Iterator[str]:
+    if not inputs:
+        return
+    count = len(inputs)
+    yield f"static size_t in_place_{number}(int **inputs, int **outputs) {{"
+    yield f"  static int from[] = {{{', '.join(map(str, inputs))}}}, to[{count}];"
+    yield f"  return *inputs = from, *outputs = to, {count};"
+    yield "}"
 
 
 def _calls(number: int, levels: Sequence[CpuLevel]) -> str:

@@ -14,8 +14,11 @@ from itertools import groupby, zip_longest
 from typing import Literal
 
 from optimizer.codec import Format
-from profiling.schedules.functions import CodeView
-from profiling.schedules.linked import CodeLine, LinkedCode
+from optimizer.loops.algorithm import Algorithm
+from optimizer.loops.schedule import Schedule
+from profiling.codegen.kernel import CpuLevel
+from profiling.schedules.functions import CODE_VIEWS, CodeView
+from profiling.schedules.linked import CodeLine, LinkedCode, linked_code
 
 Change = Literal["same", "changed", "removed", "added"]
 MOST_COMPARED = 4_000_000
@@ -150,6 +153,22 @@ def code_difference(
 ) -> CodeDifference:
     """Both codes and what is different at these levels."""
     return CodeDifference(before, after, tuple(_level(before, after, view) for view in views))
+
+
+def compared_code(
+    title: str,
+    algorithm: Algorithm,
+    schedules: tuple[Schedule, Schedule],
+    processor: CpuLevel,
+) -> CodeDifference:
+    """Compile two schedules, and what is different at all levels. Only in a worker.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied, or the code would be too long.
+    """
+    before, after = (linked_code(title, algorithm, one, processor) for one in schedules)
+    return code_difference(before, after, CODE_VIEWS)
 
 
 def _level(before: LinkedCode, after: LinkedCode, view: CodeView) -> LevelDifference:

@@ -15,8 +15,9 @@ from studio.kernels.network import outcomes
 from studio.kernels.regions import PlannedKernel, PlannedRegions
 from studio.kernels.report import show_decision
 from studio.page.figure import Table, show_table, show_twin
-from studio.page.parts import show_message, words
-from studio.workspace import current, remember
+from studio.page.parts import go_to, show_message, words
+from studio.schedule.link import REGION, ScheduleChoice
+from studio.workspace import current, remember, remember_elsewhere
 
 Decisions = Mapping[str, KernelDecision]
 _CODE_PX = 420
@@ -104,6 +105,9 @@ def _show_code(kernel: PlannedKernel) -> None:
     }
     if code.refused:
         show_message(code.refused, key="region-refused")
+    elif st.button("Open its loops in Schedule", key="region-loops"):
+        remember_elsewhere(current().having(ScheduleChoice(f"{REGION}{kernel.region.name}")))
+        go_to("schedule")
     shown = {title: told for title, told in texts.items() if told[0]}
     for tab, (text, language) in zip(st.tabs([*shown]), shown.values(), strict=True):
         with tab:

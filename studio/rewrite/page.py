@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import streamlit as st
+
 from studio.artifacts.opened import OpenedModel
+from studio.link import from_link
 from studio.opening import (
     layouts_task,
     model_task,
@@ -14,18 +17,22 @@ from studio.opening import (
     verify_task,
     versus_task,
 )
-from studio.page.parts import PATIENCE_S, run_again_after, show_failure
+from studio.page.parts import PATIENCE_S, go_to, run_again_after, show_failure
+from studio.schedule.link import REGION, ScheduleChoice
 from studio.tasks import Task
 from studio.viewer import passlens_viewer, take_messages
 from studio.viewing import changed_pipeline, changed_view, workbench
-from studio.workspace import Veto, Workspace, current, remember
+from studio.workspace import Veto, Workspace, current, remember, remember_elsewhere
 
 KEY = "rewrite-viewer"
+_LEAVING = "rewrite-leaving"
 
 
 def render() -> None:
     """The page: the workbench is one component; here is only what it cannot do by itself."""
     take_messages(KEY, _take)
+    if st.session_state.pop(_LEAVING, False):
+        go_to("schedule")
     workspace = current()
     opening = model_task(workspace)
     opening.wait(PATIENCE_S)
@@ -62,6 +69,11 @@ def _take(name: str, value: Any) -> None:
     """Let what the user did in the viewer change this session's workspace."""
     if name == "cancel":
         _cancel(current())
+    elif name == "loops":
+        remember_elsewhere(
+            current().having(from_link(ScheduleChoice, {"loops": f"{REGION}{value}"}))
+        )
+        st.session_state[_LEAVING] = True
     elif (change := _CHANGES.get(name)) is not None:
         remember(change(current(), value))
         if name != "view":

@@ -10,7 +10,12 @@ import streamlit as st
 from optimizer.isolation import Progress
 from optimizer.schedules.document import view_of
 from studio.page.parts import PATIENCE_S, run_again_after, show_error
-from studio.schedule import candidate_section, choices_section, polyhedral_section
+from studio.schedule import (
+    candidate_section,
+    choices_section,
+    code_section,
+    polyhedral_section,
+)
 from studio.schedule.component import KEY, show_lab
 from studio.schedule.descriptor import (
     Json,
@@ -48,7 +53,7 @@ def render() -> None:
     )
     grant_wishes(opened)
     viewing = _viewing(opened)
-    if viewing.error is not None:
+    if viewing.error is not None and _VIEW not in st.session_state:
         show_error(viewing.error)
         return
     # Looked at before the results: what ends in between is pending still, and is drawn again.
@@ -58,6 +63,7 @@ def render() -> None:
     # Sections on what is shown: `render_section(opened)` of a file of its own each.
     choices_section.render_section(opened)
     candidate_section.render_section(opened)
+    code_section.render_section(opened)
     polyhedral_section.render_section(opened)
     run_again_after(pending)
 
@@ -78,7 +84,9 @@ def _view(opened: OpenedSchedule, *, progress: Progress, cancelled: Callable[[],
 def _descriptor(found: Found, opened: OpenedSchedule, draft: Draft, viewing: Task[Json]) -> Json:
     """What the component is given; until a new document is there, the one before."""
     view = viewing.result or st.session_state.get(_VIEW)
-    st.session_state[_VIEW] = view
+    if view is not None:
+        st.session_state[_VIEW] = view
+    failed = "" if viewing.error is None else viewing.error.message
     choice = current().of(ScheduleChoice)
     unreadable = choice.draft.reason if isinstance(choice.draft, Unreadable) else ""
     looking = found.looking
@@ -90,12 +98,12 @@ def _descriptor(found: Found, opened: OpenedSchedule, draft: Draft, viewing: Tas
         "subject": subject_json(found.subject, opened.name),
         "offered": offered_json(found.regions),
         "view": view,
-        "fresh": viewing.result is not None,
+        "fresh": viewing.done,
         "draft": draft_json(draft),
         "undo": undone,
         "redo": redone,
         "busy": looking.text if looking is not None and not looking.done else "",
-        "problem": problem() or found.problem or unreadable,
+        "problem": problem() or failed or found.problem or unreadable,
         "times": times_json(opened),
         "exported": exported(),
     }

@@ -31,6 +31,8 @@ struct kernel {
   double (*work)(const int64_t *given);
   /* By level; 0 where the library has none. */
   int (*call[LEVELS])(void *user_context, halide_buffer_t *const *buffers);
+  /* Pairs of an input and the output that may take its memory; 0 where there are none. */
+  size_t (*in_place)(int **inputs, int **outputs);
 };
 
 extern const char library_domain[];

@@ -34,12 +34,13 @@ static size_t output_count(const struct CustomOp *op) { return (size_t)kernel_of
 static int nothing_of(const struct CustomOp *op, size_t i) { return (void)op, (void)i, 0; }
 static int nothing(const struct CustomOp *op) { return (void)op, 0; }
 static int first_version(const struct CustomOp *op) { return (void)op, 1; }
+static void kept(int *inputs, int *outputs) { (void)inputs, (void)outputs; }
 static int last_version(const struct CustomOp *op) { return (void)op, INT_MAX; }
 
 static const struct CustomOp functions = {
     API_VERSION, create, name, provider, input_type, input_count, output_type, output_count,
     compute_1, destroy, nothing_of, nothing_of, nothing_of, nothing, nothing, nothing, nothing,
-    create_2, compute, infer_shapes, first_version, last_version};
+    create_2, compute, infer_shapes, first_version, last_version, 0, kept, 0, 0};
 
 /* A library that was built for one machine may be loaded on another. */
 static OrtStatus *check_level(const struct kernel *kernel) {
@@ -58,6 +59,7 @@ static OrtStatus *register_all(OrtSessionOptions *options, struct operator *oper
   for (size_t i = 0; i < library_size; i++) {
     TRY(check_level(library_kernels + i));
     operators[i] = (struct operator){functions, library_kernels + i};
+    operators[i].op.GetMayInplace = library_kernels[i].in_place;
     TRY(ORT(CustomOpDomain_Add)(domain, &operators[i].op));
   }
   return ORT(AddCustomOpDomain)(options, domain);

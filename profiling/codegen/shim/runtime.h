@@ -1,14 +1,14 @@
 /* The part of ONNX Runtime's C interface that custom operators need, without its headers.
 
    The interface is a table of functions to which new ones are only ever appended: a function is its
-   place in that table. Source: onnxruntime_c_api.h, version 17 (ONNX Runtime 1.17) and later. */
+   place in that table. Source: onnxruntime_c_api.h, version 18 (ONNX Runtime 1.18) and later. */
 #ifndef PASSLENS_RUNTIME_H
 #define PASSLENS_RUNTIME_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define API_VERSION 17 /* of the table, and of `struct CustomOp` */
+#define API_VERSION 18 /* of the table, and of `struct CustomOp` */
 
 typedef struct OrtStatus OrtStatus;
 typedef struct OrtValue OrtValue;
@@ -50,6 +50,10 @@ struct CustomOp {
   OrtStatus *(*InferOutputShapeFn)(const struct CustomOp *, OrtShapeInferContext *);
   int (*GetStartVersion)(const struct CustomOp *);
   int (*GetEndVersion)(const struct CustomOp *);
+  size_t (*GetMayInplace)(int **inputs, int **outputs);
+  void (*ReleaseMayInplace)(int *inputs, int *outputs);
+  size_t (*GetAliasMap)(int **inputs, int **outputs);
+  void (*ReleaseAliasMap)(int *inputs, int *outputs);
 };
 
 /* NAME(place, result, parameters…): the function at that place of the table. */

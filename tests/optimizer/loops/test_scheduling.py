@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 import pytest
 
 from optimizer.dimension import symbol
 from optimizer.loops.algorithm import Algorithm, Func, InputTensor, LoopAxis, Reduction
-from optimizer.loops.scalar import Element, Scalar, apply
+from optimizer.loops.scalar import Element, Scalar, apply, index
 from optimizer.loops.schedule import (
     AlignStorage,
     ComputeAt,
@@ -108,6 +110,25 @@ def test_what_lies_across_its_input_is_turned_in_squares() -> None:
     assert In("x", "x_square") in made
     assert {one.factor for one in made if isinstance(one, Split)} == {8}
     assert any(isinstance(one, ReorderStorage) for one in made)
+
+
+def test_squares_begin_anywhere_in_what_lies_across() -> None:
+    for algorithm in (algorithms.keys(64, 12, 64), algorithms.images(128, 32, 32)):
+        made = primitives(algorithm)
+        assert In("x", "x_square") in made
+        assert {one.tail for one in made if isinstance(one, Split)} == {"shift_inwards"}
+
+
+def test_what_is_chosen_by_its_place_is_not_turned_in_squares() -> None:
+    m = algorithms.Maker()
+    x = m.input("x", (64, 32))
+
+    def body(at: Sequence[Scalar]) -> Scalar:
+        chosen = apply("lt", at[1], index(32))
+        return apply("select", chosen, m.at(x, [at[1], at[0]]), algorithms.number(0))
+
+    made = primitives(m.algorithm(m.func("y", (32, 64), body)))
+    assert not any(isinstance(one, In) for one in made)
 
 
 def test_a_norm_of_pixels_runs_along_rows_of_a_copy_that_is_turned_first() -> None:

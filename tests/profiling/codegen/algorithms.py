@@ -269,6 +269,29 @@ def transposed(batch: Dimension, rows: Dimension, width: Dimension) -> Algorithm
     return m.algorithm(m.apply("y", "add", m.apply("twice", "mul", turned, number(2)), bias))
 
 
+def keys(rows: int, heads: int, width: int) -> Algorithm:
+    """x + bias, a matrix for each head, the other way round."""
+    m = Maker()
+    x, bias = m.input("x", (rows, heads * width)), m.input("bias", (heads * width,))
+    total = m.apply("total", "add", x, bias)
+
+    def body(at: Sequence[Scalar]) -> Scalar:
+        return m.at(total, [at[2], apply("add", apply("mul", at[0], index(width)), at[1])])
+
+    return m.algorithm(m.func("y", (heads, width, rows), body))
+
+
+def images(channels: int, height: int, width: int) -> Algorithm:
+    """Pixels with their channels, as an image of each channel."""
+    m = Maker()
+    x = m.input("x", (height * width, channels))
+
+    def body(at: Sequence[Scalar]) -> Scalar:
+        return m.at(x, [apply("add", apply("mul", at[1], index(width)), at[2]), at[0]])
+
+    return m.algorithm(m.func("y", (channels, height, width), body))
+
+
 def column_sum(rows: Dimension, width: Dimension) -> Algorithm:
     """The mean of squares of each column."""
     m = Maker()

@@ -63,6 +63,8 @@ FAMILIES: dict[str, tuple[Callable[[], Algorithm], Sequence[Shape]]] = {
     "dequantized": (lambda: algorithms.dequantized(N, K), [(3, 33), (1, 1), (20, 1000)]),
     "transposed": (lambda: algorithms.transposed(B, N, K), [(2, 33, 17), (1, 1, 5), (1, 0, 5)]),
     "transposed in squares": (lambda: algorithms.transposed(B, 33, 17), [(2, 33, 17), (0, 33, 17)]),
+    "keys": (lambda: algorithms.keys(19, 3, 17), [(19, 51)]),
+    "images": (lambda: algorithms.images(9, 4, 11), [(44, 9)]),
     "column sum": (lambda: algorithms.column_sum(N, K), [(5, 130), (1, 3), (0, 5), (4, 17)]),
     "planes and their mirror": (
         lambda: algorithms.mirrored(N, 3, 17),

@@ -23,9 +23,10 @@ from optimizer.loops.schedule import (
 )
 from optimizer.schedules.examples import EXAMPLES
 from studio.schedule import page as schedule_page
-from studio.schedule import timing
+from studio.schedule import subject, timing
 from studio.schedule.descriptor import primitives_json
 from studio.schedule.draft import Draft, packed
+from studio.schedule.region_job import RegionLoops
 from tests.studio.apps import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -279,3 +280,71 @@ def test_a_helpers_schedule_is_one_edit_that_can_be_undone(drawn: dict[int, Json
     app.run()
     shown = drawn[0]
     assert (shown["draft"]["texts"][0], shown["undo"]) == ("blur_x.store_root()", True)
+
+
+def _region(name: str) -> RegionLoops:
+    blur = EXAMPLES["blur"]
+    return RegionLoops(name, "Mul + Add on float32[4]", blur.algorithm, TILED)
+
+
+def test_a_region_of_the_open_model_is_a_subject_with_its_default_schedule(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "regions_with_loops", _finding(_region("mul_add")))
+    shown = Visitor(drawn, loops="region.mul_add", model="tour").does(until=_is_region)
+    assert shown["subject"]["title"] == "Mul + Add on float32[4]"
+    assert [one["name"] for one in shown["subject"]["orders"]] == [
+        "no schedule",
+        "default schedule",
+    ]
+    assert len(shown["view"]["steps"]) == 6
+    groups = [group["title"] for group in shown["offered"]]
+    assert groups == ["Examples", "Regions of the open model"]
+
+
+def _finding(*found: RegionLoops) -> Callable[..., tuple[RegionLoops, ...]]:
+    """What looks for regions, and finds these."""
+
+    def look(*_: object, **__: object) -> tuple[RegionLoops, ...]:
+        return found
+
+    return look
+
+
+def _is_region(drawn: Json) -> bool:
+    return drawn["subject"]["id"].startswith("region.")
+
+
+def test_a_region_that_is_not_there_is_told_and_an_example_is_shown(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "regions_with_loops", _finding())
+    visitor = Visitor(drawn, loops="region.gone", model="bert")
+    shown = visitor.does(until=lambda told: told["busy"] == "")
+    assert shown["subject"]["id"] == "blur"
+    assert "no such region" in shown["problem"]
+
+
+def test_regions_are_looked_for_when_somebody_asks(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "regions_with_loops", _finding(_region("a"), _region("b")))
+    visitor = Visitor(drawn, loops="blur", model="gpt2")
+    assert len(visitor.does()["offered"]) == 1
+    told = visitor.does(("regions", None), until=lambda told: len(told["offered"]) == 2)
+    assert [one["id"] for one in told["offered"][1]["subjects"]] == ["region.a", "region.b"]
+
+
+def test_a_mistake_of_ours_leaves_what_was_drawn_and_can_be_undone(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = Visitor(drawn, loops="tiling")
+    before = visitor.does()
+
+    def fail(*_: object) -> object:
+        raise RunError("Passlens made a mistake here.")
+
+    monkeypatch.setattr(schedule_page, "view_of", fail)
+    shown = visitor.does(edit(Parallel("scaled", "i")))
+    assert (shown["view"], shown["problem"]) == (before["view"], "Passlens made a mistake here.")
+    assert visitor.does(("undo", None))["problem"] == ""

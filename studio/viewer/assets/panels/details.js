@@ -8,6 +8,7 @@ import { chips, clearButton, nodeChip } from "./parts.js";
 import { StepSection } from "./step-section.js";
 
 const NEIGHBOURS = 24; // shown; more are counted
+const GENERATED = "passlens.generated"; // as optimizer/operators/generated.py has it
 
 export class Details {
   /** @param {Context} context */
@@ -50,6 +51,7 @@ export class Details {
       ),
       h("p.pl-path", io ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain && h("p.pl-dim", `domain ${rec.domain}`),
+      rec.domain === GENERATED && this.#loops(rec.op),
       historySection(this.context, s, o),
       this.steps.el,
       askedSection(this.context, s, o),
@@ -63,6 +65,15 @@ export class Details {
       this.#neighbours("Goes to", s, s.neighbours(o, true)),
       h("p.pl-dim.pl-id", `id ${rec.id}`),
     ];
+  }
+
+  /** The way to the loops of a generated kernel. @param {string} kernel */
+  #loops(kernel) {
+    const go = () => this.context.actions.outbox.post("loops", kernel);
+    return (
+      this.state.data?.mode === "rewrite" &&
+      h("p.pl-actions", h("button", { onclick: go }, "Open its loops in Schedule"))
+    );
   }
 
   /** @param {string} title @param {Session} s @param {number[]} nodes */
