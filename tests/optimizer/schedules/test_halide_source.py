@@ -8,6 +8,7 @@ from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import (
     BoundExtent,
     ComputeAt,
+    ComputeInline,
     ComputeRoot,
     Fuse,
     GpuBlocks,
@@ -115,6 +116,10 @@ def test_a_loop_keeps_its_name_where_a_split_reuses_it_and_a_sum_gets_its_own() 
     )
 
 
+def test_a_sum_of_which_nothing_is_said_is_computed_where_it_is_read_as_halide_does() -> None:
+    assert read("three-nests", "relu.compute_root();")[-1] == ComputeInline("product")
+
+
 def test_a_factor_behind_parallel_is_a_split_before_it() -> None:
     text = "relu.compute_root().split(j,v1,v2,8,ShiftInwards).fuse(v1,i,v1).parallel(v1,4);"
     assert read("matmul", text) == (
@@ -123,6 +128,7 @@ def test_a_factor_behind_parallel_is_a_split_before_it() -> None:
         Fuse("relu", "i", "v1", "v1"),
         Split("relu", "v1", "v1", "v1_part", 4, "auto"),
         Parallel("relu", "v1"),
+        ComputeInline("product"),
     )
 
 
@@ -175,6 +181,7 @@ def test_blocks_and_threads_of_a_gpu_and_copies_for_a_reader_are_read() -> None:
 def test_what_reads_an_input_is_a_copy_of_it() -> None:
     text = "bias_im.compute_root().split(_0,v1,v2,4,ShiftInwards).vectorize(v2);"
     assert read("matmul", text) == (
+        ComputeInline("product"),
         In("bias", "bias_im"),
         ComputeRoot("bias_im"),
         Split("bias_im", "a0", "v1", "v2", 4, "shift_inwards"),
