@@ -11,6 +11,7 @@ from optimizer.isolation import Progress
 from optimizer.schedules.document import view_of
 from studio.page.parts import PATIENCE_S, run_again_after, show_error
 from studio.schedule import (
+    autoscheduler_section,
     candidate_section,
     choices_section,
     code_section,
@@ -63,6 +64,7 @@ def render() -> None:
     # Sections on what is shown: `render_section(opened)` of a file of its own each.
     choices_section.render_section(opened)
     candidate_section.render_section(opened)
+    autoscheduler_section.render_section(opened)
     code_section.render_section(opened)
     polyhedral_section.render_section(opened)
     run_again_after(pending)
