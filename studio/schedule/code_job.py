@@ -22,6 +22,7 @@ from studio.services import pool, tasks
 from studio.tasks import Task
 
 Found = TypeVar("Found")
+_GAP = re.compile(r"\s{2,}(?=# |; preds)")
 _INSTRUCTION = re.compile(r"^\t(\S+)\t")
 Json = dict[str, Any]
 LIMITS = JobLimits(seconds=60, memory_bytes=4096 * MIB)
@@ -128,8 +129,9 @@ def _level_json(level: CodeLevel) -> Json:
 
 
 def _aligned(text: str) -> str:
-    """A line without tabs: assembly has one before an instruction and one behind its name."""
-    return _INSTRUCTION.sub(lambda match: f"  {match[1]:<13}", text).expandtabs(4)
+    """A line without tabs and wide gaps: assembly has a tab behind an instruction's name."""
+    text = _INSTRUCTION.sub(lambda match: f"  {match[1]:<13}", text)
+    return _GAP.sub("  ", text).expandtabs(4)
 
 
 def _loop_json(loop: LoopCode) -> Json:

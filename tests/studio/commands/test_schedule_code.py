@@ -14,7 +14,8 @@ from profiling.schedules.differences import CODE_DIFFERENCE
 from profiling.schedules.gpu_code import GPU_VIEWS, gpu_code
 from profiling.schedules.linked import LINKED_CODE
 from profiling.workers import WorkerPool
-from tests.studio.commands.test_schedule import needs_halide, refused, said
+from tests.profiling.kernels.models import floats, parsed
+from tests.studio.commands.test_schedule import NETWORK, needs_halide, refused, said
 
 
 @needs_halide
@@ -33,6 +34,23 @@ def test_all_levels_are_one_document(capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(text)["schema"] == "passlens.linked-code/1"
     found = LINKED_CODE.loads(text.encode())
     assert [level.id for level in found.levels] == ["nest", "stmt", "c", "llvm", "asm"]
+
+
+@needs_halide
+def test_nodes_of_a_model_are_the_first_column(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(parsed(NETWORK, {"w": floats(12, 8)}))
+    words = ("--bind", "n=64", "--region", "1", "--print", "linked", "--json")
+    found = LINKED_CODE.loads(said(capsys, path, *words).encode())
+    lines = found.level("onnx").lines
+    assert ["".join(line.text.partition(":")[1:]) for line in lines] == [
+        ": mul", ": add", ": softmax_max, softmax_exp, softmax_sum, softmax",
+    ]  # fmt: skip
+    funcs = {found.nodes[node].func for node in lines[-1].nodes}
+    assert {"softmax_exp", "softmax"} <= funcs, "loops that compute it"
+    assert lines[0].nodes, "in the loops of its readers"
 
 
 @needs_halide

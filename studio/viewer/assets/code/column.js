@@ -75,6 +75,7 @@ export class Column {
         id: `cl-${this.level.id}-${line}`,
         "data-line": line,
         "aria-selected": "false",
+        "aria-label": text.trim() ? null : "empty line",
       },
       h("span.cl-marks", signs),
       h("code", text || " "),

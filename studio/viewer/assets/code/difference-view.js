@@ -110,14 +110,7 @@ export class DifferenceView {
     return h(
       `div.cl-row.cl-${change}`,
       h("code", before < 0 ? " " : level.before[before] || " "),
-      h(
-        "i",
-        {
-          "aria-label": change === "same" ? false : change,
-          role: change === "same" ? false : "img",
-        },
-        SIGNS[change],
-      ),
+      h("i", change === "same" ? null : { role: "img", "aria-label": change }, SIGNS[change]),
       h("code", after < 0 ? " " : level.after[after] || " "),
     );
   }
