@@ -246,6 +246,7 @@ def regions_of(placed: Placed) -> Regions:
             _refuse_shifts(stage, stage.stage.axes[slide.axis].name)
         if stage.stage.func not in placed.program.outputs:
             _refuse_reads(found, stage, rounds)
+            _refuse_parts(found, stage)
         for name, run in stage.runs.items():
             extents = rounds.extents[name]
             if run in ("vector", "unrolled") and extents.min() != extents.max():
@@ -301,6 +302,34 @@ def _refuse_reads(found: Regions, stage: StageLoops, rounds: Rounds) -> None:
                     f"loops of {stage.stage.func} go past what is needed of it, and so past the "
                     f"{size} places of {tensor}: another tail, or a factor that divides, is needed"
                 )
+
+
+def _refuse_parts(found: Regions, stage: StageLoops) -> None:
+    """Refuse a window over an input that moves by two parts of one loop.
+
+    Halide begins it so much earlier that it reads before the start.
+    """
+    placed = found.placed
+    if not any(tensor in placed.program.inputs for tensor in placed.reading.of(stage.stage)):
+        return
+    moved: dict[tuple[str, int, str, int], str] = {}
+    for slide in found.slides[stage.stage.func]:
+        key = slide.loop
+        whole = _whole_loop(placed.orders[key.func].stages[key.stage], key.name)
+        before = moved.setdefault((key.func, key.stage, whole, slide.axis), key.name)
+        if before != key.name:
+            raise Refused(
+                f"the window of {stage.stage.func} moves by {before} and {key.name}, parts of one "
+                f"loop, and would begin before the start of what it reads: keep it in {before}"
+            )
+
+
+def _whole_loop(stage: StageLoops, loop: str) -> str:
+    """The loop that one is a part of."""
+    for step in reversed(stage.made):
+        if isinstance(step, Split) and loop in (step.outer, step.inner):
+            loop = step.loop
+    return loop
 
 
 def _leaves(

@@ -141,6 +141,11 @@ REFUSED: dict[str, tuple[tuple[Primitive, ...], int, str]] = {
         (ComputeRoot("blur_x"), Split("blur_x", "x", "o", "i", 5, "round_up")), 1,
         "and so past the",
     ),
+    "a window that moves by two parts of a loop": (
+        (Split("blur_y", "y", "o", "i", 4), ComputeAt("blur_x", "blur_y", "i"),
+         StoreRoot("blur_x")), 2,
+        "the window of blur_x moves by o and i, parts of one loop",
+    ),
     "a bound of an axis that is none": ((Bound("blur_y", "z", 4),), 0, "no axis z"),
     "lanes without a split": ((RFactor("product", "k", "p", "l"),), 0, "no inner loop"),
     "a loop of a Func without loops": ((Unroll("blur_x", "x"),), 0, "wherever it is read"),
