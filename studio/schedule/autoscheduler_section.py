@@ -142,7 +142,7 @@ def _show_race(standings: list[Standing]) -> None:
 
 def race_table(standings: list[Standing]) -> Table:
     """Who took how long, as a table."""
-    return {
+    table: dict[str, list[object]] = {
         "schedule": [one.name for one in standings],
         "latency, ms": [
             three_digits(one.latency_ms) if not one.problem else "" for one in standings
@@ -152,6 +152,9 @@ def race_table(standings: list[Standing]) -> Table:
             f"{one.against.low:.2f}–{one.against.high:.2f}" if one.against else ""
             for one in standings
         ],
-        "steps left out": [one.left_out for one in standings],
-        "": [one.problem for one in standings],
     }
+    if any(one.left_out for one in standings):
+        table["steps left out"] = [one.left_out for one in standings]
+    if any(one.problem for one in standings):
+        table["why not"] = [one.problem for one in standings]
+    return table
