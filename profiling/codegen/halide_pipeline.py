@@ -79,12 +79,13 @@ class HalidePipeline:
         self.nests: dict[str, LoopNests] = {}
         nests = output_nests(algorithm)
         between = self._shapes.keys() - {nest.name for nest in nests}
-        self._copies = {
-            one.func: (number, one.made)
+        copies = {
+            number: one
             for number, one in enumerate(schedule.primitives)
             if isinstance(one, In) and one.func in between
         }
-        self.consumed |= {number for number, _ in self._copies.values()}
+        self._copies = [*copies.values()]
+        self.consumed |= copies.keys()
         for tensor in algorithm.inputs:
             self._copy(tensor.name)
         self.halves: dict[str, list[Any]] = {}
@@ -95,15 +96,15 @@ class HalidePipeline:
         self.outputs = [self._output(nest) for nest in nests]
 
     def _copy(self, tensor: str) -> None:
-        """Have a tensor read through a Func of its own, if the schedule says so."""
-        if tensor not in self._copies:
-            return
-        _, name = self._copies[tensor]
-        axes = {f"a{axis}": hl.Var(f"a{axis}") for axis in range(len(self._shapes[tensor]))}
-        made = hl.Func(plain_name(name))
-        made[_at(axes.values())] = self._sources[tensor][_at(axes.values())]
-        self._sources[tensor] = made
-        self.nests[name] = LoopNests(made, (axes,))
+        """Have a tensor read through Funcs of its own, as many as the schedule says."""
+        for copy in self._copies:
+            if copy.func != tensor:
+                continue
+            axes = {f"a{axis}": hl.Var(f"a{axis}") for axis in range(len(self._shapes[tensor]))}
+            made = hl.Func(plain_name(copy.made))
+            made[_at(axes.values())] = self._sources[tensor][_at(axes.values())]
+            self._sources[tensor] = made
+            self.nests[copy.made] = LoopNests(made, (axes,))
 
     def _extent(self, extent: Dimension) -> Expr:
         if not isinstance(extent, int):
