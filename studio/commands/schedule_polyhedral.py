@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from optimizer.errors import RunError, StudioError, plain
 from optimizer.limits import MIB, JobLimits
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Schedule
+from profiling.codegen.kernel import VECTOR_BITS
+from profiling.codegen.levels import cpu_level
 from profiling.workers import default_pool
 
 POLYHEDRAL = "polyhedral"
+ISL: Literal["isl"] = "isl"
 LIMITS = JobLimits(seconds=60, memory_bytes=2048 * MIB)
 """Of all that isl is asked about one schedule."""
 
@@ -29,3 +33,18 @@ def polyhedral_lines(algorithm: Algorithm, schedule: Schedule) -> Iterator[str]:
     except RunError as error:
         raise StudioError(f"isl cannot follow this schedule: {error.message}") from error
     yield from map(plain, text.splitlines())
+
+
+def isl_schedule(algorithm: Algorithm) -> Schedule:
+    """The schedule that isl proposes for this processor.
+
+    Raises:
+        StudioError: the algorithm is not affine, or isl needs too long.
+    """
+    from optimizer.polyhedral.proposal import proposed
+
+    lanes = VECTOR_BITS[cpu_level()] // 32
+    try:
+        return default_pool()(proposed, algorithm, lanes, limits=LIMITS)
+    except RunError as error:
+        raise StudioError(f"isl cannot schedule this: {error.message}") from error

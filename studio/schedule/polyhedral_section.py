@@ -13,17 +13,22 @@ from streamlit.components.v2 import component
 from optimizer.errors import RunError
 from optimizer.isolation import Progress
 from optimizer.limits import MIB, JobLimits
+from optimizer.loops.schedule import Schedule
 from optimizer.polyhedral.view import POLYHEDRAL_VIEW, DrawnStage, PolyhedralView
+from profiling.codegen.kernel import VECTOR_BITS
+from profiling.codegen.levels import cpu_level
 from studio.page.figure import Table, show_twin
 from studio.page.parts import run_again_after, show_error, show_message, words
+from studio.schedule.editing import replace_schedule
 from studio.schedule.opened import OpenedSchedule
 from studio.services import pool, tasks
+from studio.tasks import Task
 from studio.viewer import asset_version
 
 LIMITS = JobLimits(seconds=30, memory_bytes=2048 * MIB)
 """Of all that isl is asked about one schedule."""
 _PATIENCE_S = 0.1
-_SHOWN = "polyhedral-shown"
+_SHOWN, _WANTED = "polyhedral-shown", "polyhedral-wanted"
 
 # Several lines on purpose: Streamlit takes a single line with a slash for the path of a file.
 _STUB = """
@@ -43,10 +48,12 @@ Chosen = tuple[tuple[str, tuple[str, str]], ...]
 def render_section(opened: OpenedSchedule) -> None:
     """The points of a smaller nest of the same shape, in the order of the schedule."""
     st.subheader("Points in order", anchor=False)
+    waiting = _take_proposal(opened)
     chosen: Chosen = st.session_state.get(_axes_key(opened), ())
     key: Hashable = ("schedule-points", opened.key, opened.schedule, chosen)
     task = tasks().start(key, partial(_ask, opened, chosen))
-    run_again_after([] if task.wait(_PATIENCE_S) else [task])
+    task.wait(_PATIENCE_S)
+    run_again_after([one for one in (task, *waiting) if not one.done])
     if task.error is not None:
         show_error(task.error, key="error-points")
         return
@@ -81,6 +88,52 @@ def _ask(
         )  # fmt: skip
     except RunError as error:
         raise RunError(f"isl cannot follow this schedule: {error.message}") from error
+
+
+def _take_proposal(opened: OpenedSchedule) -> list[Task[Schedule]]:
+    """Put isl's own schedule into the page once it is there; the task while it is not."""
+    st.button(
+        "Take isl's own schedule",
+        on_click=_want_proposal,
+        args=(opened,),
+        help="Stages that can share loops do, in tiles; an edit like any other.",
+    )
+    if st.session_state.get(_WANTED) != opened.key:
+        return []
+    task: Task[Schedule] = tasks().start(_proposal_key(opened), partial(_propose, opened))
+    if not task.wait(_PATIENCE_S):
+        return [task]
+    del st.session_state[_WANTED]
+    if task.error is not None:
+        show_error(task.error, key="error-isl-schedule")
+    elif task.result is not None:
+        replace_schedule(task.result)
+        st.rerun()
+    return []
+
+
+def _want_proposal(opened: OpenedSchedule) -> None:
+    tasks().drop_failed(_proposal_key(opened))
+    st.session_state[_WANTED] = opened.key
+
+
+def _proposal_key(opened: OpenedSchedule) -> Hashable:
+    return ("isl-schedule", opened.key)
+
+
+def _propose(
+    opened: OpenedSchedule, *, progress: Progress, cancelled: Callable[[], bool]
+) -> Schedule:
+    """What isl's scheduler finds.
+
+    Raises:
+        StudioError: the algorithm is not affine, or isl took too long.
+    """
+    from optimizer.polyhedral.proposal import proposed
+
+    progress("asking isl", 0.1)
+    lanes = VECTOR_BITS[cpu_level()] // 32
+    return pool()(proposed, opened.algorithm, lanes, limits=LIMITS, cancelled=cancelled)
 
 
 def _show(opened: OpenedSchedule, view: PolyhedralView) -> None:

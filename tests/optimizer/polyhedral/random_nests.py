@@ -141,7 +141,7 @@ def _rooted(algorithm: Algorithm, random: Random) -> tuple[list[Primitive], Func
 
 def _interchange(algorithm: Algorithm, random: Random) -> list[Primitive]:
     start, func, nest, loops = _rooted(algorithm, random)
-    some = random.sample(loops, random.randint(2, len(loops)))
+    some = random.sample(loops, random.randint(min(2, len(loops)), len(loops)))
     return [*start, Reorder(func.name, tuple(some), nest)]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from optimizer.limits import JobLimits
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Primitive, Schedule, ScheduleError
 from optimizer.polyhedral.legality import illegal
@@ -86,7 +87,7 @@ def _answers(
     pool: WorkerPool, algorithm: Algorithm, orders: Sequence[Sequence[Primitive]]
 ) -> list[Answer]:
     schedules = [Schedule(tuple(order)) for order in orders]
-    told = pool(printed, algorithm, schedules)
+    told = pool(printed, algorithm, schedules, limits=JobLimits(seconds=600))
     found: list[Answer] = []
     for question, order, (_, index) in zip(QUESTIONS, orders, told, strict=True):
         reason = _refusal(algorithm, order)

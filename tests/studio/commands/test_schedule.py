@@ -205,3 +205,9 @@ def test_a_schedule_of_a_region_is_kept_as_its_candidate(
     with Records(f"sqlite:///{tmp_path}/records.sqlite") as records:
         (own,) = kept_own(kernel[1], records)
     assert own.schedule == SCHEDULE.loads((tmp_path / "own.json").read_bytes())
+
+
+def test_isl_writes_a_schedule_that_can_be_stepped(capsys: pytest.CaptureFixture[str]) -> None:
+    found = said(capsys, "blur", "--autoschedule", "isl", "--print", "steps")
+    assert "blur_x.compute_at(blur_y, xt)" in found
+    assert "cannot be applied" not in found

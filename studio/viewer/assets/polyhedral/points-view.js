@@ -75,11 +75,19 @@ export class PointsView {
     this.slider.max = String(this.last);
     this.note.textContent = noteOf(points);
     if (!same) this.stop();
-    this.goto(same ? this.at : Math.round(this.last * FIRST), { keep: same });
+    this.goto(same ? this.at : this.#beginning(), { keep: same });
   }
 
   get last() {
     return Math.max(0, (this.points?.ticks.length ?? 1) - 1);
+  }
+
+  /** A moment at which the last stage reads something: it shows most. */
+  #beginning() {
+    const { ticks, stages } = /** @type {Points} */ (this.points);
+    const at = Math.round(this.last * FIRST);
+    const reading = ticks.findIndex((one, k) => k >= at && one.stage === stages.length - 1);
+    return reading < 0 ? at : reading;
   }
 
   /** @param {number} at @param {{keep?: boolean}} [how] whether it goes on playing */
