@@ -7,6 +7,7 @@ outputs ─ the loops that write what a kernel gives
 reach ─ what these loops need of each Func, and what is worth keeping
 scheduling · element_loops · vectors · tasks ─ the default schedule
 in_place ─ which inputs' memory an output may take under it
+element_types ─ an algorithm as a worker may send it
 evaluation ─ an algorithm in NumPy, what every code generator is held to
 
 Source: Ragan-Kelley et al. 2013, Halide, for the two being apart.

@@ -16,7 +16,9 @@ from optimizer.schedules.halide_words import Language
 from studio.schedule.draft import DRAFT, Draft
 from studio.schedule.editing import redo, take_draft, take_subject, undo
 from studio.schedule.opened import OpenedSchedule
+from studio.schedule.subject import look_again
 from studio.schedule.timing import start_timing
+from studio.workspace import current
 
 LONGEST_FILE = MIB
 _PROBLEM, _REGIONS = "schedule-problem", "schedule-regions"
@@ -48,6 +50,7 @@ def _take(name: str, value: Any) -> None:
         case "redo", _:
             redo()
         case "regions", _:
+            look_again(current())
             st.session_state[_REGIONS] = True
         case (("time" | "export"), dict()):
             st.session_state[_WISHES] = (*st.session_state.get(_WISHES, ()), (name, value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from optimizer.errors import StudioError
@@ -12,6 +12,7 @@ from optimizer.isolation import Progress, within_worker
 from optimizer.limits import JobLimits
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.building import NotGenerated
+from optimizer.loops.element_types import with_numbers, with_types
 from optimizer.loops.schedule import Schedule
 from optimizer.loops.scheduling import NoSchedule, default_schedule
 from optimizer.model.writer import write
@@ -55,11 +56,12 @@ def regions_with_loops(
         StudioError: the network cannot be optimized, or its sizes cannot be found.
     """
     run = store().run(model, Pipeline.of(PRESET), progress=progress, cancelled=cancelled)
-    return pool()(find_loops, run.files, limits=_LIMITS, progress=progress, cancelled=cancelled)
+    found = pool()(find_loops, run.files, limits=_LIMITS, progress=progress, cancelled=cancelled)
+    return tuple(replace(one, algorithm=with_types(one.algorithm)) for one in found)
 
 
 def find_loops(files: TraceFiles, *, progress: Progress) -> tuple[RegionLoops, ...]:
-    """The same; for a worker process.
+    """The same, as a worker process sends it: element types are numbers.
 
     Args:
         files: of a run of the preset `generated`.
@@ -86,4 +88,4 @@ def _with_loops(kernels: list[PlacedKernel]) -> Iterator[RegionLoops]:
             nest_of(algorithm, ())
         except (NotGenerated, NoSchedule, StudioError):
             continue
-        yield RegionLoops(kernel.name, kernel.workload(1).title, algorithm, schedule)
+        yield RegionLoops(kernel.name, kernel.workload(1).title, with_numbers(algorithm), schedule)

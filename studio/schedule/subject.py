@@ -11,7 +11,7 @@ from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Schedule
 from optimizer.schedules.examples import EXAMPLES
 from studio.artifacts.opened import OpenedModel
-from studio.opening import model_task, title_of
+from studio.opening import model_task, title_of, try_again
 from studio.page.parts import PATIENCE_S
 from studio.schedule.link import REGION, SUBJECT, ScheduleChoice
 from studio.schedule.region_job import RegionLoops, regions_with_loops
@@ -100,7 +100,11 @@ def found_subject(workspace: Workspace, *, wants_regions: bool) -> Found:
     if not is_region:
         known = chosen in EXAMPLES
         problem = "" if known else "The link names no example, so that this one is shown."
-        return Found(example_subject(chosen if known else SUBJECT), problem, looking)
+        found = Found(example_subject(chosen if known else SUBJECT), problem, looking)
+        if looking is not None and looking.error is not None:
+            return replace(found, problem=looking.error.message)
+        none = "No region of the open model has loops that can be drawn."
+        return replace(found, problem=none) if found.regions == () else found
     assert looking is not None
     if looking.error is not None:
         return Found(example_subject(SUBJECT), looking.error.message, looking)
@@ -110,6 +114,15 @@ def found_subject(workspace: Workspace, *, wants_regions: bool) -> Found:
             return replace(found, subject=_of_region(workspace, one))
     gone = "This model has no such region with loops, so that an example is shown."
     return replace(found, problem=gone) if found.regions is not None else found
+
+
+def look_again(workspace: Workspace) -> None:
+    """Forget that looking for regions has failed."""
+    opening = model_task(workspace)
+    if opening.result is None:
+        try_again(workspace)
+    else:
+        tasks().drop_failed(("schedule-regions", opening.result.key))
 
 
 def _of_region(workspace: Workspace, one: RegionLoops) -> ScheduleSubject:

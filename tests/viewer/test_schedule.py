@@ -82,7 +82,7 @@ def test_what_a_split_changed_is_marked_and_what_only_has_a_new_box_around_it_is
       const { places, height } = layOut(boxes, 400);
       const at = boxes.map(({ key }) => places.get(key));
       return {
-        marks: boxes.map((box) => changeOf(box, byKey(before))),
+        marks: boxes.map((box) => changeOf(box, byKey(before), byKey(after))),
         gone: goneFrom(byKey(before), byKey(after)),
         inside: boxes.every((box, i) => !box.around || within(at[i], places.get(box.around.key))),
         height: height === at[0].h,
@@ -99,3 +99,23 @@ def test_what_a_split_changed_is_marked_and_what_only_has_a_new_box_around_it_is
     assert found["gone"] == ["loop x of f"]
     assert found["inside"]
     assert found["height"]
+
+
+def test_loops_that_changed_places_are_marked_as_moved(page: Page) -> None:
+    loops = ["a", "b", "c"]
+    before, after = (
+        [
+            node(0, "produce", ""),
+            *(node(depth, "loop", name) for depth, name in enumerate(order, 1)),
+        ]
+        for order in (loops, ["b", "a", "c"])
+    )
+    marks = page.evaluate(
+        """async ([before, after]) => {
+      const { boxesOf, byKey, changeOf } = await import("/viewer/test/schedule/tree.js");
+      return boxesOf(after).map((box) => changeOf(box, byKey(before), byKey(after)));
+    }""",
+        [before, after],
+    )
+    assert [one["mark"] for one in marks] == ["", "moved", "moved", ""]
+    assert [one["was"] for one in marks[1:3]] == ["in a of f", "in f"]

@@ -348,3 +348,27 @@ def test_a_mistake_of_ours_leaves_what_was_drawn_and_can_be_undone(
     shown = visitor.does(edit(Parallel("scaled", "i")))
     assert (shown["view"], shown["problem"]) == (before["view"], "Passlens made a mistake here.")
     assert visitor.does(("undo", None))["problem"] == ""
+
+
+@pytest.mark.long
+def test_the_regions_of_a_sample_network_have_loops(drawn: dict[int, Json]) -> None:
+    visitor = Visitor(drawn, loops="blur", model="tour")
+    told = visitor.does(("regions", None), until=lambda told: len(told["offered"]) == 2)
+    first = told["offered"][1]["subjects"][0]["id"]
+    shown = visitor.does(("subject", {"subject": first, "order": ""}), until=_is_region)
+    assert (shown["subject"]["order"], shown["problem"]) == ("default schedule", "")
+    assert len(shown["view"]["steps"][-1]["nodes"]) > 2
+
+
+def test_a_search_for_regions_that_failed_is_told_and_may_be_tried_again(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> object:
+        raise RunError("No sizes come to mind.")
+
+    monkeypatch.setattr(subject, "regions_with_loops", fail)
+    visitor = Visitor(drawn, loops="blur", model="mobilenetv2")
+    told = visitor.does(("regions", None), until=lambda told: told["problem"] != "")
+    assert told["problem"] == "No sizes come to mind."
+    monkeypatch.setattr(subject, "regions_with_loops", _finding(_region("a")))
+    assert visitor.does(("regions", None), until=lambda told: len(told["offered"]) == 2)

@@ -94,6 +94,7 @@ export class Head {
       ),
       offered.length < 2 && option(REGIONS, "Regions of the open model…", ""),
     );
+    this.subject.value = subject.id;
     fill(
       this.order,
       subject.orders.map(({ name }) => option(name, name, subject.order)),
@@ -103,7 +104,7 @@ export class Head {
   /** @param {string} subject @param {string} order */
   #chosen(subject, order) {
     if (subject === REGIONS) {
-      this.said = "";
+      this.subject.value = this.state.data?.subject.id ?? "";
       this.state.post("regions", null);
     } else this.state.post("subject", { subject, order });
   }

@@ -120,9 +120,7 @@ export const KINDS = [
     id: "store_in",
     title: "store in",
     does: "where its memory lies",
-    fields: [
-      { name: "memory", label: "memory", kind: "choice", choices: MEMORY },
-    ],
+    fields: [{ name: "memory", label: "memory", kind: "choice", choices: MEMORY }],
   },
   {
     id: "bound",

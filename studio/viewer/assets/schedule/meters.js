@@ -138,7 +138,7 @@ export class MetersView {
       theme,
       data?.subject.funcs.findIndex(({ name }) => name === func) ?? -1,
     ).solid;
-    return h("span.sl-name", dot, func);
+    return h("span.sl-name", { title: func }, dot, func);
   }
 }
 

@@ -66,18 +66,19 @@ export class NestView {
     this.width = this.list.clientWidth;
     const boxes = boxesOf(shown.nodes);
     const then = before ? byKey(before.nodes) : null;
+    const now = byKey(shown.nodes);
     const { places, height } = layOut(boxes, Math.max(240, this.width));
     this.list.style.height = `${height}px`;
     const kept = new Set(places.keys());
     const old = new Map([...this.elements].map(([key, el]) => [key, standing(el)]));
     for (const [key, el] of this.elements) if (!kept.has(key)) this.#remove(key, el);
     boxes.forEach((box, at) => {
-      const change = then ? changeOf(box, then) : { mark: /** @type {const} */ (""), was: "" };
+      const change = then ? changeOf(box, then, now) : { mark: /** @type {const} */ (""), was: "" };
       this.#place(box, places.get(box.key), change, at);
       this.#move(box.key, old.get(box.key));
     });
     fill(this.title, step ? `After primitive ${step}` : "Before the first primitive");
-    const gone = then ? goneFrom(then, byKey(shown.nodes)) : [];
+    const gone = then ? goneFrom(then, now) : [];
     fill(this.gone, gone.length ? [h("span.sl-sign", "−"), `gone: ${gone.join(", ")}`] : null);
   }
 
@@ -144,9 +145,11 @@ const SPARE = [2, 7, 0, 3]; // of the palette, for more Funcs than that
 export function funcColour(theme, at) {
   if (!theme) return { solid: "", tint: "", edge: "" };
   const spare = at - CATEGORIES.length;
-  return spare < 0
-    ? theme.category(CATEGORIES[at] ?? "shape")
-    : theme.palette(SPARE[spare % SPARE.length]);
+  if (spare >= 0) {
+    const { solid, edge } = theme.palette(SPARE[spare % SPARE.length]);
+    return { solid, edge, tint: `color-mix(in srgb, ${solid} 16%, ${theme.bg})` };
+  }
+  return theme.category(CATEGORIES[at] ?? "shape");
 }
 
 /** @param {NestNode} node @param {Change} change */

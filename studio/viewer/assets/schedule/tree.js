@@ -66,28 +66,28 @@ function placeName({ around }) {
 
 /**
  * What of a box is not as it was.
- * @param {Box} box @param {Map<string, Box>} before @returns {Change}
+ * @param {Box} box @param {Map<string, Box>} before @param {Map<string, Box>} now @returns {Change}
  */
-export function changeOf(box, before) {
+export function changeOf(box, before, now) {
   const old = before.get(box.key);
   if (!old) return { mark: "added", was: "" };
-  const [now, then] = [box.node, old.node];
+  const [is, then] = [box.node, old.node];
   const was = [];
-  if (now.run !== then.run) was.push(RUNS[then.run]);
-  if (now.extent !== then.extent) was.push(`${then.extent} rounds`);
-  if (now.tail !== then.tail) was.push(then.tail || "no tail");
-  if (now.bytes !== then.bytes) was.push(then.shape.join("×") || "1");
+  if (is.run !== then.run) was.push(RUNS[then.run]);
+  if (is.extent !== then.extent) was.push(`${then.extent} rounds`);
+  if (is.tail !== then.tail) was.push(then.tail || "no tail");
+  if (is.bytes !== then.bytes) was.push(then.shape.join("×") || "1");
   if (was.length) return { mark: "changed", was: was.join(", ") };
-  if (box.node.kind !== "compute" && box.around?.key !== old.around?.key && movedItself(box, old))
-    return { mark: "moved", was: placeName(old) };
+  const stays = aroundOf(old, now) === aroundOf(box, before);
+  if (box.node.kind !== "compute" && !stays) return { mark: "moved", was: placeName(old) };
   return { mark: "", was: "" };
 }
 
-/** A box that only has a new box around it has not moved. @param {Box} box @param {Box} old */
-function movedItself(box, old) {
-  for (let up = box.around; up; up = up.around) if (up.key === old.around?.key) return false;
-  for (let up = old.around; up; up = up.around) if (up.key === box.around?.key) return false;
-  return true;
+/** The boxes around one that another nest has, too: what is only new around it has not moved it. @param {Box} box @param {Map<string, Box>} other */
+function aroundOf({ around }, other) {
+  const keys = [];
+  for (let up = around; up; up = up.around) if (other.has(up.key)) keys.push(up.key);
+  return keys.sort().join();
 }
 
 /** How the rounds of a loop run, in words. */
