@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
+from optimizer.schedules.document import view_of
+from optimizer.schedules.examples import EXAMPLES
 from tests.studio.browsing import PATIENCE_MS, POLLING_MS
 
 pytestmark = pytest.mark.browser
@@ -73,6 +75,14 @@ def test_going_through_all_steps_sends_nothing_to_the_server(page: Page, app_url
     for step in range(1, 6):
         page.keyboard.press("ArrowRight")
         expect(page.get_by_role("heading", name=f"After primitive {step}")).to_be_visible()
+    blur = EXAMPLES["blur"]
+    tiled = next(one.schedule for one in blur.schedules if one.name == "tiled")
+    last = view_of(blur.title, blur.algorithm, tiled).steps[-1]
+    expect(page.get_by_role("region", name="Time")).to_contain_text("ms guessed")
+    for warning in last.warnings:
+        row = page.get_by_role("region", name="Warnings").get_by_role("listitem")
+        expect(row.filter(has_text=warning.advice).first).to_contain_text(warning.func)
+    assert last.warnings
     page.keyboard.press("ArrowLeft")
     assert until(page, "lab.step === 4")["steps"] == 5
     assert len(sent) == before

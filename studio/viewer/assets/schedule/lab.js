@@ -15,6 +15,7 @@ import { MetersView } from "./meters.js";
 import { NestView } from "./nest.js";
 import { PrimitiveList } from "./primitives.js";
 import { Slider } from "./slider.js";
+import { WarningsView } from "./warnings.js";
 
 const LEAST_H = 560;
 const BELOW = 56; // of the window, for the head of what comes next
@@ -34,7 +35,12 @@ export class Lab {
     this.slider = new Slider(state, this.tip);
     this.said = h("div.pl-hidden", { role: "status", "aria-live": "polite" });
     const left = h("div.sl-left", new AlgorithmView(state).el, this.list.el, this.form.el);
-    const right = h("div.sl-right", new MetersView(state).el, this.measured.el);
+    const right = h(
+      "div.sl-right",
+      new MetersView(state).el,
+      this.measured.el,
+      new WarningsView(state).el,
+    );
     this.root = h(
       "div.pl-root.sl-root",
       { tabindex: -1 },

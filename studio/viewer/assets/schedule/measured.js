@@ -1,9 +1,10 @@
 // @ts-check
-// How long it takes here: measured on demand, kept for each step as long as the steps before it are
-// the same.
+// How long it takes: guessed for every step, and measured on demand, which is kept for a step as long
+// as the steps before it are the same.
 
 import { fill, h } from "../page/dom.js";
-import { threeDigits, timesText } from "../page/numbers.js";
+import { microseconds, threeDigits, timesText } from "../page/numbers.js";
+import { change } from "./meters.js";
 
 export class MeasuredView {
   /** @param {import("./lab-state.js").LabState} state */
@@ -14,11 +15,13 @@ export class MeasuredView {
       { title: "Run it in turns with the first schedule (t)", onclick: () => this.measure() },
       "Measure this step",
     );
+    this.guess = h("p.sl-figure");
     this.body = h("div", { role: "status" });
     this.el = h(
       "section.sl-measured",
-      { "aria-label": "Measured" },
-      h("h3", "Measured"),
+      { "aria-label": "Time" },
+      h("h3", "Time"),
+      this.guess,
       this.button,
       this.body,
     );
@@ -41,6 +44,21 @@ export class MeasuredView {
     const first = this.state.data?.subject.orders[0]?.name ?? "the first";
     this.button.hidden = known?.state === "running" || known?.state === "done";
     fill(this.body, wordsOf(known, first));
+    this.#guess();
+  }
+
+  /** Nothing is guessed of a GPU's loops. */
+  #guess() {
+    const { shown, before } = this.state;
+    this.guess.hidden = !shown || shown.nodes.some(({ run }) => run.startsWith("gpu_"));
+    if (!shown) return;
+    const { predicted_us: now } = shown;
+    fill(
+      this.guess,
+      h("b", microseconds(now)),
+      " guessed",
+      change(now, before?.predicted_us ?? null),
+    );
   }
 }
 

@@ -4,7 +4,7 @@
 
 import { fill, h } from "../page/dom.js";
 import { amount, bytesText, threeDigits, timesText } from "../page/numbers.js";
-import { funcColour } from "./nest.js";
+import { funcName } from "./func-name.js";
 
 /** @typedef {import("./types.js").Meters} Meters */
 /** @typedef {import("./types.js").StepView} StepView */
@@ -70,7 +70,7 @@ export class MetersView {
           rows.map((one) =>
             h(
               "li",
-              this.#name(one.func),
+              funcName(this.state, one.func),
               h("span", `${timesText(one.computed / one.needed)} computed`),
             ),
           ),
@@ -110,7 +110,7 @@ export class MetersView {
           fits.map((one) =>
             h(
               "li",
-              this.#name(one.func),
+              funcName(this.state, one.func),
               h("span", `${bytesText(one.working_set_bytes)} in ${one.fits || "memory"}`),
             ),
           ),
@@ -122,23 +122,12 @@ export class MetersView {
           .map((one) =>
             h(
               "li",
-              this.#name(one.func),
+              funcName(this.state, one.func),
               h("span", `read again after ${amount(one.reuse_distance, "")} operations`),
             ),
           ),
       ),
     );
-  }
-
-  /** @param {string} func */
-  #name(func) {
-    const { data, theme } = this.state;
-    const dot = h("i.pl-swatch");
-    dot.style.background = funcColour(
-      theme,
-      data?.subject.funcs.findIndex(({ name }) => name === func) ?? -1,
-    ).solid;
-    return h("span.sl-name", { title: func }, dot, func);
   }
 }
 
@@ -164,7 +153,7 @@ function bar(now, then) {
  * @param {number} now @param {number | null} then
  * @param {{more?: boolean, short?: boolean}} [how] whether more of it is better
  */
-function change(now, then, { more = false, short = false } = {}) {
+export function change(now, then, { more = false, short = false } = {}) {
   if (then === null || Math.abs(now - then) <= SAME * Math.max(now, then)) return null;
   const up = now > then;
   const ratio = up ? now / then : then / now;

@@ -7,13 +7,14 @@ import { bytesText, timesText } from "../page/numbers.js";
 import { BASE, PlayBar, TOP } from "../scrubber/play-bar.js";
 import { funcColour } from "./nest.js";
 
-/** @typedef {import("./types.js").Meters} Meters */
+/** @typedef {import("./types.js").StepView} StepView */
 
 const STEP_MS = 1100;
 const SPEEDS = [0.5, 1, 2, 4];
 const LOW = 3; // a step that changed nothing of what is drawn
 const AHEAD = 0.4;
 const HEIGHTS = [
+  ["time", "guessed time"],
   ["l1", "bytes behind L1"],
   ["l2", "bytes behind L2"],
   ["l3", "bytes behind L3"],
@@ -21,14 +22,15 @@ const HEIGHTS = [
   ["work", "operations"],
   ["lanes", "at a time"],
 ];
-/** @type {Record<string, (meters: Meters) => number>} less is better, but for lanes */
+/** @type {Record<string, (step: StepView) => number>} less is better, but for lanes */
 const VALUES = {
-  l1: ({ moved }) => moved[0]?.moved_bytes ?? 0,
-  l2: ({ moved }) => moved[1]?.moved_bytes ?? 0,
-  l3: ({ moved }) => moved[2]?.moved_bytes ?? 0,
-  held: (meters) => meters.working_set_bytes,
-  work: (meters) => meters.operations,
-  lanes: (meters) => 1 / (meters.tasks * meters.lanes),
+  time: ({ predicted_us: guessed }) => guessed,
+  l1: ({ meters }) => meters.moved[0]?.moved_bytes ?? 0,
+  l2: ({ meters }) => meters.moved[1]?.moved_bytes ?? 0,
+  l3: ({ meters }) => meters.moved[2]?.moved_bytes ?? 0,
+  held: ({ meters }) => meters.working_set_bytes,
+  work: ({ meters }) => meters.operations,
+  lanes: ({ meters }) => 1 / (meters.tasks * meters.lanes),
 };
 
 export class Slider {
@@ -136,7 +138,7 @@ export class Slider {
   #ratio(k) {
     const { steps } = this.state;
     const value = VALUES[this.bar.height];
-    const [before, now] = [value(steps[k - 1].meters), value(steps[k].meters)];
+    const [before, now] = [value(steps[k - 1]), value(steps[k])];
     return before > 0 && now > 0 ? before / now : before === now ? 1 : before ? 64 : 1 / 64;
   }
 

@@ -38,12 +38,16 @@
  * @property {Moved[]} moved
  */
 
+/** @typedef {{func: string, loop: string, text: string, advice: string}} NestWarning */
+
 /**
  * @typedef {object} StepView after one more primitive
  * @property {string} primitive as text; empty before the first
  * @property {string} refusal @property {string} pending
  * @property {NestNode[]} nodes
  * @property {Meters} meters
+ * @property {NestWarning[]} warnings what costs time and need not
+ * @property {number} predicted_us how long it takes, guessed
  */
 
 /** @typedef {{title: string, steps: StepView[]}} ScheduleView `passlens.schedule-view/1` */
