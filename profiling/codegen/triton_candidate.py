@@ -29,6 +29,7 @@ Array = NDArray[Any]
 HOPPER = 90
 """The compute capability that is compiled for, times ten."""
 _WARP = 32
+_LONGEST_ERROR = 200
 _MODULE = "triton_kernels"
 
 
@@ -88,7 +89,11 @@ def build(algorithm: Algorithm, folder: Path, capability: int = HOPPER) -> list[
         source = compiler.ASTSource(
             fn=getattr(module, kernel.name), signature=dict(program.arguments), constexprs={}
         )
-        made = compiler.compile(source, target=target("cuda", capability, _WARP))
+        try:
+            made = compiler.compile(source, target=target("cuda", capability, _WARP))
+        except compiler.CompilationError as error:
+            said = str(error).splitlines()[-1][:_LONGEST_ERROR]
+            raise LibraryError(f"Triton does not compile this: {said}") from error
         shared = int(made.metadata.shared)
         ttir, ttgir, ptx = (str(made.asm[form]) for form in ("ttir", "ttgir", "ptx"))
         cubin = bytes(made.asm["cubin"])

@@ -242,8 +242,10 @@ class _Program:
         total, inner = product(extents), list[str]()
         own |= dict(zip(rest, self._apart("place", extents, inner), strict=True))
         variables = {axis.name: own[n] for n, axis in enumerate(func.axes)}
-        mask = f"place < {self._size(total)}"
+        mask = "" if total == 1 else f"place < {self._size(total)}"
         inner += self._stored(func, variables, self._place(func, variables), mask, held)
+        if not mask:  # a single element: the row is its place
+            return inner
         block = _block(total)
         return [
             f"for begin in range(0, {self._size(total)}, {block}):",
@@ -259,10 +261,12 @@ class _Program:
         mask: str,
         held: Mapping[str, str] | None = None,
     ) -> list[str]:
+        """An element computed and written, where the mask says so; everywhere, if it is empty."""
         statements = self._statements(variables, held)
         value = statements.value(cast(self._bodies[func.name], func.dtype))
         target = f"{self._outputs[func.name]} + {place}"
-        return [*statements.lines, f"tl.store({target}, {value}, mask={mask})"]
+        masked = f", mask={mask}" if mask else ""
+        return [*statements.lines, f"tl.store({target}, {value}{masked})"]
 
     def _place(self, func: Func, variables: Mapping[str, str]) -> str:
         """Where an element of a tensor lies."""

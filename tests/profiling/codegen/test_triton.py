@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from optimizer.dimension import symbol
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.evaluation import evaluate
+from optimizer.schedules.examples.matmul import matmul_bias_relu
 from profiling.codegen.kernel import LibraryError
 from profiling.codegen.triton_candidate import TritonBinary, build, run, supports, triton_missing
 from profiling.codegen.triton_source import triton_program
@@ -33,6 +34,7 @@ FAMILIES: dict[str, tuple[Algorithm, Sequence[Shape]]] = {
     "rotary": (algorithms.rotary(B, N, 48), [(2, 3, 48), (1, 0, 48)]),
     "chain": (algorithms.chain(N), [(1,), (0,), (2001,)]),
     "dequantized": (algorithms.dequantized(N, K), [(3, 33), (1, 1)]),
+    "product": (matmul_bias_relu(5, 7, 33), [(5, 33)]),
     "transposed": (algorithms.transposed(B, N, K), [(2, 33, 17), (1, 1, 5), (1, 0, 5)]),
 }
 NEEDS_TRITON = pytest.mark.skipif(bool(triton_missing()), reason=triton_missing() or "it is here")
