@@ -62,7 +62,8 @@ def render() -> None:
     pending = [one for one in looked if one is not None and not one.done]
     show_lab(_descriptor(found, opened, draft, viewing))
     # Sections on what is shown: `render_section(opened)` of a file of its own each.
-    choices_section.render_section(opened)
+    with st.container(key="section-choices"):
+        choices_section.render_section(opened)
     candidate_section.render_section(opened)
     autoscheduler_section.render_section(opened)
     code_section.render_section(opened)

@@ -90,11 +90,11 @@ def test_a_message_is_told_with_every_later_one_until_it_is_acknowledged(opened:
       const { Outbox } = await import("/viewer/test/app/outbox.js");
       const told = [];
       const component = { setStateValue: (name, messages) => told.push(messages) };
-      const state = { component, data: {}, watch: (parts, act) => (state.act = act) };
-      const outbox = new Outbox(state);
+      const line = { component, data: {} };
+      const outbox = new Outbox(line);
       for (const name of ["view", "veto", "view"]) outbox.post(name, told.length);
-      state.data = { acknowledged: told.at(-1).at(0).number };
-      state.act();
+      line.data = { acknowledged: told.at(-1).at(0).number };
+      outbox.heard();
       outbox.post("cancel", true);
       outbox.stop();
       return told.map((messages) => messages.map(({ name, value }) => [name, value]));

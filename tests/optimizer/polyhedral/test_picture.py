@@ -13,8 +13,8 @@ from optimizer.polyhedral.report import polyhedral_text
 from optimizer.polyhedral.view import PolyhedralView
 from optimizer.schedules.examples import EXAMPLES, Example
 
-SIDE = 18
-"""Places along an axis: 16, and what a stencil needs beside them."""
+SIDE = 20
+"""Places along an axis: 16, and what a stencil, or half a chain of eight, needs beside them."""
 
 
 def view(example: str, name: str, *more: Primitive) -> PolyhedralView:
