@@ -4,7 +4,8 @@ program ─ the Funcs that a schedule has loops for: copies of inputs, sums side
 ordering ─ primitives applied to the loops of each Func, one after another
 places ─ what each Func reads, through those that are computed where they are read
 placing ─ inside which loops each Func is computed, and its memory lives
-intervals · rounds · regions ─ how much of each Func a round of these loops needs
+intervals · boxes · rounds · regions ─ how much of each Func a round of these loops needs
+legal_regions ─ the same, where loops can run as they are said to
 nest ─ the loops as a tree, and as text
 steps ─ the nest after each primitive: what a slider goes through
 work · locality · meters ─ parallelism, redundant work, and what has to be kept and moved

@@ -45,7 +45,7 @@ def interval(scalar: Scalar, variables: Mapping[str, Interval]) -> Interval | No
     known = [one for one in found if one is not None]
     if scalar.function == "select":
         branches = [one for one in found[1:] if one is not None]
-        return _hull(*branches) if len(branches) == 2 else None
+        return hull(*branches) if len(branches) == 2 else None
     if len(known) < len(found):
         return None
     return _applied(scalar, known)
@@ -85,7 +85,8 @@ def _is_divisor(divisor: Array, same: Array) -> bool:
     return divisor.ndim == 0 and bool(divisor == same) and bool(divisor > 0)
 
 
-def _hull(one: Interval, other: Interval) -> Interval:
+def hull(one: Interval, other: Interval) -> Interval:
+    """The least interval around two."""
     return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
 
 

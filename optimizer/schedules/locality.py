@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from optimizer.schedules.boxes import Box
 from optimizer.schedules.intervals import Array
 from optimizer.schedules.ordering import StageLoops
 from optimizer.schedules.placing import LoopKey, Path
-from optimizer.schedules.regions import Box, Regions
+from optimizer.schedules.regions import Regions
 from optimizer.schedules.work import Work
 
 LINE_BYTES = 64

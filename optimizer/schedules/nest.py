@@ -12,9 +12,10 @@ import numpy as np
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Primitive, ScheduleError
 from optimizer.numbers import bytes_text
+from optimizer.schedules.legal_regions import regions_of
 from optimizer.schedules.ordering import Refused, Run, StageLoops
 from optimizer.schedules.placing import LoopKey, Path, Placed, placed
-from optimizer.schedules.regions import Regions, regions_of
+from optimizer.schedules.regions import Regions
 
 Kind = Literal["store", "produce", "loop", "compute"]
 

@@ -1,7 +1,7 @@
 """Generated kernels against what ONNX Runtime makes of the same operators.
 
 implementations ─ who can compute a kernel: the runtime's own chain, code from Halide, code in C
-own_schedules · own_code ─ schedules that somebody made, kept, and raced beside the default one
+own_schedules ─ schedules that somebody made, kept, and raced beside the default one
 tvm ─ code by Apache TVM, raced and never shipped
 triton ─ code for GPUs, compiled and checked without one
 edge_cases, checking ─ sizes and numbers at which code goes wrong; a wrong candidate is not timed

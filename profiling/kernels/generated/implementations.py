@@ -11,6 +11,7 @@ from optimizer.fusion.algorithm import algorithm_of
 from optimizer.isolation import Isolate
 from optimizer.limits import JobLimits
 from optimizer.loops.building import NotGenerated
+from optimizer.loops.schedule import Schedule
 from optimizer.loops.scheduling import NoSchedule, default_schedule
 from optimizer.model.generated_functions import KernelBody
 from profiling.codegen.compiler import compiler_missing
@@ -121,10 +122,12 @@ class GeneratedCode:
 
     Attributes:
         generator: what writes it.
+        own: a schedule that somebody made, in place of the default one; goes into the kernel.
     """
 
     label: str
     generator: GeneratorId
+    own: Schedule | None = None
 
     @property
     def target(self) -> Device:

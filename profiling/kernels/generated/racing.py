@@ -25,10 +25,10 @@ from profiling.kernels.generated.decisions import KernelDecision
 from profiling.kernels.generated.edge_cases import EdgeCase, size_cases, special_cases
 from profiling.kernels.generated.implementations import (
     IMPLEMENTATIONS,
+    GeneratedCode,
     Implementation,
     RuntimeChain,
 )
-from profiling.kernels.generated.own_code import OwnCode
 from profiling.kernels.generated.own_schedules import scheduled_body
 from profiling.kernels.generated.placed import PlacedKernel
 from profiling.kernels.generated.single import call_of, told_contents
@@ -71,7 +71,7 @@ def race_kernel(
     base = RunConfig(intra_threads=threads)
     copies = _copies(kernel)
     models: dict[str, bytes] = {}
-    offered = (*offered, *map(OwnCode, kernel.own))
+    offered = (*offered, *(GeneratedCode(own.label, "halide", own.schedule) for own in kernel.own))
     told, checked = list[Candidate](), dict[str, int]()
     cancelled = following.get("cancelled")
     report = following.get("progress") or silent
@@ -156,9 +156,9 @@ def _fitness(one: Implementation, kernel: PlacedKernel, isolate: Isolate) -> tup
 
 def _placed(one: Implementation, kernel: PlacedKernel) -> PlacedKernel:
     """The kernel as a candidate has it: with a schedule, where that is what makes it one."""
-    if not isinstance(one, OwnCode):
+    if not isinstance(one, GeneratedCode) or one.own is None:
         return kernel
-    return replace(kernel, body=scheduled_body(kernel.body, one.own.schedule))
+    return replace(kernel, body=scheduled_body(kernel.body, one.own))
 
 
 def _not_timed(reason: str, cases: int) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 import signal
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
+import onnx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.browsing import PATIENCE_MS, visitor, wait
+from tests.studio.browsing import PATIENCE_MS, opened, visitor, wait
 from tests.studio.conftest import RunningStudio
 
 pytestmark = pytest.mark.browser
@@ -39,12 +42,15 @@ def test_a_race_says_its_finding_and_survives_a_reload(page: Page, app_url: str)
 
 
 def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
-    browser: Browser, app_url: str
+    browser: Browser, app_url: str, tmp_path: Path
 ) -> None:
-    # as good as the same, so it is not sure before its time is up: under way when it is cancelled
-    link = f"{app_url}/run?model=tour&race=source%2C1%2C2&seconds=100&as=bare"
     contexts = [visitor(browser) for _ in range(2)]
     first, second = (context.new_page() for context in contexts)
+    opened(first, f"{app_url}/model?model=tour")
+    first.locator("input[type=file]").first.set_input_files(slow_model(tmp_path))
+    wait(first, "window.__passlens.total === 3")
+    model = parse_qs(urlsplit(first.url).query)["model"][0]
+    link = f"{app_url}/run?model={model}&race=source%2Clast&seconds=120&as=bare"
     first.goto(link)
     press(first, "Race")
     wait_for(first, "So far, after")
@@ -59,6 +65,17 @@ def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
         wait_for(page, re.compile("^Stopped after [0-9]+ rounds"))
     for context in contexts:
         context.close()
+
+
+def slow_model(folder: Path) -> Path:
+    """A race of it takes a minute before it has enough runs to know anything for sure."""
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> main (float[2048,2048] x) => '
+        "(float[2048,2048] y) { a = Identity (x) b = MatMul (a, x) y = MatMul (b, x) }"
+    )
+    path = folder / "slow.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    return path
 
 
 def test_a_killed_worker_leaves_the_others_their_results(page: Page, studio: RunningStudio) -> None:

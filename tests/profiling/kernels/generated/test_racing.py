@@ -64,7 +64,7 @@ def decided(pool: WorkerPool, text: str, offered: GeneratedCode) -> KernelDecisi
 def test_a_kernel_that_takes_too_long_or_too_much_to_build_is_one_sentence_and_the_chain_stays(
     takes: Any, said: str, shared_pool: WorkerPool
 ) -> None:
-    found = decided(shared_pool, WEIGHTED, GreedyCode("greedy", "c", takes))
+    found = decided(shared_pool, WEIGHTED, GreedyCode("greedy", "c", takes=takes))
     assert found.winner.startswith("ONNX Runtime")
     row = found.raced.row("greedy")
     assert said in row.verdict
