@@ -110,6 +110,14 @@ class GpuThreads:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuSingleThread:
+    """All of a nest by a single thread of a GPU: a block and a thread around its loops."""
+
+    func: str
+    nest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ComputeRoot:
     """All of a Func before whatever reads it."""
 
@@ -137,10 +145,13 @@ class In:
     Attributes:
         func: an input, or a Func that is no output.
         made: the Func's name; its axes are `a0`, `a1`, …, the outermost first.
+        reader: the Func that reads the copy; empty where all do. Copies for one reader are of the
+            copy for all, if there is one.
     """
 
     func: str
     made: str
+    reader: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +250,14 @@ class Atomic:
     func: str
 
 
+LoopPrimitive = (
+    Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads
+    | GpuSingleThread
+)  # fmt: skip
+"""Those that change the loops of one nest."""
 Primitive = (
-    In | Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads
-    | ComputeRoot | ComputeAt | StoreAt | StoreRoot | ComputeInline | StoreIn | ReorderStorage
-    | AlignStorage | Bound | BoundExtent | RFactor | Atomic
+    In | LoopPrimitive | ComputeRoot | ComputeAt | StoreAt | StoreRoot | ComputeInline | StoreIn
+    | ReorderStorage | AlignStorage | Bound | BoundExtent | RFactor | Atomic
 )  # fmt: skip
 one_of(Primitive, "primitive")
 
@@ -256,7 +271,9 @@ class Schedule:
     @property
     def needs_gpu(self) -> bool:
         """Whether it is for a GPU alone."""
-        return any(isinstance(one, GpuBlocks | GpuThreads) for one in self.primitives)
+        return any(
+            isinstance(one, GpuBlocks | GpuThreads | GpuSingleThread) for one in self.primitives
+        )
 
 
 class ScheduleError(StudioError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import islpy as isl
 
@@ -48,6 +47,7 @@ class Instances:
         writes: which element a point gives or combines into.
         reads: which elements of other tensors it reads.
         anywhere: inputs that it reads at places that are not affine.
+        box: what is computed in each round of the loops around.
     """
 
     loops: StageLoops
@@ -58,6 +58,7 @@ class Instances:
     writes: isl.Map
     reads: Mapping[str, isl.Map]
     anywhere: tuple[str, ...]
+    box: Box
 
     @property
     def stage(self) -> Stage:
@@ -84,11 +85,6 @@ class Instances:
         """The rounds of the first loops of its path."""
         space = self.domain.get_space()
         return joined(self.rounds[:count], space).intersect_domain(self.domain)
-
-    @cached_property
-    def own_rounds(self) -> isl.Map:
-        """The rounds of all loops of its path."""
-        return self.leading(len(self.path))
 
     def time(self, depth: int) -> isl.Map:
         """When each point runs: rounds of loops, and between them whose turn it is.
@@ -145,7 +141,7 @@ def instances_of(
         loops, (*around.path, *own), around, domain,
         (*points[:depth], *(found[name] for name in loops.loops)),
         joined(points[depth : depth + rank], domain.space).intersect_domain(domain),
-        reads, anywhere,
+        reads, anywhere, box,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import (
@@ -29,6 +30,7 @@ from optimizer.schedules.ordering import (
     Ordered,
     Refused,
     StageLoops,
+    automatic_tail,
     place_halves,
     unordered,
 )
@@ -121,8 +123,10 @@ def _order(
             if primitive.factor < 1:
                 raise Refused(f"a split by {primitive.factor}: factors are 1 or more")
             at = stage.loops.index(stage.known(primitive.loop))
+            automatic = primitive.tail == "auto"
+            tail = automatic_tail(stage, primitive.loop) if automatic else primitive.tail
             stage.replace([primitive.loop], [primitive.outer, primitive.inner], at)
-            stage.made.append(primitive)
+            stage.made.append(replace(primitive, tail=tail))
         case Fuse():
             place = stage.loops.index(stage.known(primitive.inner))
             at = place - (stage.loops.index(stage.known(primitive.outer)) < place)

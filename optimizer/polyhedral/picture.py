@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import islpy as isl
 
@@ -18,12 +19,14 @@ from optimizer.polyhedral.legality import illegal
 from optimizer.polyhedral.loops import applicable
 from optimizer.polyhedral.nest import PointNest, point_nest
 from optimizer.polyhedral.shrinking import shrunk
+from optimizer.polyhedral.tails import coordinates, rounds_run, tail_sentences
 from optimizer.polyhedral.view import Arrow, Axes, Cell, DrawnStage, PolyhedralView, Tick
 from optimizer.schedules.program import extent_of
 
 MOST_STAGES = 3
 MOST_POINTS = 3000
 MOST_ARROWS = 2500
+_Tiles = dict[tuple[int, ...], list[Cell]]
 
 
 def polyhedral_view(
@@ -82,6 +85,13 @@ class _Slice:
     held: Mapping[str, int]
     choices: tuple[str, ...]
 
+    @cached_property
+    def around(self) -> Sequence[tuple[int, ...]]:
+        """Rounds of the loops around in which anything of it runs."""
+        domain, depth = self.cells.domain(), self.stage.depth
+        rest = domain.dim(isl.dim_type.set) - depth
+        return coordinates(domain.project_out(isl.dim_type.set, depth, rest))
+
 
 @dataclass
 class _Drawing:
@@ -94,29 +104,36 @@ class _Drawing:
         drawn = list(last.values())[-MOST_STAGES:]
         left = tuple(name for name in last if name not in {one.stage.func for one in drawn})
         self._slices = [_slice(one, self._axes.get(statement(one.stage))) for one in drawn]
-        ticks, tiles = self._ticks()
+        ticks, tiles, past = self._ticks()
         stages = tuple(
             _drawn(one, [cell for tick in ticks if tick.stage == number for cell in tick.cells],
-                   tiles[number])
+                   tiles[number], past[number])
             for number, one in enumerate(self._slices)
         )  # fmt: skip
-        return PolyhedralView(note, (), (), stages, left, ticks, tuple(self._arrows()))
+        tails = tuple(
+            sentence for one in self._slices for sentence in tail_sentences(one.stage, one.around)
+        )
+        arrows = tuple(self._arrows())
+        return PolyhedralView(note, (), (), stages, left, ticks, arrows, tails)
 
-    def _ticks(self) -> tuple[tuple[Tick, ...], list[dict[tuple[int, ...], list[Cell]]]]:
-        """What runs when, and the cells of each tile of each stage."""
+    def _ticks(self) -> tuple[tuple[Tick, ...], list[_Tiles], list[set[Cell]]]:
+        """What runs when; the cells of each tile of each stage; those that nobody needs."""
         found: dict[tuple[int, ...], tuple[int, list[Cell]]] = {}
-        tiles: list[dict[tuple[int, ...], list[Cell]]] = []
+        tiles: list[_Tiles] = []
+        past: list[set[Cell]] = []
         for number, one in enumerate(self._slices):
             tiles.append({})
+            past.append(set())
             lanes, outer = _lanes(self._nest, one.stage), _tile_loops(one.stage)
-            for cell, rounds in _points(one):
+            for cell, rounds, beyond in _points(one):
+                past[-1] |= {cell} if beyond else set()
                 time = [0 if at in lanes else value for at, value in enumerate(rounds)]
                 turns = zip(one.stage.turns, [*time, 0], strict=True)
                 key = tuple(value for pair in turns for value in pair)
                 found.setdefault(key, (number, []))[1].append(cell)
                 tiles[-1].setdefault(tuple(rounds[at] for at in outer), []).append(cell)
         ticks = (Tick(stage, tuple(sorted(cells))) for _, (stage, cells) in sorted(found.items()))
-        return tuple(ticks), tiles
+        return tuple(ticks), tiles, past
 
     def _arrows(self) -> Iterator[Arrow]:
         numbers = {statement(one.stage.stage): at for at, one in enumerate(self._slices)}
@@ -131,7 +148,7 @@ class _Drawing:
             if one.kind == "sum":
                 pairs = pairs.lexmin()
             near = pairs.apply_domain(source.cells).apply_range(target.cells)
-            for a, b, c, d in _coordinates(near.wrap()):
+            for a, b, c, d in coordinates(near.wrap()):
                 count += 1
                 if count > MOST_ARROWS:
                     return
@@ -181,31 +198,17 @@ def _default(one: Instances, long: Sequence[str]) -> tuple[str, str]:
     return down, across
 
 
-def _points(one: _Slice) -> Iterator[tuple[Cell, tuple[int, ...]]]:
-    """The cell and the rounds of every point."""
-    domain = one.cells.domain()
-    rounds = one.stage.own_rounds.intersect_domain(domain)
-    both = one.cells.flat_range_product(rounds).range()
-    count = both.count_val().to_python()
+def _points(one: _Slice) -> Iterator[tuple[Cell, tuple[int, ...], bool]]:
+    """Whatever runs: its cell, its rounds, and whether nobody needs it."""
+    count = one.cells.domain().count_val().to_python()
     if count > MOST_POINTS:
         raise NotFollowed(
             f"{one.stage.stage.func} has {count:,} points even where each loop is cut to a few "
             f"rounds (limit {MOST_POINTS:,}): choose axes that were split less often."
         )
-    for row, column, *times in _coordinates(both):
-        yield (row, column), tuple(times)
-
-
-def _coordinates(points: isl.Set) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    count = points.dim(isl.dim_type.set)
-
-    def add(point: isl.Point) -> None:
-        places = (point.get_coordinate_val(isl.dim_type.set, at) for at in range(count))
-        found.append(tuple(one.to_python() for one in places))
-
-    points.foreach_point(add)
-    return sorted(found)
+    down, across = one.axes
+    for each in rounds_run(one.stage, one.around, one.held):
+        yield (each.places.get(down, 0), each.places.get(across, 0)), each.numbers, each.beyond
 
 
 def _lanes(nest: PointNest, one: Instances) -> set[int]:
@@ -232,16 +235,15 @@ def _tile_loops(one: Instances) -> list[int]:
     ]
 
 
-def _drawn(
-    one: _Slice, cells: Sequence[Cell], tiles: Mapping[tuple[int, ...], Sequence[Cell]]
-) -> DrawnStage:
+def _drawn(one: _Slice, cells: Sequence[Cell], tiles: _Tiles, past: Iterable[Cell]) -> DrawnStage:
     held = ", ".join(f"{name} = {value}" for name, value in one.held.items() if name in one.choices)
     boxes = {_around(each): None for each in tiles.values()}
     first, last = _around(cells)
     outlines = tuple(boxes) if len(boxes) > 1 else ()
     return DrawnStage(
-        statement(one.stage.stage), one.axes, first, last, held, outlines, one.choices
-    )
+        statement(one.stage.stage), one.axes, first, last, held, outlines, one.choices,
+        tuple(sorted(past)),
+    )  # fmt: skip
 
 
 def _around(cells: Sequence[Cell]) -> tuple[Cell, Cell]:

@@ -65,6 +65,7 @@ def _grids(view: PolyhedralView) -> Iterator[str]:
     if view.note:
         yield ""
         yield f"Order of the points, in a smaller nest of the same shape ({view.note}):"
+    yield from (f"Tails: {sentence}." for sentence in view.tails)
     for number, stage in enumerate(view.stages):
         first: dict[tuple[int, int], int] = {}
         for count, tick in enumerate(view.ticks):

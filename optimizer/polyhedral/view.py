@@ -23,6 +23,7 @@ class DrawnStage:
         held: what else there is, and where it is held: `n = 0, o = 0`.
         tiles: the first and the last cell of each.
         choices: all axes that have more than one place.
+        beyond: cells that are computed and that nobody needs, since a tail goes past the end.
     """
 
     name: str
@@ -32,6 +33,7 @@ class DrawnStage:
     held: str
     tiles: tuple[tuple[Cell, Cell], ...]
     choices: tuple[str, ...]
+    beyond: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class PolyhedralView:
         stages: those that are drawn, the first to be read first.
         left_out: names of those that are not.
         ticks: in the order of their running.
+        tails: what tails do that no `if` ends, in sentences.
     """
 
     note: str
@@ -74,6 +77,7 @@ class PolyhedralView:
     left_out: tuple[str, ...]
     ticks: tuple[Tick, ...]
     arrows: tuple[Arrow, ...]
+    tails: tuple[str, ...] = ()
 
 
 POLYHEDRAL_VIEW = Format(PolyhedralView, "passlens.polyhedral-view/1", "view of points")

@@ -50,11 +50,15 @@ class ScheduleView:
         title: what is computed.
         schedule: all of it, refused primitives included.
         steps: one more than primitives.
+        machine: for which times are guessed.
+        machine_source: where its numbers are from.
     """
 
     title: str
     schedule: Schedule
     steps: tuple[StepView, ...]
+    machine: str = USUAL.name
+    machine_source: str = USUAL.source
 
 
 SCHEDULE_VIEW = Format(ScheduleView, "passlens.schedule-view/1", "view of a schedule")
@@ -88,7 +92,7 @@ def view_of(
         view = known[id(step.nest)]
         refusal = step.refusal or view.refusal
         found.append(replace(view, primitive=text, refusal=refusal, pending=step.pending))
-    return ScheduleView(title, schedule, tuple(found))
+    return ScheduleView(title, schedule, tuple(found), machine.name, machine.source)
 
 
 def _of_nest(nest: Nest, levels: tuple[tuple[str, int], ...], machine: MachineModel) -> StepView:

@@ -12,8 +12,10 @@ from optimizer.loops.schedule import (
     ComputeRoot,
     Fuse,
     GpuBlocks,
+    GpuSingleThread,
     GpuThreads,
     In,
+    LoopPrimitive,
     Parallel,
     Primitive,
     Reorder,
@@ -90,7 +92,7 @@ def _stored(
 
 
 def _order(
-    one: Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads,
+    one: LoopPrimitive,
     names: Names,
     words: Words,
 ) -> str:
@@ -119,3 +121,5 @@ def _order(
             return f"gpu_blocks({loops[one.loop]})"
         case GpuThreads():
             return f"gpu_threads({loops[one.loop]})"
+        case GpuSingleThread():
+            return "gpu_single_thread()"

@@ -28,7 +28,8 @@ class MachineModel:
     """A processor in a few numbers.
 
     Attributes:
-        source: where they are from, one sentence.
+        name: what it is, as in "guessed for …".
+        source: where its numbers are from, one sentence.
         threads: that rounds of a parallel loop run on.
         vector_bytes: that one unit of the processor does at once; an instruction may be longer.
         lanes: of float32 in the longest instruction.
@@ -45,6 +46,7 @@ class MachineModel:
         levels: the smallest cache first.
     """
 
+    name: str
     source: str
     threads: int
     vector_bytes: int
@@ -62,6 +64,7 @@ class MachineModel:
 
 
 USUAL = MachineModel(
+    "a usual server core",
     "A server core at 3.7 GHz that does two operations or accesses of 32 bytes in a cycle, three "
     "cycles until a sum can be added to again, 320 instructions under way; caches of the meters, "
     "behind them 128, 64 and 16 bytes a nanosecond, memory 100 ns away. From what is published of "

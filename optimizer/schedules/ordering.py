@@ -21,8 +21,10 @@ from optimizer.loops.schedule import (
     ComputeRoot,
     Fuse,
     GpuBlocks,
+    GpuSingleThread,
     GpuThreads,
     In,
+    LoopPrimitive,
     Parallel,
     Primitive,
     Reorder,
@@ -69,6 +71,7 @@ class StageLoops:
         loops: their names, the outermost first.
         runs: of each.
         reducing: those whose rounds combine into the same elements.
+        single: those of one round, around all that there is.
         made: the splits and fusions so far, tails settled.
         named: the loops in the order in which they came to be.
     """
@@ -80,6 +83,7 @@ class StageLoops:
     made: list[Split | Fuse] = field(default_factory=list[Split | Fuse])
     named: dict[str, None] = field(default_factory=dict[str, None])
     gone: set[str] = field(default_factory=set[str])
+    single: list[str] = field(default_factory=list[str])
 
     @classmethod
     def of(cls, stage: Stage) -> StageLoops:
@@ -101,6 +105,16 @@ class StageLoops:
             raise Refused(f"loop {name} of {self.stage.func} is gone: it was split or fused before")
         there = ", ".join(self.loops) or "none"
         raise Refused(f"{self.stage.func} has no loop {name}; its loops are {there}")
+
+    def enclose(self, run: Run) -> None:
+        """A loop of one round around all others; its name says how it runs."""
+        name = str(run)
+        while name in self.runs:
+            name += "_"
+        self.loops.insert(0, name)
+        self.runs[name] = run
+        self.named = {name: None, **self.named}
+        self.single.append(name)
 
     def replace(self, old: Sequence[str], new: Sequence[str], at: int) -> None:
         """Other loops in place of these, from a position on; they run as the last of these did."""
@@ -281,7 +295,7 @@ def _keep(
 
 def _order(
     order: FuncOrder,
-    primitive: Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads,
+    primitive: LoopPrimitive,
 ) -> None:
     if not 0 <= primitive.nest < len(order.stages):
         raise Refused(f"{primitive.func} has no nest {primitive.nest}")
@@ -302,6 +316,9 @@ def _order(
             stage.runs[primitive.loop] = _SIDE_BY_SIDE[type(primitive)]
         case Unroll():
             stage.runs[stage.known(primitive.loop)] = "unrolled"
+        case GpuSingleThread():
+            stage.enclose("gpu_thread")
+            stage.enclose("gpu_block")
         case _:
             assert_never(primitive)
 
@@ -316,12 +333,12 @@ def _split(stage: StageLoops, split: Split) -> None:
         raise Refused(f"shift_inwards would combine elements of {split.func} twice")
     at = stage.loops.index(old)
     if tail == "auto":
-        tail = _automatic(stage, old)
+        tail = automatic_tail(stage, old)
     stage.replace([old], [split.outer, split.inner], at)
     stage.made.append(replace(split, tail=tail))
 
 
-def _automatic(
+def automatic_tail(
     stage: StageLoops, loop: str
 ) -> Literal["guard_with_if", "round_up", "shift_inwards"]:
     """What Halide takes for `auto`."""

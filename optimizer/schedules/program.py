@@ -6,7 +6,7 @@ them (`RFactor`), and the loops that copy outputs which others read, too. Sizes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -139,34 +139,75 @@ def program_of(algorithm: Algorithm, primitives: Sequence[Primitive]) -> Program
     _refuse_free_sizes(algorithm)
     lanes, consumed = _lanes(algorithm, primitives)
     nests = output_nests(algorithm)
-    between = {one.name for one in (*algorithm.inputs, *algorithm.funcs)}
-    between -= {nest.name for nest in nests}
-    copies = {
-        one.func: (number, one)
-        for number, one in enumerate(primitives)
-        if isinstance(one, In) and one.func in between
-    }
+    copies = _Copies(algorithm, primitives)
     shapes = {one.name: numbers_of(one.shape) for one in algorithm.inputs}
     sizes = {one.name: one.dtype.bitwidth // 8 or 1 for one in algorithm.inputs}
-    renamed = {func: one.made for func, (_, one) in copies.items()}
-    funcs = [_copy(one, renamed[one.name]) for one in algorithm.inputs if one.name in renamed]
+    funcs = [copy for one in algorithm.inputs for copy in copies.of(one)]
     for func in algorithm.funcs:
-        funcs += _stages(_reading(func, renamed), lanes.get(func.name))
-        if func.name in renamed:
-            funcs.append(_copy(func, renamed[func.name]))
+        funcs += _stages(copies.read_by(func), lanes.get(func.name))
+        funcs += copies.of(func)
     known = {func.name for func in funcs}
-    funcs += [_copying(algorithm, nest, renamed) for nest in nests if nest.name not in known]
-    numbers = {number for number, _ in copies.values()}
+    funcs += [_copying(algorithm, nest, copies) for nest in nests if nest.name not in known]
     outputs = tuple(nest.name for nest in nests)
-    return Program(algorithm, shapes, sizes, tuple(funcs), outputs, frozenset(numbers | consumed))
+    return Program(algorithm, shapes, sizes, tuple(funcs), outputs, copies.numbers | consumed)
 
 
-def _copy(tensor: InputTensor | Func, made: str) -> LoopFunc:
-    """The Func through which others read a tensor."""
-    axes = tuple(LoopAxis(f"a{number}", size) for number, size in enumerate(tensor.shape))
-    body = Element(tensor.name, tuple(axis.var for axis in axes), tensor.dtype)
-    size = max(tensor.dtype.bitwidth // 8, 1)
-    return LoopFunc(made, axes, size, (Stage(made, 0, axes, (), (body,)),))
+class _Copies:
+    """Funcs through which others read a tensor: for all of them, and of that for single ones.
+
+    Attributes:
+        numbers: of the primitives that ask for them.
+
+    Raises:
+        ScheduleError: a copy is for a Func that does not read the tensor.
+    """
+
+    def __init__(self, algorithm: Algorithm, primitives: Sequence[Primitive]) -> None:
+        nests = output_nests(algorithm)
+        between = {one.name for one in (*algorithm.inputs, *algorithm.funcs)}
+        between -= {nest.name for nest in nests}
+        found = [
+            (number, one)
+            for number, one in enumerate(primitives)
+            if isinstance(one, In) and one.func in between
+        ]
+        for number, one in found:
+            readers = {reader.name for reader, _ in algorithm.readers(one.func)}
+            readers |= {nest.name for nest in nests if one.func in nest.outputs}
+            if one.reader and one.reader not in readers:
+                raise ScheduleError(
+                    number, f"{one.reader} does not read {one.func}: a copy for it has no reader"
+                )
+        self.numbers = frozenset(number for number, _ in found)
+        self._copies = sorted((one for _, one in found), key=lambda one: one.reader != "")
+        self._made: dict[tuple[str, str], str] = {}
+
+    def of(self, tensor: InputTensor | Func) -> Iterator[LoopFunc]:
+        """Those of a tensor, each after what it copies."""
+        axes = tuple(LoopAxis(f"a{number}", size) for number, size in enumerate(tensor.shape))
+        size = max(tensor.dtype.bitwidth // 8, 1)
+        for one in self._copies:
+            if one.func == tensor.name:
+                source = self.read(tensor.name, one.reader)
+                body = Element(source, tuple(axis.var for axis in axes), tensor.dtype)
+                yield LoopFunc(one.made, axes, size, (Stage(one.made, 0, axes, (), (body,)),))
+                self._made[tensor.name, one.reader] = one.made
+
+    def read(self, tensor: str, reader: str) -> str:
+        """What a Func reads in place of a tensor."""
+        return self._made.get((tensor, reader), self._made.get((tensor, ""), tensor))
+
+    def read_by(self, func: Func) -> Func:
+        """A Func that reads copies."""
+        if not self.numbers:
+            return func
+
+        def change(part: Scalar) -> Scalar:
+            if isinstance(part, Element):
+                return replace(part, tensor=self.read(part.tensor, func.name))
+            return part
+
+        return replace(func, body=rewritten(func.body, change))
 
 
 def _refuse_free_sizes(algorithm: Algorithm) -> None:
@@ -185,19 +226,6 @@ def numbers_of(shape: Sequence[Dimension]) -> tuple[int, ...]:
 
 def _reduced(func: Func) -> tuple[LoopAxis, ...]:
     return func.reduction.axes if func.reduction else ()
-
-
-def _reading(func: Func, renamed: Mapping[str, str]) -> Func:
-    """A Func that reads copies of inputs in their place."""
-    if not renamed:
-        return func
-
-    def change(part: Scalar) -> Scalar:
-        if isinstance(part, Element) and part.tensor in renamed:
-            return replace(part, tensor=renamed[part.tensor])
-        return part
-
-    return replace(func, body=rewritten(func.body, change))
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,11 +306,11 @@ def _in_lanes(func: Func, lanes: _Lanes, size: int) -> list[LoopFunc]:
     return found
 
 
-def _copying(algorithm: Algorithm, nest: OutputNest, renamed: Mapping[str, str]) -> LoopFunc:
+def _copying(algorithm: Algorithm, nest: OutputNest, copies: _Copies) -> LoopFunc:
     funcs = [algorithm.by_name[name] for name in nest.outputs]
     here = tuple(axis.var for axis in nest.axes)
     bodies = tuple(
-        replace(func.at(here), tensor=renamed.get(func.name, func.name)) for func in funcs
+        replace(func.at(here), tensor=copies.read(func.name, nest.name)) for func in funcs
     )
     size = sum(max(func.dtype.bitwidth // 8, 1) for func in funcs)
     return LoopFunc(nest.name, nest.axes, size, (Stage(nest.name, 0, nest.axes, (), bodies),))

@@ -127,6 +127,7 @@ def rounds_of(stage: StageLoops, box: Mapping[str, Interval], depth: int) -> Rou
     for axis in stage.stage.reduced:
         extents[axis.name] = ranked(np.asarray(extent_of(axis)), depth)
         low[axis.name] = ranked(np.asarray(0), depth)
+    extents |= {name: ranked(np.asarray(1), depth) for name in stage.single}
     steps: list[tuple[Split | Fuse, Array]] = []
     valid: list[NDArray[np.float64]] = []
     mixed: set[str] = set()

@@ -53,4 +53,10 @@ def with_rates(machine: MachineModel, device: DeviceProfile) -> MachineModel:
         f"{device.source} Bandwidths and vector operations are from there; the rest is usual for "
         "a server core."
     )
-    return replace(machine, source=source, operation_ns=operation_ns, levels=levels)
+    return replace(
+        machine,
+        name="this machine, as calibrated",
+        source=source,
+        operation_ns=operation_ns,
+        levels=levels,
+    )

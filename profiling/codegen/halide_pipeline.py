@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from optimizer.dimension import Dimension
@@ -68,8 +69,9 @@ class HalidePipeline:
             hl.ImageParam(stored_type(tensor.dtype), len(tensor.shape), plain_name(tensor.name))
             for tensor in algorithm.inputs
         ]
-        self._sources: dict[str, Any] = {
-            tensor.name: param for tensor, param in zip(algorithm.inputs, self.params, strict=True)
+        self._sources: dict[tuple[str, str], Any] = {
+            (tensor.name, ""): param
+            for tensor, param in zip(algorithm.inputs, self.params, strict=True)
         }
         self._sizes = {
             name: self.params[number].dim(len(algorithm.inputs[number].shape) - 1 - axis).extent()
@@ -84,7 +86,7 @@ class HalidePipeline:
             for number, one in enumerate(schedule.primitives)
             if isinstance(one, In) and one.func in between
         }
-        self._copies = [*copies.values()]
+        self._copies = sorted(copies.values(), key=lambda one: one.reader != "")
         self.consumed |= copies.keys()
         for tensor in algorithm.inputs:
             self._copy(tensor.name)
@@ -102,9 +104,14 @@ class HalidePipeline:
                 continue
             axes = {f"a{axis}": hl.Var(f"a{axis}") for axis in range(len(self._shapes[tensor]))}
             made = hl.Func(plain_name(copy.made))
-            made[_at(axes.values())] = self._sources[tensor][_at(axes.values())]
-            self._sources[tensor] = made
+            made[_at(axes.values())] = self._source(tensor, copy.reader)[_at(axes.values())]
+            self._sources[tensor, copy.reader] = made
             self.nests[copy.made] = LoopNests(made, (axes,))
+
+    def _source(self, tensor: str, reader: str) -> Any:
+        """What a Func reads a tensor through: a copy for it alone, one for all, or the tensor."""
+        known = (tensor, reader) in self._sources
+        return self._sources[tensor, reader if known else ""]
 
     def _extent(self, extent: Dimension) -> Expr:
         if not isinstance(extent, int):
@@ -123,28 +130,30 @@ class HalidePipeline:
                 ],
             )
 
-    def _body(self, variables: Mapping[str, Any], extents: Mapping[str, Dimension]) -> Body:
+    def _body(
+        self, variables: Mapping[str, Any], extents: Mapping[str, Dimension], reader: str = ""
+    ) -> Body:
         return Body(
             _expressions(variables),
             extents,
             sizes=self._sizes,
-            read=self._element,
+            read=partial(self._element, reader),
             shapes=self._shapes,
             stages=Stages(_at(variables.values()), fused=self._fused),
         )
 
-    def _element(self, tensor: str, places: Sequence[Expr]) -> Expr:
-        found = self._sources[tensor][_at(places)]
+    def _element(self, reader: str, tensor: str, places: Sequence[Expr]) -> Expr:
+        found = self._source(tensor, reader)[_at(places)]
         func = self._algorithm.by_name.get(tensor)
         return found if func is None else stored(hl.Expr(found), func.dtype)
 
     def _defined(self, func: Func) -> LoopNests:
-        made = self._sources[func.name] = hl.Func(plain_name(func.name))
+        made = self._sources[func.name, ""] = hl.Func(plain_name(func.name))
         if func.reduction is not None:
             lanes = self._lanes.get(func.name)
             return self._in_lanes(func, made, lanes) if lanes else self._reduced(func, made)
         axes = _variables(func.axes)
-        value = self._body(axes, extents_of(func)).value(func.body)
+        value = self._body(axes, extents_of(func), func.name).value(func.body)
         made[_at(axes.values())] = strict(stored(value, func.dtype))
         return LoopNests(made, (axes,))
 
@@ -198,9 +207,9 @@ class HalidePipeline:
         variables = _variables((*func.axes, *func.reduction.axes))
         if not needs_stages(func.body):
             here = {name: places[name] for name in variables}
-            value = self._body(here, extents_of(func)).value(func.body)
+            value = self._body(here, extents_of(func), func.name).value(func.body)
             return strict(hl.cast(accumulator_type(func.dtype), value))
-        value = self._body(variables, extents_of(func)).value(func.body)
+        value = self._body(variables, extents_of(func), func.name).value(func.body)
         made = hl.Func(plain_name(f"{func.name}_element"))
         made[_at(variables.values())] = strict(hl.cast(accumulator_type(func.dtype), value))
         return hl.Expr(made[_at(places[name] for name in variables)])
@@ -223,7 +232,7 @@ class HalidePipeline:
             made = hl.Func(plain_name(nest.name))
             axes = _variables(nest.axes)
             places = list(_expressions(axes).values())
-            values = [self._element(name, places) for name in nest.outputs]
+            values = [self._element(nest.name, name, places) for name in nest.outputs]
             made[_at(axes.values())] = hl.Tuple(values) if len(values) > 1 else values[0]
             self.nests[nest.name] = LoopNests(made, (axes,))
         buffers = made.output_buffers()

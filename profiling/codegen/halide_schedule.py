@@ -16,8 +16,10 @@ from optimizer.loops.schedule import (
     ComputeRoot,
     Fuse,
     GpuBlocks,
+    GpuSingleThread,
     GpuThreads,
     In,
+    LoopPrimitive,
     Parallel,
     Primitive,
     Reorder,
@@ -43,6 +45,13 @@ _TAILS: Mapping[str, Any] = {
     "predicate_loads": hl.TailStrategy.PredicateLoads,
     "predicate_stores": hl.TailStrategy.PredicateStores,
     "shift_inwards": hl.TailStrategy.ShiftInwards,
+}
+_RUNS: Mapping[type[Primitive], str] = {
+    Vectorize: "vectorize",
+    Unroll: "unroll",
+    Parallel: "parallel",
+    GpuBlocks: "gpu_blocks",
+    GpuThreads: "gpu_threads",
 }
 _MEMORY: Mapping[str, Any] = {
     "heap": hl.MemoryType.Heap,
@@ -134,7 +143,7 @@ def _store(
 
 def _order(
     made: LoopNests,
-    primitive: Split | Fuse | Reorder | Vectorize | Unroll | Parallel | GpuBlocks | GpuThreads,
+    primitive: LoopPrimitive,
 ) -> None:
     if primitive.nest >= len(made.loops):
         raise LookupError(f"{primitive.func} has no nest {primitive.nest}")
@@ -156,16 +165,11 @@ def _order(
             loops[primitive.fused] = fused
         case Reorder():
             stage.reorder(*(_found(loops, name, "loop") for name in reversed(primitive.loops)))
-        case Vectorize():
-            stage.vectorize(_found(loops, primitive.loop, "loop"))
-        case Unroll():
-            stage.unroll(_found(loops, primitive.loop, "loop"))
-        case Parallel():
-            stage.parallel(_found(loops, primitive.loop, "loop"))
-        case GpuBlocks():
-            stage.gpu_blocks(_found(loops, primitive.loop, "loop"))
-        case GpuThreads():
-            stage.gpu_threads(_found(loops, primitive.loop, "loop"))
+        case Vectorize() | Unroll() | Parallel() | GpuBlocks() | GpuThreads():
+            run = getattr(stage, _RUNS[type(primitive)])
+            run(_found(loops, primitive.loop, "loop"))
+        case GpuSingleThread():
+            stage.gpu_single_thread()
         case _:
             assert_never(primitive)
 

@@ -38,6 +38,7 @@ RETIRE_ABOVE_BYTES = 768 << 20
 
 _OUT_OF_MEMORY_TEXTS = (
     "bad_alloc",
+    "failed to map segment",
     "bad allocation",
     "failed to allocate memory",
     "cannot allocate memory",

@@ -13,12 +13,14 @@ from optimizer.limits import MIB, JobLimits
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import SCHEDULE, Schedule
 from optimizer.numbers import bytes_text, three_digits, times_text
-from optimizer.schedules.document import SCHEDULE_VIEW, StepView, view_of
+from optimizer.schedules.document import SCHEDULE_VIEW, ScheduleView, StepView, view_of
 from optimizer.schedules.examples import EXAMPLES, Example
 from optimizer.schedules.excess import runnable_nest
 from optimizer.schedules.halide_program import halide_program
 from optimizer.schedules.halide_words import Language
 from optimizer.schedules.nest import nest_text
+from profiling.cache.folder import cache_folder
+from profiling.calibration.loops import machine_here
 from profiling.codegen.levels import cpu_level
 from profiling.schedules.code import code
 from profiling.schedules.functions import CODE_VIEWS
@@ -93,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     if is_code(arguments):
         show_code(arguments, f"{subject.title}: {name}", subject.algorithm, schedule)
     elif arguments.json:
-        view = view_of(f"{subject.title}: {name}", subject.algorithm, schedule)
+        view = _view(f"{subject.title}: {name}", subject, schedule)
         print_json(SCHEDULE_VIEW.to_json(view))
     else:
         for line in _shown(arguments, subject, name, schedule):
@@ -176,6 +178,11 @@ def _read(path: Path) -> Schedule:
         raise StudioError(f"{quoted(path)} cannot be read: {error.strerror}.") from error
 
 
+def _view(title: str, subject: Subject, schedule: Schedule) -> ScheduleView:
+    """All steps, their times guessed for this machine if it was calibrated."""
+    return view_of(title, subject.algorithm, schedule, machine=machine_here(cache_folder()))
+
+
 def _shown(
     arguments: argparse.Namespace, subject: Subject, name: str, schedule: Schedule
 ) -> Iterator[str]:
@@ -195,7 +202,7 @@ def _shown(
         yield plain(f"{subject.title}: {name}")
         yield from polyhedral_lines(subject.algorithm, schedule)
         return
-    view = view_of(name, subject.algorithm, schedule)
+    view = _view(name, subject, schedule)
     yield plain(f"{subject.title}: {name}")
     if arguments.shown == "steps":
         yield from _steps(view.steps)

@@ -18,6 +18,7 @@ from profiling.schedules.differences import CodeDifference, LevelDifference, com
 from profiling.schedules.instructions import LoopCode
 from profiling.schedules.linked import CodeLevel, LinkedCode, linked_code
 from studio.schedule.opened import OpenedSchedule
+from studio.schedule.stopped import stopped
 from studio.services import pool, tasks
 from studio.tasks import Task
 
@@ -92,7 +93,7 @@ def _compiled(work: Callable[[], Found]) -> Found:
     except Cancelled:
         raise
     except RunError as error:
-        raise RunError(f"This schedule cannot be compiled: {error.message}") from error
+        raise stopped(error, LIMITS, "compiled") from error
     except ScheduleError as error:
         # Its number is of what is applied, not of the list on the page.
         raise StudioError(f"This schedule cannot be compiled: {error.reason}.") from error

@@ -9,6 +9,8 @@ import streamlit as st
 
 from optimizer.isolation import Progress
 from optimizer.schedules.document import view_of
+from profiling.cache.folder import cache_folder
+from profiling.calibration.loops import machine_here
 from studio.page.parts import PATIENCE_S, run_again_after, show_error
 from studio.schedule import (
     autoscheduler_section,
@@ -81,7 +83,8 @@ def _viewing(opened: OpenedSchedule) -> Task[Json]:
 
 def _view(opened: OpenedSchedule, *, progress: Progress, cancelled: Callable[[], bool]) -> Json:
     del progress, cancelled  # a moment
-    return view_json(view_of(opened.title, opened.algorithm, opened.schedule))
+    machine = machine_here(cache_folder())
+    return view_json(view_of(opened.title, opened.algorithm, opened.schedule, machine=machine))
 
 
 def _descriptor(found: Found, opened: OpenedSchedule, draft: Draft, viewing: Task[Json]) -> Json:

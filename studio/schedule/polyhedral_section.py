@@ -164,7 +164,7 @@ def _explained(view: PolyhedralView) -> str:
 
 def _data(opened: OpenedSchedule, view: PolyhedralView) -> Mapping[str, Any]:
     sent = POLYHEDRAL_VIEW.to_json(view)
-    kept = "note", "stages", "left_out", "ticks", "arrows"
+    kept = "note", "stages", "left_out", "ticks", "arrows", "tails"
     return {"title": opened.title, **{name: sent[name] for name in kept}}
 
 

@@ -15,6 +15,7 @@ from optimizer.schedules.excess import runnable_nest
 from profiling.codegen.levels import cpu_level
 from profiling.schedules.running import timed
 from studio.schedule.opened import OpenedSchedule
+from studio.schedule.stopped import stopped
 from studio.services import pool, tasks
 from studio.tasks import Task
 
@@ -87,7 +88,7 @@ def _time(
             limits=LIMITS, cancelled=cancelled,
         )  # fmt: skip
     except RunError as error:
-        raise RunError(f"This schedule cannot be timed: {error.message}") from error
+        raise stopped(error, LIMITS, "timed") from error
     return Times(
         1000 * statistics.median(own), 1000 * min(own), 1000 * statistics.median(other), len(own)
     )

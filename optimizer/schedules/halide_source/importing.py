@@ -97,8 +97,10 @@ class _Import:
 
     def _order(self) -> Sequence[str]:
         own = [one.name for one in (*self._algorithm.inputs, *self._algorithm.funcs)]
-        made = {copy.func: copy.made for copy in self._copies.values()}
-        with_copies = [name for one in own for name in (one, made.get(one, "")) if name]
+        made = {
+            name: [one.made for one in self._copies.values() if one.func == name] for name in own
+        }
+        with_copies = [name for one in own for name in (one, *made[one])]
         outputs = [name for name in self._said if name not in with_copies]
         return [*outputs, *reversed(with_copies)]
 
@@ -111,11 +113,13 @@ class _Import:
         own = self._known(name)
         if not directive.reader:
             return own
-        self._refuse_others(own, self._known(identifier(directive.reader)), directive)
+        reader = self._known(identifier(directive.reader))
         axes = [axis.name for axis in self._algorithm.by_name[own].axes]
         loops = self._names.loops[own, 0].items()
         copied = {text: f"a{axes.index(loop)}" for text, loop in loops}
-        return self._copy(own, f"{own}_in", copied)
+        if self._readers(own) == {reader}:
+            return self._copy(own, f"{own}_in", copied)
+        return self._copy(own, f"{own}_in_{reader}", copied, reader)
 
     def _known(self, name: str) -> str:
         if name not in self._names.funcs:
@@ -123,18 +127,13 @@ class _Import:
             raise NotImported(f"The schedule orders {name}, and there is no such Func: {there}.")
         return self._names.funcs[name]
 
-    def _refuse_others(self, func: str, reader: str, directive: Directive) -> None:
+    def _readers(self, func: str) -> set[str]:
         readers = {one.name for one, _ in self._algorithm.readers(func)}
-        readers |= {one.name for one in output_nests(self._algorithm) if func in one.outputs}
-        if readers != {reader}:
-            raise NotImported(
-                f"{directive} is a copy of {func} for one reader of several, which no primitive "
-                "makes."
-            )
+        return readers | {one.name for one in output_nests(self._algorithm) if func in one.outputs}
 
-    def _copy(self, tensor: str, made: str, loops: Mapping[str, str]) -> str:
+    def _copy(self, tensor: str, made: str, loops: Mapping[str, str], reader: str = "") -> str:
         if made not in self._copies:
-            self._copies[made] = In(tensor, made)
+            self._copies[made] = In(tensor, made, reader)
             self._loops[made, 0] = loops
         return made
 

@@ -7,7 +7,17 @@ from itertools import pairwise
 import pytest
 
 from optimizer.errors import StudioError
-from optimizer.loops.schedule import ComputeAt, Parallel, Primitive, Reorder, StoreRoot
+from optimizer.loops.schedule import (
+    ComputeAt,
+    ComputeRoot,
+    Fuse,
+    Parallel,
+    Primitive,
+    Reorder,
+    Split,
+    StoreRoot,
+    Tail,
+)
 from optimizer.polyhedral.picture import polyhedral_view
 from optimizer.polyhedral.report import polyhedral_text
 from optimizer.polyhedral.view import PolyhedralView
@@ -58,6 +68,45 @@ def test_a_last_tile_that_is_not_full_stays_one() -> None:
     found = view("blur", "tiled")
     heights = {last[0] - first[0] + 1 for first, last in found.stages[1].tiles}
     assert heights == {4, 3}
+
+
+def blur_in_strips(tail: Tail) -> PolyhedralView:
+    """`blur_x` in strips, of which the last is not full."""
+    order = [ComputeRoot("blur_x"), Split("blur_x", "y", "yo", "yi", 500, tail)]
+    return polyhedral_view(EXAMPLES["blur"].algorithm, order)
+
+
+def test_a_tail_that_is_shifted_inwards_runs_points_twice_and_says_so() -> None:
+    guarded, shifted = blur_in_strips("guard_with_if"), blur_in_strips("shift_inwards")
+    height = guarded.stages[0].last[0] + 1
+    assert height % 4, "the last strip is not full"
+    rows = [row for row, column in cells(shifted, 0) if column == 0]
+    assert rows == [*range(height - height % 4), *range(height - 4, height)]
+    assert set(cells(shifted, 0)) == set(cells(guarded, 0))
+    assert guarded.tails == ()
+    assert shifted.tails == (
+        "the last round of yo of blur_x begins early enough to be full, so that some points run "
+        "twice",
+    )
+
+
+def test_a_tail_that_is_rounded_up_runs_points_that_nobody_needs() -> None:
+    guarded, rounded = blur_in_strips("guard_with_if"), blur_in_strips("round_up")
+    beyond = set(cells(rounded, 0)) - set(cells(guarded, 0))
+    assert set(rounded.stages[0].beyond) == beyond
+    assert min(row for row, _ in beyond) == guarded.stages[0].last[0] + 1
+    assert "goes on past the end" in rounded.tails[0]
+    assert guarded.stages[0].beyond == ()
+
+
+def test_fused_loops_run_through_both() -> None:
+    found = polyhedral_view(
+        EXAMPLES["blur"].algorithm,
+        [Fuse("blur_y", "y", "x", "f"), Split("blur_y", "f", "o", "i", 64)],
+    )
+    order = cells(found, 0)
+    assert order == sorted(order)
+    assert len(order) == len(set(order))
 
 
 def test_overlapped_tiles_compute_their_edges_again_and_a_window_nothing() -> None:

@@ -178,6 +178,20 @@ def test_blocks_and_threads_of_a_gpu_and_copies_for_a_reader_are_read() -> None:
     assert "produce product_in [1×1, 4 B]" in nest
 
 
+def test_a_copy_for_one_of_several_readers_is_read_by_that_one_alone() -> None:
+    text = "power.compute_root(); power.in(softmax).compute_at(softmax, i).vectorize(j);"
+    found = read("softmax", text)
+    assert found[found.index(In("power", "power_in_softmax", "softmax")) :][:3] == (
+        In("power", "power_in_softmax", "softmax"),
+        ComputeAt("power_in_softmax", "softmax", "i"),
+        Vectorize("power_in_softmax", "a1"),
+    )
+    program = checked_nest(algorithm_of("softmax"), Schedule(found)).regions.placed
+    (softmax,), (_, total) = (program.program.by_name[one].stages for one in ("softmax", "total"))
+    assert "power_in_softmax" in program.reading.of(softmax)
+    assert "power" in program.reading.of(total)
+
+
 def test_what_reads_an_input_is_a_copy_of_it() -> None:
     text = "bias_im.compute_root().split(_0,v1,v2,4,ShiftInwards).vectorize(v2);"
     assert read("matmul", text) == (
@@ -207,7 +221,7 @@ def test_what_no_primitive_does_is_named() -> None:
     assert "blur_y.split(x, xo, xi, eight) is not written as" in refused(
         "blur", "blur_y.split(x, xo, xi, eight);"
     )
-    assert "dx.in(xx)" in refused("harris", "dx.in(xx).compute_root();")
+    assert "there is no such Func" in refused("harris", "dx.in(xxx).compute_root();")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,15 @@ def test_a_copy_of_an_input_holds_what_a_round_reads_of_it() -> None:
     assert "    produce row [1×16, 64 B]\n" in found
 
 
+def test_a_copy_for_one_reader_is_of_the_copy_for_all() -> None:
+    found = text(
+        In("dx", "mine", "xx"), In("dx", "copy"), ComputeRoot("dx"), ComputeRoot("copy"),
+        ComputeRoot("mine"), algorithm=EXAMPLES["harris"].make(height=8, width=8),
+    )  # fmt: skip
+    order = [found.index(f"produce {name} ") for name in ("dx", "copy", "mine")]
+    assert order == sorted(order)
+
+
 def test_sums_side_by_side_are_combined_by_halves() -> None:
     found = text(
         Split("product", "k", "ko", "ki", 4, nest=1),
@@ -91,6 +100,7 @@ def test_sums_side_by_side_are_combined_by_halves() -> None:
 
 REFUSED: dict[str, tuple[tuple[Primitive, ...], int, str]] = {
     "a loop that never was": ((Vectorize("blur_y", "z"),), 0, "blur_y has no loop z"),
+    "a copy for nobody": ((In("blur_x", "copy", "image"),), 0, "image does not read blur_x"),
     "a loop that is gone": ((*TILES, Parallel("blur_y", "y")), 2, "loop y of blur_y is gone"),
     "a Func that is none": ((ComputeRoot("blur"),), 0, "there is no Func blur"),
     "a nest that is none": ((Vectorize("blur_y", "x", nest=1),), 0, "no nest 1"),

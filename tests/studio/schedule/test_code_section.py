@@ -118,8 +118,6 @@ def seen(page: Page, condition: str) -> dict[str, Any]:
     return page.evaluate("window.__passlens_code")
 
 
-@needs_halide
-@pytest.mark.browser
 def lit_in_sight(page: Page, level: str) -> bool:
     """Whether a column shows the first line that is lit; the page may be scrolled elsewhere."""
     return page.locator(f"[data-level={level}] .cl-lit").first.evaluate(
@@ -131,6 +129,8 @@ def lit_in_sight(page: Page, level: str) -> bool:
     )
 
 
+@needs_halide
+@pytest.mark.browser
 def test_a_line_that_is_looked_at_lights_its_loop_in_every_column(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/schedule?loops=blur&order=tiled")
     page.get_by_role("button", name="Compile").click()

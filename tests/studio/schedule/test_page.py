@@ -341,7 +341,7 @@ def test_a_mistake_of_ours_leaves_what_was_drawn_and_can_be_undone(
     visitor = Visitor(drawn, loops="tiling")
     before = visitor.does()
 
-    def fail(*_: object) -> object:
+    def fail(*_: object, **__: object) -> object:
         raise RunError("Passlens made a mistake here.")
 
     monkeypatch.setattr(schedule_page, "view_of", fail)

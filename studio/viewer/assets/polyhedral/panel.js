@@ -22,6 +22,7 @@ export class Panel {
    */
   constructor(svg, stage, x, theme, colour) {
     this.stage = stage;
+    this.beyond = new Set(stage.beyond.map(String));
     this.x = x;
     this.theme = theme;
     this.colour = colour;
@@ -50,7 +51,8 @@ export class Panel {
       const key = String(cell);
       if (this.dots.has(key)) continue;
       const [cx, cy] = this.at(cell);
-      this.dots.set(key, make(this.group, "circle", { cx, cy, r: RADIUS }));
+      const dashes = this.beyond.has(key) ? { "stroke-dasharray": "2 2" } : {};
+      this.dots.set(key, make(this.group, "circle", { cx, cy, r: RADIUS, ...dashes }));
     }
     this.group.append(this.now);
   }
@@ -71,8 +73,9 @@ export class Panel {
     for (const [key, dot] of this.dots) {
       const count = counts.get(key) ?? 0;
       const isRead = needed.has(key);
-      dot.setAttribute("fill", count ? colour : theme.bg);
-      dot.setAttribute("stroke", isRead ? theme.add : count > 1 ? theme.change : colour);
+      const own = this.beyond.has(key) ? theme.faint : colour;
+      dot.setAttribute("fill", count ? own : theme.bg);
+      dot.setAttribute("stroke", isRead ? theme.add : count > 1 ? theme.change : own);
       dot.setAttribute("stroke-width", isRead || count > 1 ? "3" : "1.25");
       dot.setAttribute("r", String(isRead ? RADIUS + 2 : RADIUS));
     }

@@ -180,9 +180,10 @@ export class PointsView {
 }
 
 /** What is not drawn. @param {Points} points */
-function noteOf({ note, left_out }) {
+function noteOf({ note, left_out, tails }) {
   const left = left_out.length ? `Not drawn: ${left_out.join(", ")}.` : "";
-  return [note && `Drawn: ${note}.`, left].filter(Boolean).join(" ");
+  const ends = tails.map((one) => `${one[0].toUpperCase()}${one.slice(1)}.`);
+  return [note && `Drawn: ${note}.`, left, ...ends].filter(Boolean).join(" ");
 }
 
 const legend = () =>
@@ -191,6 +192,7 @@ const legend = () =>
     h("span.pp-key.pp-now", "runs now"),
     h("span.pp-key.pp-read", "is read by it"),
     h("span.pp-key.pp-again", "has run more than once"),
+    h("span.pp-key.pp-beyond", "needed by nobody"),
     h("span.pp-key.pp-tile", "tile"),
     h("span", "→ dependence"),
   );

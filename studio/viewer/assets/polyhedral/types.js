@@ -10,6 +10,7 @@
  * @property {Cell} last
  * @property {string} held
  * @property {[Cell, Cell][]} tiles the first and the last cell of each
+ * @property {Cell[]} beyond that run and that nobody needs
  */
 /** @typedef {{stage: number, cells: Cell[]}} Tick what runs at once */
 /** @typedef {{stages: [number, number], cells: [Cell, Cell]}} Arrow */
@@ -21,6 +22,7 @@
  * @property {DrawnStage[]} stages
  * @property {Tick[]} ticks
  * @property {Arrow[]} arrows
+ * @property {string[]} tails what tails do that no if ends
  */
 /** @typedef {{data: Points, parentElement: any}} PointsComponent */
 

@@ -87,6 +87,12 @@ export const KINDS = [
     fields: [LOOP],
   },
   {
+    id: "gpu_single_thread",
+    title: "GPU single thread",
+    does: "all of it by one thread of a GPU",
+    fields: [],
+  },
+  {
     id: "compute_at",
     title: "compute at",
     does: "computed in each round of a reader's loop",
@@ -176,7 +182,7 @@ export const OF_A_NEST = new Set([
   "gpu_blocks",
   "gpu_threads",
 ]);
-const USUAL = { tail: "guard_with_if", nest: 0 };
+const USUAL = { tail: "guard_with_if", nest: 0, reader: "" };
 
 /** A primitive in one line, as `primitive_text` of optimizer/schedules/document.py. @param {Primitive} primitive */
 export function textOf({ primitive, func, ...fields }) {

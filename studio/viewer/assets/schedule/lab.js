@@ -37,8 +37,8 @@ export class Lab {
     const left = h("div.sl-left", new AlgorithmView(state).el, this.list.el, this.form.el);
     const right = h(
       "div.sl-right",
-      new MetersView(state).el,
       this.measured.el,
+      new MetersView(state).el,
       new WarningsView(state).el,
     );
     this.root = h(

@@ -16,12 +16,14 @@ export class MeasuredView {
       "Measure this step",
     );
     this.guess = h("p.sl-figure");
+    this.machine = h("p.pl-dim");
     this.body = h("div", { role: "status" });
     this.el = h(
       "section.sl-measured",
       { "aria-label": "Time" },
       h("h3", "Time"),
       this.guess,
+      this.machine,
       this.button,
       this.body,
     );
@@ -51,7 +53,11 @@ export class MeasuredView {
   #guess() {
     const { shown, before } = this.state;
     this.guess.hidden = !shown || shown.nodes.some(({ run }) => run.startsWith("gpu_"));
+    this.machine.hidden = this.guess.hidden;
     if (!shown) return;
+    const { machine = "", machine_source: source = "" } = this.state.data?.view ?? {};
+    fill(this.machine, `for ${machine}`);
+    this.machine.title = source;
     const { predicted_us: now } = shown;
     fill(
       this.guess,

@@ -20,6 +20,15 @@ const WORDS = {
   gpu_block: "GPU block",
   gpu_thread: "GPU thread",
 };
+/** @type {Record<string, string>} how the last round ends */
+const TAILS = {
+  guard_with_if: "an if before each element",
+  predicate: "loads and stores past the end are masked",
+  predicate_loads: "loads past the end are masked, stores go past it",
+  predicate_stores: "stores past the end are masked, loads go past it",
+  shift_inwards: "the last round begins earlier, and computes some elements twice",
+  round_up: "the last round goes past the end, and computes what nobody needs",
+};
 const SIGNS = { added: "+", changed: "~", moved: "↳" };
 const HINTS = {
   added: "new in this step",
@@ -195,7 +204,7 @@ function loopRow(node) {
     node.tail &&
       h(
         "span.sl-tag.sl-tail",
-        { title: "the factor does not divide: how the last round ends" },
+        { title: `the factor does not divide: ${TAILS[node.tail] ?? "the last round is short"}` },
         node.tail.replaceAll("_", " "),
       ),
     node.run === "vector" && h("span.sl-lanes", { title: `${node.extent} lanes` }),

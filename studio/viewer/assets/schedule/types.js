@@ -50,7 +50,11 @@
  * @property {number} predicted_us how long it takes, guessed
  */
 
-/** @typedef {{title: string, steps: StepView[]}} ScheduleView `passlens.schedule-view/1` */
+/**
+ * @typedef {object} ScheduleView `passlens.schedule-view/1`
+ * @property {string} title @property {StepView[]} steps
+ * @property {string} machine for which times are guessed @property {string} machine_source
+ */
 
 /** @typedef {{primitive: string, func: string, [field: string]: any}} Primitive as a file has it */
 
