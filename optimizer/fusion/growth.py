@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
 from optimizer.dimension import Dimension, at_least
-from optimizer.fusion.work import Rows, Work
+from optimizer.fusion.work import Rows, Work, copies_more
 from optimizer.runtime.graph import read_by_bodies
 
 MOST_NODES = 160
@@ -149,6 +149,10 @@ class _Growth:
             return "no schedule is known for the loops of both together"
         if sum(len(group.nodes) for group in groups) >= MOST_NODES:
             return f"the kernel before it has {MOST_NODES} nodes already"
+        if copies_more(
+            node, {v for group in groups for n in group.nodes for v in n.outputs}, self._works
+        ):
+            return "ONNX Runtime joins as fast what lies in memory already"
         if work.apart:
             return "the axes that it reduces do not lie together"
         known = {rows for rows in (work.rows, *(group.rows for group in groups)) if rows}

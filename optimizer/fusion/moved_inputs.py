@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from optimizer.fusion.growth import MOST_COMPUTED_AGAIN, MOST_NODES, Group
 from optimizer.fusion.region import read_outside
-from optimizer.fusion.work import Work
+from optimizer.fusion.work import Work, copies_more
 
 
 class MovedInputs:
@@ -36,11 +36,19 @@ class MovedInputs:
         return replace(group, nodes=sorted(found, key=self._place.__getitem__))
 
     def _before(self, nodes: Sequence[ir.Node]) -> Iterator[ir.Node]:
-        for value in read_outside(nodes):
+        found = [value for value in read_outside(nodes) if self._moves(value)]
+        copied = [node for node in nodes if copies_more(node, found, self._works)]
+        left = {value for node in copied for value in node.inputs}
+        for value in found:
             maker = value.producer()
-            work = None if maker is None else self._works.get(maker)
-            if maker is not None and work is not None and work.moves and self._for_kernels(maker):
+            if maker is not None and value not in left:
                 yield maker
+
+    def _moves(self, value: ir.Value) -> bool:
+        """Whether a value is moved data that may be computed in kernels alone."""
+        maker = value.producer()
+        work = None if maker is None else self._works.get(maker)
+        return maker is not None and work is not None and work.moves and self._for_kernels(maker)
 
     def _for_kernels(self, node: ir.Node) -> bool:
         """Whether all who read a node's results may be part of kernels."""

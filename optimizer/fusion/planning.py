@@ -142,19 +142,21 @@ class _Planning:
             if isinstance(found, Region):
                 self._kernels.add(found.nodes, found.outputs)
                 yield found
-            elif attempt < len(_BORDERS):
+            elif attempt <= len(_BORDERS):
                 yield from self._taken_apart(part, attempt, found)
             else:
                 self._refuse(part.nodes[-1], found, *part.nodes[:-1])
 
     def _taken_apart(self, part: Part, attempt: int, reason: str) -> Iterator[Region]:
         """The regions of a part for which there is no kernel."""
-        borders = _BORDERS[attempt]
         works = {node: self._works[node] for node in part.nodes}
-        grown = grow(
-            part.nodes, works, level=part.level,
-            alone=lambda node: borders(node, works[node], self._sizes),
-        )  # fmt: skip
+
+        def is_border(node: ir.Node) -> bool:
+            if attempt < len(_BORDERS):
+                return _BORDERS[attempt](node, works[node], self._sizes)
+            return isinstance(self._check.function([node], node.outputs), str)
+
+        grown = grow(part.nodes, works, level=part.level, alone=is_border)
         self._refuse_cuts(grown.cut, reason)
         for group in grown.groups:
             yield from self._regions(group, attempt + 1)
@@ -284,4 +286,4 @@ def _reduces(node: ir.Node, work: Work, sizes: Sizes) -> bool:
 
 
 _BORDERS: tuple[Border, ...] = (_moves, _reduces)
-"""What stays apart, in this order, where no kernel is found for all."""
+"""What stays apart, in this order, where no kernel is found for all; then what has no loops."""

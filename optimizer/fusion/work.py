@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -126,6 +127,28 @@ def _rows(shape: tuple[Dimension, ...], axes: tuple[int, ...]) -> Rows | None:
         return None
     sizes = [size for _, size in moving]
     return product(sizes[:first]), product(sizes[first:last]), product(sizes[last:])
+
+
+def copies_more(node: ir.Node, given: Container[ir.Value], works: Mapping[ir.Node, Work]) -> bool:
+    """Whether a node only joins what a kernel gives to more that lies in memory already.
+
+    ONNX Runtime copies whole blocks as fast as memory allows; a kernel chooses by element.
+
+    Args:
+        node: of any operator.
+        given: what would be computed in its kernel.
+        works: of nodes that may be in kernels.
+    """
+    joined = 0
+    for value in node.inputs if node.op_type == "Concat" else ():
+        maker = None if value is None else value.producer()
+        work = works.get(maker) if maker is not None else None
+        if value is not None and value in given and work is not None:
+            if not isinstance(work.made, int):
+                return False
+            joined += work.made
+    made = works[node].made if node in works else 0
+    return joined > 0 and isinstance(made, int) and 2 * joined < made
 
 
 def is_candidate(node: ir.Node) -> bool:

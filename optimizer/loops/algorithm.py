@@ -50,10 +50,13 @@ class Reduction:
 
     Attributes:
         axes: along which, the outermost first.
+        ignores_nan: whether `max` and `min` may leave NaN out, since it reaches whoever reads them
+            on another way.
     """
 
     kind: ReductionKind
     axes: tuple[LoopAxis, ...]
+    ignores_nan: bool = False
 
 
 @dataclass(frozen=True, slots=True)

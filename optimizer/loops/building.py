@@ -204,11 +204,12 @@ class LoopBuilder:
         along: Sequence[Dimension],
         body: Callable[[Indices, Indices], Scalar],
         origin: str = "",
+        ignores_nan: bool = False,
     ) -> LoopTensor:
         """A tensor whose elements combine many; `body` gets indices of its axes and of `along`."""
         axes, others = _axes("i", shape), _axes("r", along)
         scalar = body([axis.var for axis in axes], [axis.var for axis in others])
-        reduction = Reduction(kind, others)
+        reduction = Reduction(kind, others, ignores_nan)
         return self._made(
             Func(self._name(name), _checked(scalar.dtype), axes, scalar, reduction, origin)
         )

@@ -14,6 +14,7 @@ from optimizer.loops.schedule import Fuse, Parallel, Primitive, Reorder, Split, 
 from optimizer.loops.tasks import parallel_loops
 from optimizer.loops.transposed_tiles import turned_input, turned_tiles
 from optimizer.loops.turned_rows import TurnedRows, turned_rows
+from optimizer.loops.turned_values import turned_value_loops, turned_values
 from optimizer.loops.vectors import held_by, vector_loops
 
 CHUNK = 8192
@@ -33,6 +34,10 @@ class ElementLoops:
     def primitives(self) -> Iterator[Primitive]:
         """What orders them."""
         if self._last is None:
+            return
+        values = turned_values(self._algorithm, self._nest, self._reach)
+        if values is not None:
+            yield from turned_value_loops(self._nest.name, self._axes, values)
             return
         turned = turned_input(self._reach, self._axes, self._width)
         if turned is not None and not self._computes_with_places():

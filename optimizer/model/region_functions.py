@@ -23,6 +23,7 @@ from optimizer.model.generated_functions import (
     content_hash,
 )
 from optimizer.operators.call import MAX_CONTENT, Known
+from optimizer.operators.catalogue import operator_of
 from optimizer.operators.generated import GENERATED
 
 _MOST_TOLD = 3
@@ -89,12 +90,24 @@ def region_function(
 
 
 def stands_inside(value: ir.Value) -> bool:
-    """Whether a constant is part of a function's body: one number, or a list of few integers."""
+    """Whether a constant is part of a function's body: one number, or a list of few integers.
+
+    Or one of few numbers of any type that says how large something is.
+    """
     tensor = constant_of(value)
     if tensor is None or tensor.dtype == ir.DataType.STRING:
         return False
-    few = tensor.dtype.is_integer() and tensor.size <= MAX_CONTENT and len(tensor.shape) <= 1
-    return tensor.size == 1 or few
+    few = tensor.size <= MAX_CONTENT and len(tensor.shape) <= 1
+    return tensor.size == 1 or (few and (tensor.dtype.is_integer() or _says_sizes(value)))
+
+
+def _says_sizes(value: ir.Value) -> bool:
+    """Whether a shape depends on it, as on the scales of a Resize."""
+    return any(
+        operator is not None and use.idx in operator.shape_inputs
+        for use in value.uses()
+        for operator in (operator_of(use.node),)
+    )
 
 
 def _in_order(region: set[ir.Node], outputs: Iterable[ir.Value]) -> Iterator[ir.Node]:

@@ -10,7 +10,7 @@ from optimizer.dimension import Dimension, at_least, exact_divide, floor_divide
 from optimizer.operators import contents, flops, kernels
 from optimizer.operators.broadcasting import broadcast, like_first, non_negative, same
 from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
-from optimizer.operators.loops import views
+from optimizer.operators.loops import resizing, views
 from optimizer.operators.operands import slice_bounds, split_sizes
 from optimizer.operators.operator import Operator, OperatorClass
 from optimizer.operators.reference import reference
@@ -301,7 +301,7 @@ OPERATORS = (
     ),
     _BLOCKS.named("DepthToSpace", types=depth_to_space),
     _BLOCKS.named("SpaceToDepth", types=space_to_depth),
-    _RESIZE.named("Resize", shape_inputs=(2, 3)),
+    _RESIZE.named("Resize", loops=resizing.enlarged, shape_inputs=(2, 3)),
     _RESIZE.named("Upsample", shape_inputs=(1,)),
     Operator(
         "GridSample", grid_sample, category="shape", layout="sensitive", axes="NC* -> NC*",

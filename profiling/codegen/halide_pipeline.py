@@ -163,9 +163,7 @@ class HalidePipeline:
         partials = hl.Func(plain_name(lanes.made))
         self.nests[lanes.made] = self._reduced(func, partials, lanes)
         axes = _variables(func.axes)
-        self.halves[func.name] = list(
-            halves(partials, func.reduction.kind, lanes, [*axes.values()])
-        )
+        self.halves[func.name] = list(halves(partials, func.reduction, lanes, [*axes.values()]))
         last = self.halves[func.name][-1] if lanes.factor > 1 else partials
         made[_at(axes.values())] = last[_at([*axes.values(), hl.i32(0)])]
         self.reductions.append(made)
@@ -197,7 +195,7 @@ class HalidePipeline:
             gathered = hl.select(inside, gathered, start)
         elif inside is not None:
             domain.where(inside)
-        made[at] = strict(combined(reduction.kind, hl.Expr(made[at]), gathered))
+        made[at] = strict(combined(reduction, hl.Expr(made[at]), gathered))
         self.reductions.append(made)
         return LoopNests(made, (axes, {**axes, **loops}))
 

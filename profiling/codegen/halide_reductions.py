@@ -12,7 +12,7 @@ from typing import Any
 
 import onnx_ir as ir
 
-from optimizer.loops.algorithm import Algorithm, ReductionKind
+from optimizer.loops.algorithm import Algorithm, Reduction, ReductionKind
 from optimizer.loops.evaluation import extremes
 from optimizer.loops.schedule import RFactor, Schedule, ScheduleError, Split
 from profiling.codegen import halide_math as guarded
@@ -88,19 +88,20 @@ def identity(kind: ReductionKind, dtype: ir.DataType) -> Expr:
     return hl.cast(accumulator_type(dtype), constant(extremes(dtype)[kind == "min"], dtype))
 
 
-def combined(kind: ReductionKind, one: Expr, other: Expr) -> Expr:
+def combined(reduction: Reduction, one: Expr, other: Expr) -> Expr:
     """Two values of the accumulator's type as one."""
-    return strict(_COMBINED[kind](one, other))
+    ways = _OF_NUMBERS if reduction.ignores_nan else _COMBINED
+    return strict(ways[reduction.kind](one, other))
 
 
-def halves(partials: Any, kind: ReductionKind, lanes: Lanes, axes: Sequence[Any]) -> Iterator[Any]:
+def halves(partials: Any, reduction: Reduction, lanes: Lanes, axes: Sequence[Any]) -> Iterator[Any]:
     """Funcs of half as many partial results each, down to one: the first half with the second.
 
     Each is one vector, so that no element of it goes through memory.
 
     Args:
         partials: the Func with all of them.
-        kind: how they are combined.
+        reduction: how they are combined.
         lanes: how many they are.
         axes: variables of the axes besides the lanes, the outermost first.
     """
@@ -111,7 +112,7 @@ def halves(partials: Any, kind: ReductionKind, lanes: Lanes, axes: Sequence[Any]
         others = list(reversed(axes))
         made = hl.Func(f"{lanes.made}_{count}")
         one, other = hl.Expr(partials[lane, *others]), hl.Expr(partials[lane + count, *others])
-        made[lane, *others] = strict(combined(kind, one, other))
+        made[lane, *others] = strict(combined(reduction, one, other))
         made.bound(lane, 0, count)
         if count > 1:
             made.vectorize(lane)
@@ -127,3 +128,9 @@ _COMBINED: Mapping[ReductionKind, Callable[[Expr, Expr], Expr]] = {
     "any": lambda a, b: a | b,
     "all": lambda a, b: a & b,
 }
+_OF_NUMBERS: Mapping[ReductionKind, Callable[[Expr, Expr], Expr]] = {
+    **_COMBINED,
+    "max": guarded.at_least,
+    "min": guarded.at_most,
+}
+"""Where NaN may be left out: one instruction."""

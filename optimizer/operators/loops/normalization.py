@@ -71,7 +71,8 @@ def _shifted_rows(site: NodeLoops) -> tuple[LoopTensor, Rows, Read, LoopTensor]:
     first = rank if axis == rank and not modern else axis_in(axis, rank)
     rows = Rows(data.shape, (first,) if modern else tuple(range(first, rank)))
     read = row_elements(data)
-    return data, rows, read, rows.reduce(site, "max", read)
+    # NaN makes the sum NaN, and with it all of a row.
+    return data, rows, read, rows.reduce(site, "max", read, ignores_nan=True)
 
 
 @dataclass(frozen=True, slots=True)

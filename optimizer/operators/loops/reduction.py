@@ -65,11 +65,14 @@ class Rows:
         kind: ReductionKind,
         body: Callable[[Indices], Scalar],
         name: str = "",
+        *,
+        ignores_nan: bool = False,
     ) -> LoopTensor:
-        """Rows combined; `body` gives an element by its indices."""
+        """Rows combined; `body` gives an element by its indices (see `Reduction`)."""
         return site.reduced(
             kind, self.kept_shape, self.along,
             body=lambda kept, rest: body(self.whole(kept, rest)), name=name,
+            ignores_nan=ignores_nan,
         )  # fmt: skip
 
     def spread(self, reduced: LoopTensor) -> LoopTensor:

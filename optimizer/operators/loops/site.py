@@ -97,11 +97,12 @@ class NodeLoops:
         *,
         body: Callable[[Indices, Indices], Scalar],
         name: str = "",
+        ignores_nan: bool = False,
     ) -> LoopTensor:
         """A tensor whose elements combine many; see `LoopBuilder.reduced`."""
         return self._builder.reduced(
             self._name(name or kind), kind, shape=shape, along=along, body=body,
-            origin=self.node.name or "",
+            origin=self.node.name or "", ignores_nan=ignores_nan,
         )  # fmt: skip
 
     def decline(self, reason: str) -> NotGenerated:

@@ -20,9 +20,21 @@ from tests.optimizer.fusion.regions import computed
 
 RULED = sorted(name for (domain, name), op in CATALOGUE.items() if op.loops and not domain)
 CONSTANT = set(
-    ["Reshape", "Slice", "Pad", "Trilu", "Tile", "Expand", "Squeeze", "Unsqueeze", "Split"]
+    [
+        "Reshape",
+        "Slice",
+        "Pad",
+        "Trilu",
+        "Tile",
+        "Expand",
+        "Squeeze",
+        "Unsqueeze",
+        "Split",
+        "Resize",
+    ]
 )
-"""Operators whose integer inputs say where elements lie; the cases give them at run time."""
+"""Operators whose inputs of integers, or of scales, say where elements lie; the cases give them at
+run time."""
 WITHOUT_CASES = {"Range", "SimplifiedLayerNormalization"}
 DECLINED = (
     "no loops are written for elements of type",
@@ -30,6 +42,9 @@ DECLINED = (
     "has loops for inference over channels alone",
     "has loops for a constant alone",
     "has loops for the powers 1, 2 and 3 alone",
+    "Resize has loops for",
+    "Resize has a scale that",
+    "the shape that Resize gives",
     "Mod of floats without fmod means nothing",
     "type or rank of 'x' is not known",
     "type or rank of 'opt_in' is not known",
@@ -68,7 +83,11 @@ def _with_constants(model: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> onn
         return model
     changed = onnx.ModelProto()
     changed.CopyFrom(model)
-    held = {n for n in list(node.input)[1:] if n in feeds and feeds[n].dtype.kind in "iu"}
+    held = {
+        n
+        for n in list(node.input)[1:]
+        if n in feeds and (feeds[n].dtype.kind in "iu" or n == "scales")
+    }
     changed.graph.initializer.extend(onnx.numpy_helper.from_array(feeds[n], n) for n in held)
     left = [one for one in model.graph.input if one.name not in held]
     del changed.graph.input[:]

@@ -294,3 +294,41 @@ def test_a_softmax_of_short_rows_has_a_better_kernel_and_one_of_long_rows_does_n
     (region,) = plan.regions
     assert [value.name for value in region.outputs] == ["p"]
     assert "ONNX Runtime's own Softmax is slow" in region.reason
+
+
+JOINED = """g (float[1, 1024, 64] x, float[64] b, float[1, {channels}, 1024] p)
+=> (float[1, {sum}, 1024] y) {{
+    a = Add(x, b)
+    t = Transpose<perm = [0, 2, 1]>(a)
+    y = Concat<axis = 1>(t, p)
+}}"""
+
+
+def test_what_joins_little_to_much_that_lies_in_memory_stays() -> None:
+    (region,) = planned(JOINED.format(channels=192, sum=256)).regions
+    assert operators(region) == ["Add", "Transpose"]
+
+
+def test_what_joins_as_much_as_lies_in_memory_is_part_of_the_kernel() -> None:
+    (region,) = planned(JOINED.format(channels=64, sum=128)).regions
+    assert operators(region) == ["Add", "Transpose", "Concat"]
+
+
+def test_a_resize_by_constant_scales_is_part_of_a_kernel() -> None:
+    plan = planned("""g (float[1, 64, 32, 32] x, float[1, 64, 64, 64] r)
+=> (float[1, 64, 64, 64] y) <float[4] scales = {1, 1, 2, 2}> {
+    a = Resize<mode = "linear">(x, , scales)
+    s = Add(a, r)
+    y = Relu(s)
+}""")
+    assert [operators(region) for region in plan.regions] == [["Resize", "Add", "Relu"]]
+
+
+def test_a_resize_by_a_factor_that_is_no_power_of_two_stays() -> None:
+    plan = planned("""g (float[1, 64, 32, 32] x, float[1, 64, 96, 96] r)
+=> (float[1, 64, 96, 96] y) <float[4] scales = {1, 1, 3, 3}> {
+    a = Resize<mode = "linear">(x, , scales)
+    s = Add(a, r)
+    y = Relu(s)
+}""")
+    assert [operators(region) for region in plan.regions] == [["Add", "Relu"]]

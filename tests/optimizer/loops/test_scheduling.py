@@ -75,6 +75,21 @@ def test_a_row_is_written_out_where_that_is_short() -> None:
     assert not {"y", "power"} & written_out(272)
 
 
+def test_what_reads_along_an_outer_axis_is_computed_along_it_and_turned() -> None:
+    made = primitives(algorithms.enlarged(64, 8, 8, 2, turned=True))
+    (kept,) = (one for one in made if isinstance(one, ComputeAt))
+    (stored,) = (one for one in made if isinstance(one, ReorderStorage))
+    assert stored.func == kept.func
+    assert stored.loops[-1] == "i1"  # channels, which are neighbours in what is read
+    assert Vectorize(kept.func, "i1") in made
+    assert Vectorize(kept.reader, "i3v") in made  # pixels, which are neighbours in what is written
+
+
+def test_what_reads_along_its_own_rows_is_not_turned() -> None:
+    made = primitives(algorithms.enlarged(64, 8, 8, 2, turned=False))
+    assert not any(isinstance(one, ReorderStorage) for one in made)
+
+
 def test_what_is_read_from_other_planes_as_well_is_kept_outside_the_sums_that_read_it() -> None:
     made = primitives(algorithms.mirrored(N, 3, 17))
     assert made[0] == Reorder("y", ("i1", "i0", "i2"))

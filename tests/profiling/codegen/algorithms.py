@@ -25,6 +25,7 @@ from optimizer.loops.scalar import (
     cast,
     index,
 )
+from tests.optimizer.fusion.regions import region_of
 
 FLOAT = ir.DataType.FLOAT
 Shape = Sequence[Dimension]
@@ -332,3 +333,25 @@ def scan(steps: int, width: Dimension, states: int) -> Algorithm:
         return found
 
     return m.algorithm(m.func("y", (steps, width), joined))
+
+
+def enlarged(channels: int, height: int, width: int, times: int, *, turned: bool) -> Algorithm:
+    """Pixels between pixels; of rows of channels, or of channels of rows."""
+    low, high = f"{height},{width}", f"{times * height},{times * width}"
+    pixels = f"float[1,{height * width},{channels}] x, float[{channels}] b"
+    made, about = f"float[1,{channels},{high}] y", 'mode = "linear"'
+    sizes = f"int64[4] sizes = {{1,{channels},{high}}}, int64[4] shape = {{1,{channels},{low}}}"
+    text = (
+        f"""g ({pixels}) => ({made}) <{sizes}> {{
+            a = Add(x, b)
+            t = Transpose<perm = [0, 2, 1]>(a)
+            r = Reshape(t, shape)
+            y = Resize<{about}>(r, , , sizes)
+        }}"""
+        if turned
+        else f"""g (float[1,{channels},{low}] x) => ({made}) <{sizes}> {{
+            r = Resize<{about}>(x, , , sizes)
+            y = Relu(r)
+        }}"""
+    )
+    return region_of(f'<ir_version: 9, opset_import: ["" : 20]>\n{text}')[0]

@@ -65,6 +65,14 @@ FAMILIES: dict[str, tuple[Callable[[], Algorithm], Sequence[Shape]]] = {
     "transposed in squares": (lambda: algorithms.transposed(B, 33, 17), [(2, 33, 17), (0, 33, 17)]),
     "keys": (lambda: algorithms.keys(19, 3, 17), [(19, 51)]),
     "images": (lambda: algorithms.images(9, 4, 11), [(44, 9)]),
+    "channels of pixels between pixels": (
+        lambda: algorithms.enlarged(19, 3, 5, 2, turned=True),
+        [(1, 15, 19)],
+    ),
+    "pixels between pixels": (
+        lambda: algorithms.enlarged(3, 2, 5, 4, turned=False),
+        [(1, 3, 2, 5)],
+    ),
     "column sum": (lambda: algorithms.column_sum(N, K), [(5, 130), (1, 3), (0, 5), (4, 17)]),
     "planes and their mirror": (
         lambda: algorithms.mirrored(N, 3, 17),
