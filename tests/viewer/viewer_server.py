@@ -146,6 +146,8 @@ class Handler(BaseHTTPRequestHandler):
         found = body(self.path.split("?")[0])
         self.send_response(200 if found else 404)
         self.send_header("Content-Type", found[0] if found else "text/plain")
+        if self.path.startswith("/viewer/"):
+            self.send_header("Cache-Control", "max-age=3600, immutable")  # 104 modules a page
         self.end_headers()
         if found:
             self.wfile.write(found[1])
