@@ -14,13 +14,14 @@ import streamlit as st
 from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Following, Progress
 from optimizer.pipeline import Pipeline
+from profiling.kernels.generated.won_schedules import with_won_schedules
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.artifacts.plans import hold_plan
 from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.layouts import LAYOUTS
-from studio.services import store, tasks
+from studio.services import records, store, tasks
 from studio.tasks import Task, Work
 from studio.versus import Versus
 from studio.workspace import Workspace
@@ -62,7 +63,7 @@ def try_again(workspace: Workspace, pipeline: Pipeline | None = None) -> None:
         tasks().drop_failed(("model", workspace.model))
         return
     with suppress(StudioError):  # a plan that is gone is looked for at every look
-        wanted = pipeline or workspace.pipeline()
+        wanted = pipeline or with_won_schedules(workspace.pipeline(), records)
         tasks().drop_failed(("run", opening.result.key, run_key(wanted)))
 
 
@@ -79,7 +80,7 @@ def versus_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun] | N
 def _planned_task(chosen: Workspace | Versus, model: OpenedModel) -> Task[OpenedRun]:
     """Running what was chosen; that its plan is gone is the task's error, and nothing runs."""
     try:
-        return pipeline_task(chosen.pipeline(), model)
+        return pipeline_task(with_won_schedules(chosen.pipeline(), records), model)
     except StudioError as error:
         return Task.failed(error)
 

@@ -40,7 +40,7 @@ SCHEDULED = "passlens.schedule"
 _SCHEDULE_BYTES = 1 << 20
 
 _DOMAINS = frozenset({"", CONTRIB})
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,159}")
 _DIGITS = 16
 _GRAPHS = frozenset({AttributeProto.GRAPH, AttributeProto.GRAPHS})
 _LARGEST_BYTES = 1 << 24

@@ -6,6 +6,8 @@ built from it, ONNX Runtime takes the library's kernel in its place.
 
 from __future__ import annotations
 
+import re
+
 from optimizer.operators import flops
 from optimizer.operators.operator import Operator, OperatorClass
 
@@ -18,8 +20,15 @@ OPERATOR = Operator(
 """What is known of every one of them."""
 
 _HASH_DIGITS = 16
+_SCHEDULED = re.compile(r"(.+_[0-9a-f]{16})_[0-9a-f]{16}")
 _TOLD = (("Softmax", "softmax"), ("Normalization", "norm"))
 """Endings of operators that say what a region is."""
+
+
+def unscheduled(name: str) -> str:
+    """Name of a kernel in its default order; any other name but one with a schedule stays."""
+    found = _SCHEDULED.fullmatch(name)
+    return found[1] if found else name
 
 
 def region_title(name: str) -> str:
@@ -29,7 +38,7 @@ def region_title(name: str) -> str:
         name: of its function, which tells some of its operators, their number, and a hash; any
             other name is given back as it is.
     """
-    told, _, digits = name.rpartition("_")
+    told, _, digits = unscheduled(name).rpartition("_")
     if len(digits) != _HASH_DIGITS or not told:
         return name
     operators = told.split("_")

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from optimizer.errors import StudioError, plain, quoted
-from optimizer.model.generated_functions import generated_names
+from optimizer.errors import StudioError, plain
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.numbers import counted, three_digits, times_text
@@ -20,24 +19,22 @@ from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.edits import InsertNode
 from optimizer.rewrite.trace import Trace
 from optimizer.source import complete
-from profiling.codegen.kernel import LEVELS, GeneratorId
-from profiling.codegen.store import Chosen, left_out
 from profiling.kernels.generated.deciding import Shelf, decide_kernels
 from profiling.kernels.generated.decisions import DECISION, KernelDecision, finding, keep, kept
 from profiling.kernels.generated.network import NETWORK, NetworkDecision
 from profiling.kernels.generated.network import finding as network_finding
-from profiling.kernels.generated.own_schedules import kept_own
+from profiling.kernels.generated.own_schedules import kept_own, older_own
 from profiling.kernels.generated.placed import PlacedKernel, placed_kernels, sizes_run
-from profiling.kernels.generated.settling import without_kernels
 from profiling.kernels.selection import CandidateRow
 from profiling.records import Records
 from profiling.workers import default_pool
 from studio.commands import DONE
 from studio.commands import kernels_whole as whole
+from studio.commands.kernels_taken import export, taken_along
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say, table
 from studio.commands.progress_line import progress_line
-from studio.export.kernels import check_folder, export_kernels
+from studio.export.kernels import check_folder
 from studio.recordings.keeper import database_url
 
 SCHEMA = "passlens.kernel-decisions/1"
@@ -92,11 +89,14 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="passlens-kernels-") as folder:
         planned = planned_kernels(arguments.model, arguments.bind, Path(folder))
         model = Path(folder) / _GENERATED
+        if not arguments.list:
+            planned = _with_own(arguments.model, planned)
         decisions = {} if arguments.list else _decisions(arguments, planned)
         network = None
         if arguments.whole:
+            own = [one for kernel in planned.kernels for one in kernel.own]
             network = whole.decided(
-                arguments, planned.trace, bindings(arguments.bind), decisions, model
+                arguments, planned.trace, bindings(arguments.bind), decisions, model, own=own
             )
         if arguments.json:
             print_json(_document(planned, decisions, network))
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             for line in _told(planned, decisions, network):
                 print(line)
         if arguments.output is not None:
-            _export(model, arguments.output, _winners(decisions, network))
+            export(model, arguments.output, taken_along(planned.kernels, decisions, network))
     return DONE
 
 
@@ -162,9 +162,8 @@ def _decisions(arguments: argparse.Namespace, planned: Planned) -> dict[str, Ker
             lambda key: None if arguments.again else kept(key, records),
             lambda decision: keep(decision, records),
         )
-        kernels = [replace(one, own=kept_own(one.name, records)) for one in planned.kernels]
         return decide_kernels(
-            kernels,
+            planned.kernels,
             shelf,
             pool=default_pool(),
             seconds=arguments.seconds,
@@ -173,31 +172,15 @@ def _decisions(arguments: argparse.Namespace, planned: Planned) -> dict[str, Ker
         )
 
 
-def _winners(
-    decisions: Mapping[str, KernelDecision], network: NetworkDecision | None
-) -> Mapping[str, GeneratorId] | None:
-    """Who writes the code of each kernel that is taken along; None for Halide of all."""
-    if network is not None:
-        return dict.fromkeys(network.settled.kept, "halide")
-    if not decisions:
-        return None
-    return {name: one.generator for name, one in decisions.items() if one.generator is not None}
-
-
-def _export(model: Path, folder: Path, won: Mapping[str, GeneratorId] | None) -> None:
-    """The model with the kernels that won; the others are the operators they were."""
-    if won is not None and not won:
-        raise StudioError(f"No kernel won, so {quoted(folder)} was not written.")
-    if won is not None:
-        lost = [name for name in generated_names(model) if name not in won]
-        taken = model.with_name("taken.onnx")
-        default_pool()(without_kernels, model, lost, taken)
-        model = taken
-    generator: Chosen = "halide" if won is None else won
-    names = export_kernels(model, folder, isolate=default_pool(), generator=generator)
-    for reason in default_pool()(left_out, model, generator, LEVELS):
-        say(f"Left as operators: {reason}")
-    say(f"Wrote {', '.join(names)} to {folder}.")
+def _with_own(model_file: str, planned: Planned) -> Planned:
+    """The kernels with the schedules that somebody keeps of them; what is of no use is said."""
+    source = load_path(model_path(model_file)).digest
+    names = [one.name for one in planned.kernels]
+    with Records(database_url()) as records:
+        kernels = tuple(replace(one, own=kept_own(one.name, records)) for one in planned.kernels)
+        for old in older_own(source, names, records):
+            say(plain(f"{old.text}: this model does not have that region any more."))
+    return replace(planned, kernels=kernels)
 
 
 def _told(

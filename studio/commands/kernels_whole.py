@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from optimizer.errors import plain
@@ -22,7 +22,9 @@ from profiling.kernels.generated.network import (
     finding,
     keep_network,
     kept_network,
+    kernels_alone,
 )
+from profiling.kernels.generated.own_schedules import OwnSchedule
 from profiling.kernels.generated.regions import regions_of
 from profiling.records import Records
 from profiling.workers import default_pool
@@ -38,6 +40,8 @@ def decided(
     bound: Mapping[str, int],
     alone: Mapping[str, KernelDecision],
     generated: Path,
+    *,
+    own: Sequence[OwnSchedule] = (),
 ) -> NetworkDecision:
     """What is decided about the network: as it is kept, or raced now.
 
@@ -47,6 +51,7 @@ def decided(
         bound: sizes of free dimensions that were asked for.
         alone: decisions about its kernels.
         generated: the file with all of them.
+        own: schedules of them that somebody keeps.
 
     Raises:
         StudioError: the network cannot be run.
@@ -54,10 +59,11 @@ def decided(
     digest = load_path(model_path(arguments.model)).digest
     with Records(database_url()) as records:
         known = kept_network(digest, records, threads=arguments.threads)
+        wanted = kernels_alone(regions_of(trace), alone, own)
         fresh = known is not None and known.code == code_version() and known.sizes == bound
-        if known is not None and fresh and not arguments.again:
+        if known is not None and fresh and known.has_orders_of(wanted) and not arguments.again:
             return known
-        found = _raced(arguments, trace, bound, alone, generated)
+        found = _raced(arguments, trace, bound, alone, generated, own)
         keep_network(found, digest, records)
     return found
 
@@ -68,6 +74,7 @@ def _raced(
     bound: Mapping[str, int],
     alone: Mapping[str, KernelDecision],
     generated: Path,
+    own: Sequence[OwnSchedule],
 ) -> NetworkDecision:
     with progress_line() as progress:
         progress("writing the forms without kernels", 0.0)
@@ -82,6 +89,7 @@ def _raced(
             forms,
             regions_of(trace),
             alone,
+            own=own,
             pool=default_pool(),
             seconds=arguments.whole_seconds,
             threads=arguments.threads,

@@ -6,6 +6,7 @@ import argparse
 import resource
 import time
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from optimizer.rewrite.trace import Trace
 from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import complete
 from optimizer.verify import LOSSY, ErrorBudget, Verification, budget_of, verify
+from profiling.kernels.generated.won_schedules import with_won_schedules
+from profiling.records import Records
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
@@ -30,6 +33,7 @@ from studio.commands.output import print_json, say
 from studio.commands.pass_options import with_options
 from studio.commands.sixteen_bits import planned, verified, with_keep_list
 from studio.commands.verify import verification_json
+from studio.recordings.keeper import database_url
 
 SCHEMA = "passlens.optimize/1"
 
@@ -63,6 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
     path = model_path(arguments.model)
     pipeline = Pipeline.of(arguments.preset, enable=arguments.enable, disable=arguments.disable)
     pipeline = with_options(pipeline, arguments.option)
+    with ExitStack() as opened:
+        pipeline = with_won_schedules(
+            pipeline, lambda: opened.enter_context(Records(database_url()))
+        )
     budget = None if arguments.budget is None else budget_of(arguments.budget)
     bound = bindings(arguments.bind)
     model = load_path(path)

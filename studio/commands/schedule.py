@@ -29,7 +29,7 @@ from profiling.workers import default_pool
 from studio.commands import DONE, schedule_autoscheduler, schedule_candidate, schedule_choices
 from studio.commands.output import print_json, table
 from studio.commands.schedule_autoscheduler import autoscheduled_by
-from studio.commands.schedule_candidate import kept_candidate
+from studio.commands.schedule_candidate import kept_candidate, taken_back
 from studio.commands.schedule_choices import CHOICES, choice_lines
 from studio.commands.schedule_code import KINDS, declare_code, is_code, show_code
 from studio.commands.schedule_polyhedral import POLYHEDRAL, polyhedral_lines
@@ -50,12 +50,14 @@ class Subject:
         algorithm: of sizes that are numbers.
         schedules: by name; the first is what others are timed against.
         kernel: name of the model's function; empty for an example.
+        source: SHA-256 of the model; empty for an example.
     """
 
     title: str
     algorithm: Algorithm
     schedules: dict[str, Schedule]
     kernel: str = ""
+    source: str = ""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +65,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("subject", metavar="EXAMPLE|MODEL", nargs="?", help="which; without, the examples")
     add("--region", metavar="R", help="a kernel of the model: its name, or its number from 1 on")
+    add("--node", metavar="NAME", help="the kernel that does the work of this node of the model")
     add("--bind", action="append", default=[], metavar="DIM=SIZE", help="settle a free dimension")
     add("--schedule", metavar="NAME", help="one of the example's; the last by default")
     add("--apply", type=Path, metavar="FILE", help="a schedule of your own, as --save writes it")
@@ -91,6 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
             print(line)
         return DONE
     subject = _subject(arguments)
+    if arguments.take_back is not None:
+        print(taken_back(subject.kernel, arguments.take_back))
+        return DONE
     name, schedule = _chosen(arguments, subject)
     if is_code(arguments):
         show_code(arguments, f"{subject.title}: {name}", subject.algorithm, schedule)
@@ -104,7 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(line)
     _write(arguments, subject, schedule)
     if arguments.candidate is not None:
-        print(kept_candidate(subject.algorithm, subject.kernel, arguments.candidate, schedule))
+        told = subject.algorithm, subject.kernel, arguments.candidate, schedule
+        print(kept_candidate(*told, source=subject.source))
     return DONE
 
 
@@ -135,6 +142,8 @@ def _examples() -> Iterator[str]:
 
 def _subject(arguments: argparse.Namespace) -> Subject:
     known = EXAMPLES.get(arguments.subject)
+    if arguments.node is not None and arguments.region is not None:
+        raise StudioError("--node and --region name one kernel each; give one of them.")
     if known is not None:
         return _of_example(known)
     if not Path(arguments.subject).exists():
@@ -145,11 +154,9 @@ def _subject(arguments: argparse.Namespace) -> Subject:
     # With a model come its loader, a pipeline and the runtime.
     from studio.commands.schedule_model import model_subject
 
-    kernel, title, algorithm, schedule = model_subject(
-        arguments.subject, arguments.bind, arguments.region
-    )
-    schedules = {"no schedule": Schedule(), "default schedule": schedule}
-    return Subject(title, algorithm, schedules, kernel)
+    found = model_subject(arguments.subject, arguments.bind, arguments.region, node=arguments.node)
+    schedules = {"no schedule": Schedule(), "default schedule": found.schedule}
+    return Subject(found.title, found.algorithm, schedules, found.kernel, found.source)
 
 
 def _of_example(example: Example) -> Subject:

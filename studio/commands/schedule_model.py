@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
@@ -12,29 +13,55 @@ from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.building import NotGenerated
 from optimizer.loops.schedule import Schedule
 from optimizer.loops.scheduling import NoSchedule, default_schedule
+from optimizer.model.loader import load_path
+from optimizer.rewrite.replay import Cursor
 from optimizer.schedules.sizes import at_sizes
 from profiling.codegen.kernel import VECTOR_BITS
 from profiling.codegen.levels import cpu_level
+from profiling.kernels.generated.node_regions import node_regions
 from profiling.kernels.generated.placed import PlacedKernel
-from studio.commands.kernels import planned_kernels
+from studio.commands.kernels import Planned, planned_kernels
+from studio.commands.models import model_path
+
+
+@dataclass(frozen=True)
+class ModelKernel:
+    """A kernel of a model.
+
+    Attributes:
+        kernel: name of its function.
+        title: for people.
+        algorithm: what it computes, at the sizes that it has in the model.
+        schedule: the default one.
+        source: SHA-256 of the model.
+    """
+
+    kernel: str
+    title: str
+    algorithm: Algorithm
+    schedule: Schedule
+    source: str
 
 
 def model_subject(
-    model: str, bind: Sequence[str], region: str | None
-) -> tuple[str, str, Algorithm, Schedule]:
-    """A kernel's name, what it is called, what it computes, and its default schedule.
+    model: str, bind: Sequence[str], region: str | None = None, *, node: str | None = None
+) -> ModelKernel:
+    """A kernel of a model.
 
     Args:
         model: the file.
         bind: sizes of free dimensions, as on the command line.
         region: the kernel's name, or its number from 1 on; None for the first.
+        node: name of a node of the model, for the kernel that does its work; instead of a region.
 
     Raises:
-        StudioError: the model cannot be opened, or has no such kernel.
+        StudioError: the model cannot be opened, or has no such kernel; why the node is in none.
     """
     with tempfile.TemporaryDirectory(prefix="passlens-schedule-") as folder:
-        kernels = planned_kernels(model, list(bind), Path(folder)).kernels
-        kernel = _chosen(kernels, region)
+        planned = planned_kernels(model, list(bind), Path(folder))
+        if node is not None:
+            region = _region_of(node, planned)
+        kernel = _chosen(planned.kernels, region)
         body = kernel.body
         try:
             free = algorithm_of(body.nodes, body.inputs, body.outputs, body.known, body.opset)
@@ -42,7 +69,25 @@ def model_subject(
             schedule = default_schedule(algorithm, VECTOR_BITS[cpu_level()])
         except (NotGenerated, NoSchedule) as error:
             raise StudioError(f"{kernel.name} has no loops: {error}.") from error
-    return kernel.name, f"{kernel.name}, {kernel.workload(1).title}", algorithm, schedule
+    title = f"{kernel.name}, {kernel.workload(1).title}"
+    source = load_path(model_path(model)).digest
+    return ModelKernel(kernel.name, title, algorithm, schedule, source)
+
+
+def _region_of(node: str, planned: Planned) -> str:
+    """Name of the kernel that does the work of a node.
+
+    Raises:
+        StudioError: there is no such node, or it is in no kernel.
+    """
+    found = node_regions(Cursor.at_end(planned.trace))
+    nodes = found.named.get(node, ())
+    if not nodes:
+        raise StudioError(f"There is no node {quoted(node)} in this model.")
+    kernel = found.kernel_of(nodes)
+    if not kernel:
+        raise StudioError(found.why_none(nodes))
+    return kernel
 
 
 def _chosen(kernels: Sequence[PlacedKernel], region: str | None) -> PlacedKernel:

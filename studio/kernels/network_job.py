@@ -28,7 +28,7 @@ from profiling.kernels.generated.deciding import (
 )
 from profiling.kernels.generated.decisions import KernelDecision, recording_of
 from profiling.kernels.generated.network import NetworkDecision, network_recording
-from profiling.kernels.generated.own_schedules import OwnSchedule
+from profiling.kernels.generated.own_schedules import OwnSchedule, with_schedules
 from profiling.kernels.generated.placed import placed_kernels
 from profiling.kernels.generated.settling import without_kernels
 from profiling.records import Recording
@@ -109,7 +109,8 @@ def decide(bench: Equipment, request: NetworkRequest, keeping: Keeping) -> Netwo
             **_part(bench.following, 0.0, share),
         )  # fmt: skip
         found = decide_together(
-            forms, [one.region for one in planned.kernels], alone, pool=bench.pool,
+            forms, [one.region for one in planned.kernels], alone,
+            own=[own for one in kernels for own in one.own], pool=bench.pool,
             seconds=seconds, threads=threads, **_part(bench.following, share, 1.0),
         )  # fmt: skip
     keeping.keep(network_recording(found, bench.model.summary.digest))
@@ -158,7 +159,13 @@ def _forms(bench: Equipment, folder: Path) -> NetworkForms:
 
 def folder_key(model: OpenedModel, decision: NetworkDecision) -> tuple[object, ...]:
     """Of the task that writes the folder of a decision."""
-    return ("kernels folder", model.key, code_version(), decision.settled.kept)
+    return ("kernels folder", model.key, code_version(), *_mark(decision))
+
+
+def _mark(decision: NetworkDecision) -> tuple[object, ...]:
+    """Of what stays, and in which order."""
+    orders = decision.schedules
+    return tuple((name, orders.get(name)) for name in sorted(decision.settled.kept))
 
 
 def write_folder(bench: Equipment, decision: NetworkDecision) -> Path:
@@ -176,17 +183,17 @@ def write_folder(bench: Equipment, decision: NetworkDecision) -> Path:
         raise StudioError(
             "The planner makes other kernels of this network now; race the network once more."
         )
-    mark = hashlib.sha256(repr(sorted(kept_names)).encode()).hexdigest()[:16]
+    mark = hashlib.sha256(repr(_mark(decision)).encode()).hexdigest()[:16]
     isolate = partial(bench.pool, cancelled=bench.following.get("cancelled"))
     with tempfile.TemporaryDirectory(prefix="passlens-folder-") as draft:
         taken = Path(draft) / "taken.onnx"
         lost = [name for name in names if name not in kept_names]
         isolate(without_kernels, generated, lost, taken)
+        ordered = Path(draft) / "ordered.onnx"
+        isolate(with_schedules, taken, decision.schedules, ordered)
         bench.progress("compiling for every processor", 0.2)
         folder = Path(draft) / "kernels"
-        export_kernels(
-            taken, folder, isolate=isolate, generator=dict.fromkeys(kept_names, "halide")
-        )
+        export_kernels(ordered, folder, isolate=isolate)
         bench.progress("packing", 0.9)
         packed = shutil.make_archive(str(run.folder / f"kernels-{mark}"), "zip", folder)
     return Path(packed)

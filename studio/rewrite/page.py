@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from optimizer.operators.generated import unscheduled
 from studio.artifacts.opened import OpenedModel
 from studio.link import from_link
 from studio.opening import (
@@ -18,7 +19,7 @@ from studio.opening import (
     versus_task,
 )
 from studio.page.parts import PATIENCE_S, go_to, run_again_after, show_failure
-from studio.schedule.link import REGION, ScheduleChoice
+from studio.schedule.link import REGION, ScheduleChoice, about_nodes
 from studio.tasks import Task
 from studio.viewer import passlens_viewer, take_messages
 from studio.viewing import changed_pipeline, changed_view, workbench
@@ -70,14 +71,19 @@ def _take(name: str, value: Any) -> None:
     if name == "cancel":
         _cancel(current())
     elif name == "loops":
-        remember_elsewhere(
-            current().having(from_link(ScheduleChoice, {"loops": f"{REGION}{value}"}))
-        )
-        st.session_state[_LEAVING] = True
+        _leave_for(f"{REGION}{unscheduled(str(value))}")
+    elif name == "region":
+        _leave_for(about_nodes(map(str, value)))
     elif (change := _CHANGES.get(name)) is not None:
         remember(change(current(), value))
         if name != "view":
             try_again(current())
+
+
+def _leave_for(subject: str) -> None:
+    """Go to the page Schedule; what is no subject opens it on an example."""
+    remember_elsewhere(current().having(from_link(ScheduleChoice, {"loops": subject})))
+    st.session_state[_LEAVING] = True
 
 
 def _cancel(workspace: Workspace) -> None:

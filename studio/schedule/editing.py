@@ -11,6 +11,7 @@ from studio.workspace import current, remember
 
 MOST_UNDONE = 100
 _UNDO, _REDO, _SEQ = "schedule-undo", "schedule-redo", "schedule-seq"
+_SHOWN = "schedule-shown"
 
 
 def replace_schedule(schedule: Schedule) -> None:
@@ -53,6 +54,16 @@ def redo() -> None:
 def undoable() -> tuple[bool, bool]:
     """Whether there is something to undo, and to redo."""
     return bool(_stack(_UNDO)), bool(_stack(_REDO))
+
+
+def shows(subject: str) -> None:
+    """Tell the browser where another subject is shown than before, so that its step is, too.
+
+    A region that was looked for takes the place of an example.
+    """
+    if st.session_state.get(_SHOWN, subject) != subject:
+        st.session_state[_SEQ] = edits() + 1
+    st.session_state[_SHOWN] = subject
 
 
 def edits() -> int:

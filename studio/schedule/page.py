@@ -29,8 +29,8 @@ from studio.schedule.descriptor import (
     view_json,
 )
 from studio.schedule.draft import Draft, Unreadable
-from studio.schedule.editing import edits, undoable
-from studio.schedule.link import ScheduleChoice
+from studio.schedule.editing import edits, shows, undoable
+from studio.schedule.link import REGION, ScheduleChoice
 from studio.schedule.messages import exported, grant_wishes, problem, take, wants_regions
 from studio.schedule.opened import OpenedSchedule
 from studio.schedule.subject import Found, found_subject
@@ -38,7 +38,7 @@ from studio.schedule.timing import timings
 from studio.services import tasks
 from studio.tasks import Task
 from studio.viewer import acknowledged, take_messages
-from studio.workspace import current
+from studio.workspace import current, remember_elsewhere
 
 _VIEW = "schedule-view"
 
@@ -47,8 +47,13 @@ def render() -> None:
     """The page: one component, and below it the sections on what it shows."""
     take_messages(KEY, take)
     found = found_subject(current(), wants_regions=wants_regions())
-    choice = current().of(ScheduleChoice)
     subject = found.subject
+    choice = current().of(ScheduleChoice)
+    if choice.nodes and subject.id.startswith(REGION):
+        # The address stays the node's until the first edit: another one would be in back's way.
+        choice = choice.opening(subject.id)
+        remember_elsewhere(current().having(choice))
+    shows(subject.id)
     name = subject.order_of(choice)
     draft = choice.draft if isinstance(choice.draft, Draft) else Draft(subject.schedules[name])
     opened = OpenedSchedule(

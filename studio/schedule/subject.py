@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+from optimizer.errors import StudioError
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Schedule
 from optimizer.schedules.examples import EXAMPLES
-from studio.artifacts.opened import OpenedModel
 from studio.opening import model_task, title_of, try_again
 from studio.page.parts import PATIENCE_S
-from studio.schedule.link import REGION, SUBJECT, ScheduleChoice
-from studio.schedule.region_job import RegionLoops, regions_with_loops
+from studio.schedule.link import NODE, REGION, SUBJECT, ScheduleChoice
+from studio.schedule.region_job import NetworkLoops, RegionLoops, regions_with_loops
 from studio.services import tasks
 from studio.tasks import Task
 from studio.workspace import Workspace
@@ -82,9 +82,8 @@ class Found:
     @property
     def regions(self) -> tuple[RegionLoops, ...] | None:
         """Of the open model; None as long as nobody knows."""
-        found: Any = None if self.looking is None else self.looking.result
-        is_open = not isinstance(found, OpenedModel)  # else it has only been opened
-        return found if is_open else None
+        network = None if self.looking is None else _network(self.looking)
+        return None if network is None else network.regions
 
 
 def found_subject(workspace: Workspace, *, wants_regions: bool) -> Found:
@@ -94,26 +93,55 @@ def found_subject(workspace: Workspace, *, wants_regions: bool) -> Found:
         workspace: the session's.
         wants_regions: whether it has asked for a list of the open model's regions.
     """
-    chosen = workspace.of(ScheduleChoice).subject
-    is_region = chosen.startswith(REGION)
-    looking = _looking(workspace) if is_region or wants_regions else None
-    if not is_region:
-        known = chosen in EXAMPLES
-        problem = "" if known else "The link names no example, so that this one is shown."
-        found = Found(example_subject(chosen if known else SUBJECT), problem, looking)
-        if looking is not None and looking.error is not None:
-            return replace(found, problem=looking.error.message)
-        none = "No region of the open model has loops that can be drawn."
-        return replace(found, problem=none) if found.regions == () else found
+    choice = workspace.of(ScheduleChoice)
+    chosen = choice.subject
+    is_of_model = chosen.startswith((REGION, NODE))
+    looking = _looking(workspace) if is_of_model or wants_regions else None
+    if not is_of_model:
+        return _example(chosen, looking)
     assert looking is not None
-    if looking.error is not None:
-        return Found(example_subject(SUBJECT), looking.error.message, looking)
     found = Found(example_subject(SUBJECT), "", looking)
-    for one in found.regions or ():
-        if one.name == chosen.removeprefix(REGION):
-            return replace(found, subject=_of_region(workspace, one))
-    gone = "This model has no such region with loops, so that an example is shown."
-    return replace(found, problem=gone) if found.regions is not None else found
+    if looking.error is not None:
+        return replace(found, problem=looking.error.message)
+    network = _network(looking)
+    if network is None:
+        return found
+    try:
+        region = _asked_for(choice, network)
+    except StudioError as error:
+        return replace(found, problem=f"{error.message} An example is shown.")
+    return replace(found, subject=_of_region(workspace, region))
+
+
+def _example(chosen: str, looking: Task[Any] | None) -> Found:
+    """One of the examples, while regions may be looked for."""
+    known = chosen in EXAMPLES
+    problem = "" if known else "The link names no example, so that this one is shown."
+    found = Found(example_subject(chosen if known else SUBJECT), problem, looking)
+    if looking is not None and looking.error is not None:
+        return replace(found, problem=looking.error.message)
+    none = "No region of the open model has loops that can be drawn."
+    return replace(found, problem=none) if found.regions == () else found
+
+
+def _asked_for(choice: ScheduleChoice, network: NetworkLoops) -> RegionLoops:
+    """The region that is named, or that a node is in.
+
+    Raises:
+        StudioError: there is none.
+    """
+    if choice.nodes:
+        return network.region_of(choice.nodes)
+    found = network.named(choice.subject.removeprefix(REGION))
+    if found is None:
+        raise StudioError("This model has no such region with loops.")
+    return found
+
+
+def _network(looking: Task[Any]) -> NetworkLoops | None:
+    """What was found; None while the model is only being opened, or planned."""
+    found = looking.result
+    return found if isinstance(found, NetworkLoops) else None
 
 
 def look_again(workspace: Workspace) -> None:

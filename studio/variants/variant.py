@@ -8,10 +8,12 @@ from functools import partial
 
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
+from profiling.kernels.generated.won_schedules import with_won_schedules
 from profiling.racing.race import Variant
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.artifacts.plans import kept_plan
 from studio.artifacts.store import Store
+from studio.services import records
 from studio.variants.contradictions import ContradictoryQuestion
 from studio.variants.link import plan_of
 from studio.variants.problem import show_problem
@@ -47,7 +49,9 @@ def run_of(variant: TraceVariant, store: Store, subject: Subject) -> OpenedRun:
     if not variant.preset:
         return run
     plan = plan_of(variant.preset)
-    return store.run(model, kept_plan(plan).pipeline if plan else Pipeline.of(variant.preset))
+    if plan:
+        return store.run(model, kept_plan(plan).pipeline)
+    return store.run(model, with_won_schedules(Pipeline.of(variant.preset), records))
 
 
 def step_of(variant: TraceVariant, run: OpenedRun) -> int:

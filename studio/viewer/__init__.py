@@ -8,9 +8,10 @@ In a page:     `passlens_viewer({"seq": 1, "mode": "model", "graph": {...}}, key
 
 What the user does comes back as numbered messages, which `take_messages` hands over: `view` (looked
 elsewhere), `pipeline` (a pass, a family or a preset was switched), `veto`, `unveto` (a rewrite is
-allowed again), `loops` (of a generated kernel: go to them) and `cancel` (the work under way should
-stop). The browser tells each until the descriptor acknowledges its number: a trigger is lost where
-Streamlit stops its run before it began.
+allowed again), `loops` (of a generated kernel: go to them), `region` (that the source nodes with
+these ids are in: go to its loops) and `cancel` (the work under way should stop). The browser tells
+each until the descriptor acknowledges its number: a trigger is lost where Streamlit stops its run
+before it began.
 """
 
 from __future__ import annotations

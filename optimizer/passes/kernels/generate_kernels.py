@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import onnx_ir as ir
 
 from optimizer.fusion.planning import FusionPlan, plan_fusion
 from optimizer.fusion.region import Region, read_by_kernel
+from optimizer.loops.schedule import Schedule
 from optimizer.model.graph import is_used
 from optimizer.model.region_functions import NoSignature, region_function
+from optimizer.model.scheduled_functions import scheduled, schedules_from
 from optimizer.operators.generated import GENERATED
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
@@ -36,7 +38,8 @@ class GenerateKernels(Pass):
         whose kernel in ONNX Runtime is slow. What only moves data for several kernels is part of
         each of them. The node is a function of the model with the
         region's own nodes: a library of compiled kernels makes it fast, and without one the file
-        computes the same.
+        computes the same. A kernel that `schedules` names (a document, by kernel) is compiled in
+        that order: the schedule goes into the function.
     Before:
         x → Mul → Add → Softmax → y
     After:
@@ -59,6 +62,8 @@ class GenerateKernels(Pass):
     order = 90
     last = True
 
+    schedules: str = ""
+
     @rule(ANY, name="RegionAsKernel", reach=1)
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """Write the region that a node is in, once all that it reads is there."""
@@ -71,23 +76,31 @@ class GenerateKernels(Pass):
             return None if refused is None else Declined(refused[0], _still(refused[1]))
         ready = (one for one in regions if _stands(one) and _in_place(one, node, context))
         region = next(ready, None)
-        return None if region is None else _replacement(region, context)
+        if region is None:
+            return None
+        return _replacement(region, context, schedules_from(self.schedules))
 
 
-def _replacement(region: Region, context: Context) -> Replacement | Declined:
+def _replacement(
+    region: Region, context: Context, schedules: Mapping[str, Schedule]
+) -> Replacement | Declined:
     """The region as a call; kernels written before it may have left less known of its sizes."""
     fact, opsets = context.symbolic.fact, context.opsets
     try:
         made = region_function(region.nodes, region.outputs, fact, opsets)
     except NoSignature as error:
         return Declined(f"Not a kernel after those around it: {error}")
+    reason, schedule = region.reason, schedules.get(made.proto.name)
+    if schedule is not None:
+        made = replace(made, proto=scheduled(made.proto, schedule))
+        reason = f"{reason} Its loops are in an order of their own."
     name = cast("ir.Node", region.outputs[0].producer()).name
     new = NewNode(
         made.proto.name, made.inputs, domain=GENERATED, outputs=len(made.outputs), name=name
     )
     values = {value: new.output(index) for index, value in enumerate(made.outputs)}
     return Replacement(
-        region.nodes, values, region.reason, [new], functions=[made.function()], delays=True
+        region.nodes, values, reason, [new], functions=[made.function()], delays=True
     )
 
 

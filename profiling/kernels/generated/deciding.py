@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
@@ -13,6 +13,7 @@ from optimizer.operators.generated import region_title
 from optimizer.registry import Preset
 from profiling.kernels.generated.decisions import KernelDecision
 from profiling.kernels.generated.network import NetworkDecision, decide_network, kernels_alone
+from profiling.kernels.generated.own_schedules import OwnSchedule
 from profiling.kernels.generated.placed import PlacedKernel
 from profiling.kernels.generated.racing import race_kernel
 from profiling.kernels.generated.regions import KernelRegion
@@ -104,6 +105,7 @@ def decide_together(
     regions: Sequence[KernelRegion],
     alone: Mapping[str, KernelDecision],
     *,
+    own: Iterable[OwnSchedule] = (),
     pool: WorkerPool,
     seconds: float,
     threads: int,
@@ -115,6 +117,7 @@ def decide_together(
         forms: its files.
         regions: of all kernels.
         alone: decisions about them.
+        own: schedules of them that somebody keeps.
         pool: where they run.
         seconds: by the clock, for all races together.
         threads: of a session.
@@ -130,7 +133,7 @@ def decide_together(
     return decide_network(
         rivals,
         forms.generated,
-        kernels_alone(regions, alone),
+        kernels_alone(regions, alone, own),
         model=forms.model,
         sizes=forms.sizes,
         threads=threads,

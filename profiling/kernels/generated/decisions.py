@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from optimizer.codec import Format
 from optimizer.errors import StudioError
 from profiling.codegen.kernel import GENERATOR_IDS, GeneratorId
-from profiling.kernels.generated.own_schedules import OWN_LABEL
+from profiling.kernels.generated.own_schedules import OWN_LABEL, OwnSchedule
 from profiling.kernels.selection import WorkloadRace
 from profiling.machine import Machine, this_machine
 from profiling.records import Filter, Kind, Measurement, Recording, Records, hardware
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """What a kernel is taken along as.
+
+    Attributes:
+        label: of the candidate.
+        generator: who writes the code.
+        own: in which order; None for the default one.
+    """
+
+    label: str
+    generator: GeneratorId
+    own: OwnSchedule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +57,33 @@ class KernelDecision:
         """Whether generated code won."""
         return self.raced.winner().contrast is not None
 
-    @property
-    def generator(self) -> GeneratorId | None:
-        """Who writes the code to take along; None where the runtime's own stays.
+    def shipped(self, own: Iterable[OwnSchedule] = ()) -> Shipped | None:
+        """What is taken along: the best of ours that is surely faster than the runtime's own.
 
-        The winner where it is ours to ship, else what is surely faster, too: code by TVM is not,
-        nor is code in the order of a schedule that lies in the records of this machine alone.
+        Code by TVM is raced, and never shipped.
+
+        Args:
+            own: schedules that somebody made of the kernel and still keeps; others do not count.
+
+        Returns:
+            None where the runtime's own stays.
         """
-        sure: list[tuple[float, GeneratorId]] = [
-            (row.contrast.low, one)
+        kept = {one.label: one for one in own}
+        for label, generator in self.sure():
+            if label in kept or not _is_own(label):
+                return Shipped(label, generator, kept.get(label))
+        return None
+
+    def sure(self) -> list[tuple[str, GeneratorId]]:
+        """Labels of all code of ours that is surely faster, the best first, and who writes it."""
+        found: list[tuple[float, str, GeneratorId]] = [
+            (row.contrast.low, row.candidate.label, one)
             for row in self.raced.rows()
             if row.believable and row.contrast is not None and row.contrast.verdict == "faster"
-            if not row.candidate.label.startswith(OWN_LABEL)
             for one in GENERATOR_IDS
             if row.candidate.changes.get("generated_kernels") == one
         ]
-        return max(sure, key=lambda found: found[0])[1] if sure else None
+        return [(label, one) for _, label, one in sorted(found, key=lambda each: -each[0])]
 
 
 KIND: Kind = "decision"
@@ -81,9 +107,20 @@ def recording_of(decision: KernelDecision) -> Recording | None:
     if race is None:
         return None
     return Recording(
-        KIND, finding(decision), workload.title, workload.key, race.machine, race.started_at,
+        KIND, _title(decision), workload.title, workload.key, race.machine, race.started_at,
         race.seconds, tuple(_measurements(decision)), DECISION.to_json(decision),
     )  # fmt: skip
+
+
+def _title(decision: KernelDecision) -> str:
+    """The finding, with the schedule that is taken along where that is another one."""
+    told, sure = finding(decision), decision.sure()
+    label = sure[0][0] if sure else ""
+    return f"{told}; taken along: {label}" if label not in told and _is_own(label) else told
+
+
+def _is_own(label: str) -> bool:
+    return label.startswith(OWN_LABEL)
 
 
 def kept(key: str, records: Records, machine: Machine | None = None) -> KernelDecision | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
@@ -10,10 +10,12 @@ from typing import Unpack
 from optimizer.codec import Format
 from optimizer.errors import StudioError
 from optimizer.isolation import Following
+from optimizer.loops.schedule import Schedule
 from optimizer.numbers import counted, times_text
 from optimizer.verify import jobs
 from profiling.codegen.store import code_version
 from profiling.kernels.generated.decisions import KIND, KernelDecision
+from profiling.kernels.generated.own_schedules import OwnSchedule, with_schedules
 from profiling.kernels.generated.regions import KINDS, KernelRegion, Kind
 from profiling.kernels.generated.rivals import Rival, unfused_config
 from profiling.kernels.generated.settling import SettledNetwork, settle_network, without_kernels
@@ -35,11 +37,13 @@ class NetworkKernel:
     Attributes:
         speedup: times as fast alone as the runtime's best form; None where it was not raced.
         refusal: why it is not tried in the network; empty where it is.
+        own: the schedule in which it is; None for the default one.
     """
 
     region: KernelRegion
     speedup: float | None = None
     refusal: str = ""
+    own: OwnSchedule | None = None
 
     @property
     def name(self) -> str:
@@ -48,9 +52,10 @@ class NetworkKernel:
 
     @property
     def text(self) -> str:
-        """What it computes, and what it gains alone."""
+        """What it computes, what it gains alone, and whose schedule it has."""
         alone = "" if self.speedup is None else f" ({times_text(self.speedup)} alone)"
-        return f"{self.region.title}{alone}"
+        order = "" if self.own is None else f", schedule {self.own.name}"
+        return f"{self.region.title}{alone}{order}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,15 @@ class NetworkDecision:
         found = self.settled.contrast
         return 1.0 if found is None else 1 / found.speedup
 
+    @property
+    def schedules(self) -> dict[str, Schedule]:
+        """By name of a kernel the schedule that it was raced with; none for the default one."""
+        return {one.name: one.own.schedule for one in self.kernels if one.own is not None}
+
+    def has_orders_of(self, kernels: Iterable[NetworkKernel]) -> bool:
+        """Whether the schedules with which it was raced are those of these kernels."""
+        return {one.name: one.own for one in self.kernels} == {one.name: one.own for one in kernels}
+
     def kept(self, kind: Kind | None = None) -> tuple[NetworkKernel, ...]:
         """The kernels that stay, those first that promise most."""
         known = {one.name: one for one in self.kernels}
@@ -105,18 +119,26 @@ NETWORK = Format(NetworkDecision, "passlens.network-decision/1", "decision about
 
 
 def kernels_alone(
-    regions: Sequence[KernelRegion], decisions: Mapping[str, KernelDecision]
+    regions: Sequence[KernelRegion],
+    decisions: Mapping[str, KernelDecision],
+    own: Iterable[OwnSchedule] = (),
 ) -> tuple[NetworkKernel, ...]:
     """The kernels of a network, those first that save most, by their races alone.
 
     One that is slower alone, wrong, or not to be built is not tried in the network.
+
+    Args:
+        regions: of all kernels.
+        decisions: about them, by name.
+        own: schedules of them that somebody keeps; one that won is how its kernel is tried.
     """
-    return tuple(
-        sorted(
-            (_alone(region, decisions.get(region.name)) for region in regions),
-            key=lambda one: -_saved(one, decisions.get(one.name)),
-        )
-    )
+    kept = [*own]
+    found: list[NetworkKernel] = []
+    for region in regions:
+        decision = decisions.get(region.name)
+        shipped = None if decision is None else decision.shipped(_of(region.name, kept))
+        found.append(_alone(region, decision, None if shipped is None else shipped.own))
+    return tuple(sorted(found, key=lambda one: -_saved(one, decisions.get(one.name))))
 
 
 def decide_network(
@@ -154,6 +176,10 @@ def decide_network(
     file = folder / "tried.onnx"
     refused = [one.name for one in kernels if one.refusal]
     pool(without_kernels, generated.absolute(), refused, file.absolute())
+    orders = {one.name: one.own.schedule for one in tried if one.own is not None}
+    if orders:
+        before, file = file, folder / "ordered.onnx"
+        pool(with_schedules, before.absolute(), orders, file.absolute())
     config = unfused_config(threads)
     settled = settle_network(
         [one.variant for one in rivals],
@@ -249,23 +275,33 @@ def kept_network(
     return None
 
 
-def _alone(region: KernelRegion, decision: KernelDecision | None) -> NetworkKernel:
+def _of(kernel: str, own: Sequence[OwnSchedule]) -> list[OwnSchedule]:
+    return [one for one in own if one.kernel == kernel]
+
+
+def _alone(
+    region: KernelRegion, decision: KernelDecision | None, own: OwnSchedule | None
+) -> NetworkKernel:
     if decision is None:
         return NetworkKernel(region)
-    row = decision.raced.row("Halide")
+    row = decision.raced.row(_label(own))
     if row.contrast is None or not row.believable:
         return NetworkKernel(region, refusal=f"alone: {row.verdict}")
     if row.contrast.high < 1:
         speed = times_text(row.contrast.speedup)
         return NetworkKernel(region, row.contrast.speedup, f"alone: {speed} as fast")
-    return NetworkKernel(region, row.contrast.speedup)
+    return NetworkKernel(region, row.contrast.speedup, own=own)
+
+
+def _label(own: OwnSchedule | None) -> str:
+    return "Halide" if own is None else own.label
 
 
 def _saved(one: NetworkKernel, decision: KernelDecision | None) -> float:
     """Milliseconds of a run that it saves by its race alone."""
     if decision is None or one.speedup is None:
         return 0.0
-    p50_ms = decision.raced.row("Halide").p50_ms or 0.0
+    p50_ms = decision.raced.row(_label(one.own)).p50_ms or 0.0
     return one.region.places * (one.speedup - 1) * p50_ms / decision.copies
 
 

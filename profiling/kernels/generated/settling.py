@@ -21,7 +21,7 @@ from onnx_ir.passes.common import InlinePass
 
 from optimizer.isolation import Following, part_of
 from optimizer.model.writer import write
-from optimizer.operators.generated import GENERATED
+from optimizer.operators.generated import GENERATED, unscheduled
 from profiling.racing.measure import RacePlan, measure
 from profiling.racing.race import Race, Variant
 from profiling.racing.samples import Contrast
@@ -155,9 +155,12 @@ def settle(
 
 
 def without_kernels(source: Path, names: Sequence[str], target: Path) -> None:
-    """The model with some of its kernels written out as the operators they were, as `target`."""
+    """The model with some of its kernels written out as the operators they were, as `target`.
+
+    Kernels with a schedule are named as those in the default order.
+    """
     model = ir.load(source)
-    InlinePass(lambda one: one.domain == GENERATED and one.name in names)(model)
+    InlinePass(lambda one: one.domain == GENERATED and unscheduled(one.name) in names)(model)
     write(model, target)
 
 

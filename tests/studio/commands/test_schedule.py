@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 from optimizer.loops.evaluation import evaluate
@@ -110,6 +111,22 @@ def test_a_region_of_a_model_comes_with_its_default_schedule(
     assert "Mul + Add + Softmax" in found.splitlines()[0]
     assert "[64×12, 3 KiB]" in found
     assert "there are" in refused(capsys, path, "--bind", "n=64", "--region", "7")
+
+
+@needs_halide
+def test_a_node_names_the_kernel_that_does_its_work_or_says_why_there_is_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "net.onnx"
+    model = onnx.load_from_string(parsed(NETWORK, {"w": floats(12, 8)}))
+    for node in model.graph.node:
+        node.name = f"{node.op_type} of it"
+    onnx.save(model, path)
+    asked = path, "--bind", "n=64", "--node"
+    assert "Mul + Add + Softmax" in said(capsys, *asked, "Softmax of it").splitlines()[0]
+    assert "which ONNX Runtime's own library computes" in refused(capsys, *asked, "MatMul of it")
+    assert "There is no node 'Gelu'" in refused(capsys, *asked, "Gelu")
+    assert "give one of them" in refused(capsys, *asked, "Softmax of it", "--region", "1")
 
 
 def ran(text: str, inputs: list[Array], shape: tuple[int, ...]) -> Array:

@@ -72,6 +72,7 @@ def test_a_schedule_that_is_too_long_to_be_drawn_is_refused() -> None:
 
 def test_another_model_ends_a_region_and_leaves_an_example() -> None:
     assert ScheduleChoice("region.norm", step=3).for_another_model() == ScheduleChoice()
+    assert ScheduleChoice("node.n3").for_another_model() == ScheduleChoice()
     example = ScheduleChoice("harris", "all kept", step=3)
     assert example.for_another_model() == example
 

@@ -22,11 +22,12 @@ from optimizer.loops.schedule import (
     Vectorize,
 )
 from optimizer.schedules.examples import EXAMPLES
+from profiling.kernels.generated.node_regions import NodeRegions
 from studio.schedule import page as schedule_page
 from studio.schedule import subject, timing
 from studio.schedule.descriptor import primitives_json
 from studio.schedule.draft import Draft, packed
-from studio.schedule.region_job import RegionLoops
+from studio.schedule.region_job import NetworkLoops, RegionLoops
 from tests.studio.apps import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -302,11 +303,11 @@ def test_a_region_of_the_open_model_is_a_subject_with_its_default_schedule(
     assert groups == ["Examples", "Regions of the open model"]
 
 
-def _finding(*found: RegionLoops) -> Callable[..., tuple[RegionLoops, ...]]:
+def _finding(*found: RegionLoops, nodes: NodeRegions | None = None) -> Callable[..., NetworkLoops]:
     """What looks for regions, and finds these."""
 
-    def look(*_: object, **__: object) -> tuple[RegionLoops, ...]:
-        return found
+    def look(*_: object, **__: object) -> NetworkLoops:
+        return NetworkLoops(found, {}, nodes or NodeRegions())
 
     return look
 
@@ -323,6 +324,32 @@ def test_a_region_that_is_not_there_is_told_and_an_example_is_shown(
     shown = visitor.does(until=lambda told: told["busy"] == "")
     assert shown["subject"]["id"] == "blur"
     assert "no such region" in shown["problem"]
+
+
+def test_a_node_leads_to_its_region_which_the_link_names_from_the_first_edit_on(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = NodeRegions({"n4": "mul_add"})
+    monkeypatch.setattr(subject, "regions_with_loops", _finding(_region("mul_add"), nodes=nodes))
+    visitor = Visitor(drawn, loops="node.n3.n4", model="vit")
+    shown = visitor.does(until=_is_region)
+    assert (shown["subject"]["id"], shown["problem"]) == ("region.mul_add", "")
+    visitor.does(edit(*TILED.primitives[:2], step=2), until=lambda told: told["step"] == 2)
+    assert "region.mul_add" in visitor.link["loops"]
+
+
+def test_a_node_in_no_region_says_why_beside_an_example(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = NodeRegions(
+        {}, {"n4": "MatMul 'qk' is in no region that becomes a kernel: it is large."}
+    )
+    monkeypatch.setattr(subject, "regions_with_loops", _finding(_region("a"), nodes=nodes))
+    shown = Visitor(drawn, loops="node.n4", model="t5").does(
+        until=lambda told: told["problem"] != ""
+    )
+    assert shown["subject"]["id"] == "blur"
+    assert shown["problem"].startswith("MatMul 'qk' is in no region that becomes a kernel: it is")
 
 
 def test_regions_are_looked_for_when_somebody_asks(

@@ -8,6 +8,7 @@ import { chips, clearButton, nodeChip } from "./parts.js";
 import { StepSection } from "./step-section.js";
 
 const NEIGHBOURS = 24; // shown; more are counted
+const SOURCES = 8; // of a node: as many as studio/schedule/link.py takes
 const GENERATED = "passlens.generated"; // as optimizer/operators/generated.py has it
 
 export class Details {
@@ -51,7 +52,7 @@ export class Details {
       ),
       h("p.pl-path", io ? "Graph input or output" : rec.name || "(no name)"),
       rec.domain && h("p.pl-dim", `domain ${rec.domain}`),
-      rec.domain === GENERATED && this.#loops(rec.op),
+      !io && this.#loops(s, o),
       historySection(this.context, s, o),
       this.steps.el,
       askedSection(this.context, s, o),
@@ -67,13 +68,19 @@ export class Details {
     ];
   }
 
-  /** The way to the loops of a generated kernel. @param {string} kernel */
-  #loops(kernel) {
-    const go = () => this.context.actions.outbox.post("loops", kernel);
-    return (
-      this.state.data?.mode === "rewrite" &&
-      h("p.pl-actions", h("button", { onclick: go }, "Open its loops in Schedule"))
-    );
+  /** The way to the loops of a generated kernel, or of the region that a node is in.
+   * @param {Session} s @param {number} o */
+  #loops(s, o) {
+    if (this.state.data?.mode !== "rewrite") return null;
+    const { outbox } = this.context.actions;
+    const { domain, op } = s.union.recs[o];
+    if (domain === GENERATED)
+      return leads("Open its loops in Schedule", () => outbox.post("loops", op));
+    const nodes = sourcesOf(s, o);
+    if (!nodes.length) return null;
+    const button = leads("Schedule", () => outbox.post("region", nodes.slice(0, SOURCES)));
+    button.title = "The loops of the region that it is in, on the page Schedule";
+    return button;
   }
 
   /** @param {string} title @param {Session} s @param {number[]} nodes */
@@ -82,6 +89,17 @@ export class Details {
     const chip = (/** @type {string} */ id) => nodeChip(this.context, id);
     return ids.length > 0 && section(title, chips(ids, NEIGHBOURS, chip));
   }
+}
+
+/** @param {string} text @param {() => void} onclick */
+const leads = (text, onclick) => h("p.pl-actions", h("button", { onclick }, text));
+
+/** The source nodes whose work it does, itself if it is one. @param {Session} s @param {number} o */
+function sourcesOf(s, o) {
+  const { id } = s.union.recs[o];
+  if (o < s.union.sources) return [id];
+  const life = s.histories.find(({ provenance }) => provenance.born.has(id));
+  return life ? life.provenance.origins(id) : [];
 }
 
 /** @param {string} title @param {[string, string][]} rows */

@@ -13,18 +13,23 @@ from optimizer.errors import StudioError
 from optimizer.fusion.algorithm import algorithm_of
 from optimizer.loops.schedule import Bound, Parallel, Reorder, Schedule, Split, Vectorize
 from optimizer.loops.scheduling import default_schedule
+from optimizer.operators.generated import region_title, unscheduled
 from profiling.kernels.candidates import Candidate
 from profiling.kernels.generated.deciding import has_tried
-from profiling.kernels.generated.decisions import KernelDecision, finding
+from profiling.kernels.generated.decisions import KernelDecision, Shipped, finding, keep
 from profiling.kernels.generated.implementations import IMPLEMENTATIONS, GeneratedCode
+from profiling.kernels.generated.network import kernels_alone
 from profiling.kernels.generated.own_schedules import (
-    OWN_LABEL,
     OwnSchedule,
     keep_own,
     kept_own,
+    older_own,
     scheduled_body,
+    take_back,
 )
 from profiling.kernels.generated.racing import race_kernel
+from profiling.kernels.generated.regions import KernelRegion
+from profiling.kernels.generated.won_schedules import won_schedules
 from profiling.records import Records
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.generated.decided import decision
@@ -78,6 +83,8 @@ def test_a_kernel_with_a_schedule_is_another_kernel_with_the_same_operators() ->
     assert body.schedule is None
     assert found.schedule == SPLIT
     assert found.name != body.name
+    assert unscheduled(found.name) == body.name
+    assert region_title(found.name) == region_title(body.name)
     assert found.signature == body.signature
     assert [node.op_type for node in found.nodes] == [node.op_type for node in body.nodes]
 
@@ -97,31 +104,34 @@ def test_a_decision_of_before_there_was_a_candidate_does_not_count() -> None:
     assert not has_tried(later, replace(kernel, own=(changed,)))
 
 
+MINE = OwnSchedule("Add_Softmax_0123456789abcdef", "mine", SPLIT, "a" * 64)
+
+
 def with_own(own_ms: float) -> KernelDecision:
     """The runtime in 2 ms, the default schedule in 1.5, one's own in what is given."""
     made = decision(1.5)
-    label = f"{OWN_LABEL}mine"
-    latencies = {"ONNX Runtime": 2.0, "Halide": 1.5, label: own_ms}
+    latencies = {"ONNX Runtime": 2.0, "Halide": 1.5, MINE.label: own_ms}
     changes = {"generated_kernels": "halide", "graph_optimization": "all"}
     told = (
         Candidate("ONNX Runtime"),
         Candidate("Halide", changes=changes),
-        Candidate(label, changes=changes),
+        Candidate(MINE.label, changes=changes),
     )
     return replace(made, raced=replace(made.raced, candidates=told, race=made_race(latencies)))
 
 
-def test_an_own_schedule_that_is_better_wins_and_the_default_one_is_still_what_is_shipped() -> None:
+def test_an_own_schedule_that_wins_is_shipped_as_long_as_it_is_kept() -> None:
     found = with_own(0.5)
-    assert found.winner == f"{OWN_LABEL}mine"
-    assert finding(found).startswith(f"{OWN_LABEL}mine: ")
-    assert found.generator == "halide"
+    assert found.winner == MINE.label
+    assert finding(found).startswith(f"{MINE.label}: ")
+    assert found.shipped([MINE]) == Shipped(MINE.label, "halide", MINE)
+    assert found.shipped() == Shipped("Halide", "halide")
 
 
 def test_an_own_schedule_that_is_worse_loses_to_the_default_one() -> None:
     found = with_own(3.0)
     assert found.winner == "Halide"
-    assert found.generator == "halide"
+    assert found.shipped([MINE]) == Shipped("Halide", "halide")
 
 
 def test_code_in_an_own_order_alone_is_not_shipped_as_the_default_one() -> None:
@@ -130,7 +140,62 @@ def test_code_in_an_own_order_alone_is_not_shipped_as_the_default_one() -> None:
     lost = replace(told[1], unavailable="its result is wrong")
     times = {"ONNX Runtime": 2.0, told[2].label: 0.5}
     raced = replace(found.raced, candidates=(told[0], lost, told[2]), race=made_race(times))
-    assert replace(found, raced=raced).generator is None
+    assert replace(found, raced=raced).shipped() is None
+
+
+def test_the_newest_race_of_a_kernel_says_which_own_schedule_is_written(records: Records) -> None:
+    keep_own(MINE, records)
+    assert won_schedules(records) == {}
+    keep(with_own(0.5), records)
+    assert won_schedules(records) == {MINE.kernel: MINE}
+    keep(with_own(3.0), records)
+    assert won_schedules(records) == {}
+
+
+def test_a_schedule_beside_a_winner_that_is_not_shipped_is_found_all_the_same(
+    records: Records,
+) -> None:
+    found = with_own(1.0)
+    tvm = Candidate("TVM", changes={"generated_kernels": "tvm"})
+    times = {"ONNX Runtime": 2.0, "Halide": 1.5, MINE.label: 1.0, "TVM": 0.5}
+    raced = replace(found.raced, candidates=(*found.raced.candidates, tvm), race=made_race(times))
+    keep_own(MINE, records)
+    keep(replace(found, raced=raced), records)
+    assert won_schedules(records) == {MINE.kernel: MINE}
+
+
+def test_what_is_taken_back_is_neither_raced_nor_written(records: Records) -> None:
+    keep_own(replace(MINE, schedule=Schedule()), records)
+    keep_own(MINE, records)
+    keep(with_own(0.5), records)
+    assert take_back(MINE.kernel, "mine", records)
+    assert (kept_own(MINE.kernel, records), won_schedules(records)) == ((), {})
+    assert not take_back(MINE.kernel, "mine", records)
+
+
+def test_another_schedule_of_the_winners_name_has_to_win_by_itself(records: Records) -> None:
+    keep_own(MINE, records)
+    keep(with_own(0.5), records)
+    keep_own(replace(MINE, schedule=Schedule()), records)
+    assert won_schedules(records) == {}
+
+
+def test_a_schedule_of_a_region_that_a_model_does_not_have_any_more_is_told(
+    records: Records,
+) -> None:
+    keep_own(MINE, records)
+    assert older_own(MINE.source, [MINE.kernel], records) == ()
+    assert older_own(MINE.source, ["Add_Softmax_fedcba9876543210"], records) == (MINE,)
+    assert older_own("b" * 64, [], records) == ()
+
+
+def test_a_network_is_tried_with_the_schedules_that_won_alone() -> None:
+    region = KernelRegion(MINE.kernel, "fusion", 2, "Fusion: 2 nodes")
+    (one,) = kernels_alone([region], {region.name: with_own(0.5)}, [MINE])
+    assert (one.own, one.speedup) == (MINE, pytest.approx(4.0, rel=0.01))
+    assert one.text.endswith("alone), schedule mine")
+    (plain,) = kernels_alone([region], {region.name: with_own(0.5)})
+    assert (plain.own, plain.speedup) == (None, pytest.approx(2 / 1.5, rel=0.01))
 
 
 @pytest.mark.alone

@@ -42,7 +42,7 @@ def test_code_by_tvm_is_raced_as_a_custom_operator(shared_pool: WorkerPool) -> N
     kernel = kernel_of(body_of(MASKED), n0=64)
     found = race_kernel(kernel, pool=shared_pool, seconds=0.2, offered=OFFERED)
     assert found.raced.row("TVM").p50_ms is not None
-    assert found.generator is None  # it is raced, not shipped
+    assert found.shipped() is None  # it is raced, not shipped
 
 
 def test_without_tvm_its_row_says_what_to_install(
