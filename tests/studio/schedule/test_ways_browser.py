@@ -42,7 +42,8 @@ def leads_to_the_region(page: Page, button: str) -> None:
     page.wait_for_url(REGION, timeout=PATIENCE_MS)
     page.wait_for_function(
         """(lab => lab && !lab.waiting && lab.step === lab.steps
-          && lab.primitives.some((one) => one.startsWith("softmax")))(window.__passlens_schedule)""",
+          && lab.primitives.some((one) => one.startsWith("softmax"))
+        )(window.__passlens_schedule)""",
         polling=POLLING_MS,
         timeout=PATIENCE_MS,
     )
