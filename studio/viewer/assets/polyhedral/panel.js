@@ -51,8 +51,9 @@ export class Panel {
       const key = String(cell);
       if (this.dots.has(key)) continue;
       const [cx, cy] = this.at(cell);
-      const dashes = this.beyond.has(key) ? { "stroke-dasharray": "2 2" } : {};
-      this.dots.set(key, make(this.group, "circle", { cx, cy, r: RADIUS, ...dashes }));
+      const dot = make(this.group, "circle", { cx, cy, r: RADIUS });
+      if (this.beyond.has(key)) dot.setAttribute("stroke-dasharray", "2 2");
+      this.dots.set(key, dot);
     }
     this.group.append(this.now);
   }
