@@ -61,8 +61,10 @@ class _Import:
 
     def done(self, text: str) -> Imported:
         for directive in directives_of(text):
-            if identifier(directive.func) in self._names.parts:
-                self._leave_out(directive)
+            told = directive.func, directive.reader
+            part = next((one for one in told if identifier(one) in self._names.parts), None)
+            if part is not None:
+                self._leave_out(part, directive)
                 continue
             func = self._func(directive)
             call = Call(
@@ -75,12 +77,9 @@ class _Import:
             self._said.setdefault(func, []).extend(primitives_of(call))
         return Imported(Schedule(tuple(self._ordered())), tuple(self._left_out))
 
-    def _leave_out(self, directive: Directive) -> None:
+    def _leave_out(self, part: str, directive: Directive) -> None:
         if directive.name not in ("compute_inline", "store_in"):
-            sentence = (
-                f"{directive.func} has loops of its own in the text, and is part of an expression "
-                "here"
-            )
+            sentence = f"{part} has loops of its own in the text, and is part of an expression here"
             self._left_out[sentence] = None
 
     def _ordered(self) -> Iterator[Primitive]:

@@ -212,6 +212,17 @@ def test_names_that_halide_has_numbered_are_found() -> None:
     assert "f0 has loops of its own" in sentence
 
 
+def test_a_copy_for_what_is_part_of_an_expression_is_left_out_with_it() -> None:
+    algorithm = algorithm_of("softmax")
+    names = source_names(algorithm, ["f1", "highest", "power", "total", "softmax"])
+    text = "f1.compute_at(power, j); highest.in(f1).compute_at(f1, j).unroll(i);"
+    found = imported(text, algorithm, names)
+    assert not any(isinstance(one, In | Unroll) for one in found.schedule.primitives)
+    assert found.left_out == (
+        "f1 has loops of its own in the text, and is part of an expression here",
+    )
+
+
 def test_what_no_primitive_does_is_named() -> None:
     assert "blur_x.prefetch(image, y, 2), and there is no primitive that is prefetch" in refused(
         "blur", "blur_x.prefetch(image, y, 2);"

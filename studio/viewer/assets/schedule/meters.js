@@ -83,6 +83,7 @@ export class MetersView {
     const most = Math.max(
       ...this.state.steps.flatMap(({ meters }) => meters.moved.map((one) => one.moved_bytes)),
     );
+    const again = now.funcs.filter((one) => one.reuse_distance > 0);
     const fits = now.funcs.filter(({ working_set_bytes: held }) => held > 0);
     return card(
       "Locality",
@@ -115,18 +116,14 @@ export class MetersView {
             ),
           ),
         ),
-      h(
-        "ul.sl-rows",
-        now.funcs
-          .filter((one) => one.reuse_distance > 0)
-          .map((one) =>
-            h(
-              "li",
-              funcName(this.state, one.func),
-              h("span", `read again after ${amount(one.reuse_distance, "")} operations`),
-            ),
+      again.length > 0 && h("p.pl-dim", "Operations until it is read again"),
+      again.length > 0 &&
+        h(
+          "ul.sl-rows",
+          again.map((one) =>
+            h("li", funcName(this.state, one.func), h("span", amount(one.reuse_distance, ""))),
           ),
-      ),
+        ),
     );
   }
 }
