@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
 
 from profiling.workers import WorkerPool
 from studio import services
@@ -114,17 +114,22 @@ def profile(browser: Browser) -> Iterator[BrowserContext]:
     fetched.close()
 
 
+@pytest.fixture(scope="session")
+def caretaker(profile: BrowserContext) -> CDPSession:
+    """Who clears up after each visitor, from a blank page that stays."""
+    return profile.new_cdp_session(profile.new_page())
+
+
 @pytest.fixture
-def context(profile: BrowserContext) -> Iterator[BrowserContext]:
+def context(profile: BrowserContext, caretaker: CDPSession) -> Iterator[BrowserContext]:
     """A visitor of their own, who has been here before: without pages, storage and permissions."""
     yield profile
-    for page in profile.pages:
+    _, *opened = profile.pages
+    for page in opened:
         page.close()
     profile.clear_permissions()
-    blank = profile.new_page()
     cleared = {"origin": "*", "storageTypes": "cookies,local_storage,indexeddb"}
-    profile.new_cdp_session(blank).send("Storage.clearDataForOrigin", cleared)
-    blank.close()
+    caretaker.send("Storage.clearDataForOrigin", cleared)
 
 
 @pytest.fixture

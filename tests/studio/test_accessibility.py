@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from studio.frame.places import HOME, PLACES
-from tests.studio.browsing import PATIENCE_MS, visitor
+from tests.studio.browsing import PATIENCE_MS, POLLING_MS, visitor
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +53,7 @@ def page(browser: Browser) -> Iterator[Page]:
 def arrive(page: Page, app_url: str, place: str, *, model: str = "tour") -> None:
     """Go to a place and wait until its script has drawn it."""
     page.goto(f"{app_url}/{'' if place == HOME else place}?model={model}&step=5")
-    page.wait_for_function(DRAWN, timeout=PATIENCE_MS)
+    page.wait_for_function(DRAWN, polling=POLLING_MS, timeout=PATIENCE_MS)
 
 
 def findings(page: Page) -> list[str]:
@@ -61,8 +61,10 @@ def findings(page: Page) -> list[str]:
     found: list[str] = []
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_function(WEARS, arg=scheme, timeout=PATIENCE_MS)
-        page.wait_for_function(DRAWN, timeout=PATIENCE_MS)  # figures are drawn anew
+        page.wait_for_function(WEARS, arg=scheme, polling=POLLING_MS, timeout=PATIENCE_MS)
+        page.wait_for_function(
+            DRAWN, polling=POLLING_MS, timeout=PATIENCE_MS
+        )  # figures are drawn anew
         result: dict[str, Any] = page.evaluate("axe.run({ resultTypes: ['violations'] })")
         found += [
             f"{scheme}: {violation['id']} at {node['target']}: {node['failureSummary']}"
@@ -82,7 +84,7 @@ def test_a_page_has_no_grave_finding(page: Page, app_url: str, place: str) -> No
 def test_the_regions_of_a_network_have_no_grave_finding(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?model=tour&section=generated")
     expect(page.get_by_text("would become kernels")).to_be_visible(timeout=PATIENCE_MS)
-    page.wait_for_function(DRAWN, timeout=PATIENCE_MS)
+    page.wait_for_function(DRAWN, polling=POLLING_MS, timeout=PATIENCE_MS)
     assert findings(page) == []
 
 

@@ -68,10 +68,10 @@ def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
 
 
 def slow_model(folder: Path) -> Path:
-    """A race of it takes a minute before it has enough runs to know anything for sure."""
+    """A race of it takes most of a minute before it has enough runs to know anything for sure."""
     text = (
-        '<ir_version: 8, opset_import: ["" : 17]> main (float[2048,2048] x) => '
-        "(float[2048,2048] y) { a = Identity (x) b = MatMul (a, x) y = MatMul (b, x) }"
+        '<ir_version: 8, opset_import: ["" : 17]> main (float[1400,1400] x) => '
+        "(float[1400,1400] y) { a = Identity (x) b = MatMul (a, x) y = MatMul (b, x) }"
     )
     path = folder / "slow.onnx"
     onnx.save(onnx.parser.parse_model(text), path)
@@ -79,7 +79,7 @@ def slow_model(folder: Path) -> Path:
 
 
 def test_a_killed_worker_leaves_the_others_their_results(page: Page, studio: RunningStudio) -> None:
-    page.goto(f"{studio.url}/run?model=tour&race=source%2C30%2Clast&seconds=12&as=bare")
+    page.goto(f"{studio.url}/run?model=tour&race=source%2C30%2Clast&seconds=8&as=bare")
     press(page, "Race")
     wait_for(page, "So far, after")
     os.kill(studio.race_workers()[0], signal.SIGKILL)
